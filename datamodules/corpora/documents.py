@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
 
@@ -36,8 +37,24 @@ class JsonDocuments(PerhapsTokenized):
         return UnreadDocument(id, split, partial(self._document, id, record, place))  # type: ignore[arg-type]
 
     def _document(self, id: str, record: dict[str, Any], place: str) -> Document:
-        sections = [self._section(section, place) for section in _list(record, "sections", place)]
-        return Document(id, self._title(record, place), sections, categories_in(record, place))
+        categories = record.get("categories", [])
+        if not isinstance(categories, list) or not all(isinstance(name, str) for name in categories):
+            raise InputError(f"{place}: categories must be a list of texts; see docs/documents_format.md")
+        if "sections" in record or "sentences" not in record:
+            sections = [self._section(section, place) for section in _list(record, "sections", place)]
+        else:
+            sections = [Section(None, None, self._story(record, place))]
+        return Document(id, self._title(record, place), sections, tuple(categories))
+
+    def _story(self, record: dict[str, Any], place: str) -> list[list[str]]:
+        """The sentences of a document without sections, in paragraphs of as many as it says."""
+        sentences = self._paragraph(record["sentences"], place)
+        counts = record.get("paragraphs", [len(sentences)])
+        whole = isinstance(counts, list) and all(isinstance(n, int) and n >= 0 for n in counts)
+        if not whole or sum(counts) != len(sentences):
+            raise InputError(f"{place}: paragraphs must be numbers of sentences with the sum {len(sentences)}")
+        rows = iter(sentences)
+        return [list(islice(rows, count)) for count in counts]
 
     def _section(self, section: Any, place: str) -> Section:
         if not isinstance(section, dict):
@@ -57,14 +74,6 @@ class JsonDocuments(PerhapsTokenized):
     def _title(self, record: dict[str, Any], place: str) -> str | None:
         title = _text(record, "title", place, optional=True)
         return None if title is None else self.tokens(title)
-
-
-def categories_in(record: dict[str, Any], place: str) -> tuple[str, ...]:
-    """What a document is about. Raises InputError where it is not a list of texts."""
-    categories = record.get("categories", [])
-    if not isinstance(categories, list) or not all(isinstance(name, str) for name in categories):
-        raise InputError(f"{place}: categories must be a list of texts; see docs/documents_format.md")
-    return tuple(categories)
 
 
 def _list(record: dict[str, Any], key: str, place: str) -> list[Any]:

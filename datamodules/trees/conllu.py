@@ -26,6 +26,7 @@ WORD_ID, RANGE_ID, EMPTY_ID = (
 SENTENCE_ID = re.compile(r"# *sent_id *= *(\S+)")
 
 NumberedRow = tuple[int, list[str]]  # a line with its number: ten columns
+Place = tuple[Path, int]  # file and line
 
 
 class Dependent(NamedTuple):
@@ -57,10 +58,6 @@ class DependencyTree(NamedTuple):
 
     def root(self) -> int:
         return next(place for place, word in enumerate(self.words) if word.head < 0)
-
-    def children(self, place: int) -> list[int]:
-        """The dependents of a word, from left to right."""
-        return [child for child, word in enumerate(self.words) if word.head == place]
 
     def levels(self) -> list[int]:
         """For each word the number of words on its path to the root, both counted. Raises ValueError for a cycle."""
@@ -183,77 +180,71 @@ def parse_portion(portion: Portion) -> list[DependencyTree]:
         if line and not line.isspace():
             rows.append((number, line.rstrip("\r").split("\t")))
         elif rows:
-            try:
-                trees.append(_checked(_tree(rows), rows[0][0])._replace(id=name))
-            except _Wrong as wrong:
-                raise InputError(f"{portion.path}:{wrong.line}: {wrong.what}; fix or remove this sentence") from None
+            trees.append(_checked(_tree(rows, portion.path), (portion.path, rows[0][0]))._replace(id=name))
             rows, name = [], ""
     return trees
 
 
-class _Wrong(Exception):
-    """What is wrong with a sentence, and on which line."""
-
-    def __init__(self, line: int, what: str) -> None:
-        super().__init__(what)
-        self.line, self.what = line, what
+def _wrong(at: Place, what: str) -> InputError:
+    return InputError(f"{at[0]}:{at[1]}: {what}; fix or remove this sentence")
 
 
-def _tree(rows: list[NumberedRow]) -> DependencyTree:
+def _tree(rows: list[NumberedRow], path: Path) -> DependencyTree:
     tokens: list[str] = []
     words: list[Dependent] = []
     last = 0  # the last word of a token that holds several
     for line, columns in rows:
+        at = path, line
         if len(columns) != COLUMNS:
-            raise _Wrong(line, f"{len(columns)} columns, expected {COLUMNS} between tabs")
+            raise _wrong(at, f"{len(columns)} columns, expected {COLUMNS} between tabs")
         place, form = columns[0], " ".join(columns[1].split())
         if not form:
-            raise _Wrong(line, f"word {place} has no form")
+            raise _wrong(at, f"word {place} has no form")
         if WORD_ID.fullmatch(place):
             if place != str(len(words) + 1):
-                raise _Wrong(line, f"word {place[:20]} where {len(words) + 1} is expected")
+                raise _wrong(at, f"word {place[:20]} where {len(words) + 1} is expected")
             if len(words) >= last:
                 tokens.append(form)
-            words.append(_word(line, columns, form, len(tokens) - 1))
+            words.append(_word(at, columns, form, len(tokens) - 1))
         elif spans := RANGE_ID.fullmatch(place):
             if last > len(words) or spans[1] != str(len(words) + 1) or not len(words) < int(spans[2][:9]) <= len(rows):
-                raise _Wrong(line, f"token {place[:20]} does not begin with word {len(words) + 1}, or does not end")
+                raise _wrong(at, f"token {place[:20]} does not begin with word {len(words) + 1}, or does not end")
             last = int(spans[2])
             tokens.append(form)
         elif not EMPTY_ID.fullmatch(place):  # empty nodes belong to the enhanced graph, not to the tree
-            raise _Wrong(line, f"{place[:20]!r} is not the number of a word, a token or an empty node")
+            raise _wrong(at, f"{place[:20]!r} is not the number of a word, a token or an empty node")
     if last > len(words):
-        raise _Wrong(rows[0][0], f"a token ends with word {last}, but there are {len(words)}")
+        raise _wrong((path, rows[0][0]), f"a token ends with word {last}, but there are {len(words)}")
     return DependencyTree(tokens, words)
 
 
-def _word(line: int, columns: list[str], form: str, token: int) -> Dependent:
+def _word(at: Place, columns: list[str], form: str, token: int) -> Dependent:
     _, _, _, part, _, features, head, relation, _, _ = columns
     if len(f"{part}{features}{relation}".split()) != 1:
-        raise _Wrong(line, "a space in a part of speech, a feature or a relation")
+        raise _wrong(at, "a space in a part of speech, a feature or a relation")
     if not head.isascii() or not head.isdigit() or len(head) > 9:
-        raise _Wrong(line, f"{head[:20]!r} is not the number of a head")
+        raise _wrong(at, f"{head[:20]!r} is not the number of a head")
     try:
         _features(features := "" if features == "_" else features)
     except ValueError:
-        raise _Wrong(line, f"features {features[:40]!r}, expected Name=Value|Name=Value or _") from None
+        raise _wrong(at, f"features {features[:40]!r}, expected Name=Value|Name=Value or _") from None
     return Dependent(form, part, features, int(head) - 1, relation, token)
 
 
-def _checked(tree: DependencyTree, line: int) -> DependencyTree:
-    """The tree. Raises _Wrong unless it has one root, all heads are words, and nothing depends on itself."""
+def _checked(tree: DependencyTree, at: Place) -> DependencyTree:
+    """The tree. Raises InputError unless it has one root, all heads are words, and nothing depends on itself."""
     words = tree.words
     if not words:
-        raise _Wrong(line, "no words between two blank lines")
+        raise _wrong(at, "no words between two blank lines")
     for word in words:
         if word.head >= len(words):
-            raise _Wrong(line, f"{word.form[:20]!r} depends on word {word.head + 1}, but there are {len(words)}")
+            raise _wrong(at, f"{word.form[:20]!r} depends on word {word.head + 1}, but there are {len(words)}")
     if (roots := sum(word.head < 0 for word in words)) != 1:
-        raise _Wrong(line, f"{roots} roots in a sentence, expected one")
+        raise _wrong(at, f"{roots} roots in a sentence, expected one")
     if len(words) > 1 and all(word.form == "_" for word in words):
-        raise _Wrong(line, "every word is _: the text is withheld; merge it as the treebank's README says")
+        raise _wrong(at, "every word is _: the text is withheld; merge it as the treebank's README says")
     try:
         tree.levels()
     except ValueError as error:
-        raise _Wrong(line, str(error)) from None
+        raise _wrong(at, str(error)) from None
     return tree

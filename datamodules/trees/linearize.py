@@ -24,18 +24,8 @@ class Bracket(NamedTuple):
 
 def linearize(tree: Tree) -> list[str]:
     """The symbols of a tree: opening brackets, part-of-speech tags, typed closing brackets."""
-    symbols: list[str] = []
-    stack: list[Tree | str] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, str):
-            symbols.append(node)
-        elif node.word is not None:
-            symbols.append(node.label)
-        else:
-            symbols.append(f"({node.label}")
-            stack += [f"){node.label}", *reversed(node.children)]
-    return symbols
+    walk = tree.walk()
+    return [node.label if node.word is not None else f"{')' if ends else '('}{node.label}" for node, ends in walk]
 
 
 def brackets(symbols: Iterable[str]) -> Counter[Bracket] | None:

@@ -41,19 +41,21 @@ class Tree:
         self.label, self.children, self.word = label, children or [], word
         self.role = role  # function labels, as "SBJ" or "LOC-PRD"; "" where there are none
 
+    def walk(self) -> "Iterator[tuple[Tree, bool]]":
+        """Every node from left to right, and each one with children again where it ends: then True."""
+        stack: list[tuple[Tree, bool]] = [(self, False)]
+        while stack:
+            node, ends = stack.pop()
+            yield node, ends
+            if node.word is None and not ends:
+                stack += [(node, True), *((child, False) for child in reversed(node.children))]
+
     def leaves(self) -> "list[Tree]":
         """The part-of-speech nodes, from left to right."""
-        leaves, stack = [], [self]
-        while stack:
-            node = stack.pop()
-            if node.word is not None:
-                leaves.append(node)
-            else:
-                stack += reversed(node.children)
-        return leaves
+        return [node for node, _ in self.walk() if node.word is not None]
 
     def words(self) -> list[str]:
-        return [leaf.word for leaf in self.leaves() if leaf.word is not None]
+        return [str(leaf.word) for leaf in self.leaves()]
 
     def depth(self) -> int:
         """Nodes on the longest path from the root to a word, its tag included (Conneau et al. 2018, section 2)."""
@@ -64,17 +66,7 @@ class Tree:
         return deepest
 
     def __str__(self) -> str:
-        parts, stack = [], [(self, False)]
-        while stack:
-            node, done = stack.pop()
-            if done:
-                parts.append(")")
-            elif node.word is not None:
-                parts.append(f" ({node.label} {node.word})")
-            else:
-                parts.append(f" ({node.label}")
-                stack.append((node, True))
-                stack += [(child, False) for child in reversed(node.children)]
+        parts = (")" if ends else f" ({n.label}" + (f" {n.word})" if n.word else "") for n, ends in self.walk())
         return "".join(parts).strip()
 
 

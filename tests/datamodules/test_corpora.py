@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import json
 import pickle
 import shutil
 from collections import Counter
@@ -205,6 +206,15 @@ def test_markdown_gives_text_in_sections() -> None:
         Section(2, "Again", [["The end ."]]),
     ]
     assert (notes.id, notes.title, notes.sections[0].level) == ("more/notes.md", "notes", 0)
+
+
+def test_a_json_document_may_have_sentences_without_sections(tmp_path: Path) -> None:
+    story = {"id": "a", "split": "train", "sentences": ["It rained .", "We slept .", "Then it snowed ."]}
+    path = tmp_path / "stories.jsonl"
+    path.write_text("\n".join(map(json.dumps, (story, {**story, "paragraphs": [1, 2]}))))
+    whole, cut = (list(d.read().sections) for d in JsonDocuments(str(path), tokenized=True).unread_documents())
+    assert whole == [Section(None, None, [story["sentences"]])]
+    assert cut == [Section(None, None, [story["sentences"][:1], story["sentences"][1:]])]
 
 
 def test_json_documents_keep_levels_titles_and_published_splits() -> None:

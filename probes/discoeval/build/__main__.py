@@ -50,6 +50,7 @@ def build(options: SimpleNamespace) -> list[str]:
     Everything is read and built before anything is written. Raises InputError where no task can be built, or one that
     annotations ask for by name.
     """
+    from datamodules.text.languages import check_language
     from probes.discoeval.build.documents import DocumentSource, read_documents
     from probes.discoeval.build.pdtb import GROUPS, read_relations
     from probes.discoeval.build.report import write_report
@@ -61,6 +62,7 @@ def build(options: SimpleNamespace) -> list[str]:
 
     if not (options.documents or options.pdtb or options.rst):
         raise InputError("give documents=, pdtb= or rst=, or several of them; see --help")
+    check_language(options.language)
     root, raw = (_path(key, getattr(options, key)) for key in ("documents", "raw"))
     domain = options.domain or (root.name.split(".")[0] if root else "")
     if root and (not DOMAIN.fullmatch(domain) or domain.startswith(".")):

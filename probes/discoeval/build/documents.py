@@ -1,16 +1,12 @@
 """Documents for the tasks that need no annotation: read from files, each in one split for good."""
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from datamodules.corpora.documents import JsonDocuments, categories_in
-from datamodules.corpora.on_disk import text_files
-from datamodules.corpus import Document, Section
-from datamodules.text.tokenize import tokenize
+from datamodules.corpora.documents import JsonDocuments
+from datamodules.corpus import Document
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_json_lines
 from probes.discoeval.build.conversations import has_conversations, read_conversations
 from probes.discoeval.items import SPLITS
 
@@ -55,6 +51,8 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
     for split, document in _plain(source):
         if document.id in seen:
             raise InputError(f"{source.root}: two documents have the id {document.id[:40]!r}; give each its own")
+        if split not in (None, *SPLITS):
+            raise InputError(f"{source.root}: document {document.id[:40]!r} is in {split}; expected train, dev or test")
         seen[document.id] = split is not None
         if len(set(seen.values())) > 1:
             problem = f"document {document.id[:40]!r} says {'which' if split else 'no'} split, unlike those before it"
@@ -75,49 +73,8 @@ def _plain(source: DocumentSource) -> Iterator[tuple[str | None, PlainDocument]]
         for split, name, messages in read_conversations(source.root):
             yield split, PlainDocument(name, [Part("", messages)], conversation=True)
     else:
-        yield from ((split, _text(document)) for split, document in _documents(source))
-
-
-def _documents(source: DocumentSource) -> Iterator[tuple[str | None, Document]]:
-    for path in text_files(source.root, (".jsonl",)):
-        first = next(read_json_lines(path), None)
-        stories = first is not None and "sections" not in first[1] and "sentences" in first[1]
-        sectioned = ((d.split, d.read()) for d in JsonDocuments(str(path), tokenized=True).unread_documents())
-        for split, document in _stories(path) if stories else sectioned:
-            yield split, document if source.tokenized else _tokenized(document, source.language)
-
-
-def _stories(path: Path) -> Iterator[tuple[str | None, Document]]:
-    """Documents without sections: `id`, `sentences`, perhaps `paragraphs` (how many sentences each has) and `split`."""
-    for number, record in read_json_lines(path):
-        place = f"{path}:{number}"
-        sentences, id, split = record.get("sentences"), record.get("id"), record.get("split")
-        if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
-            raise InputError(f"{place}: no list of sentences, each a text")
-        if not isinstance(id, str) or not id:
-            raise InputError(f"{place}: a document without an id; give each its own")
-        if split is not None and split not in SPLITS:
-            raise InputError(f"{place}: split {str(split)[:40]!r}, expected train, dev, test or no split at all")
-        words = [" ".join(sentence.split()) for sentence in sentences]
-        sections = [Section(None, None, _paragraphs(record, words, place))]
-        yield split, Document(id, None, sections, categories_in(record, place))
-
-
-def _paragraphs(record: dict[str, Any], words: list[str], place: str) -> list[list[str]]:
-    counts = record.get("paragraphs", [len(words)])
-    whole = isinstance(counts, list) and all(isinstance(n, int) and n >= 0 for n in counts)
-    if not whole or sum(counts) != len(words):
-        raise InputError(f"{place}: paragraphs must be numbers of sentences with the sum {len(words)}")
-    rows = iter(words)
-    return [list(islice(rows, count)) for count in counts]
-
-
-def _tokenized(document: Document, language: str) -> Document:
-    sections = [
-        Section(s.level, s.title, [[tokenize(sentence, language) for sentence in p] for p in s.paragraphs])
-        for s in document.sections
-    ]
-    return document._replace(sections=sections)
+        reader = JsonDocuments(str(source.root), tokenized=source.tokenized, source_language=source.language)
+        yield from ((unread.split, _text(unread.read())) for unread in reader.unread_documents())
 
 
 def _text(document: Document) -> PlainDocument:

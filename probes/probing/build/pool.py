@@ -6,7 +6,7 @@ many sentences as their controls allow, and an encoder has to encode fewer.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from random import Random
 from typing import NamedTuple
@@ -57,6 +57,15 @@ class Pool(NamedTuple):
 
     def all(self) -> Iterator[Analysis]:
         return (s for split in self.splits for s in split)
+
+    def by_class(self, label: Callable[[Analysis], str | None]) -> list[dict[str, list[str]]]:
+        """For each split its sentences by their label, in order of preference; without those that have none."""
+        splits: list[dict[str, list[str]]] = [{} for _ in self.splits]
+        for classes, split in zip(splits, self.splits, strict=True):
+            for s in split:
+                if name := label(s):
+                    classes.setdefault(name, []).append(s.sentence)
+        return splits
 
     def random(self, sentence: str, task: str) -> Random:
         """Random numbers of one task for one sentence; they do not depend on other sentences."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from encoder_lab.errors import InputError
+from probes.probing.build.analysis import Analysis
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced, largest
 from probes.probing.build.writing import is_word, width
@@ -19,11 +20,7 @@ SPARE = (1.5, 2.2, 3.3, 5.0, 7.5, 11.0)  # sentences required per target word, a
 
 def sent_len(pool: Pool, sizes: Sizes) -> TaskDraft:
     """In which of six bins does the number of words lie?"""
-    splits: list[dict[str, list[str]]] = [{} for _ in sizes]
-    for classes, split in zip(splits, pool.splits, strict=True):
-        for s in split:
-            classes.setdefault(str(sum(s.length > longest for longest in BINS)), []).append(s.sentence)
-    return balanced("SentLen", splits, sizes)
+    return balanced("SentLen", pool.by_class(lambda s: str(sum(s.length > longest for longest in BINS))), sizes)
 
 
 def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
@@ -64,12 +61,9 @@ def _with_ranks(draft: TaskDraft, rank: Mapping[str, int]) -> TaskDraft:
 
 def _having_one(pool: Pool, targets: set[str]) -> list[dict[str, list[str]]]:
     """Sentences with exactly one target, by that target."""
-    splits: list[dict[str, list[str]]] = []
-    for split in pool.splits:
-        classes: dict[str, list[str]] = {}
-        for s in split:
-            held = [word for word in s.words if word in targets]
-            if len(held) == 1:
-                classes.setdefault(held[0], []).append(s.sentence)
-        splits.append(classes)
-    return splits
+
+    def only(s: Analysis) -> str | None:
+        held = [word for word in s.words if word in targets]
+        return held[0] if len(held) == 1 else None
+
+    return pool.by_class(only)

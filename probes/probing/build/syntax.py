@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from probes.probing.build.analysis import Analysis
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import SHARE, TaskDraft, balanced, deciding, enough
 from probes.probing.build.tags import TagSet
@@ -23,13 +24,12 @@ def top_constituents(pool: Pool, sizes: Sizes, name: str = "TopConst") -> TaskDr
         forbidden = pool.tags.quotes
         without, frequent = frequent, _frequent(pool, sizes, forbidden)
         notes += ["sequences with commas take part: too few are without"] if frequent != without else []
+
+    def sequence(s: Analysis) -> str | None:
+        return (s.top if s.top in frequent else OTHER) if _allowed(s.top, forbidden, pool.tags) else None
+
     while True:
-        splits: list[dict[str, list[str]]] = [{} for _ in sizes]
-        for classes, split in zip(splits, pool.splits, strict=True):
-            for s in split:
-                if _allowed(s.top, forbidden, pool.tags):
-                    classes.setdefault(s.top if s.top in frequent else OTHER, []).append(s.sentence)
-        draft = balanced(name, splits, sizes)
+        draft = balanced(name, pool.by_class(sequence), sizes)
         if frequent <= set(draft.task.classes):
             break
         frequent &= set(draft.task.classes)  # classes that the plan left out belong to OTHER

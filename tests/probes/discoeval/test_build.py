@@ -220,6 +220,9 @@ def test_published_splits_are_kept(tmp_path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, [*documents, {**documents[0], "id": "x", "split": None}])))
     with pytest.raises(InputError, match="'x' says no split, unlike those before it"):
         read_documents(DocumentSource(path, "fr"), SIZES)
+    path.write_text(json.dumps({**documents[0], "split": "probe"}))
+    with pytest.raises(InputError, match="'d0' is in probe; expected train, dev or test"):
+        read_documents(DocumentSource(path, "fr"), SIZES)
 
 
 def test_stories_without_sections_give_all_but_ssp(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -249,6 +252,7 @@ WRONG = {
     "pdtb=: give a file or folder": ["out=x", "pdtb="],
     "one argument too many": ["out=x", "documents=.", "more"],
     "domain=two words: name the documents with letters": ["out=x", "documents=.", "domain=two words"],
+    "language=zz: ": ["out=x", "documents=.", "language=zz"],
     "tokenized=maybe: give true or false": ["out=x", "documents=.", "tokenized=maybe"],
 }
 
