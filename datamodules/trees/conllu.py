@@ -26,7 +26,7 @@ WORD_ID, RANGE_ID, EMPTY_ID = (
 SENTENCE_ID = re.compile(r"# *sent_id *= *(\S+)")
 
 NumberedRow = tuple[int, list[str]]  # a line with its number: ten columns
-Place = tuple[Path, int]  # file and line
+FileLine = tuple[Path, int]
 
 
 class Dependent(NamedTuple):
@@ -185,7 +185,7 @@ def parse_portion(portion: Portion) -> list[DependencyTree]:
     return trees
 
 
-def _wrong(at: Place, what: str) -> InputError:
+def _wrong(at: FileLine, what: str) -> InputError:
     return InputError(f"{at[0]}:{at[1]}: {what}; fix or remove this sentence")
 
 
@@ -218,7 +218,7 @@ def _tree(rows: list[NumberedRow], path: Path) -> DependencyTree:
     return DependencyTree(tokens, words)
 
 
-def _word(at: Place, columns: list[str], form: str, token: int) -> Dependent:
+def _word(at: FileLine, columns: list[str], form: str, token: int) -> Dependent:
     _, _, _, part, _, features, head, relation, _, _ = columns
     if len(f"{part}{features}{relation}".split()) != 1:
         raise _wrong(at, "a space in a part of speech, a feature or a relation")
@@ -231,7 +231,7 @@ def _word(at: Place, columns: list[str], form: str, token: int) -> Dependent:
     return Dependent(form, part, features, int(head) - 1, relation, token)
 
 
-def _checked(tree: DependencyTree, at: Place) -> DependencyTree:
+def _checked(tree: DependencyTree, at: FileLine) -> DependencyTree:
     """The tree. Raises InputError unless it has one root, all heads are words, and nothing depends on itself."""
     words = tree.words
     if not words:
