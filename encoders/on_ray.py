@@ -36,6 +36,7 @@ def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: in
     """Encode shards on the cluster at `address`, on `processes` workers, by default one for each GPU, or each core."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it sends nothing
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
+    _refuse_no_cluster(address)
     try:
         import ray
         import ray.data
@@ -46,16 +47,27 @@ def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: in
     if address == "local":  # its workers have this process's environment
         where = {"num_cpus": processes, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
     try:
-        if ":" in address:  # Ray itself would try for minutes
-            host, _, port = address.rpartition("/")[2].rpartition(":")
-            socket.create_connection((host, int(port)), PATIENCE).close()
         ray.init(address, logging_level=logging.ERROR, log_to_driver=False, **where)
     except (OSError, ValueError) as error:  # ConnectionError is an OSError
-        raise InputError(f"ray={address}: no cluster there ({first_line(error)})") from None
+        raise _no_cluster(address, error) from None
     try:
         yield from _streamed(ray, job, shards, processes)
     finally:
         ray.shutdown()
+
+
+def _refuse_no_cluster(address: str) -> None:
+    """Raises InputError where nobody listens: Ray itself would try for minutes."""
+    if ":" in address:
+        host, _, port = address.rpartition("/")[2].rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), PATIENCE).close()
+        except (OSError, ValueError) as error:
+            raise _no_cluster(address, error) from None
+
+
+def _no_cluster(address: str, error: Exception) -> InputError:
+    return InputError(f"ray={address}: no cluster there ({first_line(error)})")
 
 
 def _streamed(ray: Any, job: Job, shards: Sequence[Shard], processes: int | None) -> Iterator[EncodedRows]:

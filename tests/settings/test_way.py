@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ OTHER = {"train": ("evaluate.py", "encoder_lab/evaluation"), "evaluate": ("train
 MOST_FILES = 8
 
 
+@cache
 def takes_settings(file: Path) -> bool:
     """Whether a function of the file has a parameter that is the settings of a program, or a group of them."""
     functions = (

@@ -20,6 +20,8 @@ SCORES = {"probing/SentLen": 61.5, "val/bleu": 3.25}
 @pytest.fixture(autouse=True)
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_MODE", "offline")
+    for name in ("WANDB_X_DISABLE_STATS", "WANDB_X_DISABLE_META", "WANDB_X_DISABLE_MACHINE_INFO", "WANDB_DISABLE_GIT"):
+        monkeypatch.setenv(name, "true")  # what costs seconds and is not looked at
     for name in ("WANDB_PROJECT", "MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME"):
         monkeypatch.delenv(name, raising=False)
 

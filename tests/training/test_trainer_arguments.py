@@ -111,7 +111,7 @@ def test_machines_that_cannot_find_each_other_are_refused_at_once(monkeypatch: p
 @pytest.mark.filterwarnings("ignore")
 def test_processes_that_do_not_meet_end_with_a_line(trial: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
-    patience = {"_target_": "datetime.timedelta", "seconds": 2}
+    patience = {"_target_": "datetime.timedelta", "seconds": 1}
     strategy = {"_target_": "pytorch_lightning.strategies.DDPStrategy", "timeout": patience}
     message = trial(num_nodes=2, strategy=strategy)
     assert message
