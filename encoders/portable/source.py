@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ def _without_annotations(lines: Sequence[str], arguments: Sequence[ast.arg]) -> 
     return made
 
 
+@cache
 def _read(module: str) -> tuple[Path, Definitions]:
     path = import_module(module).__file__
     assert path

@@ -268,12 +268,21 @@ def test_another_treebank_can_be_the_test_split(tmp_path: Path, names: list[str]
     assert built.split_overlap() == 0
 
 
-@pytest.mark.parametrize("name", ["SentLen", "TreeDepth", "TopDeps", "SubjNum"])
+CLASSES = ["SentLen", "TreeDepth", "TopDeps", "SubjNum"]
+
+
+@pytest.fixture(scope="module")
+def divided(analyses: list[Analysis]) -> tuple[list[Analysis], BuiltTasks, BuiltTasks]:
+    """Sentences with splits, and tasks with some and with all of the test split."""
+    some = [replace(s, split=min(2, at % 4)) for at, s in enumerate(analyses)]
+    return some, *(build_universal(some, SIZES, CLASSES, whole_test=whole) for whole in (False, True))
+
+
+@pytest.mark.parametrize("name", CLASSES)
 def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(
-    analyses: list[Analysis], name: str
+    divided: tuple[list[Analysis], BuiltTasks, BuiltTasks], name: str
 ) -> None:
-    divided = [replace(s, split=min(2, at % 4)) for at, s in enumerate(analyses)]
-    some, whole = (task(build_universal(divided, SIZES, [name], whole_test=w), name) for w in (False, True))
+    sentences, some, whole = divided[0], *(task(built, name) for built in divided[1:])
     assert set(some.classes) <= set(whole.classes)
     classes = {
         "SentLen": lambda s: str(sum(s.length > longest for longest in BINS)),
@@ -281,7 +290,7 @@ def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(
         "TopDeps": lambda s: s.top,
         "SubjNum": lambda s: s.subject.label if s.subject else "",
     }[name]
-    labels = {s.sentence: classes(s) for s in divided if s.split == 2}
+    labels = {s.sentence: classes(s) for s in sentences if s.split == 2}
     for sentence, gold in zip(whole.test.sentences, whole.test.gold, strict=True):
         assert whole.classes[gold] in (labels[sentence], OTHER)
     if name in ("SentLen", "TreeDepth"):

@@ -1,5 +1,6 @@
 """Dependency trees of an invented language that marks number, gender, case, person, tense and mood by endings."""
 
+from functools import cache
 from random import Random
 
 STEMS = [
@@ -10,6 +11,7 @@ GENDERS = ("Fem", "Masc")
 Line = tuple[str, str, str, int, str]  # form, part of speech, features, head (0 is the root), relation
 
 
+@cache
 def tiny_treebank(count: int, seed: int = 0, varied: bool = False) -> str:
     """`count` sentences in CoNLL-U, a function of the seed; `varied`: also passives and questions."""
     random, other = Random(seed), Random(seed + 1)
