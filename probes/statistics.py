@@ -117,12 +117,9 @@ def unpaired(first: Sequence[Interval], second: Sequence[Interval]) -> PairedCom
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """Two-sided exact p-value of equal error rates, from the items that only one model has right (McNemar 1947)."""
-    differing = only_first + only_second
-    if differing == 0:
-        return 1.0
-    from scipy.stats import binomtest
+    from scipy.special import bdtr  # binomtest takes a thousand times as long
 
-    return float(binomtest(only_first, differing).pvalue)
+    return min(1.0, 2 * float(bdtr(min(only_first, only_second), only_first + only_second, 0.5)))
 
 
 def compare(first: np.ndarray, second: np.ndarray, seed: int = 0) -> PairedComparison:

@@ -1,12 +1,16 @@
-"""Imported by every process of the tests: nothing waits for what no test can see."""
+"""Imported by every process of the tests: nothing waits for what no test can see, or is composed a second time."""
 
 import os
 from copy import deepcopy
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import yaml
+from hydra._internal import config_loader_impl
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.defaults_list import DefaultsList, Overrides
 
 os.sched_getaffinity = lambda _: {0}  # a large process forks slowly, and each process of the tests has one core
 os.fsync = lambda _: None  # what it is for, a loss of power, happens in no test
@@ -28,3 +32,32 @@ def load(stream: Any, Loader: Any) -> Any:
 
 
 yaml.load = load
+
+lists: dict[tuple, DefaultsList] = {}  # of Hydra, by the files that it reads and the choices of groups
+configs: dict[int, Any] = {}  # by the list
+list_defaults = config_loader_impl.create_defaults_list
+compose_defaults = ConfigLoaderImpl._compose_config_from_defaults_list
+
+
+def list_once(
+    repo: Any, config_name: str | None, overrides_list: list, prepend_hydra: bool, skip_missing: bool
+) -> DefaultsList:
+    asked = Overrides(repo=repo, overrides_list=overrides_list)
+    choices = [one for one in overrides_list if not any(one is other for other in asked.config_overrides)]
+    folders = [Path(source.path) for source in repo.get_sources() if source.scheme() == "file"]
+    files = [(path.relative_to(folder), path.stat()) for folder in folders for path in folder.rglob("*.yaml")]
+    state = frozenset((name, stat.st_mtime_ns, stat.st_size) for name, stat in files)
+    key = state, config_name, prepend_hydra, skip_missing, *(one.input_line for one in choices)
+    if key not in lists:
+        lists[key] = list_defaults(repo, config_name, choices, prepend_hydra, skip_missing)
+    return DefaultsList(lists[key].defaults, lists[key].defaults_tree, asked.config_overrides, lists[key].overrides)
+
+
+def compose_once(self: ConfigLoaderImpl, defaults: list, repo: Any) -> Any:
+    if id(defaults) not in configs:
+        configs[id(defaults)] = defaults, compose_defaults(self, defaults, repo)
+    return deepcopy(configs[id(defaults)][1])
+
+
+config_loader_impl.create_defaults_list = list_once
+ConfigLoaderImpl._compose_config_from_defaults_list = compose_once  # type: ignore[method-assign]

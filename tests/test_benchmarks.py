@@ -2,7 +2,6 @@
 
 import os
 import pkgutil
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -123,25 +122,9 @@ def test_a_fair_ratio_is_the_peers_time_over_ours_in_each_round(monkeypatch: pyt
     assert [record["ratios"], record["ratios_on_equal_terms"]] == [[3.5, 4.0, 4.0], [3.0, 5.0, 6.0]]
 
 
-def a_peer_alone(us: int) -> sides.Sides:
-    """Fails where the peer runs in our process."""
-
-    def theirs() -> None:
-        assert os.getpid() != us
-
-    return sides.Sides("both", theirs, theirs)
-
-
 @pytest.mark.parametrize("function", [start_up.ARGUMENTS, *start_up.WORK])
 def test_a_stage_of_a_start_ends_with_a_function_of_the_run(function: str) -> None:
     assert callable(pkgutil.resolve_name(function))
-
-
-def test_a_peer_as_it_comes_runs_in_a_process_of_its_own() -> None:
-    with sides.apart(partial(a_peer_alone, os.getpid())) as theirs:
-        for _ in range(2):
-            took = theirs()
-            assert took.all >= took.system >= 0
 
 
 def test_infersents_way_to_encode_gives_the_same_vectors() -> None:

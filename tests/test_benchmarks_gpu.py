@@ -13,14 +13,15 @@ from benchmarks.gpu.parts import PARTS
 from benchmarks.gpu.rows import Difference, Time
 from benchmarks.gpu.sizes import TINY
 from tests import commands
+from tests.conftest import Lab
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs are forked, and nothing is compiled."""
+def quick(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are forked, with the cache of other tests, and nothing is compiled."""
 
     def run(command: list[str], env: dict[str, str], **_: Any) -> subprocess.CompletedProcess:
-        return commands.finish(*command[1:], environment=env)
+        return commands.finish(*command[1:], f"cache={lab.cache}", environment=env)
 
     monkeypatch.setattr(runs.subprocess, "run", run)
     monkeypatch.setattr(torch, "compile", lambda function, **_: function)

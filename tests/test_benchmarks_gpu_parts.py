@@ -1,9 +1,6 @@
-"""How `make gpu` runs its parts and shows what they found. The processes import this file, and so little."""
+"""How `make gpu` runs its parts and shows what they found."""
 
 import json
-import os
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,36 +21,21 @@ TIMES = {
 }
 
 
-def ends(sizes: int) -> Iterator[int]:
-    yield sizes
-
-
-def fails(sizes: int) -> Iterator[int]:
-    yield sizes
-    raise ValueError("no such kernel")
-
-
-def dies(_: int) -> Iterator[int]:
-    yield os._exit(7)
-
-
-def hangs(sizes: int) -> Iterator[int]:
-    yield sizes
-    time.sleep(600)
-
-
 def test_a_part_that_fails_dies_or_hangs_keeps_its_rows_and_does_not_stop_the_others() -> None:
-    parts = [Part(__name__, name, 8.0 if name == "hangs" else 100.0) for name in ("fails", "dies", "hangs", "ends")]
+    parts = [
+        Part("tests.small_parts", name, 4.0 if name == "hangs" else 100.0)
+        for name in ("fails", "dies", "hangs", "ends")
+    ]
     shown: list[Outcome] = []
     found = run_all(parts, 3, shown.append)
     assert shown == found
     assert [outcome.rows for outcome in found] == [[3], [], [3], [3]]
-    errors = ["ValueError: no such kernel", "its process ended with 7", "stopped after its 8 seconds", ""]
+    errors = ["ValueError: no such kernel", "its process ended with 7", "stopped after its 4 seconds", ""]
     assert [outcome.error for outcome in found] == errors
 
 
 def test_nothing_begins_when_the_time_is_over() -> None:
-    [outcome] = run_all([Part(__name__, "ends", 100.0)], 3, lambda _: None, most=0.0)
+    [outcome] = run_all([Part("tests.small_parts", "ends", 100.0)], 3, lambda _: None, most=0.0)
     assert outcome.error == "stopped after its 0 seconds"
     assert MOST < 9 * 60
 

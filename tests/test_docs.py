@@ -7,19 +7,16 @@ of Python is run too, or written to the file that the line above it names.
 
 import re
 import shutil
-from copy import deepcopy
-from functools import cache
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
 from encoder_lab.settings.check import mistakes
 from encoder_lab.studies.compose import plain, referred
 from encoder_lab.studies.plan import read_study
 from encoder_lab.training.test_scores import SUITE
+from tests.asked import composed, own_settings
 from tests.clone import CODE, Clone
 from tests.conftest import ROOT, TINY, Lab
 from tests.packages import PACKAGES
@@ -37,7 +34,7 @@ SMALL = {text.partition("=")[0]: text for text in [*TINY, *FEWER]}
 CLASSIFIER = [text for key, text in SMALL.items() if key.startswith("probes.classifier.")]
 OF_TASKS = [*CLASSIFIER, *(SMALL[key] for key in SMALL if key == "corpus.size" or key.endswith("_size"))]
 MERE_SIZES = {"corpus.size", "coherence.items", "probes.train_size"}  # small even if a command gives them
-OF_EVALUATION = ("embeddings", "corpus", "probes", "coherence")  # the groups of SMALL that evaluate.py has
+OF_EVALUATION = ("embeddings", "corpus", "probes", "coherence", "geometry")  # the groups of SMALL that evaluate.py has
 GROUPS = {path.name for path in CONFIGS.iterdir() if path.is_dir()}
 HAVE_SIZES = GROUPS - {"schedule", "trainer"}  # other choices have other settings of SMALL
 OF_A_STUDY = ("study", "scale", "data", "study_dir", "dry_run")  # not settings of its runs
@@ -86,27 +83,6 @@ def clone(tmp_path_factory: pytest.TempPathFactory, lab: Lab) -> Pages:
     return made
 
 
-@cache
-def chosen(configs: Path, program: str, choices: tuple[str, ...]) -> DictConfig:
-    """The configuration of train.py or evaluate.py with these choices of groups."""
-    with initialize_config_dir(str(configs), version_base="1.3"):
-        return compose(program.removesuffix(".py"), list(choices), return_hydra_config=True)
-
-
-def composed(configs: Path, program: str, settings: tuple[str, ...]) -> DictConfig:
-    """The configuration of train.py or evaluate.py."""
-    choices = tuple(text for text in settings if group_of(text) in GROUPS)
-    config = deepcopy(chosen(configs, program, choices))  # which many commands share
-    for given in OverridesParser.create().parse_overrides([text for text in settings if text not in choices]):
-        OmegaConf.update(config, given.key_or_group, given.value(), force_add=given.is_add())
-    return config
-
-
-def group_of(setting: str) -> str:
-    """The group that a setting chooses from, or what else it sets."""
-    return re.split("[=@]", setting.lstrip("+"))[0]
-
-
 def settings_of(command: Command) -> tuple[str, ...]:
     """The settings that Hydra composes; of a study or a sweep those of its first run. Raises InputError without one."""
     settings = [text for text in command.arguments if re.match(r"(?!resume|hydra)[^-$][^$]*=[^$]*$", text)]
@@ -124,10 +100,9 @@ def check(command: Command, clone: Pages) -> None:
         known = re.findall(r"^([a-z]+):|\$\(([A-Z]+)\)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
         assert {text.partition("=")[0] for text in command.arguments} <= {name for names in known for name in names}
     elif command.name in ("train.py", "evaluate.py"):
-        config = composed(clone.folder / "configs", command.name, settings_of(command))
-        known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]
         program = command.name.removesuffix(".py")
-        assert not mistakes(program, plain(OmegaConf.masked_copy(config, known)), referred(config))
+        config = composed(program, *settings_of(command), configs=clone.folder / "configs")
+        assert not mistakes(program, plain(own_settings(config)), referred(config))
     elif command.name != "pytest":
         said = clone.help(command)
         for option in filter(None, (re.match(r"--[\w-]+|[a-z_]+=", text) for text in command.arguments)):
@@ -144,8 +119,8 @@ def smaller(command: Command, configs: Path) -> Command:
     quiet = [SMALL["logger"]] if command.name == "train.py" and "logger" not in given else []
     small = [*CLASSIFIER, *quiet]  # of a page's own parts, which are small by themselves
     if not any(text.startswith("--config-dir") for text in command.arguments):
-        choices = tuple(text for text in settings_of(command) if group_of(text) in HAVE_SIZES)
-        config = chosen(configs, command.name, choices)
+        choices = [text for text in settings_of(command) if re.split("[=@]", text.lstrip("+"))[0] in HAVE_SIZES]
+        config = composed(command.name.removesuffix(".py"), *choices, configs=configs)
         own = given - MERE_SIZES
         own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it
         if "suite=downstream" in command.arguments:  # which logistic regression reads

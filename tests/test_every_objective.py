@@ -1,13 +1,12 @@
 """Every objective learns with every encoder, and every choice in configs/ can be made."""
 
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hydra import compose, initialize_config_dir
 from hydra.utils import get_method, instantiate
 from omegaconf import DictConfig, OmegaConf
 
@@ -23,6 +22,7 @@ from encoder_lab.studies.compose import plain
 from encoder_lab.training.test_scores import on_test
 from encoders.embedding import WordEmbedding
 from objectives.objective import Objective
+from tests import asked
 from tests.silent import silent_trainer, validation_scores
 from tests.tiny_corpus import TinyCorpus
 
@@ -41,16 +41,12 @@ def choices(group: str) -> list[str]:
     return [path.relative_to(CONFIGS / group).with_suffix("").as_posix() for path in wanted]
 
 
-@cache
-def composed(*overrides: str) -> DictConfig:
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        return compose("train", list(overrides))
+composed = partial(asked.composed, "train")
 
 
 def invalid(config: DictConfig) -> list[str]:
-    """What the check of settings says, except of the names of the choices, which only a job knows."""
-    known = [key for key in map(str, config) if not key.endswith("_name")]
-    return mistakes("train", plain(OmegaConf.masked_copy(config, known)))
+    """What the check of settings says."""
+    return mistakes("train", plain(asked.own_settings(config)))
 
 
 def shrink(node: DictConfig) -> None:
@@ -64,7 +60,7 @@ def shrink(node: DictConfig) -> None:
 
 def built(cache: Path, *overrides: str, corpus: Corpus | None = None) -> tuple[Objective, Any]:
     """Build module and data from the choices of a run."""
-    config = composed(*overrides).copy()
+    config = composed(*overrides)
     for node in (config.encoder, config.get("parts") or config.objective, config.datamodule):
         shrink(node)
     torch.manual_seed(0)

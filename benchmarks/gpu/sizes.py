@@ -18,6 +18,8 @@ QUICK = [
     "probes.train_size=120",
     "probes.dev_size=60",
     "probes.test_size=60",
+    "probes.classifier.widths=[20]",
+    "probes.classifier.dropouts=[0.0]",
 ]
 
 

@@ -3,26 +3,43 @@
 import mmap
 import struct
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import refuse_special
 
-MAGIC, NEWEST = 793712314, 12
+MAGIC, NEWEST, SUPERVISED = 793712314, 12, 3
 LONGEST_NGRAM = 100  # characters; a longer one is in no model, and all n-grams of a word are made at once
 LONGEST_WORD, MOST = 1 << 16, 10**15  # bytes; occurrences
 CENTROIDS = 256  # per part of a product quantiser
 BEHIND_WORD = 1 + 8 + 1  # null byte, count, type (0 for words, which come first; 1 for labels)
 
 
-def check_bin(path: Path) -> None:
-    """Raises InputError if a file is not a fastText model, or its size does not fit its header."""
+class Layout(NamedTuple):
+    """Where a model has its words and its matrix (N, `dim`): offsets in bytes; and what its n-grams are."""
+
+    words: int
+    entries: int  # the words and, behind them, labels
+    ngrams: int  # the first row of the matrix that belongs to n-grams
+    matrix: int
+    dim: int
+    bucket: int
+    shortest: int
+    longest: int
+
+
+def check_bin(path: Path) -> Layout | None:
+    """The layout of a fastText model; None where it is quantised.
+
+    Raises InputError if the file is not a model, or its size does not fit its header.
+    """
     refuse_special(path)
     size = path.stat().st_size
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            end = _Reader(data).end()
+            end, layout = _Reader(data).end()
     except (struct.error, ValueError, OverflowError, IndexError):  # read past the end of the file, or the file is empty
         raise InputError(f"{path}: cut off after {size:,} bytes; get or make the fastText model again") from None
     except _Damaged as error:
@@ -30,6 +47,7 @@ def check_bin(path: Path) -> None:
         raise InputError(f"{path}: {reason}") from None
     if end != size:
         raise InputError(f"{path}: {size:,} bytes instead of {end:,}; get or make the fastText model again")
+    return layout
 
 
 class _Damaged(Exception):
@@ -42,14 +60,15 @@ class _Reader:
     def __init__(self, data: mmap.mmap) -> None:
         self.data, self.at = data, 0
 
-    def end(self) -> int:
-        """The offset of the end of the model; may be larger than the file."""
+    def end(self) -> tuple[int, Layout | None]:
+        """The offset of the end of the model, which may be larger than the file, and the layout."""
         magic, version, *arguments, _ = self._take("<14id")  # the last one is the sampling threshold
-        dim, bucket, longest = arguments[0], arguments[8], arguments[10]
+        dim, (model, bucket, shortest, longest) = arguments[0], arguments[7:11]
         _expect(magic == MAGIC and version <= NEWEST and dim >= 1 and longest <= LONGEST_NGRAM)
         _expect(bucket >= 1 or (bucket == 0 and longest <= 0))  # a hash is divided by it
         entries, words, labels, _, pruned = self._take("<3i2q")
         _expect(entries >= 1 and words >= 0 and labels >= 0 and words + labels == entries)
+        dictionary = self.at
         for place in range(entries):
             if (null := self.data.find(b"\0", self.at)) < 0:
                 raise ValueError("a word without an end")
@@ -60,13 +79,17 @@ class _Reader:
             _expect(self.data[self.at - 1] == (place >= words))  # words first, then labels; else the counts are wrong
         self._subword_table(max(0, pruned), bucket)
         (quantised,) = self._take("<?")
+        matrix = self.at + struct.calcsize("<2q")
         rows, columns = self._matrix(quantised)
         _expect(columns == dim and rows == words + (bucket if pruned < 0 else pruned))
         if entries > rows:  # a label may be looked up too, in the rows after those of the words
             raise _Damaged("a classifier with labels beyond its matrix; give its vectors as a .vec file")
         (output_quantised,) = self._take("<?")
         _expect(self._matrix(quantised and output_quantised)[1] == dim)
-        return self.at
+        if quantised or pruned >= 0:
+            return self.at, None
+        used = 0 if version == 11 and model == SUPERVISED else longest  # as fastText reads such files
+        return self.at, Layout(dictionary, entries, words, matrix, dim, bucket, shortest, used)
 
     def _take(self, form: str) -> tuple:
         values = struct.unpack_from(form, self.data, self.at)

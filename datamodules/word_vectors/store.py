@@ -18,7 +18,8 @@ from pydantic import Field
 
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import SPECIALS, Vocabulary
-from datamodules.word_vectors.formats import open_bin, read_vectors
+from datamodules.word_vectors.fasttext_model import open_lookup
+from datamodules.word_vectors.formats import read_vectors
 from datamodules.word_vectors.forms import form_of, unpacked
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
@@ -126,7 +127,7 @@ class WordVectors:
     @cached_property
     def _subwords(self) -> Any:
         assert self.subwords_bin
-        return open_bin(self.subwords_bin)
+        return open_lookup(self.subwords_bin)
 
 
 def open_store(path: Path, cache: Path) -> WordVectors:
@@ -178,7 +179,7 @@ class ComposedVectors:
 
     @cached_property
     def model(self) -> Any:
-        return open_bin(self.path)
+        return open_lookup(self.path)
 
     def __call__(self, word: str) -> np.ndarray | None:
         """The vector (E,) of the word in lower case, if that is how the run looks words up and it has that word; or

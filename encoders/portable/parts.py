@@ -14,6 +14,7 @@ from datamodules.batches import UNKNOWN
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Corpus
 from datamodules.text.tokenize import tokenize
+from datamodules.word_vectors.formats import open_bin
 from datamodules.word_vectors.store import ComposedVectors
 from encoder_lab.errors import InputError
 from encoders.encoder import Encoder
@@ -77,7 +78,7 @@ def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndar
     if not path.exists():
         return words, table, None, [0, 0]
     composed = composed_by(frozen)
-    model = composed.model
+    model = open_bin(path)
     arguments = model.f.getArgs()
     new = [word for word in model.get_words() if UNKNOWN in frozen.vocabulary.rows(word) and len(word.split()) == 1]
     made = {word: vector for word in new if (vector := composed(word)) is not None}

@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from datamodules.word_vectors.fasttext_check import check_bin
+from datamodules.word_vectors.fasttext_model import open_lookup
 from datamodules.word_vectors.formats import open_bin
 from tests.attack.attack import Attack, refused
 
@@ -61,10 +62,12 @@ def loaded(case: Any, folder: Path) -> None:
 
 
 def _read(path: Path) -> None:
-    found = open_bin(path)
+    loaded, ours = open_bin(path), open_lookup(path)
     for word in ASKED:
-        assert np.isfinite(found.get_word_vector(word)).all()
-        assert np.abs(found.get_word_vector(word)).max() < 100, "memory of something else"
+        vector = loaded.get_word_vector(word)
+        assert np.isfinite(vector).all()
+        assert np.abs(vector).max() < 100, "memory of something else"
+        assert np.array_equal(ours.get_word_vector(word), vector)
 
 
 _change = st.integers(0, FIELDS - 1).flatmap(

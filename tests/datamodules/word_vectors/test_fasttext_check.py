@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.word_vectors.fasttext_check import _Reader, check_bin
+from datamodules.word_vectors.fasttext_model import open_lookup
 from datamodules.word_vectors.formats import open_bin, read_vectors
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
@@ -51,6 +52,16 @@ def dictionary(model: Path) -> Dictionary:
     whole = fasttext.load_model(str(model))
     matrices = sum(m.nbytes + MATRIX_HEAD for m in (whole.get_input_matrix(), whole.get_output_matrix()))
     return Dictionary(len(whole.get_words()), model.stat().st_size - matrices)
+
+
+WORDS = ["", "the", "là", "w7", "__label__1", "</s>", "theirs", "<the>", "a\0b"]
+
+
+@given(words=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=9) | st.sampled_from(WORDS)))
+def test_a_vector_from_the_file_itself_is_that_of_fasttext_to_the_bit(model: Path, words: list[str]) -> None:
+    ours, loaded = open_lookup(model), open_bin(model)
+    for word in words:
+        np.testing.assert_array_equal(ours.get_word_vector(word), loaded.get_word_vector(word))
 
 
 @given(share=st.floats(0, 1, exclude_max=True))

@@ -1,11 +1,14 @@
-"""The memory measurements of the benchmarks. Each starts a process that imports this file, and so little."""
+"""Measurements in processes of their own. Each starts a process that imports this file, and so little."""
 
+import os
 import time
+from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
 import pytest
 
+from benchmarks import sides
 from benchmarks.machine import SAMPLES, alone, grown_memory
 
 MEGABYTES = 100
@@ -38,3 +41,19 @@ def test_memory_of_workers_counts() -> None:
         worker.join()
     assert memory["memory_mb"] < MEGABYTES / 2
     assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.2)
+
+
+def a_peer_alone(us: int) -> sides.Sides:
+    """Fails where the peer runs in our process."""
+
+    def theirs() -> None:
+        assert os.getpid() != us
+
+    return sides.Sides("both", theirs, theirs)
+
+
+def test_a_peer_as_it_comes_runs_in_a_process_of_its_own() -> None:
+    with sides.apart(partial(a_peer_alone, os.getpid())) as theirs:
+        for _ in range(2):
+            took = theirs()
+            assert took.all >= took.system >= 0

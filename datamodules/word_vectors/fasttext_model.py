@@ -1,0 +1,73 @@
+"""Vectors of a fastText model whose file is not loaded: a `.bin` may have gigabytes, and fastText reads all of it."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from datamodules.word_vectors.fasttext_check import BEHIND_WORD, Layout, check_bin
+from datamodules.word_vectors.formats import open_bin
+from encoder_lab.errors import InputError
+
+END, PRIME, BASIS = b"</s>", 16777619, 2166136261  # of a sentence; of FNV-1a
+
+
+def open_lookup(path: Path) -> Any:
+    """Gives vectors of words: the file itself, or fastText where it is quantised. Raises InputError as `open_bin`."""
+    layout = check_bin(path)
+    return FastTextFile(path, layout) if layout else open_bin(path)
+
+
+class FastTextFile:
+    """Composes the vectors of words as fastText 0.9.3 does, to the bit (Bojanowski et al. 2017)."""
+
+    def __init__(self, path: Path, layout: Layout) -> None:
+        self.path, self.layout, self.file = path, layout, path.open("rb")
+
+    def get_word_vector(self, word: str) -> np.ndarray:
+        """The mean (E,) of the vectors of a word, if the model has it, and of its n-grams; zero without any."""
+        total, rows = np.zeros(self.layout.dim, np.float32), self._rows(word.encode())
+        for row in rows:
+            total += self._row(row)
+        return total * np.float32(1 / max(1, len(rows)))
+
+    def _rows(self, word: bytes) -> list[int]:
+        own = [self._places[word]] if word in self._places else []
+        return own if word == END else [*own, *self._ngrams(b"<" + word + b">")]
+
+    def _ngrams(self, word: bytes) -> list[int]:
+        starts = [place for place, byte in enumerate(word) if byte & 0xC0 != 0x80]  # of characters in UTF-8
+        ends, longest, rows = [*starts[1:], len(word)], max(0, self.layout.longest), []
+        for first, start in enumerate(starts):
+            for size, end in enumerate(ends[first : first + longest], 1):
+                if size >= self.layout.shortest and not (size == 1 and (start == 0 or end == len(word))):
+                    rows.append(self.layout.ngrams + _hash(word[start:end]) % self.layout.bucket)
+        return rows
+
+    def _row(self, row: int) -> np.ndarray:
+        size = 4 * self.layout.dim
+        data = os.pread(self.file.fileno(), size, self.layout.matrix + row * size)
+        if len(data) < size:
+            raise InputError(f"{self.path}: changed while it was read")
+        return np.frombuffer(data, "<f4")
+
+    @cached_property
+    def _places(self) -> dict[bytes, int]:
+        """The row of each word."""
+        places = {}
+        self.file.seek(self.layout.words)
+        data, at = self.file.read(self.layout.matrix - self.layout.words), 0
+        for row in range(self.layout.entries):
+            null = data.index(b"\0", at)
+            places[data[at:null]] = row
+            at = null + BEHIND_WORD
+        return places
+
+
+def _hash(ngram: bytes) -> int:
+    value = BASIS
+    for byte in ngram:
+        value = (value ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * PRIME & 0xFFFFFFFF  # bytes are signed there
+    return value
