@@ -1,4 +1,4 @@
-"""Vectors of a fastText model whose file is not loaded: a `.bin` may have gigabytes, and fastText reads all of it."""
+"""Vectors from the file of a fastText model, which is not loaded: it may have gigabytes, and fastText reads them all."""
 
 import os
 from functools import cached_property
