@@ -1,4 +1,4 @@
-"""Vectors from the file of a fastText model, which is not loaded: it may have gigabytes, and fastText reads them all."""
+"""Vectors from the file of a fastText model, which is not loaded: it may have gigabytes, and fastText reads all."""
 
 import os
 from functools import cached_property
