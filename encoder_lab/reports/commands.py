@@ -20,7 +20,7 @@ from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import as_markdown, check
 from encoder_lab.reports.findings_picture import draw_findings
-from encoder_lab.reports.formats import FORMATS, select_tasks
+from encoder_lab.reports.formats import select_tasks
 from encoder_lab.reports.interactive import (
     ChartSection,
     chart_of_correlations,
@@ -37,7 +37,7 @@ from encoder_lab.reports.models import ReportedModel, models_of, scored_suites
 from encoder_lab.reports.order import as_text as orders_text
 from encoder_lab.reports.order import draw_orders, orders
 from encoder_lab.reports.overlay import draw_overlay
-from encoder_lab.reports.page import page
+from encoder_lab.reports.page import FORMATS, page
 from encoder_lab.reports.pareto import as_text as pareto_text
 from encoder_lab.reports.pareto import draw_fronts, fronts_of
 from encoder_lab.reports.published import TRAINING
@@ -288,8 +288,7 @@ def left_out(why: str, names: list[str]) -> None:
 
 
 def write_table(made: Table, arguments: SimpleNamespace) -> None:
-    text = page(made.title, [made]) if arguments.format == "html" else FORMATS[arguments.format](made)
-    write_text(text, arguments.out)
+    write_text(FORMATS[arguments.format](made), arguments.out)
 
 
 def write_text(text: str, out: Path | None) -> None:

@@ -1,11 +1,11 @@
-"""A table as Markdown, LaTeX, CSV or HTML."""
+"""A table as Markdown, LaTeX or CSV; page.html has it as HTML."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.reports.escape import for_csv, for_html, for_latex, for_markdown
+from encoder_lab.reports.escape import for_csv, for_latex, for_markdown
 from encoder_lab.reports.table import Table, TableCell, TableRow
 from encoder_lab.storage.csv_files import csv_text
 
@@ -45,8 +45,8 @@ def markdown(table: Table) -> str:
     def cell(scored: TableCell | None, best: bool) -> str:
         if scored is None:
             return ""
-        text = f"**{_score(scored)}**" if best else _score(scored)
-        return text + (behind.format(_interval(scored)) if scored.low is not None else "")
+        text = f"**{score_of(scored)}**" if best else score_of(scored)
+        return text + (behind.format(interval_of(scored)) if scored.low is not None else "")
 
     heads, rows = heads_and_lines(table)
     lines = [f"| {'' if table.transposed else 'model'} | {' | '.join(map(for_markdown, heads))} |"]
@@ -62,7 +62,7 @@ def latex(table: Table) -> str:
     """A tabular for the packages booktabs and graphicx, no wider than its column."""
 
     def score(scored: TableCell | None, best: bool) -> str:
-        text = _signed(_score(scored)) if scored else ""
+        text = _signed(score_of(scored)) if scored else ""
         return rf"\textbf{{{text}}}" if best else text
 
     def interval(scored: TableCell | None, _: bool) -> str:
@@ -102,39 +102,6 @@ def as_csv(table: Table) -> str:
     return csv_text(rows)
 
 
-def as_html(table: Table) -> str:
-    """A table element that page.js makes sortable; tooltips show the interval, chance and chosen hyper-parameters."""
-    small = {"below": "<small>{}</small>", "inline": " ({})", "none": ""}[table.intervals]
-
-    def cell(scored: TableCell | None, best: bool, task: str) -> str:
-        if scored is None:
-            return f"<td{task}></td>"
-        interval = _interval(scored) if scored.low is not None else ""
-        chance = "" if scored.chance is None else f"chance {scored.chance:.1f}"
-        hover = "; ".join(filter(None, [interval, chance, scored.about]))
-        score = f"<b>{_score(scored)}</b>" if best else _score(scored)
-        behind = small.format(interval) if interval else ""
-        return f'<td{task} data-value="{scored.score:.4f}" title="{for_html(hover)}">{score}{behind}</td>'
-
-    heads, lines = heads_and_lines(table)
-    tasks = [f' data-task="{for_html(name)}"' if not table.transposed else "" for name in heads]
-    names = "".join(f"<th{task}>{for_html(name)}</th>" for name, task in zip(heads, tasks, strict=True))
-    body: list[str] = []
-    for place, line in enumerate(lines):
-        row = None if table.transposed else table.rows[place]
-        about, more = (row.title, row.source) if row else (line.name, "")
-        model = f' data-model="{for_html(about)}"' if row and not row.source else ""
-        cells = "".join(cell(*c, task) for c, task in zip(line.cells, tasks, strict=True))
-        first = f"<td>{for_html(about)}{f'<small>{for_html(more)}</small>' if more else ''}</td>"
-        body.append(f'<tr class="{"quoted" if more else "ours"}"{model}>{first}{cells}</tr>')
-    notes = f"<p>{for_html(' '.join(table.notes))}</p>"
-    head = f"<th>{'task' if table.transposed else 'model'}</th>{names}"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{notes}"
-
-
-FORMATS: dict[str, Callable[[Table], str]] = {"markdown": markdown, "latex": latex, "csv": as_csv, "html": as_html}
-
-
 def _with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
     """Rows with the heading before each: the encoder and the source of the numbers; empty if it is unchanged."""
     before = None
@@ -144,12 +111,12 @@ def _with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
         before = heading
 
 
-def _score(cell: TableCell) -> str:
+def score_of(cell: TableCell) -> str:
     """With a true minus sign."""
     return (f"{cell.score:.1f}" if abs(cell.score) < LARGE else f"{cell.score:.3g}").replace("-", MINUS)
 
 
-def _interval(cell: TableCell) -> str:
+def interval_of(cell: TableCell) -> str:
     return f"{cell.low:.1f}–{cell.high:.1f}".replace("-", MINUS)
 
 

@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.escape import for_html
 from encoder_lab.storage.text_files import read_json_lines
 from probes.coherence.regions import values
 from probes.coherence.suite_file import METRICS
 
 TOKENS = "surprisals.jsonl"  # of an evaluation's folder
 MOST = 20.0  # bits of the darkest colour
-STEPS = (0, 5, 10, 15, 20)  # bits in the legend
 TIE = 0.005  # bits: less is neither right nor wrong
 LONGEST = 400  # tokens of a strip
 MOST_REGIONS = 1000
@@ -73,39 +71,27 @@ def checked(record: Record, where: str) -> Record:
     return record
 
 
-def strips(items: Sequence[ShownItem]) -> str:
-    """The items as HTML, with a legend."""
-    spans = "".join(f'<span style="{colour(bits)}">{bits}</span>' for bits in STEPS)
-    meaning = "Each token has the colour of its surprisal, −log2 p given all tokens before it. A bar is where a region "
-    parts = [f"<p class=bits>bits: {spans} and more. {meaning}begins.</p>"]
-    for item in items:
-        first = item.records[0]
-        head = f"<b>{for_html(first['suite'])}, item {first['item']}</b>, {for_html(item.model)}"
-        head += f"; metric of the suite: {metric_of(first)} of a region's bits"
-        rows = "".join(map(strip, item.records))
-        parts.append(f"<div class=strips>{head} <small>{for_html(item.why)}</small>{rows}</div>")
-    return "".join(parts)
+class ShownToken(NamedTuple):
+    """A token as it is shown."""
+
+    gap: str  # before it
+    begins: bool  # a region
+    bits: float | None
+    hover: str
+    text: str
 
 
-def strip(record: Record) -> str:
-    """One condition: its tokens, the sum and the mean of their bits. A bar is where a region begins."""
-    spans, end, region, before = [], 0, 0, None
+def tokens_of(record: Record) -> tuple[list[ShownToken], str]:
+    """The tokens of one condition, and how many more it has."""
+    shown, end, region, before = [], 0, 0, None
     tokens = list(zip(record["tokens"], record["offsets"], record["regions"], record["surprisals"], strict=True))
     for name, (start, stop), own, bits in tokens[:LONGEST]:
-        gap = " " if start > end else ""
         text = record["text"][start:stop] or name
         text = "·" if (start, stop) == before else text  # another part of the same character
-        begins = " class=region" if region and own != region else ""
         hover = f"{name}: {'∞' if bits is None else format(bits, '.2f')} bits"
-        spans.append(f'{gap}<span{begins} style="{colour(bits)}" title="{for_html(hover)}">{for_html(text)}</span>')
+        shown.append(ShownToken(" " if start > end else "", bool(region and own != region), bits, hover, text))
         end, region, before = stop, own, (start, stop)
-    more = f" … {len(tokens) - LONGEST} more tokens" if len(tokens) > LONGEST else ""
-    total = f"{metric_of(record)} of bits<br>{'<br>'.join(_by_region(record))}"
-    name = for_html(record["condition"])
-    return (
-        f"<div class=row><div class=name>{name}</div><div class=tokens>{''.join(spans)}{more}</div>"
-        f"<div class=sum>{total}</div></div>"
-    )
+    return shown, f" … {len(tokens) - LONGEST} more tokens" if len(tokens) > LONGEST else ""
 
 
 def metric_of(record: Record) -> str:
@@ -113,7 +99,7 @@ def metric_of(record: Record) -> str:
     return str(record.get("metric", METRICS[0]))
 
 
-def _by_region(record: Record) -> list[str]:
+def by_region(record: Record) -> list[str]:
     """The value of each region, as the suite's formulas compare it."""
     if not all(isinstance(region, int) and 0 < region < MOST_REGIONS for region in record["regions"]):
         return []
@@ -123,7 +109,7 @@ def _by_region(record: Record) -> list[str]:
     return [f"region {number}: {value:.2f}" for number, value in enumerate(each, 1) if number in regions]
 
 
-def colour(bits: float | None) -> str:
+def colour_of(bits: float | None) -> str:
     """White at 0 bits, dark red at MOST and above; the letters are light on dark."""
     share = 1.0 if bits is None else min(max(bits / MOST, 0), 1)
     red, green, blue = (round(255 + share * (dark - 255)) for dark in (150, 20, 20))

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from encoder_lab.reports.curves import draw_panels, panel_of
 from encoder_lab.reports.drawing import as_svg
 from encoder_lab.reports.escape import for_latex, for_markdown, for_terminal
-from encoder_lab.reports.formats import FORMATS
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.overlay import draw_overlay
-from encoder_lab.reports.page import page
+from encoder_lab.reports.page import FORMATS, page
 from encoder_lab.reports.runs import Run, read_run
 from encoder_lab.reports.table import Table, probing_table
 from encoder_lab.reports.terminal import plain
@@ -58,14 +57,14 @@ def reported(case: Any, folder: Path) -> None:
     models = models_of([run for run in runs if run])
     table = probing_table(models, "probing", published_names=[])
     made = {name: write(table) for name, write in FORMATS.items()}
-    made["terminal"], made["page"] = for_terminal(plain(table)), page(encoder, [table])
+    made["terminal"], made["html"] = for_terminal(plain(table)), page(encoder, [table])
     for name, text in made.items():
         assert VALUE not in text, name
-        assert all(line.isprintable() for line in text.split("\n") if name != "page" or "<style>" not in line), name
+        assert all(line.isprintable() for line in text.split("\n") if name != "html" or "<style>" not in line), name
     _check_markdown(made["markdown"], table)
     _check_latex([encoder, objective, setting])
     _check_csv(made["csv"])
-    _check_html(made["page"])
+    _check_html(made["html"])
     if drawn:
         rows = [run.rows for run in models[0].runs]
         panel = panel_of(models[0].title, rows, "", [()])

@@ -22,9 +22,10 @@ from encoder_lab.reports.commands import panel
 from encoder_lab.reports.correlation import correlate, draw_correlations, holm, scores_of
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import check
-from encoder_lab.reports.formats import FORMATS, as_csv, as_html, latex, markdown
+from encoder_lab.reports.formats import as_csv, latex, markdown
 from encoder_lab.reports.interactive import SIZE
 from encoder_lab.reports.overlay import draw_overlay
+from encoder_lab.reports.page import FORMATS
 from encoder_lab.reports.published import SCORES as PUBLISHED_SCORES
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import read_run
@@ -251,7 +252,7 @@ def test_csv_keeps_the_full_precision() -> None:
 
 
 def test_html_tells_under_the_pointer_what_was_chosen() -> None:
-    assert 'title="48.0–52.0; epoch 2"><b>50.0</b>' in as_html(small_table())
+    assert 'title="48.0–52.0; epoch 2"><b>50.0</b>' in FORMATS["html"](small_table())
 
 
 def test_a_table_of_discoeval_has_the_mean_of_the_probing_tasks(tmp_path: Path) -> None:

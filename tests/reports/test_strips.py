@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.page import page
-from encoder_lab.reports.strips import MOST, TOKENS, Record, ShownItem, checked, colour, shown_items, strip
+from encoder_lab.reports.strips import MOST, TOKENS, Record, ShownItem, checked, colour_of, shown_items, tokens_of
 
 
 def record(
@@ -86,13 +86,13 @@ def test_text_is_escaped() -> None:
 
 @given(st.lists(st.floats(0, 2 * MOST), min_size=2, max_size=5))
 def test_a_more_surprising_token_is_never_lighter(bits: list[float]) -> None:
-    seen = [sum(map(int, re.findall(r"\d+", colour(value).split(";")[0]))) for value in sorted(bits)]
+    seen = [sum(map(int, re.findall(r"\d+", colour_of(value).split(";")[0]))) for value in sorted(bits)]
     assert seen == sorted(seen, reverse=True)
 
 
-def test_an_impossible_token_has_the_darkest_colour() -> None:
-    assert colour(None) == colour(MOST) != colour(MOST / 2) != colour(0)
-    assert "∞ bits" in strip(record("a", "x", [None]))
+def test_an_impossible_token_has_the_darkest_colour_of() -> None:
+    assert colour_of(None) == colour_of(MOST) != colour_of(MOST / 2) != colour_of(0)
+    assert [token.hover for token in tokens_of(record("a", "x", [None]))[0]] == ["x: ∞ bits"]
 
 
 def test_a_line_that_is_no_record_is_refused() -> None:
