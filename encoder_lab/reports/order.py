@@ -20,6 +20,7 @@ from probes.statistics import Z95, Interval
 
 PARTS = (0.5, 0.9, 0.95)  # of the gain
 MARKERS = "o", "s", "D"
+ACROSS = 3  # panels in a row
 DRAWS = 1000  # of the bootstrap
 FEWEST = 3  # tasks that an order has, and points that a curve has
 NONE = (np.nan, np.nan, np.nan)
@@ -168,24 +169,32 @@ def _text(interval: Interval, digits: int) -> str:
 
 def draw_orders(ordered: Sequence[ModelOrder]) -> Figure:
     """A panel for each model: its tasks from the first learnt downwards, the steps of the parts of their gains."""
-    most = max(len(model.tasks) for model in ordered)
-    figure = new_figure(5.0 * len(ordered) + 1.0, 1.6 + 0.36 * most)
-    panels = figure.subplots(1, len(ordered), squeeze=False)[0]
-    for axes, model in zip(panels, ordered, strict=True):
+    learnt = max((len(_learnt(model)) for model in ordered), default=0)
+    columns = min(len(ordered), ACROSS)
+    rows = -(-len(ordered) // columns)
+    figure = new_figure(5.0 * columns + 1.0, 0.4 + rows * (1.2 + 0.36 * learnt))
+    panels = list(figure.subplots(rows, columns, squeeze=False, sharex=True).flat)
+    for axes, model in zip(panels, ordered, strict=False):
         _draw(axes, model)
+        axes.set_ylim(learnt - 0.5, -0.5)
+    for axes in panels[len(ordered) :]:
+        axes.axis("off")
     parts = ", ".join(f"{name}: {part:.0%}" for name, part in zip(("circle", "square", "diamond"), PARTS, strict=True))
     figure.supxlabel(f"Step at which a part of the gain is reached ({parts}); 95% intervals", fontsize=8)
     return figure
 
 
+def _learnt(model: ModelOrder) -> list[Learnt]:
+    return [task for task in model.tasks if np.isfinite(task.at[0][0])]
+
+
 def _draw(axes: Axes, model: ModelOrder) -> None:
     plain_axes(axes, model.title)
-    learnt = [task for task in model.tasks if np.isfinite(task.at[0][0])]
+    learnt = _learnt(model)
     for row, (task, (colour, _)) in enumerate(zip(learnt, looks([task.task for task in learnt]), strict=True)):
         for shift, (at, low, high), marker in zip((-0.2, 0.0, 0.2), task.at, MARKERS, strict=True):
             axes.plot([low, high], [row + shift] * 2, color=colour, linewidth=1.2, alpha=0.6)
             axes.plot(at, row + shift, marker, color=colour, markersize=4)
     axes.set_yticks(range(len(learnt)), [for_figure(task.task) for task in learnt], fontsize=8.5)
-    axes.invert_yaxis()
     axes.set_xlim(left=0)
     axes.set_xlabel("optimiser step", fontsize=9)
