@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
@@ -11,6 +11,7 @@ from encoder_lab.storage.text_files import read_lines
 from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
 from probes.discoeval.rst_files import Node
 
+BELOW = ("Nucleus", "Satellite")
 REMARK = "//"  # as //TT_ERR behind a field in two files of RST-DT
 TOKEN = re.compile(r"\(|\)|_!.*?(?:!_|\Z)|[^\s()]+", re.DOTALL)  # a text without an end goes on to the last line
 
@@ -28,67 +29,51 @@ def read_dis(path: Path) -> list[Node]:
 
     Raises InputError naming file and line.
     """
-    brackets = _Brackets(path)
-    root = brackets.node()
-    if brackets.next():
-        raise brackets.wrong("something after the tree")
-    return root.below.nodes
+    return _node(path, _brackets(path)).below.nodes
 
 
-class _Brackets:
-    """The tokens of a file, and how far they are read."""
+def _wrong(path: Path, line: int, problem: str) -> InputError:
+    return InputError(f"{path}:{line}: {problem}; is it a .dis file?")
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.text = "\n".join(line for _, line in read_lines(path))
-        tokens = ((match[0], match.start()) for match in TOKEN.finditer(self.text))
-        self.tokens = [token for token in tokens if not token[0].startswith(REMARK)]
-        self.at = 0
 
-    def wrong(self, problem: str) -> InputError:
-        """An error that names the line of the next token."""
-        place = self.tokens[min(self.at, len(self.tokens) - 1)][1] if self.tokens else 0
-        line = self.text.count("\n", 0, place) + 1
-        return InputError(f"{self.path}:{line}: {problem}; is it a .dis file?")
+def _brackets(path: Path) -> list[Any]:
+    """The brackets of a file as lists in lists, each with the line of its end in front."""
+    text = "\n".join(line for _, line in read_lines(path))
+    stack: list[list[Any]] = [[]]
+    line, place = 1, 0
+    for match in TOKEN.finditer(text):
+        line, place = line + text.count("\n", place, match.start()), match.start()
+        if match[0] == "(":
+            stack.append([])
+        elif match[0] == ")" and len(stack) > 1:
+            stack[-2].append([line, *stack.pop()])
+        elif not match[0].startswith(REMARK):
+            stack[-1].append(match[0])
+    if len(stack) > 1:
+        raise _wrong(path, line, "expected ), found the end")
+    if len(stack[0]) != 1 or isinstance(stack[0][0], str):
+        raise _wrong(path, line, "expected one tree in brackets")
+    return stack[0][0]
 
-    def next(self, offset: int = 0) -> str:
-        """The token at an offset from the next one; empty at the end."""
-        return self.tokens[self.at + offset][0] if self.at + offset < len(self.tokens) else ""
 
-    def take(self, expected: str = "") -> str:
-        token = self.next()
-        if not token or (expected and token != expected):
-            raise self.wrong(f"expected {expected or 'more'}, found {token[:20] or 'the end'}")
-        self.at += 1
-        return token
-
-    def node(self) -> Child:
-        """A node with its role, its relation to the parent, and a text or children."""
-        self.take("(")
-        role, relation, leaf = self.take(), "span", ""
-        if role not in ("Root", "Nucleus", "Satellite"):
-            raise self.wrong(f"expected Root, Nucleus or Satellite, found {role[:20]}")
-        children = []
-        while self.next() == "(":
-            if self.next(1) in ("Nucleus", "Satellite"):
-                children.append(self.node())
-                continue
-            key, value = self.field()
-            relation = value if key == "rel2par" else relation
-            leaf = value if key == "text" else leaf
-        self.take(")")
-        if bool(leaf) == bool(children) or len(children) == 1:
-            raise self.wrong("a node must have a text or two subtrees")
-        return Child(role, relation, _leaf(leaf) if leaf else _combined(children))
-
-    def field(self) -> tuple[str, str]:
-        """( key value ... )"""
-        self.take("(")
-        key, values = self.take(), []
-        while self.next() not in (")", ""):
-            values.append(self.take())
-        self.take(")")
-        return key, " ".join(values)
+def _node(path: Path, inside: Sequence[Any]) -> Child:
+    """A node with its role, its relation to the parent, and a text or children."""
+    line, role, *parts = [*inside, ""]
+    if role not in ("Root", *BELOW):
+        raise _wrong(path, line, f"expected Root, Nucleus or Satellite, found {str(role)[:20]}")
+    fields = {"rel2par": "span", "text": ""}
+    children: list[Child] = []
+    for part in parts[:-1]:
+        if not isinstance(part, list):
+            raise _wrong(path, line, f"expected a bracket, found {part[:20]}")
+        if len(part) > 1 and part[1] in BELOW:
+            children.append(_node(path, part))
+        elif len(part) > 1:
+            fields[str(part[1])] = " ".join(map(str, part[2:]))
+    leaf = fields["text"]
+    if bool(leaf) == bool(children) or len(children) == 1:
+        raise _wrong(path, line, "a node must have a text or two subtrees")
+    return Child(role, fields["rel2par"], _leaf(leaf) if leaf else _combined(children))
 
 
 def _leaf(text: str) -> Subtree:
