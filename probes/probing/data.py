@@ -309,10 +309,10 @@ def _cached(
         for name, why in built.lacking.items():
             with atomic_write(whys[name]) as file:
                 file.write(why)
-        for task in built.tasks:
-            with atomic_write(folder / f"{task.name}.md") as file:
-                file.write(section(task, built.controls[task.name], built.notes[task.name]))
-            write_task(task, files[task.name])
+        for name, draft in built.drafts.items():
+            with atomic_write(folder / f"{name}.md") as file:
+                file.write(section(draft))
+            write_task(draft.task, files[name])
 
     make_once(folder, lambda: not unknown(), write)
     lacking = {name: whys[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}

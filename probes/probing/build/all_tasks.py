@@ -54,13 +54,14 @@ def refuse_unknown_tasks(names: Sequence[str], builders: Mapping[str, TaskBuilde
 class BuiltTasks(NamedTuple):
     """Tasks in the order of the paper, with measurements of their controls."""
 
-    tasks: list[Classification]
-    controls: dict[str, dict[str, float]]  # task, what was measured, value
-    notes: dict[str, list[str]]  # task, what a reader should know: sizes and classes that were not to be had
-    samples: dict[str, dict[str, np.ndarray]]  # task, what was measured of each sentence, values
+    drafts: dict[str, TaskDraft]  # by name
     shape: np.ndarray  # (length, depth) sentences of the corpus
     lacking: dict[str, str]  # tasks that could not be built, and why
     ids: dict[str, list[str]]  # task, the names of its test sentences in their treebank; "" without one
+
+    @property
+    def tasks(self) -> list[Classification]:
+        return [draft.task for draft in self.drafts.values()]
 
     def sentences(self) -> int:
         """How many distinct sentences an encoder has to read."""
@@ -122,15 +123,7 @@ def draw_tasks(
             if not partly:
                 raise
             lacking[name] = str(error)
-    return BuiltTasks(
-        [draft.task for draft in drafts.values()],
-        {name: draft.controls for name, draft in drafts.items()},
-        {name: draft.notes for name, draft in drafts.items()},
-        {name: draft.samples for name, draft in drafts.items()},
-        pool.shape,
-        lacking,
-        _test_ids(drafts, pool),
-    )
+    return BuiltTasks(drafts, pool.shape, lacking, _test_ids(drafts, pool))
 
 
 def _test_ids(drafts: Mapping[str, TaskDraft], pool: Pool) -> dict[str, list[str]]:

@@ -1,15 +1,15 @@
 """Bigram counts of a corpus."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
 
 EDGE = 0  # id of the sentence boundary
 
 
 class Bigrams:
-    """Bigram counts in sorted arrays: about 40 bytes per distinct pair."""
+    """Bigram counts as sparse matrices: about 25 bytes per distinct pair."""
 
     def __init__(self, sentences: Iterable[str]) -> None:
         self.ids: dict[str, int] = {"": EDGE}
@@ -17,43 +17,36 @@ class Bigrams:
         for sentence in sentences:
             flat += [self.ids.setdefault(word, len(self.ids)) for word in sentence.split(" ")]
             flat.append(EDGE)
-        text = np.array(flat, dtype=np.int64)
+        text = np.array(flat, dtype=np.int32)
         self.words = list(self.ids)
-        self._forward = _table(text[:-1], text[1:], len(self.words))
-        self._backward = _table(text[1:], text[:-1], len(self.words))
+        pairs = coo_array((np.ones(len(text) - 1, np.int32), (text[:-1], text[1:])), (len(self.ids), len(self.ids)))
+        self._forward, self._backward = pairs.tocsr(), pairs.T.tocsr()
+        for table in (self._forward, self._backward):
+            table.sum_duplicates()  # its columns are sorted then
 
     def count(self, before: int, after: int | np.ndarray) -> np.ndarray:
         """How often `after`, one id or many, follows `before`."""
-        return self._forward.counted(before, np.asarray(after))
+        return _counted(self.following(before), np.asarray(after))
 
     def count_before(self, before: np.ndarray, after: int) -> np.ndarray:
         """How often `after` follows each of `before`."""
-        return self._backward.counted(after, before)
+        return _counted(self.preceding(after), before)
 
     def following(self, before: int) -> tuple[np.ndarray, np.ndarray]:
         """The words that follow `before`, and how often."""
-        return self._forward.row(before)
+        return _row(self._forward, before)
 
     def preceding(self, after: int) -> tuple[np.ndarray, np.ndarray]:
         """The words that `after` follows, and how often."""
-        return self._backward.row(after)
+        return _row(self._backward, after)
 
 
-class _Table(NamedTuple):
-    keys: np.ndarray  # sorted: first * width + second
-    counts: np.ndarray
-    width: int
-
-    def row(self, first: int) -> tuple[np.ndarray, np.ndarray]:
-        begin, end = np.searchsorted(self.keys, [first * self.width, (first + 1) * self.width])
-        return self.keys[begin:end] - first * self.width, self.counts[begin:end]
-
-    def counted(self, first: int, second: np.ndarray) -> np.ndarray:
-        wanted = first * self.width + second
-        at = np.searchsorted(self.keys, wanted).clip(max=len(self.keys) - 1)
-        return np.where(self.keys[at] == wanted, self.counts[at], 0)
+def _row(table: csr_array, first: int) -> tuple[np.ndarray, np.ndarray]:
+    inside = slice(table.indptr[first], table.indptr[first + 1])
+    return table.indices[inside], table.data[inside]
 
 
-def _table(first: np.ndarray, second: np.ndarray, width: int) -> _Table:
-    keys, counts = np.unique(first * width + second, return_counts=True)
-    return _Table(keys, counts, width)
+def _counted(row: tuple[np.ndarray, np.ndarray], wanted: np.ndarray) -> np.ndarray:
+    ids, counts = row
+    at = np.searchsorted(ids, wanted).clip(max=len(ids) - 1)
+    return np.where(ids[at] == wanted, counts[at], 0)

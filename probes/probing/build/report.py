@@ -13,6 +13,7 @@ from probes.classification import Classification
 from probes.markdown import table
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.pool import Sizes
+from probes.probing.build.sampling import TaskDraft
 
 BLUE, ORANGE = "#0072B2", "#E69F00"  # Okabe and Ito
 MOST_CLASSES = 24  # in a table
@@ -41,12 +42,13 @@ def report(built: BuiltTasks, wanted: Sizes, source: Sequence[str]) -> str:
         "![controls](controls.png)",
         "",
     ]
-    sections = [section(task, built.controls[task.name], built.notes[task.name]) for task in built.tasks]
+    sections = map(section, built.drafts.values())
     return "\n".join(lines) + "\n" + "\n".join(sections)
 
 
-def section(task: Classification, controls: Mapping[str, float], notes: Sequence[str]) -> str:
+def section(draft: TaskDraft) -> str:
     """What was measured of one task: notes, controls, class balance."""
+    task, controls, notes = draft.task, draft.controls, draft.notes
     counts = [np.bincount(split.gold, minlength=len(task.classes)) for split in task.parts]
     balance = [(f"`{label}`", *(count[i] for count in counts)) for i, label in enumerate(task.classes)]
     more = [f"and {len(balance) - MOST_CLASSES} more classes"] if len(balance) > MOST_CLASSES else []
@@ -70,14 +72,13 @@ def section(task: Classification, controls: Mapping[str, float], notes: Sequence
 def _figure(built: BuiltTasks) -> Figure:
     figure = Figure(figsize=(9.6, 7.2), dpi=120, layout="constrained")
     axes = figure.subplots(2, 2)
-    tasks = {task.name: task for task in built.tasks}
     _lengths_by_depth(axes[0, 0], built.shape, "TreeDepth before: all sentences")
-    if "TreeDepth" in tasks:
-        _lengths_by_depth(axes[0, 1], _shape(tasks["TreeDepth"], built.shape.shape), "TreeDepth after: the task")
-    if "SOMO" in tasks:
-        _bigrams(axes[1, 0], built.samples["SOMO"])
-    if "CoordInv" in tasks:
-        _clauses(axes[1, 1], built.samples["CoordInv"])
+    if draft := built.drafts.get("TreeDepth"):
+        _lengths_by_depth(axes[0, 1], _shape(draft.task, built.shape.shape), "TreeDepth after: the task")
+    if draft := built.drafts.get("SOMO"):
+        _bigrams(axes[1, 0], draft.samples)
+    if draft := built.drafts.get("CoordInv"):
+        _clauses(axes[1, 1], draft.samples)
     for axis in axes.flat:
         axis.set_visible(axis.has_data())
         axis.spines[["top", "right"]].set_visible(False)

@@ -225,7 +225,7 @@ def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_las
             for s in part.sentences:
                 assert (home[s] == split or s in last) if own.name not in changed else home.get(s, split) == split
     assert built.split_overlap() == 0
-    assert {built.controls[name]["target forms in two splits"] for name in MARKED if name in built.controls} == {0}
+    assert {built.drafts[name].controls["target forms in two splits"] for name in MARKED if name in built.drafts} == {0}
 
 
 SPLITS = {"train": 800, "dev": 250, "test": 250}

@@ -64,7 +64,7 @@ def test_each_word_of_a_pair_comes_first_as_often_as_the_other(built: BuiltTasks
     for _, s, first in rows(order):
         held[first].append({word for word in order.classes if s.lower().split().count(word) == 1})
     pairs = {first: set.intersection(*sets) for first, sets in held.items()}  # the words of all sentences of a class
-    assert len(pairs) == 2 * built.controls["WordOrder"]["pairs of words"] >= 4
+    assert len(pairs) == 2 * built.drafts["WordOrder"].controls["pairs of words"] >= 4
     assert all(len(pair) == 2 and pairs[other] == pair for pair in pairs.values() for other in pair)
     for _, s, first in rows(order):
         assert first == min(pairs[first], key=s.lower().split().index)
@@ -89,7 +89,7 @@ def test_swapped_words_stand_apart_and_neither_is_the_first(built: BuiltTasks) -
             assert all(NEAREST <= distance <= FARTHEST for distance in undone)
             distances.update(undone)
     assert distances == set(range(NEAREST, FARTHEST + 1))
-    assert built.controls["FarSwap"]["sentences in both forms"] == 0
+    assert built.drafts["FarSwap"].controls["sentences in both forms"] == 0
 
 
 def test_a_text_without_pairs_in_both_orders_has_no_word_order() -> None:

@@ -99,7 +99,9 @@ def test_depth_does_not_depend_on_length(tasks: BuiltTasks) -> None:
 
 @BUILDERS
 def test_no_target_form_is_in_two_splits(tasks: BuiltTasks) -> None:
-    forms = {name: held for name, held in tasks.controls.items() if "target forms in two splits" in held}
+    forms = {
+        name: held for name, draft in tasks.drafts.items() if "target forms in two splits" in (held := draft.controls)
+    }
     assert len(forms) >= 3
     assert all(held["target forms in two splits"] == 0 and held["target forms in train"] > 3 for held in forms.values())
 
@@ -119,7 +121,7 @@ def test_the_sentences_of_the_trees_are_the_unchanged_ones(
 @BUILDERS
 def test_no_sentence_is_there_both_changed_and_as_it_was(tasks: BuiltTasks) -> None:
     for name in ("BShift", "SOMO", "CoordInv"):
-        assert tasks.controls[name]["sentences in both forms"] == 0
+        assert tasks.drafts[name].controls["sentences in both forms"] == 0
         bags = Counter(" ".join(sorted(s.lower().split())) for part in task(tasks, name).parts for s in part.sentences)
         assert name == "SOMO" or max(bags.values()) == 1
 
@@ -202,13 +204,13 @@ def _comparable(counts: Counter, old: list[str], new: list[str], i: int) -> bool
 
 
 def test_no_replacement_word_is_used_in_two_splits(built: BuiltTasks) -> None:
-    controls = built.controls["SOMO"]
+    controls = built.drafts["SOMO"].controls
     assert controls["replacing words"] > 3
     assert controls["replacing words in two splits"] == 0
 
 
 def test_coordinations_are_balanced_in_clause_length(built: BuiltTasks) -> None:
-    inverted, original = built.samples["CoordInv"]["I"], built.samples["CoordInv"]["O"]
+    inverted, original = built.drafts["CoordInv"].samples["I"], built.drafts["CoordInv"].samples["O"]
     assert len(inverted) == len(original)
     for longer in (inverted > 0, inverted < 0), (original > 0, original < 0):
         assert abs(longer[0].mean() - longer[1].mean()) < 0.05
@@ -227,7 +229,7 @@ def test_a_reduced_task_has_a_note() -> None:
     got = [len(split.sentences) for split in subject.parts]
     assert got[0] < 2000
     assert got[1] / got[0] == pytest.approx(400 / 2000, abs=0.02)
-    assert any("of 2,000/400/600 sentences" in note for note in built.notes["SubjNum"])
+    assert any("of 2,000/400/600 sentences" in note for note in built.drafts["SubjNum"].notes)
 
 
 def test_lacking_tasks_do_not_stop_the_others() -> None:
@@ -328,7 +330,7 @@ def test_bigram_shift_swaps_two_neighbours(built: BuiltTasks, analyses: dict[str
 def test_word_content_sentences_hold_exactly_one_target(built: BuiltTasks) -> None:
     wc = task(built, "WC")
     assert all(word.islower() and len(word) >= 4 for word in wc.classes)
-    assert built.controls["WC"]["highest rank"] > 1
+    assert built.drafts["WC"].controls["highest rank"] > 1
     for split in wc.parts:
         for sentence, label in labelled(wc, split):
             assert [word for word in sentence.split() if word in wc.classes] == [label]
