@@ -130,7 +130,7 @@ def make(name: str, options: SimpleNamespace) -> None:
     """Make a report; imports matplotlib and scipy only now."""
     from encoder_lab.reports import commands
 
-    getattr(commands, name)(SimpleNamespace(**{**DEFAULTS, **vars(options)}))
+    getattr(commands, f"report_{name}")(SimpleNamespace(**{**DEFAULTS, **vars(options)}))
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+from matplotlib.figure import Figure
+
 from encoder_lab.errors import InputError, printable
+from encoder_lab.reports import compare, correlation, interactive, layers, order, pareto, stability, subspaces, use
 from encoder_lab.reports.claims import CLAIMS
-from encoder_lab.reports.compare import FORMATS as COMPARISONS
-from encoder_lab.reports.compare import compare_models, notes_on, two_models
-from encoder_lab.reports.correlation import FEWEST, ScoresByModel, correlate, draw_correlations, scores_of
 from encoder_lab.reports.curves import Panel, by_chart, draw_panels, panel_of
 from encoder_lab.reports.drawing import FIGURES, save_figure
 from encoder_lab.reports.escape import for_terminal
@@ -21,41 +21,17 @@ from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import as_markdown, check
 from encoder_lab.reports.findings_picture import draw_findings
 from encoder_lab.reports.formats import select_tasks
-from encoder_lab.reports.interactive import (
-    ChartSection,
-    chart_of_correlations,
-    charts_by_layer,
-    charts_by_model,
-    charts_by_size,
-    charts_by_task,
-    charts_of_order,
-    charts_of_subspaces,
-    charts_of_use,
-)
-from encoder_lab.reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites
-from encoder_lab.reports.order import as_text as orders_text
-from encoder_lab.reports.order import draw_orders, orders
 from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.reports.page import FORMATS, page
-from encoder_lab.reports.pareto import as_text as pareto_text
-from encoder_lab.reports.pareto import draw_fronts, fronts_of
 from encoder_lab.reports.published import TRAINING
 from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.scores import as_csv, runs_in
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.sizes import by_size, draw_sizes, has_size, lines_by_size
-from encoder_lab.reports.stability import as_text as stability_text
-from encoder_lab.reports.stability import scores_by_condition
-from encoder_lab.reports.stability import stability as rank_stability
 from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
-from encoder_lab.reports.subspaces import Subspaces, draw_subspaces, read_subspaces
-from encoder_lab.reports.subspaces import as_csv as subspaces_csv
-from encoder_lab.reports.subspaces import as_text as subspaces_text
 from encoder_lab.reports.table import Table, no_scores, own_cell, probing_table, refuse_without_effect, training_table
 from encoder_lab.reports.table_notes import at_another_epoch
-from encoder_lab.reports.use import as_text as use_text
-from encoder_lab.reports.use import draw_use, use_of
 from encoder_lab.storage.files import atomic_write
 
 DEFAULT_SUITE = "probing"  # of which the page shows the order of tasks
@@ -82,7 +58,7 @@ def quoted(arguments: SimpleNamespace) -> list[str] | None:
     return [] if arguments.published == ["none"] else arguments.published
 
 
-def table(arguments: SimpleNamespace) -> None:
+def report_table(arguments: SimpleNamespace) -> None:
     models = reported(arguments, or_published=True)
     made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
     refuse_without_effect(quoted(arguments) or [], [made] if models else [])
@@ -90,27 +66,27 @@ def table(arguments: SimpleNamespace) -> None:
     write_table(replace(made, intervals=arguments.intervals, transposed=arguments.transpose), arguments)
 
 
-def scores(arguments: SimpleNamespace) -> None:
+def report_scores(arguments: SimpleNamespace) -> None:
     write_text(as_csv(scores_of_runs(*folders(arguments))), arguments.out)
 
 
-def compare(arguments: SimpleNamespace) -> None:
-    (title, first), (other, second) = two_models(folders(arguments, ", of two models, A and B"))
-    compared = compare_models(first, second, arguments.suite, arguments.epoch, arguments.classifier)
-    notes = notes_on(compared, [title, other], [first, second], arguments.epoch)
-    write_text(COMPARISONS[arguments.format](compared, notes), arguments.out)
+def report_compare(arguments: SimpleNamespace) -> None:
+    (title, first), (other, second) = compare.two_models(folders(arguments, ", of two models, A and B"))
+    compared = compare.compare_models(first, second, arguments.suite, arguments.epoch, arguments.classifier)
+    notes = compare.notes_on(compared, [title, other], [first, second], arguments.epoch)
+    write_text(compare.FORMATS[arguments.format](compared, notes), arguments.out)
 
 
-def training(arguments: SimpleNamespace) -> None:
+def report_training(arguments: SimpleNamespace) -> None:
     write_table(training_table(reported(arguments, or_published=True), quoted(arguments)), arguments)
 
 
-def stability(arguments: SimpleNamespace) -> None:
-    scores = scores_by_condition(runs_in(folders(arguments)), arguments.suite, arguments.epoch)
-    write_text(stability_text(rank_stability(scores)), arguments.out)
+def report_stability(arguments: SimpleNamespace) -> None:
+    scores = stability.scores_by_condition(runs_in(folders(arguments)), arguments.suite, arguments.epoch)
+    write_text(stability.as_text(stability.stability(scores)), arguments.out)
 
 
-def curves(arguments: SimpleNamespace) -> None:
+def report_curves(arguments: SimpleNamespace) -> None:
     models = reported(arguments)
     panels = panels_of(models, arguments)
     if not panels:
@@ -118,12 +94,12 @@ def curves(arguments: SimpleNamespace) -> None:
     print(save_figure((draw_overlay if arguments.overlay else draw_panels)(panels), arguments.out))
 
 
-def correlation(arguments: SimpleNamespace) -> None:
+def report_correlation(arguments: SimpleNamespace) -> None:
     probing, downstream = probing_and_downstream(reported(arguments, or_published=True), arguments, arguments.published)
-    print(save_figure(draw_correlations(correlate(probing, downstream)), arguments.out))
+    print(save_figure(correlation.draw_correlations(correlation.correlate(probing, downstream)), arguments.out))
 
 
-def size(arguments: SimpleNamespace) -> None:
+def report_size(arguments: SimpleNamespace) -> None:
     runs = [run for model in reported(arguments) for run in model.runs]
     models = by_size(runs)
     figure = draw_sizes(models, arguments.suite, arguments.epoch, arguments.classifier)
@@ -132,47 +108,42 @@ def size(arguments: SimpleNamespace) -> None:
     print(save_figure(figure, arguments.out))
 
 
-def layers(arguments: SimpleNamespace) -> None:
+def report_layers(arguments: SimpleNamespace) -> None:
     models = reported(arguments, or_published=True)
-    layered = layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
-    layered += published_layers() if arguments.published is not False else []
-    print(for_terminal(as_text(layered)))
-    print(save_figure(draw_layers(layered), arguments.out))
+    layered = layers.layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
+    layered += layers.published_layers() if arguments.published is not False else []
+    show(layers.as_text(layered), layers.draw_layers(layered), arguments.out)
 
 
-def order(arguments: SimpleNamespace) -> None:
-    learnt = orders(reported(arguments), arguments.suite, arguments.classifier)
-    print(for_terminal(orders_text(learnt)))
-    print(save_figure(draw_orders(learnt), arguments.out))
+def report_order(arguments: SimpleNamespace) -> None:
+    learnt = order.orders(reported(arguments), arguments.suite, arguments.classifier)
+    show(order.as_text(learnt), order.draw_orders(learnt), arguments.out)
 
 
-def use(arguments: SimpleNamespace) -> None:
+def report_use(arguments: SimpleNamespace) -> None:
     models = reported(arguments)
-    used = use_of(models, arguments.epoch, arguments.classifier)
+    used = use.use_of(models, arguments.epoch, arguments.classifier)
     notes = at_another_epoch(models, "use", arguments.epoch)
-    print(for_terminal("\n".join([use_text(used), *notes])))
-    print(save_figure(draw_use(used), arguments.out))
+    show("\n".join([use.as_text(used), *notes]), use.draw_use(used), arguments.out)
 
 
-def pareto(arguments: SimpleNamespace) -> None:
-    fronts = fronts_of(reported(arguments), arguments.suite, arguments.epoch, arguments.classifier)
-    print(for_terminal(pareto_text(fronts)))
-    print(save_figure(draw_fronts(fronts), arguments.out))
+def report_pareto(arguments: SimpleNamespace) -> None:
+    fronts = pareto.fronts_of(reported(arguments), arguments.suite, arguments.epoch, arguments.classifier)
+    show(pareto.as_text(fronts), pareto.draw_fronts(fronts), arguments.out)
 
 
-def subspaces(arguments: SimpleNamespace) -> None:
+def report_subspaces(arguments: SimpleNamespace) -> None:
     paths = folders(arguments, ", of one run")
     if len(paths) > 1:
         raise InputError("report.py subspaces: give one run; the axes of two runs have nothing to do with each other")
-    compared = read_subspaces(paths[0])
+    compared = subspaces.read_subspaces(paths[0])
     if arguments.out.suffix == ".csv":
-        write_text(subspaces_csv(compared), arguments.out)
+        write_text(subspaces.as_csv(compared), arguments.out)
         return
-    print(for_terminal(subspaces_text(compared)))
-    print(save_figure(draw_subspaces(compared), arguments.out))
+    show(subspaces.as_text(compared), subspaces.draw_subspaces(compared), arguments.out)
 
 
-def findings(arguments: SimpleNamespace) -> None:
+def report_findings(arguments: SimpleNamespace) -> None:
     if arguments.published and arguments.positional:
         raise InputError(f"{arguments.positional[0]}: published=true checks no runs; leave one of them out")
     evidence = published_evidence() if arguments.published else evidence_of(reported(arguments), arguments.epoch)
@@ -188,7 +159,7 @@ def findings(arguments: SimpleNamespace) -> None:
         write_text(shown[0].in_full if claim else as_markdown(shown, evidence.notes), arguments.out)
 
 
-def html(arguments: SimpleNamespace) -> None:
+def report_html(arguments: SimpleNamespace) -> None:
     models, asked = reported(arguments), quoted(arguments)
     suites = scored_suites(models)
     tables = [probing_table(models, s, arguments.epoch, arguments.classifier, asked) for s in suites]
@@ -212,36 +183,36 @@ def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Sh
     return items
 
 
-def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ChartSection]:
+def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[interactive.ChartSection]:
     """Every chart that the runs allow."""
     suites, sections = scored_suites(models), []
     for suite in suites:
         panels = panels_of(models, SimpleNamespace(**(vars(arguments) | {"suite": suite})))
         if trained := [drawn for drawn in panels if any(len(line.x) > 1 for line in drawn.lines)]:
-            sections += [charts_by_task(trained), charts_by_model(trained)]
+            sections += [interactive.charts_by_task(trained), interactive.charts_by_model(trained)]
         with suppress(InputError):  # there are no sizes to compare
             sized = by_size(run for model in models for run in model.runs)
             lines = lines_by_size(sized, suite, arguments.epoch, arguments.classifier)
-            sections.append(charts_by_size(suite, lines))
+            sections.append(interactive.charts_by_size(suite, lines))
     with suppress(InputError):
-        sections.append(charts_of_use(use_of(models, arguments.epoch, arguments.classifier)))
+        sections.append(interactive.charts_of_use(use.use_of(models, arguments.epoch, arguments.classifier)))
     with suppress(InputError):
-        sections.append(charts_of_order(orders(models, DEFAULT_SUITE, arguments.classifier)))
+        sections.append(interactive.charts_of_order(order.orders(models, DEFAULT_SUITE, arguments.classifier)))
     if spaces := [space for model in models for run in model.runs if (space := subspaces_in(run.folder))]:
-        sections.append(charts_of_subspaces(spaces))
-    if any(layer_of(model.name) for model in models):
-        layered = layers_of_models(models, arguments.epoch, arguments.classifier)
-        sections.append(charts_by_layer([*layered, *published_layers()]))
+        sections.append(interactive.charts_of_subspaces(spaces))
+    if any(layers.layer_of(model.name) for model in models):
+        layered = layers.layers_of_models(models, arguments.epoch, arguments.classifier)
+        sections.append(interactive.charts_by_layer([*layered, *layers.published_layers()]))
     if {"probing", "downstream"} <= set(suites):
         probing, downstream = probing_and_downstream(models, arguments, False)
-        if len(probing.keys() & downstream) >= FEWEST:
-            sections.append(chart_of_correlations(correlate(probing, downstream)))
+        if len(probing.keys() & downstream) >= correlation.FEWEST:
+            sections.append(interactive.chart_of_correlations(correlation.correlate(probing, downstream)))
     return sections
 
 
-def subspaces_in(folder: Path) -> Subspaces | None:
+def subspaces_in(folder: Path) -> subspaces.Subspaces | None:
     with suppress(InputError):
-        return read_subspaces(folder)
+        return subspaces.read_subspaces(folder)
     return None
 
 
@@ -270,15 +241,22 @@ def panel(model: ReportedModel, arguments: SimpleNamespace, unit: str) -> Panel:
 
 def probing_and_downstream(
     models: list[ReportedModel], arguments: SimpleNamespace, published: bool
-) -> tuple[ScoresByModel, ScoresByModel]:
+) -> tuple[correlation.ScoresByModel, correlation.ScoresByModel]:
     """Scores of our models on both suites and, if requested, of the published ones."""
 
-    def both(suite: str) -> ScoresByModel:
-        ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier, [])) if models else {}
-        theirs = scores_of(probing_table([], suite)) if published else {}
+    def both(suite: str) -> correlation.ScoresByModel:
+        epoch, reader, of = arguments.epoch, arguments.classifier, correlation.scores_of
+        ours = of(probing_table(models, suite, epoch, reader, [])) if models else {}
+        theirs = of(probing_table([], suite)) if published else {}
         return ours | {f"{name} (published)": scores for name, scores in theirs.items()}
 
     return both("probing"), both("downstream")
+
+
+def show(text: str, figure: Figure, out: Path) -> None:
+    """Print the text, and write the figure."""
+    print(for_terminal(text))
+    print(save_figure(figure, out))
 
 
 def left_out(why: str, names: list[str]) -> None:
