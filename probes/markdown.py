@@ -4,11 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+MOST_CLASSES = 24
+
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """The lines of a Markdown table; whole numbers with commas, others with one decimal. None without rows."""
     cells = [[_cell(value) for value in row] for row in rows]
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *cells)] if rows else []
+
+
+def class_table(counts: Sequence[Sequence[object]]) -> list[str]:
+    """How often train, dev and test have each class; of many classes the first."""
+    more = [f"and {len(counts) - MOST_CLASSES} more classes"] if len(counts) > MOST_CLASSES else []
+    return [*table(("class", "train", "dev", "test"), counts[:MOST_CLASSES]), *more]
 
 
 def _cell(value: object) -> str:

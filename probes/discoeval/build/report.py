@@ -6,9 +6,8 @@ from pathlib import Path
 from encoder_lab.storage.files import atomic_write
 from probes.discoeval.controls import balance, controls
 from probes.discoeval.items import DiscourseTask
-from probes.markdown import table
+from probes.markdown import class_table, table
 
-MOST_CLASSES = 24  # in a table
 NOTE = """\
 Accuracies are on test, in percent. *Majority*: the class that train has most often. *Length only*: logistic regression
 on how many words each text of an item has. *Position only*: logistic regression on where the item stands in its file.
@@ -41,8 +40,6 @@ def report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacking: Se
         ),
     ]
     for task in tasks:
-        shown = list(balance(task).items())
-        more = [f"and {len(shown) - MOST_CLASSES} more classes"] if len(shown) > MOST_CLASSES else []
-        rows = [(f"`{label}`", *numbers) for label, numbers in shown[:MOST_CLASSES]]
-        lines += ["", f"## {task.name}", "", *table(["class", "train", "dev", "test"], rows), *more]
+        rows = [(f"`{label}`", *numbers) for label, numbers in balance(task).items()]
+        lines += ["", f"## {task.name}", "", *class_table(rows)]
     return "\n".join(lines) + "\n"

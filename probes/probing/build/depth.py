@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from probes.probing.build.analysis import LONGEST, Analysis
-from probes.probing.build.pool import Pool, Sizes, TrainDev
+from probes.probing.build.pool import DEPTHS, Pool, Sizes, TrainDev
 from probes.probing.build.sampling import (
     FEWEST,
     Plan,
@@ -52,7 +52,10 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
         )
     draft = assemble("TreeDepth", parts, sizes, left_out([_flat(split) for split in splits], chosen))
     draft.controls["length-depth correlation before"] = _correlation(pool.shape)
-    draft.controls["length-depth correlation after"] = _correlation(shape(parts))
+    draft.samples["lengths and depths"] = shape(parts)
+    draft.controls["length-depth correlation after"] = _correlation(
+        draft.samples["lengths and depths"][:, : DEEPEST + 1]
+    )
     return draft
 
 
@@ -100,7 +103,7 @@ def _shrink(counts: np.ndarray, total: int) -> np.ndarray:
 
 def shape(parts: Sequence[dict[str, list[str]]]) -> np.ndarray:
     """The number of sentences by length and depth."""
-    counts = np.zeros((LONGEST + 1, DEEPEST + 1), dtype=np.int64)
+    counts = np.zeros((LONGEST + 1, DEPTHS), dtype=np.int64)
     for part in parts:
         for depth, sentences in part.items():
             for s in sentences:

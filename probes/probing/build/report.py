@@ -9,14 +9,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from encoder_lab.storage.files import atomic_write
-from probes.classification import Classification
-from probes.markdown import table
+from probes.markdown import class_table, table
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.sampling import TaskDraft
 
 BLUE, ORANGE = "#0072B2", "#E69F00"  # Okabe and Ito
-MOST_CLASSES = 24  # in a table
 
 
 def write_report(built: BuiltTasks, wanted: Sizes, source: Sequence[str], out: Path) -> None:
@@ -51,7 +49,6 @@ def section(draft: TaskDraft) -> str:
     task, controls, notes = draft.task, draft.controls, draft.notes
     counts = [np.bincount(split.gold, minlength=len(task.classes)) for split in task.parts]
     balance = [(f"`{label}`", *(count[i] for count in counts)) for i, label in enumerate(task.classes)]
-    more = [f"and {len(balance) - MOST_CLASSES} more classes"] if len(balance) > MOST_CLASSES else []
     spread = [f"{count.min()} to {count.max()}" for count in counts]
     lines = [
         f"## {task.name}",
@@ -62,8 +59,7 @@ def section(draft: TaskDraft) -> str:
         *(["" for _ in list(controls)[:1]]),
         f"Sentences per class in train, dev, test: {', '.join(spread)}.",
         "",
-        *table(("class", "train", "dev", "test"), balance[:MOST_CLASSES]),
-        *more,
+        *class_table(balance),
         "",
     ]
     return "\n".join(lines)
@@ -74,7 +70,7 @@ def _figure(built: BuiltTasks) -> Figure:
     axes = figure.subplots(2, 2)
     _lengths_by_depth(axes[0, 0], built.shape, "TreeDepth before: all sentences")
     if draft := built.drafts.get("TreeDepth"):
-        _lengths_by_depth(axes[0, 1], _shape(draft.task, built.shape.shape), "TreeDepth after: the task")
+        _lengths_by_depth(axes[0, 1], draft.samples["lengths and depths"], "TreeDepth after: the task")
     if draft := built.drafts.get("SOMO"):
         _bigrams(axes[1, 0], draft.samples)
     if draft := built.drafts.get("CoordInv"):
@@ -83,14 +79,6 @@ def _figure(built: BuiltTasks) -> Figure:
         axis.set_visible(axis.has_data())
         axis.spines[["top", "right"]].set_visible(False)
     return figure
-
-
-def _shape(task: Classification, shape: tuple[int, ...]) -> np.ndarray:
-    counts = np.zeros(shape, dtype=np.int64)
-    for split in task.parts:
-        for s, label in zip(split.sentences, split.gold, strict=True):
-            counts[s.count(" ") + 1, int(task.classes[label])] += 1
-    return counts
 
 
 def _lengths_by_depth(axis: Axes, counts: np.ndarray, title: str) -> None:
