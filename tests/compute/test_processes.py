@@ -62,7 +62,7 @@ def refuse(number: int) -> int:
     return number
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.integers(0, 40), st.integers(1, 15), st.integers(1, 3))
 def test_results_equal_those_of_map_in_order(items: int, chunk: int, cores: int) -> None:
     assert list(parallel_map(square, range(items), chunk, cores)) == [square(i) for i in range(items)]

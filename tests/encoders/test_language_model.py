@@ -99,7 +99,7 @@ def test_a_batch_stays_within_its_tokens(folder: Path, monkeypatch: pytest.Monke
     assert max(sizes) <= 200
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.lists(st.lists(st.sampled_from(LONG.split()), max_size=40).map(" ".join), max_size=8), st.integers(64, 400))
 def test_a_text_has_the_same_probability_in_any_company(folder: Path, texts: list[str], budget: int) -> None:
     model = _models(folder)

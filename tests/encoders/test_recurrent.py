@@ -136,7 +136,7 @@ both_layers = pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
 
 @both_layers
 @given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20), block=st.sampled_from([1, 7, BLOCK]))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_packed_words_get_the_states_of_padded_ones(layer: type[nn.LSTM], lengths: list[int], block: int) -> None:
     layers, words = layers_of(layer, 2), torch.randn(len(lengths), max(lengths) + 2, 3)
     padded = layers(words, torch.tensor(lengths))  # with gradients
@@ -207,7 +207,7 @@ class Products(TorchDispatchMode):
 
 
 @given(lengths=st.lists(st.integers(1, 40), min_size=8, max_size=90))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_products_of_packed_words_have_few_numbers_of_rows(lengths: list[int]) -> None:
     layers, words, ids = layers_of(nn.LSTM, 2), torch.randn(64, 3), torch.zeros(len(lengths), 40, dtype=torch.int64)
     with torch.no_grad(), Products() as seen:

@@ -89,6 +89,7 @@ def test_findings_of_published_tables_take_no_runs(tmp_path: Path, capsys: pytes
     assert "published=true checks no runs; leave one of them out" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("claim", [[], ["claim=max_is_above_last"]], ids=["all", "one"])
 def test_the_report_draws_findings_where_out_is_a_figure(claim: list[str], tmp_path: Path) -> None:
     out = tmp_path / "findings.svg"

@@ -99,6 +99,7 @@ def test_a_number_stands_on_the_colour_of_its_place_between_lowest_and_highest()
     assert light[3] == light[4] == light[5]  # of equal scores none is darker
 
 
+@pytest.mark.usefixtures("plain_layout")
 def test_the_command_prints_a_table_and_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     evaluations(tmp_path)
     out = tmp_path / "layers.png"

@@ -376,6 +376,7 @@ def test_a_test_that_could_not_be_made_does_not_count() -> None:
     assert holm(np.array([np.nan, 0.04]), 0.05).tolist() == [False, True]
 
 
+@pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("report", ["curves", "curves overlay=true", "size"])
 def test_figures_are_written(tmp_path: Path, report: str) -> None:
     runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]

@@ -39,6 +39,7 @@ def runs(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("report", REPORTS)
 def test_a_report_from_the_file_is_the_report_from_the_folders(
     runs: Path, tmp_path: Path, report: str, capsys: pytest.CaptureFixture[str]

@@ -29,7 +29,7 @@ def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> li
     return sorted(train_with_early_stopping(cells, train, dev, grid, seed), key=lambda cell: cell.l2)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(
     sizes=st.lists(st.integers(20, 140), min_size=1, max_size=4),
     classes=st.integers(2, 4),

@@ -21,7 +21,7 @@ from tests.commands import FORKS
 from tests.probes.classifiers.test_senteval import labelled
 
 SMALL = Grid(widths=(8, 16), dropouts=(0.0, 0.1), l2=(1e-3, 1e-2))
-ITEMS, DIM = 8000, 1024
+ITEMS, DIM = 5000, 1024
 WHOLE = 4 * ITEMS * 6 * DIM >> 20  # megabytes of DC's features
 
 
@@ -57,7 +57,7 @@ def grown(protocol: Any) -> float:
 
     A small task is scored first, so that libraries loaded on first use are not counted.
     """
-    vectors.PORTION = 4 << 20
+    vectors.PORTION = 2 << 20
     scored(protocol, 100)
     with grown_memory() as memory:
         scored(protocol, ITEMS)
