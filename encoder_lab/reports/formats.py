@@ -34,7 +34,7 @@ def heads_and_lines(table: Table) -> tuple[list[str], list[ShownRow]]:
         heads = [" ".join(filter(None, [row.source, row.encoder, row.name])) for row in table.rows]
         return heads, [ShownRow("", c, [(r.cells.get(c), table.best(r, c)) for r in table.rows]) for c in table.columns]
     cells = [[(row.cells.get(c), table.best(row, c)) for c in table.columns] for row in table.rows]
-    headed = zip(_with_headings(table), cells, strict=True)
+    headed = zip(with_headings(table), cells, strict=True)
     return table.columns, [ShownRow(heading, row.name, shown) for (heading, row), shown in headed]
 
 
@@ -102,7 +102,7 @@ def as_csv(table: Table) -> str:
     return csv_text(rows)
 
 
-def _with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
+def with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
     """Rows with the heading before each: the encoder and the source of the numbers; empty if it is unchanged."""
     before = None
     for row in table.rows:

@@ -68,8 +68,7 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     learnt = [when_learnt(task, [curves[task] for curves in runs if task in curves]) for task in names]
     learnt.sort(key=lambda task: (not np.isfinite(task.at[0][0]), task.at[0][0]))
     halves = [{t: float(reached(c.steps, c.scores[None], PARTS[0])[0]) for t, c in curves.items()} for curves in runs]
-    taus = [tau for first, second in combinations(halves, 2) if (tau := agreement(first, second)) is not None]
-    return ModelOrder(model.title, learnt, float(np.mean(taus)) if taus else np.nan)
+    return ModelOrder(model.title, learnt, mean_agreement(halves))
 
 
 def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
@@ -132,6 +131,12 @@ def agreement(first: Mapping[str, float], second: Mapping[str, float]) -> float 
     pairs = [(step, second.get(task, np.nan)) for task, step in first.items()]
     both = [pair for pair in pairs if np.isfinite(pair).all()]
     return float(kendalltau(*zip(*both, strict=True)).statistic) if len(both) >= FEWEST else None
+
+
+def mean_agreement(orders: Sequence[Mapping[str, float]]) -> float:
+    """The mean Kendall's tau of every two orders; NaN where none has one."""
+    taus = [tau for first, second in combinations(orders, 2) if (tau := agreement(first, second)) is not None]
+    return float(np.mean(taus)) if taus else np.nan
 
 
 def orders(models: Sequence[ReportedModel], suite: str, classifier: str) -> list[ModelOrder]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from encoder_lab.reports.correlation import holm
+from encoder_lab.reports.formats import with_headings
 from encoder_lab.reports.table import Table, TableRow
 from probes.bits import CODES
 from probes.evaluation import Evaluated
@@ -32,12 +33,9 @@ def plain(table: Table) -> str:
     def line(name: str, cells: Iterable[str]) -> str:
         return f"{name:<{wide}}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True)).rstrip()
 
-    lines, before = [line("model", table.columns)], None
-    for row in table.rows:
-        heading = ", ".join(filter(None, [row.encoder, row.source]))
-        if heading != before:
-            lines += ["", heading or "ours"]
-            before = heading
+    lines = [line("model", table.columns)]
+    for heading, row in with_headings(table):
+        lines += ["", heading] if heading else []
         lines.append(line(f"  {row.name}", (_cell(table, row, column) for column in table.columns)))
         devs = {column: f"{cell.dev:.1f}" for column, cell in row.cells.items() if cell.dev is not None}
         if devs:

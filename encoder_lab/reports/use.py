@@ -1,7 +1,6 @@
 """Known against used: what is read of the vectors, and what the objective loses without it; seeds are compared."""
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.drawing import in_order, looks, name_ends, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.reports.models import ReportedModel, RowsByTask
-from encoder_lab.reports.order import agreement
+from encoder_lab.reports.order import mean_agreement
 from encoder_lab.reports.runs import by_one_reader, grouped, rows_by_task
 from probes.results import ProbeRow
 from probes.statistics import Interval, mean_of_runs
@@ -67,8 +66,7 @@ def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: s
     properties.sort(key=lambda use: -use.rise[0])
     each = (rows_by_task([run], "use", epoch, classifier) for run in model.runs)
     rises = [{name: row.test_accuracy for name, (row,) in one.items()} for one in each]
-    taus = [tau for first, second in combinations(rises, 2) if (tau := agreement(first, second)) is not None]
-    return ModelUse(model.title, properties, float(np.mean(taus)) if taus else np.nan)
+    return ModelUse(model.title, properties, mean_agreement(rises))
 
 
 def _known(model: ReportedModel, epoch: str, classifier: str) -> RowsByTask:
