@@ -1,0 +1,141 @@
+"""The claims of Chen et al. 2019 and of Beyer et al. 2021 on the papers' own tables, and on made-up scores."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from encoder_lab.reports.claim_rules import NSP, layers_of
+from encoder_lab.reports.claims import CLAIMS, Rule
+from encoder_lab.reports.evidence import Evidence, ModelName, Point, groups, published_evidence
+from encoder_lab.reports.findings import check
+from encoder_lab.reports.published import published
+from probes.coherence.world import world_suites
+from probes.discoeval import FACTS
+from tests.reports.small_runs import finding_of
+
+DISCOEVAL = tuple(FACTS.groups.values())
+SDT, BERT = ("BiGRU", "+ SDT"), ("", "BERT-Base")
+LAYER = ("BERT-Base", "layer 3")  # no model of its own
+
+
+def points(score: float) -> dict[str, Point]:
+    """The same score for all seven groups."""
+    return {task: Point(score, 1) for task in DISCOEVAL}
+
+
+@pytest.mark.parametrize(("claim", "scores", "verdict"), [
+    *(("titles hurt", {NSP: 50, SDT: s}, v) for s, v in ((45, "holds"), (50, "cannot tell"), (55, "fails"))),
+    *(("bert has the highest mean", {BERT: s, NSP: 50, LAYER: 99}, v) for s, v in ((60, "holds"), (40, "fails"))),
+    *(("bert is not best at coherence", {BERT: s, NSP: 50, LAYER: 99}, v) for s, v in ((60, "fails"), (40, "holds"))),
+    *(
+        ("deeper layers know more of discourse", {("B", f"layer {i}"): 50 + i * step for i in range(4)}, verdict)
+        for step, verdict in ((5, "holds"), (-5, "fails"))
+    ),
+    *(("people are far above models", {NSP: s, ("", "ELMo"): 40}, v) for s, v in ((50, "holds"), (95, "fails"))),
+])  # fmt: skip
+def test_a_claim_about_discourse_follows_the_scores(
+    claim: str, scores: Mapping[ModelName, float], verdict: str
+) -> None:
+    evidence = Evidence(discoeval={name: points(score) for name, score in scores.items()})
+    assert finding_of(claim, evidence).verdict == verdict
+
+
+@pytest.mark.parametrize(("fields", "comparisons"), [
+    ({"about": "{task}"}, [("T (70.0 ± 3.0 and 50.0 ± 4.0)", 20, 5), ("U (60.0 ± 3.0 and 10.0 ± 4.0)", 50, 5)]),
+    ({"but": ["U"], "plus": [1, 3], "about": "{encoder} {each}"}, [("A y (71.0 ± 3.0 and 53.0 ± 4.0)", 18, 5)]),
+    ({"tasks": ["T"], "against": "TU", "each": ["y"]}, [("T, A x over A y (70.0 ± 3.0 and 10.0 ± 4.0)", 60, 5)]),
+    ({"mean": True, "about": "{tasks} tasks"}, [("2 tasks (65.0 ± 2.1 and 30.0 ± 2.8)", 35, math.sqrt(12.5))]),
+    ({"tasks": ["T"], "within": 25}, [("T, A x over A y (70.0 ± 3.0 and 50.0 ± 4.0)", 5, 5)]),
+    ({"second": 40, "tasks": ["U"], "each": [""], "about": "{first} {task}"}, [("A x U (60.0 ± 3.0)", 20, 3)]),
+])  # fmt: skip
+def test_a_rule_compares_the_tasks_of_the_models_that_it_names(
+    fields: dict[str, Any], comparisons: list[tuple[str, float, float]]
+) -> None:
+    """No model is compared with itself, or with one that is not there."""
+    high, low = {"T": Point(70, 3), "U": Point(60, 3)}, {"T": Point(50, 4), "U": Point(10, 4)}
+    evidence = Evidence({("A", "x"): high, ("A", "y"): low})
+    models = {"first": ["probing", "*", "x"], "second": ["probing", "*", "{each}"], "each": ["x", "y", "z"]}
+    compared = Rule(**(models | fields)).comparisons(evidence)
+    assert [(c.about, c.difference, c.half) for c in compared] == [(a, d, pytest.approx(h)) for a, d, h in comparisons]
+
+
+STORY, DIALOGUE = "the order before the end of a story is not", "dialogue is easier than narration"
+PRONOUNS, CONNECTIVES = "pronouns are not preferred to repeated phrases", "connectives differ by sense"
+
+
+@pytest.mark.parametrize(("claim", "others", "task", "verdicts"), [
+    (STORY, {}, "shuffle_narration_context", {50: "holds", 58: "cannot tell", 42: "cannot tell", 70: "fails"}),
+    (DIALOGUE, {"shuffle_narration_all": 80}, "shuffle_dialogue_all", {90: "holds", 80: "cannot tell", 70: "fails"}),
+    (PRONOUNS, {}, "remention", {50: "holds", 60: "cannot tell", 80: "fails"}),
+    (PRONOUNS, {}, "mention_form", {50: "cannot tell"}),  # a suite of the embedded world
+    (CONNECTIVES, {"connectives_cause": 50}, "connectives_contrast", {90: "holds", 62: "cannot tell", 50: "fails"}),
+])  # fmt: skip
+def test_a_claim_about_coherence_follows_the_scores(
+    claim: str, others: dict[str, float], task: str, verdicts: dict[float, str]
+) -> None:
+    for score, verdict in verdicts.items():
+        scores = {name: Point(value, 3) for name, value in {**others, task: score}.items()}
+        assert finding_of(claim, Evidence(coherence={("small", "language model"): scores})).verdict == verdict, score
+
+
+def test_the_embedded_world_has_the_suite_that_the_claim_about_pronouns_leaves_out() -> None:
+    assert "mention_form" in {suite.name for suite in world_suites(2, seed=1)}
+
+
+def test_controls_decide_nothing() -> None:
+    scores = {"story_cloze": Point(90, 1), "speaker_commitment": Point(10, 1)}
+    findings = check(CLAIMS, Evidence(coherence={("Baselines", "Unigram"): scores}))
+    assert {finding.verdict for finding in findings} == {"cannot tell"}
+
+
+def test_connectives_without_numbers_of_items_decide_nothing() -> None:
+    scores = {"connectives_as": Point(90, math.inf), "connectives_yet": Point(50, math.inf)}
+    evidence = Evidence(coherence={("small", "language model"): scores})
+    assert finding_of(CONNECTIVES, evidence).verdict == "cannot tell"
+
+
+def test_the_table_of_connectives_is_the_papers() -> None:
+    for model, causal, temporal in (
+        ("GPT-2", [44, 80, 28, 64, 72, 80], 96),
+        ("DialoGPT", [64, 68, 40, 84, 80, 88], 95),
+    ):
+        scores = published_evidence().coherence["", model]
+        assert scores["connectives_as_causal"].score == pytest.approx(sum(causal) / 6)
+        cells = {row.task: row.score for row in published("beyer2021_table4") if row.model == model}
+        assert cells["connectives_since_temporal although"] == temporal
+        assert len(cells) == 22 * 6
+
+
+def test_domains_are_averaged_into_groups() -> None:
+    scores = {"SParxiv": Point(40, 3), "SProc": Point(50, 4), "SSPabs": Point(70, 1), "RST": Point(5, 1)}
+    means = groups({**scores, "SP without context": Point(99, 1)})
+    assert {task: point.score for task, point in means.items()} == {"SP": 45, "SSP": 70, "RST-DT": 5}
+    assert means["SP"].half == 2.5
+
+
+def test_layers_are_in_the_order_of_their_numbers() -> None:
+    scores = {("B", f"layer {i}"): {"SP": Point(i, 1)} for i in (10, 9, 0)}
+    assert [layer["SP"].score for layer in layers_of({**scores, ("B", "NMT"): {}})["B"].values()] == [0, 9, 10]
+
+
+def test_the_best_layers_of_the_paper_are_those_of_its_table_3() -> None:
+    comparisons = finding_of("discourse needs deeper layers than other tasks", published_evidence()).comparisons
+    by_model = {c.about[:4]: c for c in comparisons}
+    assert "1.3 for DiscoEval and 0.8 for SentEval" in by_model["ELMo"].about
+    assert "8.9 for DiscoEval and 5.0 for SentEval" in by_model["BERT"].about  # layers 5, 7 and 10 tie on SSP
+
+
+def test_ablations_are_compared_with_the_whole_task_of_the_same_model() -> None:
+    scores = {"DC": Point(60, 1), "DC without hidden layer": Point(52, 1), "SP without context": Point(43, 1)}
+    evidence = Evidence(discoeval={("a", "b"): scores, ("a", "c"): {"SProc": Point(40, 1), **scores}})
+    assert [c.difference for c in finding_of("coherence needs a hidden layer", evidence).comparisons] == [8, 8]
+    assert [c.difference for c in finding_of("context helps position", evidence).comparisons] == [-3]
+
+
+def test_the_corrected_table_has_the_mean_of_its_seven_groups() -> None:
+    rows = published("chen2019_readme")
+    for model in {row.model for row in rows}:
+        scores = {row.task: row.score for row in rows if row.model == model}
+        assert sum(scores[task] for task in DISCOEVAL) / 7 == pytest.approx(scores["avg."], abs=0.15)
