@@ -73,10 +73,10 @@ def _noun(t: Thing, case: str) -> list[Spoken]:
     if t.article == "several" and not t.owner:
         words = say("useat", "ADJ")
     noun = say(inflect(*t.noun.finnish, case, t.plural), "NOUN", **marked(case, t.plural))
-    under(words, noun[0].node, relation)
+    under(words, noun[0], relation)
     if t.adjective:
         adjective = say(inflect(*t.adjective.finnish, case, t.plural), "ADJ", **marked(case, t.plural))
-        words = [*words, *under(adjective, noun[0].node, "amod")]
+        words = [*words, *under(adjective, noun[0], "amod")]
     return [*words, *noun]
 
 
@@ -104,7 +104,7 @@ def finite(e: Event) -> list[Spoken]:
         weak, participle = e.verb.finnish[2:]
         participle = participle[:-2] + "eet" if many else participle
         main = say(participle if past else weak, "VERB", Connegative="Yes")
-        return [*under(say("eivät" if many else "ei", "AUX", **agreeing), main[0].node, "aux"), *main]
+        return [*under(say("eivät" if many else "ei", "AUX", **agreeing), main[0], "aux"), *main]
     if past:
         form = preterite + (harmony(preterite, "vAt") if many else "")
     elif many:
@@ -142,7 +142,8 @@ def _asked(e: Event) -> list[Spoken]:
     """The verb first, with the question particle."""
     words = predicate(e)
     subject = under(thing(e.subject, "nom"), top(words), "nsubj")
-    return [words[0].respelled(words[0] + harmony(words[0], "kO")), *subject, *words[1:]]
+    words[0].text += harmony(words[0].text, "kO")
+    return [words[0], *subject, *words[1:]]
 
 
 FINNISH = Language(

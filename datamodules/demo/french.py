@@ -3,7 +3,7 @@
 from datamodules.demo import spoken
 from datamodules.demo.lexicon import Adjective
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, joined, marked_by, say, top, under
+from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, marked_by, say, top, under
 
 LINKS = {"and": "et", "but": "mais", "yet": "pourtant"}
 CONJUNCTIONS = {
@@ -22,22 +22,21 @@ def starts_with_vowel(word: str) -> bool:
 def spell(words: list[Spoken]) -> list[Spoken]:
     """Applies contraction and elision between neighbouring words."""
     done: list[Spoken] = []
+    texts = [*map(str, words), "", ""]
     i = 0
     while i < len(words):
-        word, following = words[i], words[i + 1] if i + 1 < len(words) else ""
-        if (word, following) in CONTRACTED and not (
-            following == "le" and i + 2 < len(words) and starts_with_vowel(words[i + 2])
-        ):
-            done.append(joined(CONTRACTED[word, following], word, words[i + 1]))
+        word, following, after = texts[i : i + 3]
+        if (word, following) in CONTRACTED and not (following == "le" and after and starts_with_vowel(after)):
+            done.append(Spoken(CONTRACTED[word, following], inner=(words[i], words[i + 1])))
             i += 2
             continue
         if word in ELIDED and following and starts_with_vowel(following):
-            word = word.respelled(word[:-1] + "'")
+            words[i].text = word[:-1] + "'"
         elif word == "puisque" and following in ("il", "ils", "elle", "elles", "un", "une"):
-            word = word.respelled("puisqu'")
+            words[i].text = "puisqu'"
         elif word == "si" and following in ("il", "ils"):
-            word = word.respelled("s'")
-        done.append(word)
+            words[i].text = "s'"
+        done.append(words[i])
         i += 1
     return done
 
@@ -88,16 +87,16 @@ def _noun(t: Thing) -> list[Spoken]:
     feminine = gender == "f"
     agreeing = marked(feminine, t.plural)
     words = say(word, "NOUN", **agreeing)
-    noun = words[0].node
+    noun = words[0]
     if t.adjective:
         form = under(say(adjective(t.adjective, feminine, t.plural, word), "ADJ", **agreeing), noun, "amod")
         words = [*form, *words] if t.adjective.french_before else [*words, *form]
-    article = _article(t, feminine, words[0])
+    article = _article(t, feminine, words[0].text)
     if article == "des" and t.adjective and t.adjective.french_before:
         article = "de"
     owner = full_name([t.owner.forename]) if t.owner else []
     if owner:
-        owner = under([*under(say("de", "ADP"), owner[0].node, "case"), *owner], noun, "nmod")
+        owner = under([*under(say("de", "ADP"), owner[0], "case"), *owner], noun, "nmod")
     return [*under(say(article, "DET", **agreeing), noun, "det"), *words, *owner]
 
 

@@ -89,12 +89,12 @@ def _noun(t: Thing, case: Case) -> list[Spoken]:
     words = []
     if t.owner:
         owner = t.owner.forename + ("'" if t.owner.forename[-1] in "sxz" else "s")
-        words = under(say(owner, "PROPN", Case="Gen"), noun[0].node, "nmod:poss")
+        words = under(say(owner, "PROPN", Case="Gen"), noun[0], "nmod:poss")
     elif article := _article(t, gender, case):
-        words = under(say(article, "DET", **agreeing), noun[0].node, "det")
+        words = under(say(article, "DET", **agreeing), noun[0], "det")
     if t.adjective:
         stem = STEMS.get(t.adjective.german, t.adjective.german).removesuffix("e")
-        words += under(say(stem + ending(t, gender, case), "ADJ", **agreeing), noun[0].node, "amod")
+        words += under(say(stem + ending(t, gender, case), "ADJ", **agreeing), noun[0], "amod")
     return [*words, *noun]
 
 

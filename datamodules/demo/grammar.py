@@ -106,7 +106,7 @@ def _question(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan
 
 def words_of(plan: SentencePlan, language: str) -> str:
     """The sentence in a language: tokens with single spaces."""
-    return " ".join(english.sentence(plan) if language == "en" else _spoken(plan, language))
+    return " ".join(english.sentence(plan) if language == "en" else map(str, _spoken(plan, language)))
 
 
 def dependencies_of(plan: SentencePlan, language: str) -> DependencyTree:
@@ -116,8 +116,8 @@ def dependencies_of(plan: SentencePlan, language: str) -> DependencyTree:
 
 def _spoken(plan: SentencePlan, language: str) -> list[Spoken]:
     words = {"fr": french, "de": german, "fi": finnish}[language].sentence(plan)
-    first = next(i for i, word in enumerate(words) if word not in ("«", "„", "”"))
-    words[first] = words[first].respelled(words[first][:1].upper() + words[first][1:])
+    first = next(word for word in words if word.text not in ("«", "„", "”"))
+    first.text = first.text[:1].upper() + first.text[1:]
     return words
 
 

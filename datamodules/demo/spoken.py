@@ -1,62 +1,43 @@
 """Words of a generated sentence that know their part of speech and their head: dependencies come with the text."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from datamodules.demo.meaning import QUESTIONS, Event, Place, SentencePlan
 from datamodules.trees.conllu import DependencyTree, Dependent
 
 
-class SpokenNode:
-    """The place of a word in the tree; the word may still be respelled."""
+@dataclass(eq=False, slots=True)
+class Spoken:
+    """A word at its place of the tree; or a token of two words, as French `du` of de and le."""
 
-    __slots__ = ("features", "head", "part", "relation")
+    text: str
+    part: str = ""
+    features: str = ""
+    head: "Spoken | None" = None
+    relation: str = "root"
+    inner: tuple["Spoken", ...] = ()  # empty for a single word
 
-    def __init__(self, part: str, features: dict[str, str]) -> None:
-        self.part = part
-        self.features = "|".join(f"{name}={value}" for name, value in sorted(features.items()))
-        self.head: SpokenNode | None = None
-        self.relation = "root"
-
-
-class Spoken(str):
-    """A word, with its node; or a token of several words."""
-
-    __slots__ = ("inner", "node")
-    node: SpokenNode
-    inner: tuple["Spoken", ...]  # the words of French `du`; empty for a single word
-
-    def respelled(self, text: str) -> "Spoken":
-        """Another form at the same place of the tree."""
-        return spoken(text, self.node, self.inner)
-
-
-def spoken(text: str, node: SpokenNode, inner: tuple[Spoken, ...] = ()) -> Spoken:
-    word = Spoken(text)
-    word.node, word.inner = node, inner
-    return word
-
-
-def joined(text: str, first: Spoken, second: Spoken) -> Spoken:
-    """One token of two words, as French `du` of de and le."""
-    return spoken(text, first.node, (first, second))
+    def __str__(self) -> str:
+        return self.text
 
 
 def say(text: str, part: str, **features: str) -> list[Spoken]:
     """A word with its features; of several words the others belong to the first."""
     first, *others = text.split()
-    head = spoken(first, SpokenNode(part, features))
-    return [head, *under([spoken(other, SpokenNode(part, {})) for other in others], head.node, "fixed")]
+    head = Spoken(first, part, "|".join(f"{name}={value}" for name, value in sorted(features.items())))
+    return [head, *under([Spoken(other, part) for other in others], head, "fixed")]
 
 
 def comma() -> Spoken:
-    return spoken(",", SpokenNode("PUNCT", {}))
+    return Spoken(",", "PUNCT")
 
 
 def full_name(forms: Sequence[str], **features: str) -> list[Spoken]:
     """The parts of a person's name; the first is the head."""
     words = [word for form in forms for word in say(form, "PROPN", **features)]
-    return [*words[:1], *under(words[1:], words[0].node, "flat")]
+    return [*words[:1], *under(words[1:], words[0], "flat")]
 
 
 def coordinated(first: list[Spoken], link: str, second: list[Spoken], pause: Sequence[Spoken] = ()) -> list[Spoken]:
@@ -71,16 +52,16 @@ def marked_by(word: str, clause: list[Spoken], commas: bool = False) -> list[Spo
     return under([comma(), *mark, *clause, comma()], top(clause), "punct") if commas else [*mark, *clause]
 
 
-def top(phrase: Sequence[Spoken]) -> SpokenNode:
+def top(phrase: Sequence[Spoken]) -> Spoken:
     """The word of a phrase that has no head yet; punctuation aside."""
-    return next(word.node for word in phrase if word.node.head is None and word.node.part != "PUNCT")
+    return next(word for word in phrase if word.head is None and word.part != "PUNCT")
 
 
-def under(phrase: list[Spoken], head: SpokenNode, relation: str) -> list[Spoken]:
+def under(phrase: list[Spoken], head: Spoken, relation: str) -> list[Spoken]:
     """The phrase, with its words without a head attached to `head`; punctuation as such."""
     for word in phrase:
-        if word.node.head is None and word.node is not head:
-            word.node.head, word.node.relation = head, "punct" if word.node.part == "PUNCT" else relation
+        if word.head is None and word is not head:
+            word.head, word.relation = head, "punct" if word.part == "PUNCT" else relation
     return phrase
 
 
@@ -88,10 +69,10 @@ def tidy(words: Sequence[Spoken], contractions: Mapping[tuple[str, str], str]) -
     """Removes double commas, and a comma before the end; joins two words that are written as one."""
     done: list[Spoken] = []
     for word in words:
-        if word in (",", ".", "?", ";", "”") and done and done[-1] == ",":
+        if word.text in (",", ".", "?", ";", "”") and done and done[-1].text == ",":
             done.pop()
-        if done and (done[-1], word) in contractions:
-            done[-1] = joined(contractions[done[-1], word], done[-1], word)
+        if done and (both := (done[-1].text, word.text)) in contractions:
+            done[-1] = Spoken(contractions[both], inner=(done[-1], word))
         else:
             done.append(word)
     return done
@@ -115,7 +96,7 @@ def sentence(s: SentencePlan, words: list[Spoken], language: Language, pause: bo
     root, pattern, commas = top(words), s.pattern.removesuffix(" comma"), [comma()] if pause else []
     if pattern in ("adverb", "time", "interjection"):
         opening = say(getattr(s.word, language.name), "INTJ" if pattern == "interjection" else "ADV")
-        commas = [comma()] if pattern == "interjection" else commas if opening[-1] != "que" else []
+        commas = [comma()] if pattern == "interjection" else commas if opening[-1].text != "que" else []
         words = [*under([*opening, *commas], root, "discourse" if pattern == "interjection" else "advmod"), *words]
     elif pattern == "place":
         assert s.place is not None
@@ -143,10 +124,10 @@ def sentence(s: SentencePlan, words: list[Spoken], language: Language, pause: bo
 def tree_of_words(words: Sequence[Spoken]) -> DependencyTree:
     """The dependency tree of a sentence in which every word but one has its head."""
     placed = [(word, place) for place, token in enumerate(words) for word in (token.inner or (token,))]
-    places = {id(word.node): place for place, (word, _) in enumerate(placed)}
-    rows = []
-    for word, token in placed:
-        node = word.node
-        head = -1 if node.head is None else places[id(node.head)]
-        rows.append(Dependent(str(word), node.part, node.features, head, node.relation, token))
-    return DependencyTree([str(word) for word in words], rows)
+    places = {id(word): place for place, (word, _) in enumerate(placed)}
+    heads = [-1 if word.head is None else places[id(word.head)] for word, _ in placed]
+    rows = [
+        Dependent(word.text, word.part, word.features, head, word.relation, token)
+        for (word, token), head in zip(placed, heads, strict=True)
+    ]
+    return DependencyTree(list(map(str, words)), rows)
