@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.commands import FORKS, ROOT
+from tests.conftest import Lab
 from tests.test_faults import SETTINGS
 
 
@@ -50,10 +51,11 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
     ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
 ])  # fmt: skip
 def test_a_folder_that_disappears_is_one_line_at_most(
-    tmp_path: Path, moment: str, remove: Callable[[Path], None], what: str, ends: set[int]
+    lab: Lab, tmp_path: Path, moment: str, remove: Callable[[Path], None], what: str, ends: set[int]
 ) -> None:
     run, said = tmp_path / "run", tmp_path / "said"
-    arguments = [*SETTINGS, f"cache={tmp_path / 'cache'}", f"hydra.run.dir={run}"]
+    cold = [*SETTINGS, f"cache={tmp_path / 'cache'}", f"hydra.run.dir={run}"]
+    arguments = cold if what == "cache" else lab.settings(run)
     process = FORKS.Process(target=trained, args=(arguments, said, moment, remove, tmp_path / what))
     process.start()
     process.join(300)

@@ -81,19 +81,6 @@ def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab: Lab, tmp_p
     assert "Traceback" not in said
 
 
-def test_a_checkpoint_in_the_middle_of_an_epoch_resumes_exactly(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    process = lab.start(*lab.settings(run, "checkpoints.every_n_steps=3"))
-    middle = run / "checkpoints" / "last.ckpt"
-    while process.poll() is None and not middle.exists():
-        time.sleep(0.005)
-    process.kill()
-    process.communicate()
-    assert "\n1," not in (run / "probes.csv").read_text(), "the first epoch was already over"
-    go_on(lab, run)
-    assert_same_weights(run, finished_run)
-
-
 def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(
     lab: Lab, finished_run: Path, tmp_path: Path
 ) -> None:

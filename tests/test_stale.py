@@ -18,6 +18,7 @@ from hydra.utils import get_class
 from omegaconf import OmegaConf
 
 from datamodules.corpus import Corpus, Split, made_of
+from datamodules.demo import Demo
 from datamodules.sentences import PlainSentences
 from datamodules.word_vectors.store import open_store
 from encoder_lab.errors import InputError
@@ -72,7 +73,7 @@ def views(corpus: Corpus) -> list[Any]:
 
     def view(read: Callable[[], Iterator[Any]]) -> Any:
         try:
-            return [str(value) for value in islice(read(), 60)]
+            return [str(value) for value in islice(read(), 20 if isinstance(corpus, Demo) else 60)]
         except InputError as error:
             return str(error)
 

@@ -96,6 +96,7 @@ BROKEN = {
     "not finite": ("2 2\na 1 2\nb 1 nan\n", r"v\.vec:3"),
     "more than declared": ("1 2\na 1 2\nb 1 2\n", r"v\.vec:3"),
     "cut off": ("5 2\na 1 2\n", "cut off"),
+    "empty": ("", r"v\.vec.*empty"),
     **{header: (f"{header}\na 1 2\n", r"v\.vec:[12]") for header in HUGE},  # they allocate nothing
 }
 
