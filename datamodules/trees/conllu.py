@@ -81,6 +81,7 @@ class Portion(NamedTuple):
     path: Path
     line: int  # of its first line, from 1
     text: bytes
+    split: int | None = None  # of the file: train, dev or test by its place, where a treebank says so
 
 
 @lru_cache(maxsize=1 << 14)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions, split_in_name, without_others
 from encoder_lab.compute.processes import parallel_map
@@ -23,14 +22,7 @@ QUESTION_MARKS = ("?", "？", "؟")
 OPEN_CLASS = ("NOUN", "VERB")  # parts of speech that SOMO replaces: their tags have features
 
 
-class SplitPortion(NamedTuple):
-    """A portion of a file, and the split of the file where its treebank has splits."""
-
-    portion: Portion
-    split: int | None
-
-
-def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[SplitPortion]:
+def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[Portion]:
     """All files of a treebank in portions, with their splits where the names of files say all of them.
 
     Then files without a split in their names are left out, with a message.
@@ -42,14 +34,13 @@ def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[Sp
     for file in without_others(files, list(filter(split_in_name, files))) if whole else files:
         split = split_in_name(file)
         if not whole or split in wanted:
-            for portion in portions(file):
-                yield SplitPortion(portion, wanted.index(split) if whole and split else None)
+            place = wanted.index(split) if whole and split else None
+            yield from (portion._replace(split=place) for portion in portions(file))
     for file in test:
-        for portion in portions(file):
-            yield SplitPortion(portion, TEST)
+        yield from (portion._replace(split=TEST) for portion in portions(file))
 
 
-def analyse_treebank(portions: Iterable[SplitPortion], train_and_dev: Sizes | None = None) -> Iterator[Analysis]:
+def analyse_treebank(portions: Iterable[Portion], train_and_dev: Sizes | None = None) -> Iterator[Analysis]:
     """Analyse all sentences of usable length, in order, on all cores. Raises InputError naming a place.
 
     `train_and_dev`: sentences without a split are drawn for train and dev in these proportions.
@@ -71,8 +62,8 @@ def analyse_dependencies(trees: Iterable[DependencyTree]) -> Iterator[Analysis]:
     return (analysis for tree in trees if (analysis := analyse_dependency(tree)))
 
 
-def _analyses(portion: SplitPortion) -> list[Analysis]:
-    analyses = map(partial(analyse_dependency, split=portion.split), parse_portion(portion.portion))
+def _analyses(portion: Portion) -> list[Analysis]:
+    analyses = map(partial(analyse_dependency, split=portion.split), parse_portion(portion))
     return [s for s in analyses if s]
 
 

@@ -16,7 +16,6 @@ from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.coordination import invert
 from probes.probing.build.dependencies import (
-    SplitPortion,
     analyse_dependencies,
     analyse_dependency,
     analyse_treebank,
@@ -253,7 +252,7 @@ def test_another_treebank_can_be_the_test_split(tmp_path: Path, names: list[str]
     pud = tmp_path / "x_pud-ud-test.conllu"
     pud.write_text(tiny_treebank(200, seed=9))
     analyses = list(analyse_treebank(portions_of(paths, [pud]), Sizes(300, 100, 100)))
-    [parallel] = [list(analyse_treebank([SplitPortion(p.portion, None) for p in portions_of([pud])]))]
+    [parallel] = [list(analyse_treebank([p._replace(split=None) for p in portions_of([pud])]))]
     assert [s.sentence for s in analyses if s.split == 2] == [s.sentence for s in parallel]
     shares = Counter(s.split for s in analyses)
     if len(names) == 3:  # its own test file has no part in it
