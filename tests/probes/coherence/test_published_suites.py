@@ -49,6 +49,7 @@ def holds(formula: str, sums: dict[str, list[float]]) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_published_suite_is_scored_as_one_sentence_at_a_time(model: CausalLM, name: str) -> None:
     suite = read_suite(PUBLISHED / f"{name}.json")
+    suite = suite._replace(items=suite.items[::2])
     surprisals = score_pairs(model.logprobs, pairs_of(suite))
     ours, strict = score_suite(suite, surprisals), score_suite(suite, surprisals, syntaxgym=True)
     wanted = [[region_sums(model, regions) for regions in item.texts] for item in suite.items]

@@ -17,7 +17,7 @@ from probes.coherence.world import world_suites
 from probes.surprisals import Pair, TokenLogprobs, score_pairs
 from tests.probes.discoeval.test_world import FORMS, NAMES, event_in, how, place_of
 
-ITEMS = 160
+ITEMS = 80
 SUITES = {suite.name: suite for suite in world_suites(ITEMS, seed=3)}
 WORDS = lexicon()
 PEOPLE = {noun.lemma: noun for noun in WORDS.nouns["person"]}
