@@ -5,12 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from encoder_lab.evaluation.names import INITIAL, WORDS
 from encoder_lab.settings.config_help import with_defaults
-from encoder_lab.settings.known import flat, known_settings
+from encoder_lab.settings.known import CLASS, flat, known_settings
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 OR_NOT = "or leave it out"
 OF_ALL_SUITES = "classifier|measures|source|every_n_epochs|steps"  # those of `probes.` that other suites read, too
+WITHOUT_CLASSIFIER = {"geometry", "coherence"}
+WORD_VECTORS = "datamodules.word_vectors.store.FromFile"
 
 Unread = Iterator[tuple[str, str]]  # names, as a pattern, and what would have an effect
 
@@ -65,6 +68,8 @@ def _of_parts(settings: Mapping[str, Any]) -> Unread:
 def _of_suites(settings: Mapping[str, Any]) -> Unread:
     suites = settings.get("suites") or {}
     groups = [suite["settings"] for suite in suites.values()]
+    if suites and WITHOUT_CLASSIFIER.issuperset(suites):
+        yield r"probes\.(classifier\.|measures).*", f"suite={','.join(suites)} trains no classifier; leave it out"
     if suites and "probes" not in groups:
         more = ",".join(["probing", *suites])
         yield rf"probes\.(?!{OF_ALL_SUITES}).*", f"only suite=probing reads it; give suite=[{more}], {OR_NOT}"
@@ -79,7 +84,11 @@ def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
         yield r"probes\.(every_n_epochs|steps)", "it is about training; give epochs=, for the epochs that a run keeps"
         if settings["protocol"] not in (None, settings["probes"]["classifier"]["protocol"]):
             yield r"probes\.classifier\.protocol", f"protocol={settings['protocol']} replaces it; leave one of them out"
+        yield from _of_models(settings)
         return
+    if settings.get("init") and not _from_file(settings):
+        more = f"give embeddings=file for more, {OR_NOT}"
+        yield r"embeddings\.(?!freeze\b|source\.).*", f"the words of init= have vectors; {more}"
     encoder = settings["encoder"]
     if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
         yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OR_NOT}"
@@ -89,6 +98,23 @@ def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
         if encoder.get("attention") and not objective.get("attention", True):
             attends = "with encoder.attention=true the decoder attends"
             yield rf"{above}objective\.attention", f"{attends}; choose another encoder=, {OR_NOT}"
+
+
+def _from_file(settings: Mapping[str, Any]) -> bool:
+    return settings["embeddings"]["source"].get(CLASS) == WORD_VECTORS
+
+
+def _of_models(settings: Mapping[str, Any]) -> Unread:
+    """Word vectors are of initial encoders; a run takes those of a file, for words that it lacks."""
+    asked = settings["model"] or ()
+    names = [str(name) for name in ([asked] if isinstance(asked, str) else asked)]
+    if any(name in INITIAL or name.startswith("untrained/") for name in names):
+        return
+    unread = r"embeddings\.(?!source\.).*"
+    if all(":" in name or name in WORDS for name in names):
+        yield unread, f"no model here has words; give model=bov, untrained/ENCODER or a run, {OR_NOT}"
+    elif not _from_file(settings):
+        yield unread, f"a run has its own word vectors; give embeddings=file for more words, {OR_NOT}"
 
 
 def _of_objective(above: str, objective: Mapping[str, Any]) -> Unread:
