@@ -169,7 +169,6 @@ def test_epochs_that_cannot_be_scored_are_refused(
     ("checkpoints.every_n_epochs=2", "give checkpoints.keep=every with it"),
     ("checkpoints.steps=[1,999]", "checkpoints.steps: the run has 10 steps, so it never reaches step 999"),
     ("probes.steps=[11]", "probes.steps: the run has 10 steps"),
-    ("init=/nowhere", "no such run folder"),
 ])  # fmt: skip
 def test_what_would_have_no_effect_is_refused(lab: Lab, tmp_path: Path, setting: str, said: str) -> None:
     done = lab.finish(*lab.settings(tmp_path / "run", setting, "probes.tasks=[SentLen]"))
@@ -178,14 +177,20 @@ def test_what_would_have_no_effect_is_refused(lab: Lab, tmp_path: Path, setting:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_run_to_begin_with_that_is_missing_is_refused(lab: Lab, tmp_path: Path) -> None:
+    done = lab.finish("init=/nowhere", f"hydra.run.dir={tmp_path / 'run'}")
+    assert (done.returncode, "no such run folder" in done.stderr, done.stderr.count("\n")) == (2, True, 1)
+
+
 OF_NLI = ["objective=nli", "trainer.max_epochs=1"]
+OF_WHAT_IT_BEGINS_WITH = "objective.", "embeddings.bucket", "embeddings.words"
 
 
 @pytest.fixture(scope="module")
 def after(lab: Lab, dense: Dense, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of NLI that begins with the last epoch of the dense run."""
     run = tmp_path_factory.mktemp("runs") / "after"
-    settings = [text for text in lab.settings(run) if not text.startswith("objective.")]
+    settings = [text for text in lab.settings(run) if not text.startswith(OF_WHAT_IT_BEGINS_WITH)]
     done = lab.finish(*settings, *OF_NLI, f"init={dense.folder / 'checkpoints' / 'last.ckpt'}")
     assert done.returncode == 0, done.stderr
     return run
@@ -217,7 +222,7 @@ def test_reports_name_the_chain(after: Path) -> None:
     ("embeddings.dim=11", "its word vectors have 10 numbers; give embeddings.dim=10"),
 ])  # fmt: skip
 def test_sizes_that_differ_are_one_line(lab: Lab, dense: Dense, tmp_path: Path, setting: str, said: str) -> None:
-    settings = [text for text in lab.settings(tmp_path / "run") if not text.startswith("objective.")]
+    settings = [text for text in lab.settings(tmp_path / "run") if not text.startswith(OF_WHAT_IT_BEGINS_WITH)]
     done = lab.finish(*settings, *OF_NLI, f"init={dense.folder}", setting)
     assert done.returncode == 2
     assert said in done.stderr

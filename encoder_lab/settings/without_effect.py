@@ -88,7 +88,7 @@ def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
         return
     if settings.get("init") and not _from_file(settings):
         more = f"give embeddings=file for more, {OR_NOT}"
-        yield r"embeddings\.(?!freeze\b|source\.).*", f"the words of init= have vectors; {more}"
+        yield r"embeddings\.(?!dim\b|freeze\b|source\.).*", f"the words of init= have vectors; {more}"
     encoder = settings["encoder"]
     if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
         yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OR_NOT}"
