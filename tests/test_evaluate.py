@@ -12,7 +12,6 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.names import BASELINES, INITIAL, WORDS, refuse_missing_models
 from encoder_lab.evaluation.open_models import untrained
 from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.reports.evidence import evidence_of
@@ -20,6 +19,7 @@ from encoder_lab.reports.models import each_seed_once, models_of
 from encoder_lab.reports.runs import read_run
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
+from encoder_lab.settings.model_setting import BASELINES, INITIAL, WORDS, refuse_missing_models
 from encoders import load_encoder
 from evaluate import CONFIGS, evaluate, show
 from probes.baselines import BASELINES as BUILT

@@ -10,11 +10,11 @@ import yaml
 from datamodules.corpus import Corpus, made_of
 from datamodules.word_vectors.store import FromFile
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.names import BASELINES, INITIAL, encoder_file, refuse_other_path
 from encoder_lab.evaluation.settings import models_wanted, several
 from encoder_lab.model import Model
 from encoder_lab.settings.build import build
 from encoder_lab.settings.call import function_named
+from encoder_lab.settings.model_setting import BASELINES, INITIAL, encoder_file, refuse_other_path
 from encoder_lab.settings.run import EvaluationSettings
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.code import code_of

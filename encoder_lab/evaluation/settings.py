@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.names import FORMS
 from encoder_lab.model import Model
 from encoder_lab.reports.evaluations import refuse_published_of_other_tasks, requested_tables
 from encoder_lab.reports.runs import EACH_EPOCH
+from encoder_lab.settings.model_setting import FORMS
 from encoder_lab.settings.run import EvaluationSettings
 from probes.suites import Suite
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.evaluation.names import INITIAL, WORDS
 from encoder_lab.settings.config_help import with_defaults
 from encoder_lab.settings.known import CLASS, flat, known_settings
+from encoder_lab.settings.model_setting import INITIAL, WORDS
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 OR_NOT = "or leave it out"
