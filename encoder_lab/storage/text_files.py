@@ -56,10 +56,23 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, json_object(path, number, line)
 
 
+def parse_json(text: str) -> Any:
+    """What JSON text says. Raises ValueError, for a name that an object has twice, too."""
+    return json.loads(text, object_pairs_hook=_distinct)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    whole = dict(pairs)
+    if len(whole) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"an object has {next(name for name in names if names.count(name) > 1)!r} twice")
+    return whole
+
+
 def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     """The JSON object on a line, in composed Unicode. Raises InputError that names the line."""
     try:
-        record = json.loads(line)
+        record = parse_json(line)
         if "\\u" in line:
             plain = json.dumps(record, ensure_ascii=False)
             plain.encode()  # half of a surrogate pair is not a valid character
@@ -78,6 +91,8 @@ def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[s
     missing = [name for name in columns if name not in header]
     if missing:
         raise InputError(f"{path}:1: no column {', '.join(missing)} in the header; is this the published file?")
+    if twice := [name for name in columns if header.count(name) > 1]:
+        raise InputError(f"{path}:1: the header has {', '.join(twice)} twice; rename or remove one of the columns")
     places = {name: header.index(name) for name in columns}
     for number, line in rows:
         fields = line.split("\t")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import open_packed
+from encoder_lab.storage.text_files import open_packed, parse_json
 from probes.coherence.formula import is_prediction, parse, values_in
 
 METRICS = ("sum", "mean", "median", "range", "max", "min")
@@ -46,7 +46,7 @@ def read_suite(path: Path, syntaxgym: bool = False) -> TestSuite:
 def _json(path: Path) -> Any:
     try:
         with open_packed(path) as file:
-            record = json.loads(file.read().decode("utf-8-sig"))
+            record = parse_json(file.read().decode("utf-8-sig"))
         json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair is no character
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None

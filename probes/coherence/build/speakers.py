@@ -8,7 +8,7 @@ from typing import Any
 
 from datamodules.text.sentences import SEPARATOR
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_json_lines, read_lines, read_table
+from encoder_lab.storage.text_files import parse_json, read_json_lines, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, clean, ended, suite_of_pairs
 from probes.coherence.suite_file import TestSuite
 
@@ -61,7 +61,7 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from read_json_lines(path)
         return
     try:
-        records = json.loads("\n".join(line for _, line in read_lines(path)))
+        records = parse_json("\n".join(line for _, line in read_lines(path)))
         json.dumps(records, ensure_ascii=False).encode()  # an escaped half of a surrogate pair is no character
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
