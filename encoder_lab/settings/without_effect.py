@@ -7,12 +7,10 @@ from typing import Any
 
 from encoder_lab.settings.config_help import with_defaults
 from encoder_lab.settings.known import CLASS, flat, known_settings
-from encoder_lab.settings.model_setting import INITIAL, WORDS
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 OR_NOT = "or leave it out"
 OF_ALL_SUITES = "classifier|measures|source|every_n_epochs|steps"  # those of `probes.` that other suites read, too
-WITHOUT_CLASSIFIER = {"geometry", "coherence"}
 WORD_VECTORS = "datamodules.word_vectors.store.FromFile"
 
 Unread = Iterator[tuple[str, str]]  # names, as a pattern, and what would have an effect
@@ -68,8 +66,6 @@ def _of_parts(settings: Mapping[str, Any]) -> Unread:
 def _of_suites(settings: Mapping[str, Any]) -> Unread:
     suites = settings.get("suites") or {}
     groups = [suite["settings"] for suite in suites.values()]
-    if suites and WITHOUT_CLASSIFIER.issuperset(suites):
-        yield r"probes\.(classifier\.|measures).*", f"suite={','.join(suites)} trains no classifier; leave it out"
     if suites and "probes" not in groups:
         more = ",".join(["probing", *suites])
         yield rf"probes\.(?!{OF_ALL_SUITES}).*", f"only suite=probing reads it; give suite=[{more}], {OR_NOT}"
@@ -84,9 +80,8 @@ def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
         yield r"probes\.(every_n_epochs|steps)", "it is about training; give epochs=, for the epochs that a run keeps"
         if settings["protocol"] not in (None, settings["probes"]["classifier"]["protocol"]):
             yield r"probes\.classifier\.protocol", f"protocol={settings['protocol']} replaces it; leave one of them out"
-        yield from _of_models(settings)
         return
-    if settings.get("init") and not _from_file(settings):
+    if settings.get("init") and settings["embeddings"]["source"].get(CLASS) != WORD_VECTORS:
         more = f"give embeddings=file for more, {OR_NOT}"
         yield r"embeddings\.(?!dim\b|freeze\b|source\.).*", f"the words of init= have vectors; {more}"
     encoder = settings["encoder"]
@@ -98,23 +93,6 @@ def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
         if encoder.get("attention") and not objective.get("attention", True):
             attends = "with encoder.attention=true the decoder attends"
             yield rf"{above}objective\.attention", f"{attends}; choose another encoder=, {OR_NOT}"
-
-
-def _from_file(settings: Mapping[str, Any]) -> bool:
-    return settings["embeddings"]["source"].get(CLASS) == WORD_VECTORS
-
-
-def _of_models(settings: Mapping[str, Any]) -> Unread:
-    """Word vectors are of initial encoders; a run takes those of a file, for words that it lacks."""
-    asked = settings["model"] or ()
-    names = [str(name) for name in ([asked] if isinstance(asked, str) else asked)]
-    if any(name in INITIAL or name.startswith("untrained/") for name in names):
-        return
-    unread = r"embeddings\.(?!source\.).*"
-    if all(":" in name or name in WORDS for name in names):
-        yield unread, f"no model here has words; give model=bov, untrained/ENCODER or a run, {OR_NOT}"
-    elif not _from_file(settings):
-        yield unread, f"a run has its own word vectors; give embeddings=file for more words, {OR_NOT}"
 
 
 def _of_objective(above: str, objective: Mapping[str, Any]) -> Unread:

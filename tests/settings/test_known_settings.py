@@ -138,11 +138,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate model=bov suite=downstream probes.tasks=[WC]": "give suite=[probing,downstream]",
     "evaluate model=bov probes.every_n_epochs=2": "it is about training; give epochs=",
     "evaluate model=bov probes.steps=[1]": "it is about training",
-    "train suite=geometry probes.classifier.widths=[50]": "suite=geometry trains no classifier; leave it out",
-    "evaluate model=bov suite=[geometry,coherence] probes.measures=[bits]": "trains no classifier",
     "train init=RUN embeddings.epochs=8": "the words of init= have vectors; give embeddings=file for more",
-    "evaluate model=RUN embeddings.dim=8": "a run has its own word vectors; give embeddings=file",
-    "evaluate model=[majority,hf:x] embeddings=file embeddings.path=x": "no model here has words; give model=bov",
     "evaluate model=bov protocol=modern probes.classifier.protocol=senteval": "protocol=modern replaces it",
 }
 
@@ -177,11 +173,9 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "+trainer.detect_anomaly=true", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
     judge(CONFIGS, "objective=multitask", "+corpus@parts.nli.corpus=snli", "parts.nli.objective.hidden=7")
     judge(CONFIGS, "objective=multitask", "objective.optimizer.lr=1", "parts.nli.datamodule.max_words=7")
-    judge(CONFIGS, "suite=geometry", "probes.steps=[1]")
+    judge(CONFIGS, "suite=geometry", "probes.classifier.widths=[0]", "probes.steps=[1]")
     judge(CONFIGS, "init=RUN", "embeddings.freeze=false", "embeddings.dim=8")
     judge(CONFIGS, "init=RUN", "embeddings=file", "embeddings.path=x")
-    judge(CONFIGS, "model=[majority,bov]", "embeddings.dim=8", program="evaluate")
-    judge(CONFIGS, "model=RUN", "embeddings=file", "embeddings.path=x", program="evaluate")
     judge(CONFIGS, "suite=[]", "probes.train_size=50")
     judge(CONFIGS, "objective=nli", "objective.head=linear", "~objective.dropout")
     judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
