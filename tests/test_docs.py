@@ -127,6 +127,7 @@ def smaller(command: Command, configs: Path) -> Command:
             own |= {"probes.classifier.widths", "probes.classifier.dropouts"}
         if any(text.startswith("suite=") and "probing" not in text for text in command.arguments):
             own |= {key for key in SMALL if key.startswith("probes.") and "classifier" not in key}
+        own |= {"embeddings.bucket", "embeddings.words"} if "init" in given else set()
         own |= {"coherence.items"} if any(text.startswith("coherence.paths=") for text in command.arguments) else set()
         small = [
             text
