@@ -1,6 +1,7 @@
 """When tasks are learnt: the step at which half, 90% and 95% of a task's gain is reached, and the order of tasks."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -87,8 +88,13 @@ def _curve(rows: Sequence[ProbeRow]) -> Curve:
         errors = np.array([row.test_high - row.test_low for row in rows]) / 2 / Z95
         return Curve(places, steps, scores, np.random.default_rng(0).normal(scores, errors, (DRAWS, len(rows))))
     right = np.array([known.right for known in answers], dtype=float)  # (T, N)
-    counts = np.random.default_rng(0).multinomial(right.shape[1], np.full(right.shape[1], 1 / right.shape[1]), DRAWS)
-    return Curve(places, steps, scores, 100 * counts @ right.T / right.shape[1])
+    return Curve(places, steps, scores, 100 * _counts(right.shape[1]) @ right.T / right.shape[1])
+
+
+@lru_cache(maxsize=4)
+def _counts(items: int) -> np.ndarray:
+    """How often each of the test items is drawn, (DRAWS, items)."""
+    return np.random.default_rng(0).multinomial(items, np.full(items, 1 / items), DRAWS)
 
 
 def when_learnt(task: str, curves: Sequence[Curve]) -> Learnt:

@@ -1,7 +1,7 @@
 """What erasing a property does to an objective or to a task, and how sure that is: a paired bootstrap."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,9 +100,13 @@ def changed(vectors: Vectors, sentences: Sequence[str], change: Callable[[Tensor
 
 def resampled(counts: np.ndarray) -> np.ndarray:
     """Sums (SAMPLES, S) of counts (N, S) over examples drawn with replacement: the same ones for every N."""
-    size = len(counts)
-    drawn = np.random.default_rng(size).multinomial(size, np.full(size, 1 / size), SAMPLES)
-    return drawn @ counts.astype(np.float64)
+    return _drawn(len(counts)) @ counts.astype(np.float64)
+
+
+@lru_cache(maxsize=4)
+def _drawn(size: int) -> np.ndarray:
+    """How often each example is drawn, (SAMPLES, N)."""
+    return np.random.default_rng(size).multinomial(size, np.full(size, 1 / size), SAMPLES)
 
 
 def above(effect: Effect, others: Sequence[Effect]) -> tuple[float, float, float]:
