@@ -66,7 +66,8 @@ class Tree:
         return deepest
 
     def __str__(self) -> str:
-        parts = (")" if ends else f" ({n.label}" + (f" {n.word})" if n.word else "") for n, ends in self.walk())
+        opened = ((f" ({n.label}" if n.word is None else f" ({n.label} {n.word})", ends) for n, ends in self.walk())
+        parts = (")" if ends else text for text, ends in opened)
         return "".join(parts).strip()
 
 

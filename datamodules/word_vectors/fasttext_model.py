@@ -52,17 +52,19 @@ class FastTextFile:
 
     def _row(self, row: int) -> np.ndarray:
         size = 4 * self.layout.dim
-        data = os.pread(self.file.fileno(), size, self.layout.matrix + row * size)
+        return np.frombuffer(self._read(self.layout.matrix + row * size, size), "<f4")
+
+    def _read(self, offset: int, size: int) -> bytes:
+        data = os.pread(self.file.fileno(), size, offset)  # threads and forked processes share the place in a file
         if len(data) < size:
             raise InputError(f"{self.path}: changed while it was read")
-        return np.frombuffer(data, "<f4")
+        return data
 
     @cached_property
     def _places(self) -> dict[bytes, int]:
         """The row of each word."""
         places = {}
-        self.file.seek(self.layout.words)
-        data, at = self.file.read(self.layout.matrix - self.layout.words), 0
+        data, at = self._read(self.layout.words, self.layout.matrix - self.layout.words), 0
         for row in range(self.layout.entries):
             null = data.index(b"\0", at)
             places[data[at:null]] = row
