@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # which imports its parts at their first use
 
 from probes.statistics import PairedComparison, fisher
 
@@ -50,13 +51,11 @@ def compare_correlations(first: Sequence[Domain], second: Sequence[Domain]) -> P
     The domains have different items, so their errors add as independent ones. Differences of Fisher's z are weighted
     by the slope of the correlation, so that the test, too, is of the mean.
     """
-    from scipy.stats import norm  # slow
-
     both = [(a.r, b.r, _between(a, b), len(a.predicted)) for a, b in zip(first, second, strict=True)]
     difference = float(np.mean([a - b for a, b, _, _ in both]))
     low, high = (math.hypot(*halves) / len(both) for halves in zip(*(_zou(*pair) for pair in both), strict=True))
     steps, variances = np.array([_steiger(*pair) for pair in both]).T
-    p = float(2 * norm.sf(abs(steps.sum()) / math.sqrt(variances.sum()))) if difference else 1.0
+    p = float(2 * scipy.stats.norm.sf(abs(steps.sum()) / math.sqrt(variances.sum()))) if difference else 1.0
     return PairedComparison(100 * difference, 100 * (difference - low), 100 * (difference + high), p)
 
 

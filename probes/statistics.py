@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy  # which imports its parts at their first use
 
 Z95 = 1.959963984540054
 DRAWS = 10_000
@@ -34,9 +34,7 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
     """The 95% interval, in percent, of an accuracy of `correct` out of `total` (Wilson 1927)."""
     if total == 0:
         return 0.0, 100.0
-    from scipy.stats import binomtest  # slow: a run with cached scores begins without it
-
-    test = binomtest(correct, total, correct / total)  # no other rate is as fast; the interval ignores it
+    test = scipy.stats.binomtest(correct, total, correct / total)  # no other rate is as fast; the interval ignores it
     interval = test.proportion_ci(method="wilson")
     return 100 * float(interval.low), 100 * float(interval.high)
 
@@ -75,9 +73,7 @@ def errors_of(runs: Sequence[Interval]) -> list[Error]:
 
 def half_width(errors: Sequence[Error], level: float = 0.05) -> float:
     """Half of the interval of a sum with these independent errors, at 1 - `level`."""
-    from scipy.stats import t as student
-
-    return math.hypot(*(error.standard * float(student.isf(level / 2, error.freedom)) for error in errors))
+    return math.hypot(*(error.standard * float(scipy.stats.t.isf(level / 2, error.freedom)) for error in errors))
 
 
 def p_value(difference: float, errors: Sequence[Error]) -> float:
@@ -86,8 +82,11 @@ def p_value(difference: float, errors: Sequence[Error]) -> float:
         return 1.0
     if abs(difference) >= half_width(errors, SMALLEST):
         return SMALLEST
-    log = brentq(lambda x: half_width(errors, math.exp(x)) - abs(difference), math.log(SMALLEST), 0.0)
-    return math.exp(log)
+
+    def beyond(log: float) -> float:
+        return half_width(errors, math.exp(log)) - abs(difference)
+
+    return math.exp(scipy.optimize.brentq(beyond, math.log(SMALLEST), 0.0))
 
 
 def paired_over_seeds(seeds: Sequence[PairedComparison]) -> PairedComparison:
@@ -117,9 +116,8 @@ def unpaired(first: Sequence[Interval], second: Sequence[Interval]) -> PairedCom
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """Two-sided exact p-value of equal error rates, from the items that only one model has right (McNemar 1947)."""
-    from scipy.special import bdtr  # binomtest takes a thousand times as long
-
-    return min(1.0, 2 * float(bdtr(min(only_first, only_second), only_first + only_second, 0.5)))
+    tail = scipy.special.bdtr(min(only_first, only_second), only_first + only_second, 0.5)
+    return min(1.0, 2 * float(tail))  # binomtest takes a thousand times as long
 
 
 def compare(first: np.ndarray, second: np.ndarray, seed: int = 0) -> PairedComparison:

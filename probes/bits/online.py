@@ -5,8 +5,8 @@ from math import exp, log, log2
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # which imports its parts at their first use
 import torch
-from scipy.optimize import minimize_scalar
 from torch import Tensor
 from torch.nn.functional import cross_entropy as nats
 
@@ -96,5 +96,9 @@ def _mlp(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid,
     """Scores (n, C) by the best MLP of the grid on dev, as sharp as has the lowest cross-entropy there."""
     best = successive_halving(seen, tuning, classes, grid, seed, device)
     dev, scores = scores_of(best.parameters, tuning.x), scores_of(best.parameters, coming.x)
-    sharpness = minimize_scalar(lambda log: float(nats(dev * exp(log), tuning.y)), bounds=(COLDEST, HOTTEST))
+
+    def loss(log: float) -> float:
+        return float(nats(dev * exp(log), tuning.y))
+
+    sharpness = scipy.optimize.minimize_scalar(loss, bounds=(COLDEST, HOTTEST))
     return scores * exp(sharpness.x)

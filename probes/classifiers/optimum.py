@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from math import isnan, sqrt
 
 import numpy as np
+import scipy  # which imports its parts at their first use
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 
@@ -116,7 +116,7 @@ def optimum(
         begin = (factor.t() @ torch.cat([weight, bias[None]])).flatten().double().cpu().numpy()
     flat = sqrt(gap / len(begin))  # of the slope; as the loss curves by about 1, half of the squared slope is the gap
     options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": gap / 1000, "gtol": flat}
-    result = minimize(loss_and_slope, begin, jac=True, method="L-BFGS-B", options=options)
+    result = scipy.optimize.minimize(loss_and_slope, begin, jac=True, method="L-BFGS-B", options=options)
     both = torch.tensor([-0.5, 0.5]).to(factor) if columns == 1 else 1
     weight, bias = weights(result.x)
     return weight * both, bias * both

@@ -4,7 +4,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy  # which imports its parts at their first use
 
 DRAWS = 50  # of random subspaces
 NOTHING = 1e-5  # of the largest singular value: a direction with less is none
