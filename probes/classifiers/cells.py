@@ -7,13 +7,12 @@ The gradient is written by hand: a step on 64 sentences is so short that autogra
 from collections.abc import Iterator, Sequence
 from copy import copy
 from itertools import accumulate, groupby
-from math import sqrt
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from probes.classifiers.buffers import Buffers, Dropout, Group, buffers_for
 from probes.classifiers.optimisers import adam, rmsprop
 from probes.classifiers.recorded import Recorded
 from probes.vectors import Features, rows_at_once
@@ -27,6 +26,22 @@ class Cell(NamedTuple):
     width: int  # sigmoid units; 0 is logistic regression
     dropout: float
     l2: float
+
+
+class Group(NamedTuple):
+    """Consecutive cells that share their width, or their width and dropout."""
+
+    width: int
+    cells: slice  # among the K
+    rows: slice  # among the H
+
+    def has(self, place: int) -> bool:
+        """Whether the cell at `place` is in the group."""
+        return self.cells.start <= place < self.cells.stop
+
+    def of(self, hidden: Tensor) -> Tensor:
+        """The part (K, W, B) of `hidden (H, B)` of the group."""
+        return hidden[self.rows].view(-1, self.width, hidden.shape[1])
 
 
 class Cells:
@@ -45,17 +60,15 @@ class Cells:
         seed: int,
         device: str = "cpu",
         optimiser: str = "adam",
-        sums: Tensor | None = None,
         as_torch: bool = True,
         bfloat16: bool = False,
     ) -> None:
         """Initialise like torch's own layers after `torch.manual_seed(seed)`; `cells` in the order of a grid.
 
-        `sums (P, k)`: the inputs are these sums of k vectors, and `step` and `accuracy` read the vectors (B, kD/P).
         `as_torch`: draw dropout as torch's layers do, which takes four times as long. `bfloat16`: a step multiplies
-        `x` in bfloat16, the weights stay float32; not with `sums`.
+        `x` in bfloat16, the weights stay float32.
         """
-        self.optimiser, self.sums, self.as_torch, self.bfloat16 = optimiser, sums, as_torch, bfloat16
+        self.optimiser, self.as_torch, self.bfloat16 = optimiser, as_torch, bfloat16
         self.cells, self.classes, self.device = list(cells), classes, device
         self.masks: dict[tuple[int, float], torch.Generator] = {}
         weights, biases, heads = [], [], []
@@ -98,13 +111,8 @@ class Cells:
         grad_hidden = self._backward(x, y, scale)
         if self.bfloat16:
             self.gradients[0].copy_(torch.mm(grad_hidden.bfloat16(), x))
-        elif self.sums is None:
-            torch.mm(grad_hidden, x, out=self.gradients[0])
         else:
-            torch.mm(grad_hidden, x, out=self.vector_weights.flatten(1))
-            torch.matmul(
-                self.sums, self.vector_weights, out=self.gradients[0].view(len(grad_hidden), len(self.sums), -1)
-            )
+            torch.mm(grad_hidden, x, out=self.gradients[0])
         torch.sum(grad_hidden, -1, keepdim=True, out=self.gradients[1])
         self.steps += 1
         for l2, (parameters, gradients, means, squares) in self.by_l2.items():
@@ -115,48 +123,28 @@ class Cells:
 
     def _backward(self, x: Tensor, y: Tensor, scale: float) -> Tensor:
         """The gradient (H, B) of the first layers' outputs; writes the gradients of the second layers."""
-        buffers, (weight, bias) = self._buffers_of(len(x)), self._first_layer()
-        if self.bfloat16:
-            torch.add(torch.mm(weight.bfloat16(), x.t()), bias, out=buffers.hidden)
-        else:
-            torch.addmm(bias, weight, x.t(), out=buffers.hidden)
-        for (_, dropout), part in zip(self.dropped, buffers.dropped, strict=True):
-            self._draw(part, dropout)
-            part.hidden.mul_(part.mask)
-        if self.heads:
-            buffers.hidden.sigmoid_()
-        second, gradients = self.parameters[2:], self.gradients[2:]
-        for layers, weight, bias in zip(buffers.second, second[::2], second[1::2], strict=True):
-            torch.baddbmm(bias, weight, layers.hidden, out=layers.scores)
-        torch.softmax(buffers.scores, 1, out=buffers.grad_scores)
-        buffers.grad_scores.scatter_add_(1, y.expand_as(buffers.ones), buffers.ones).mul_(scale)
-        if not self.heads:
-            return buffers.grad_hidden
-        for layers, weight, grad_weight, grad_bias in zip(
-            buffers.second, second[::2], gradients[::2], gradients[1::2], strict=True
-        ):
-            torch.bmm(layers.grad_scores, layers.transposed, out=grad_weight)
-            torch.sum(layers.grad_scores, -1, keepdim=True, out=grad_bias)
-            torch.bmm(weight.mT, layers.grad_scores, out=layers.grad_hidden)
-        torch.ops.aten.sigmoid_backward.grad_input(buffers.grad_hidden, buffers.hidden, grad_input=buffers.grad_hidden)
-        for part in buffers.dropped:
-            part.grad_hidden.mul_(part.mask)
-        return buffers.grad_hidden
-
-    def _buffers_of(self, size: int) -> Buffers:
-        if size not in self.buffers:
-            shape = len(self), self.classes, size
-            dropped = [group for group, _ in self.dropped]
-            self.buffers[size] = buffers_for(self.parameters[0], shape, self.heads, dropped)
-        return self.buffers[size]
-
-    def _first_layer(self) -> list[Tensor]:
-        """Its weight, (H, D), or (H, kD/P) for the vectors of sums; and its bias."""
         weight, bias = self.parameters[:2]
-        if self.sums is None:
-            return [weight, bias]
-        torch.matmul(self.sums.t(), weight.view(len(weight), len(self.sums), -1), out=self.vector_weights)
-        return [self.vector_weights.flatten(1), bias]
+        hidden = torch.mm(weight.bfloat16(), x.t()) + bias if self.bfloat16 else _layer([weight, bias], x)
+        masks = [(group, self._mask(group.width, dropout, len(x))) for group, dropout in self.dropped]
+        for group, mask in masks:
+            group.of(hidden).mul_(mask)
+        scores = self._scores(hidden.sigmoid_() if self.heads else hidden)
+        grad_scores = scores.softmax(1)
+        right = grad_scores.new_full((len(self), 1, len(x)), -1.0)
+        grad_scores.scatter_add_(1, y.expand_as(right), right).mul_(scale)
+        if not self.heads:
+            return grad_scores.flatten(0, 1)
+        grad_hidden, second, gradients = torch.empty_like(hidden), self.parameters[2:], self.gradients[2:]
+        layers = zip(self.heads, second[::2], gradients[::2], gradients[1::2], strict=True)
+        for group, weight, grad_weight, grad_bias in layers:
+            grad = grad_scores[group.cells]
+            torch.bmm(grad, group.of(hidden).mT, out=grad_weight)
+            torch.sum(grad, -1, keepdim=True, out=grad_bias)
+            torch.bmm(weight.mT, grad, out=group.of(grad_hidden))
+        torch.ops.aten.sigmoid_backward.grad_input(grad_hidden, hidden, grad_input=grad_hidden)
+        for group, mask in masks:
+            group.of(grad_hidden).mul_(mask)
+        return grad_hidden
 
     def _scores(self, hidden: Tensor) -> Tensor:
         """The second layers: (H, B) to (K, C, B)."""
@@ -167,28 +155,24 @@ class Cells:
             torch.baddbmm(bias, weight, group.of(hidden), out=scores[group.cells])
         return scores
 
-    def _draw(self, part: Dropout, dropout: float) -> None:
-        generator = self.masks[len(part.mask), dropout]
+    def _mask(self, width: int, dropout: float, size: int) -> Tensor:
+        """What dropout multiplies the units (W, B) of each cell with this width and dropout by."""
+        generator, like = self.masks[width, dropout], self.parameters[0]
         if self.as_torch:  # shape (B, W), so that the same seed gives the same draws
-            keep = part.mask.new_empty(part.mask.shape[::-1]).bernoulli_(1 - dropout, generator=generator)
-            part.mask.copy_(keep.t())
+            keep = like.new_empty(size, width).bernoulli_(1 - dropout, generator=generator).t().contiguous()
         else:
-            part.words.random_(-(2**63), None, generator=generator)
-            torch.ge(part.bits, round(dropout * 2**16) - 2**15, out=part.mask)
-        part.mask.div_(1 - dropout)
+            words = like.new_empty(ceil(width * size / 4), dtype=torch.long)
+            bits = words.random_(-(2**63), None, generator=generator).view(torch.int16)[: width * size]
+            keep = (bits.view(width, size) >= round(dropout * 2**16) - 2**15).to(like)
+        return keep.div_(1 - dropout)
 
     def _arrange(self) -> None:
         """Compute the groups of cells, and the rows and views of each cell."""
-        self.buffers: dict[int, Buffers] = {}  # by the number of sentences
         self.recorded = Recorded(self.masks.values())
         ends = list(accumulate(cell.width or self.classes for cell in self.cells))
         self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
         self.heads = [group for group, (width, *_) in self._neighbours(1) if width]
         self.dropped = [(group, cell.dropout) for group, cell in self._neighbours(2) if cell.width and cell.dropout]
-        if self.sums is not None:  # the first layer, or its gradient, for the vectors of sums
-            height, inputs = self.parameters[0].shape
-            parts, texts = self.sums.shape
-            self.vector_weights = torch.empty(height, texts, inputs // parts, device=self.device)
         # Views of the state of each cell are created once: in each step they would cost as much as a small product.
         self.by_l2: dict[float, list[list[Tensor]]] = {}
         for place, cell in enumerate(self.cells):
@@ -262,10 +246,9 @@ class Cells:
     def accuracy(self, x: Features, y: Tensor) -> list[float]:
         """The accuracy in percent of each cell on `x (N, D)`, `y (N,)`."""
         right = torch.zeros(len(self), dtype=torch.long, device=y.device)
-        first = self._first_layer()
         size = rows_at_once(x.shape[1], CHUNK)
         for rows, gold in zip(x.split(size), y.split(size), strict=True):
-            hidden = _layer(first, rows)
+            hidden = _layer(self.parameters[:2], rows)
             right += (self._scores(hidden.sigmoid_() if self.heads else hidden).argmax(1) == gold).sum(1)
         return [100 * (count / len(y)) for count in right.tolist()]  # rounded as the published toolkit rounds
 

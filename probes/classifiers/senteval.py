@@ -7,8 +7,7 @@ from torch import Tensor
 from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.grid import Data, Examples, Fitted, Grid
-from probes.combinations import vectors_of_sums
+from probes.classifiers.grid import Data, Fitted, Grid
 
 
 def published(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
@@ -20,26 +19,18 @@ def published(train: Data, dev: Data, classes: int, grid: Grid, seed: int, devic
 
 def train_all(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Best[Cell]:
     """All cells of the grid, in order, each at its best on dev; only the best of all has its weights."""
-    formed = not isinstance(train.x, Tensor) and vectors_of_sums(train.x) is None
+    formed = not isinstance(train.x, Tensor)
     # features that each block forms take longer than logistic regression itself
     jobs = blocks(train.x.shape[1], classes, grid, device, least=1 if formed else BLOCKS)
     best = Best((cell for block in jobs for cell in block), digits=2)
 
     def work(block: list[Cell]) -> None:  # creates its own cells, so that few are in memory at once
-        own_train, own_dev, sums = _read_by_a_block(train, dev)
-        cells = Cells(train.x.shape[1], classes, block, seed, device, grid.optimiser, sums)
-        fitted = train_with_early_stopping(cells, own_train, own_dev, grid, seed)
+        cells = Cells(train.x.shape[1], classes, block, seed, device, grid.optimiser)
+        fitted = train_with_early_stopping(cells, train, dev, grid, seed)
         best.add({Cell(cell.width, cell.dropout, cell.l2): cell for cell in fitted})
 
     on_all_cores(work, jobs, device, 1 if formed and len(jobs) == 1 else at_once(jobs, train.x.shape[1], classes, grid))
     return best
-
-
-def _read_by_a_block(train: Data, dev: Data) -> tuple[Data, Data, Tensor | None]:
-    """What a block reads: features, or the vectors that they are sums of, and the sums; each block has buffers."""
-    if (train_sums := vectors_of_sums(train.x)) and (dev_sums := vectors_of_sums(dev.x)):
-        return Examples(train_sums[0], train.y), Examples(dev_sums[0], dev.y), train_sums[1]
-    return train, dev, None
 
 
 def train_with_early_stopping(cells: Cells, train: Data, dev: Data, grid: Grid, seed: int) -> list[Fitted]:

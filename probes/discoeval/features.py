@@ -12,16 +12,26 @@ from torch import Tensor
 
 from encoder_lab.errors import InputError
 from probes.classifiers.grid import Grid
-from probes.combinations import Sums
 from probes.vectors import FeatureMaker, alone
 
 Columns = Sequence[Tensor]  # k tensors (n, D): the vectors of each text of n items
 
 
-# SP: x1, x1 - x2, ..., x1 - x5 (Chen et al. 2019, section 3.2)
-FIRST_AND_DIFFERENCES = Sums(((1, 0, 0, 0, 0), (1, -1, 0, 0, 0), (1, 0, -1, 0, 0), (1, 0, 0, -1, 0), (1, 0, 0, 0, -1)))
-PAIR_AND_DIFFERENCE = Sums(((1, 0), (0, 1), (1, -1)))  # BSO: x1, x2, x1 - x2 (section 3.3)
-ALL_SIX = Sums(tuple(tuple(int(p == k) for k in range(6)) for p in range(6)))  # DC: x1 to x6 (section 3.4)
+def first_and_differences(columns: Columns) -> Tensor:
+    """SP (n, 5D): x1, x1 - x2, ..., x1 - x5 (Chen et al. 2019, section 3.2)."""
+    first, *others = columns
+    return torch.cat([first, *(first - other for other in others)], 1)
+
+
+def pair_and_difference(columns: Columns) -> Tensor:
+    """BSO (n, 3D): x1, x2, x1 - x2 (section 3.3)."""
+    first, second = columns
+    return torch.cat([first, second, first - second], 1)
+
+
+def all_six(columns: Columns) -> Tensor:
+    """DC (n, 6D): x1 to x6 (section 3.4)."""
+    return torch.cat([*columns], 1)
 
 
 def relation(columns: Columns) -> Tensor:
@@ -69,9 +79,9 @@ FIXED = ("widths", "dropouts", "l2", "max_passes", "block", "tenacity")
 NO_L2 = (1e-9,)  # what the toolkit takes where nothing is regularised
 RELATION = Reading(relation, l2=NO_L2, max_passes=15, block=1)
 READINGS = {
-    "SP": Reading(FIRST_AND_DIFFERENCES),
-    "BSO": Reading(PAIR_AND_DIFFERENCE),
-    "DC": Reading(ALL_SIX, hidden=2000, l2=NO_L2, block=15, tenacity=8),
+    "SP": Reading(first_and_differences),
+    "BSO": Reading(pair_and_difference),
+    "DC": Reading(all_six, hidden=2000, l2=NO_L2, block=15, tenacity=8),
     "SSP": Reading(alone, l2=NO_L2),  # section 3.5
     "PDTB-E": RELATION,
     "PDTB-I": RELATION,

@@ -174,9 +174,7 @@ def test_blocks_respect_the_memory_limit(megabytes: int) -> None:
 
 def drawn(cells: Cells, sentences: int) -> torch.Tensor:
     """The mask (W, B) of a step of the only cell."""
-    (part,) = cells._buffers_of(sentences).dropped
-    cells._draw(part, cells.cells[0].dropout)
-    return part.mask.clone()
+    return cells._mask(*cells.cells[0][:2], sentences)
 
 
 @pytest.mark.parametrize("as_torch", [True, False])
