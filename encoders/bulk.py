@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from datamodules.rows import count_rows, read_rows
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
-from encoder_lab.storage.content import content_of, contents_of, key_of
+from encoder_lab.progress import Progress
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import cache_digests_in, content_of, contents_of, key_of
 from encoder_lab.storage.files import atomic_write
 
 if TYPE_CHECKING:
     from encoders.frozen import FrozenEncoder
 
 PLAN = "plan.json"  # what the shards are made of
+DIGESTS = ".digests"  # of large files, so that a second command need not read them again
 SAME = ("column", "format", "raw", "rows")  # settings of a job that all its shards have in common
 AGAIN = "the same command continues with the shards that are missing"
 
@@ -62,18 +65,23 @@ class EncodedRows(NamedTuple):
 
 
 def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
-    """All shards of a job. Raises InputError if the folder has shards of other files, settings or weights."""
-    states = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
-    vectors = (path for path in checkpoint.parents[1].glob("vectors/*") if path.is_file())
-    weights = key_of(content_of(checkpoint), contents_of(vectors, checkpoint.parents[1]))
-    wanted = {"weights": weights, "files": states, **{key: getattr(job, key) for key in SAME}}
+    """All shards of a job. Raises InputError if the folder has shards of other files, settings, weights or code."""
+    cache_digests_in(job.out / DIGESTS)
+    contents = parallel_map(content_of, files, chunk=1)
+    read = Progress(zip(files, contents, strict=True), total=len(files), desc="reading", unit=" files", leave=False)
+    wanted = {
+        **_encoder_state(checkpoint),
+        "files": [[str(path.resolve()), content] for path, content in read],
+        **{key: getattr(job, key) for key in SAME},
+    }
     path = job.out / PLAN
     if path.exists():
         counts = _counts(path, wanted)
     else:
         if job.out.exists() and any(not entry.name.startswith(".") for entry in job.out.iterdir()):
             raise InputError(f"{job.out}: has other files in it; give out= a new folder")
-        counts = list(parallel_map(count_rows, files, chunk=1))
+        rows = parallel_map(count_rows, files, chunk=1)
+        counts = list(Progress(rows, total=len(files), desc="counting rows", unit=" files", leave=False))
         with atomic_write(path) as file:
             json.dump({**wanted, "counts": counts}, file, indent=1)
     starts = [sum(counts[:place]) for place in range(len(files))]
@@ -82,6 +90,21 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
         for file, count, start in zip(files, counts, starts, strict=True)
         for skip in range(0, count, job.rows)
     ]
+
+
+def _encoder_state(checkpoint: Path) -> dict[str, str]:
+    """What decides the vectors of a run's encoder: its weights and word vectors, its settings, and the code."""
+    from encoders.frozen import FrozenEncoder  # imports torch, as the workers do
+    from encoders.load import encoder_class, read_config
+
+    run = checkpoint.parents[1]
+    vectors = (path for path in run.glob("vectors/*") if path.is_file())
+    encoder = encoder_class(run / "config.yaml", read_config(run))
+    return {
+        "weights": key_of(content_of(checkpoint), contents_of(vectors, run)),
+        "settings of the run": content_of(run / "config.yaml"),
+        "code": key_of(code_of(encoder), code_of(FrozenEncoder)),
+    }
 
 
 def _counts(path: Path, wanted: dict[str, Any]) -> list[int]:

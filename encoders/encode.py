@@ -78,17 +78,27 @@ main = partial(run, COMMAND, work=work, writes=lambda settings: settings.out or 
 
 
 def inputs(names: list[str]) -> list[Path]:
-    """The files of `in=`, in its order; those of a folder or pattern by name. Raises InputError if there are none."""
+    """The files of `in=`, in its order; those of a folder, and of all in it, or of a pattern by name.
+
+    Raises InputError if there are none.
+    """
     files: list[Path] = []
     for name in names:
         paths = [Path(name)] if Path(name).exists() else sorted(map(Path, glob(name, recursive=True)))  # noqa: PTH207
-        some = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
-        files += (visible := [file for file in some if file.is_file() and not file.name.startswith(".")])
-        if not visible:
+        if not (visible := dict.fromkeys(file for path in paths for file in _visible(path))):
             raise InputError(f"in={name}: no such file, and no folder or pattern with files")
-    if len(set(files)) < len(files):
+        files += visible
+    if len({file.resolve() for file in files}) < len(files):
         raise InputError(f"in={','.join(names)}: a file is in it twice")
     return files
+
+
+def _visible(path: Path) -> list[Path]:
+    """The file, or all files below the folder, without hidden ones."""
+    if not path.is_dir():
+        return [path] if path.is_file() else []
+    below = (entry for entry in sorted(path.iterdir()) if not entry.name.startswith("."))
+    return [file for entry in below for file in _visible(entry)]
 
 
 def encode_files(settings: SimpleNamespace, files: list[Path]) -> None:

@@ -23,6 +23,7 @@ from encoders.frozen import FrozenEncoder
 MOST_STEPS = 2**53
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 MOST_LAYERS = 1000  # more layers would take too long to build
+ONLY_OURS = "only the classes in encoders/ are loaded, alone"
 
 
 class SavedRun(NamedTuple):
@@ -186,14 +187,22 @@ def epoch_of(checkpoint: Mapping[str, Any]) -> int | float:
     return checkpoint.get("epochs_done", int(checkpoint["epoch"]) + (int(checkpoint["global_step"]) > 0))
 
 
-def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Sequence[str]) -> Callable[[], Encoder]:
-    """A function that builds the encoder of the settings. Classes outside encoders/ and `allow` are not imported."""
-    settings = dict(config["encoder"])
-    target = str(settings.pop("_target_", None))
+def encoder_class(path: Path, config: Mapping[str, Any], allow: Sequence[str] = ()) -> type[Encoder]:
+    """The class of the encoder of the settings. Classes outside encoders/ and `allow` are not imported: InputError."""
+    target = str(config["encoder"].get("_target_"))
     encoder = class_in(("encoders", *allow), target, Encoder)
-    if encoder is None or "_target_" in str(settings):
-        own = f"; a class of your own is loaded with allow=[{target.partition('.')[0]!r}]" if encoder is None else ""
-        raise InputError(f"{path}: encoder._target_ is {target}; only the classes in encoders/ are loaded, alone{own}")
+    if encoder is None:
+        own = f"; a class of your own is loaded with allow=[{target.partition('.')[0]!r}]"
+        raise InputError(f"{path}: encoder._target_ is {target}; {ONLY_OURS}{own}")
+    return encoder
+
+
+def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Sequence[str]) -> Callable[[], Encoder]:
+    """A function that builds the encoder of the settings."""
+    encoder = encoder_class(path, config, allow)
+    settings = {name: value for name, value in config["encoder"].items() if name != "_target_"}
+    if "_target_" in str(settings):
+        raise InputError(f"{path}: encoder has a _target_ inside; {ONLY_OURS}")
     layers = settings.get("layers")
     if isinstance(layers, int) and layers > MOST_LAYERS:
         raise InputError(f"{path}: encoder.layers={layers}; no encoder of ours has more than {MOST_LAYERS}")

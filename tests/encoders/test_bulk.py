@@ -1,5 +1,6 @@
 """python -m encoders.encode RUN in=FILES out=DIR: nothing twice, nothing lost, also after kills."""
 
+import json
 import os
 import shutil
 import signal
@@ -119,17 +120,46 @@ def test_a_folder_continues_only_with_the_same_files_and_settings(
     assert "begun with other files" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("place", ["checkpoints/best.ckpt", "vectors/matrix.npy"])
-def test_other_weights_or_word_vectors_are_another_plan(tmp_path: Path, place: str) -> None:
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    """Of a copy of the run and the text a.txt."""
     run = shutil.copytree(GOLDEN, tmp_path / "run")
-    checkpoint = run / "checkpoints" / "best.ckpt"
-    (text := tmp_path / "a.txt").write_text("the dog\n")
-    job = Job(str(checkpoint), tmp_path / "out", "text", "npy", False, 10)
-    assert plan(job, [text], checkpoint) == plan(job, [text], checkpoint)
-    with (run / place).open("ab") as file:
-        file.write(b" ")
-    with pytest.raises(InputError, match="begun with other weights"):
-        plan(job, [text], checkpoint)
+    (tmp_path / "a.txt").write_text("the dog\n")
+    return Job(str(run / "checkpoints" / "best.ckpt"), tmp_path / "out", "text", "npy", False, 10)
+
+
+@pytest.mark.parametrize(("place", "key"), [
+    ("run/checkpoints/best.ckpt", "weights"),
+    ("run/vectors/matrix.npy", "weights"),
+    ("run/config.yaml", "settings of the run"),
+    ("a.txt", "files"),
+])  # fmt: skip
+def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path: Path, job: Job, place: str, key: str) -> None:
+    """By content: size and times of the file stay."""
+    shards = plan(job, [tmp_path / "a.txt"], Path(job.run))
+    assert plan(job, [tmp_path / "a.txt"], Path(job.run)) == shards
+    state = (changed := tmp_path / place).stat()
+    changed.write_bytes(changed.read_bytes()[:-1] + b" ")
+    os.utime(changed, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(InputError, match=f"begun with other {key}"):
+        plan(job, [tmp_path / "a.txt"], Path(job.run))
+
+
+def test_shards_of_other_code_are_another_plan(tmp_path: Path, job: Job) -> None:
+    plan(job, [tmp_path / "a.txt"], Path(job.run))
+    written = json.loads((path := job.out / "plan.json").read_text())
+    path.write_text(json.dumps(written | {"code": "of an earlier version"}))
+    with pytest.raises(InputError, match="begun with other code"):
+        plan(job, [tmp_path / "a.txt"], Path(job.run))
+
+
+def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path: Path) -> None:
+    for name in ("b.txt", "a/c.txt", "a/.hidden.txt", ".git/d.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("the dog\n")
+    wanted = [tmp_path / "a" / "c.txt", tmp_path / "b.txt"]
+    for pattern in ("", "/*", "/**", "/**/*.txt"):
+        assert sorted(encode.inputs([f"{tmp_path}{pattern}"])) == wanted
 
 
 @pytest.mark.usefixtures("texts")
