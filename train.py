@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from encoder_lab.compute.memory import give_back_large_blocks
 from encoder_lab.compute.quick_imports import quick_imports
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment
+from encoder_lab.settings.arguments import refuse_too_few_epochs, refuse_wrong_arguments, refuse_wrong_environment
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import help_text
 from encoder_lab.settings.quoting import unquoted
@@ -115,6 +115,7 @@ def resume(run: Path, overrides: list[str]) -> None:
     """Continue the run in a folder; only `trainer.` settings may change."""
     if not (run / "config.yaml").exists():
         raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
+    refuse_too_few_epochs(run, overrides)
     with quick_imports(any(text.startswith("allow=") for text in overrides)):
         from encoder_lab.training import run_folder
 

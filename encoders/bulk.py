@@ -21,6 +21,7 @@ from encoder_lab.progress import Progress
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of, key_of
 from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.text_files import parse_json
 
 if TYPE_CHECKING:
     from encoders.frozen import FrozenEncoder
@@ -110,7 +111,7 @@ def _encoder_state(checkpoint: Path) -> dict[str, str]:
 def _counts(path: Path, wanted: dict[str, Any]) -> list[int]:
     """The rows of each file, as they were counted."""
     try:
-        written = json.loads(path.read_text(encoding="utf-8"))
+        written = parse_json(path.read_text(encoding="utf-8"))
         differ = [key for key in wanted if wanted[key] != written[key]]
         counts = [int(count) for count in written["counts"]]
     except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:

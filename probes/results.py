@@ -12,6 +12,7 @@ import numpy as np
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import numbered_csv, upsert_csv
+from encoder_lab.storage.text_files import parse_json
 from probes import correlations
 from probes.correlations import Domain
 
@@ -194,7 +195,7 @@ def _parse(dtype: Any, text: str) -> Any:
         if dtype is int and (str(value) != text or len(text) > DIGITS):  # two ways to write a number are two keys
             raise ValueError(text)
         return value
-    value = json.loads(text)
+    value = parse_json(text)
     if not isinstance(value, dict):
         raise ValueError(text)
     return value

@@ -12,6 +12,8 @@ from encoder_lab.settings.command_line import fail, unknown
 from encoder_lab.settings.config_help import description
 from encoder_lab.settings.known import PART, Known, known_settings, no_such_setting
 from encoder_lab.settings.quoting import names, unquoted
+from encoder_lab.settings.run_settings import read_settings
+from encoder_lab.storage.csv_files import read_csv
 
 SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
 PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
@@ -44,6 +46,18 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
     if statuses := [fail(mistake) for mistake in wrong_values(known, program, values)]:
         raise SystemExit(statuses[0])
+
+
+def refuse_too_few_epochs(run: Path, overrides: Sequence[str]) -> None:
+    """Raises InputError where a run to be continued has had more epochs than `trainer.max_epochs` allows."""
+    keys_and_values = (text.lstrip("+").partition("=")[::2] for text in overrides)
+    asked = [plain_value(value) for key, value in keys_and_values if key == "trainer.max_epochs"]
+    trainer = read_settings(run / "config.yaml").get("trainer")
+    most = asked[-1] if asked else trainer.get("max_epochs") if isinstance(trainer, dict) else None
+    rows = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
+    epochs = [plain_value(row.get("epoch", "")) for row in rows]
+    if type(most) is int and any(type(epoch) is int and epoch > most >= 0 for epoch in epochs):
+        raise InputError(f"trainer.max_epochs={most}: the run has had more epochs; give a larger number")
 
 
 def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:

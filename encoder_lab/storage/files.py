@@ -17,6 +17,7 @@ from typing import IO, Any
 from encoder_lab.errors import InputError, disk_error_behind
 from encoder_lab.storage.content import content_of
 from encoder_lab.storage.locks import FOREVER, locked
+from encoder_lab.storage.text_files import parse_json
 
 LEFT = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.making")  # a temporary file or folder, and what it becomes
 CONTENTS = "contents.json"  # in a folder that build_once made: its files, each with the hash of its content
@@ -158,7 +159,7 @@ def _build(folder: Path, build: Callable[[Path], None]) -> None:
 def contents_built(folder: Path) -> dict[str, str]:
     """The files of a folder that `build_once` made, each with the hash of its content. Raises InputError."""
     try:
-        return dict(json.loads((folder / CONTENTS).read_text(encoding="utf-8")))
+        return dict(parse_json((folder / CONTENTS).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"{folder}: damaged ({error}); delete this folder, it will be rebuilt") from None
 

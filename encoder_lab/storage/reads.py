@@ -6,6 +6,7 @@ from pathlib import Path
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write, refuse_special
+from encoder_lab.storage.text_files import parse_json
 
 READS = "reads.json"  # in the folder of a run
 CORPUS = "corpus"  # its files and settings; the text that was made of them is compared by itself
@@ -25,7 +26,7 @@ def read_reads(run: Path) -> Reads:
     path = run / READS
     refuse_special(path)
     try:
-        reads = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        reads = parse_json(path.read_text(encoding="utf-8")) if path.exists() else {}
         if not isinstance(reads, dict) or not all(isinstance(digest, str) for digest in reads.values()):
             raise ValueError("not names with hashes")
     except (OSError, ValueError, RecursionError) as error:

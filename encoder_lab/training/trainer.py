@@ -8,7 +8,6 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.plugins.environments import LightningEnvironment
-from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import ResumableData
 from encoder_lab.errors import InputError, in_one_line
@@ -91,11 +90,6 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
         say_whom_it_waits_for(trainer)
         try:
             trainer.fit(module, data, ckpt_path=last, weights_only=True)
-        except MisconfigurationException as error:
-            if "current_epoch" not in str(error):
-                raise
-            most = trainer.max_epochs
-            raise InputError(f"trainer.max_epochs={most}: the run has had more epochs; give a larger number") from None
         except SystemExit:  # how Lightning ends on Ctrl-C
             raise KeyboardInterrupt from None
         except torch.distributed.DistError as error:

@@ -45,6 +45,7 @@ def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path: Path) -> None:
     ("79.00", "good", "probes.csv:2: test_accuracy"),
     (",2.50", "", "probes.csv:2: expected 13 columns"),
     ('"{""l2"":1e-05,""width"":50}"', "[1]", "probes.csv:2: hyperparameters"),
+    ('""width"":50', '""l2"":50', "probes.csv:2: hyperparameters"),
     ("suite", "sweet", "probes.csv:1: no column suite"),
     ("\n1,10,", "\n01,10,", "probes.csv:2: epoch is '01'"),
     ("\n1,10,", '\n1,"10\n",', "probes.csv:2: not a line of CSV"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.reads import READS, read_reads
 from encoder_lab.storage.text_files import read_json_lines, read_table
 from probes.coherence.suite_file import read_suite
 
@@ -15,11 +16,13 @@ from probes.coherence.suite_file import read_suite
     ('{"text": "a"}\n{"text": "b", "text": "c"}\n', read_json_lines, ":2: not valid JSON .*'text' twice"),
     ('{"in": {"label": 1, "x": 2, "label": 3}}\n', read_json_lines, ":1: not valid JSON .*'label' twice"),
     ('{"meta": {}, "meta": {}}', read_suite, "'meta' twice"),
+    ('{"corpus": "1", "corpus": "2"}', lambda path: read_reads(path.parent), "'corpus' twice"),
     ("text\tlabel\ttext\na\tb\tc\n", lambda path: read_table(path, ["text"]), ":1: the header has text twice"),
 ])  # fmt: skip
 def test_a_name_that_is_there_twice_is_refused(
     tmp_path: Path, text: str, read: Callable[[Path], Any], said: str
 ) -> None:
-    (tmp_path / "file").write_text(text)
+    path = tmp_path / READS
+    path.write_text(text)
     with pytest.raises(InputError, match=said):
-        list(read(tmp_path / "file"))
+        list(read(path))
