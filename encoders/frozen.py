@@ -15,7 +15,7 @@ from torch.nn import functional
 from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
-from encoder_lab.compute.devices import sent
+from encoder_lab.compute.devices import to_device
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
@@ -230,8 +230,8 @@ class FrozenEncoder:
         for window in windows(texts, list(length_batches(order, lengths, size, options.sentences))):
             encode = self.encoder.over(words.vectors(window.rows))
             for rows, (ids, real) in window.batches():
-                places = sent(torch.from_numpy(rows), device)
-                vectors[places] = encode(sent(ids, device), sent(real, device)).float()
+                places = to_device(torch.from_numpy(rows), device)
+                vectors[places] = encode(to_device(ids, device), to_device(real, device)).float()
                 bar.update(len(rows))
         bar.update(len(sentences) - len(order))
         cut = sum(len(row) > LONGEST for row in word_rows)

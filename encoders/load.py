@@ -70,12 +70,12 @@ def load_encoder(
     settings, config = run.folder / "config.yaml", run.config
     vectors = load_run_vectors(run.folder)
     build = _builder(settings, config, vectors.matrix.shape[1], allow)
-    if (shape := _without_memory(build)) is not None:  # settings could request any amount of memory
-        fitting(run.checkpoint, shape, "encoder.", run.weights)
+    if (shape := _on_meta_device(build)) is not None:  # settings could request any amount of memory
+        matching_weights(run.checkpoint, shape, "encoder.", run.weights)
     encoder = build()
     embedding = WordEmbedding(vectors.matrix, freeze=config["embeddings"].get("freeze", True))
-    encoder.load_state_dict(fitting(run.checkpoint, encoder, "encoder.", run.weights))
-    embedding.load_state_dict(fitting(run.checkpoint, embedding, "embedding.", run.weights))
+    encoder.load_state_dict(matching_weights(run.checkpoint, encoder, "encoder.", run.weights))
+    embedding.load_state_dict(matching_weights(run.checkpoint, embedding, "embedding.", run.weights))
     where = device_for(device)
     language = str(config["corpus"].get("source_language", "en"))
     target = str(config["corpus"].get("_target_"))
@@ -131,10 +131,10 @@ def _is_plain(value: Tensor) -> bool:
     return plain and value.device.type == "cpu" and value.nbytes <= value.untyped_storage().nbytes()
 
 
-def alike(mine: Tensor, other: Tensor) -> bool:
-    """Whether `other` can take the place of `mine`: the same shape and dtype, or both of floating point."""
-    same = mine.dtype == other.dtype or (mine.dtype in FLOATS and other.dtype in FLOATS)
-    return same and mine.shape == other.shape
+def interchangeable(tensor: Tensor, other: Tensor) -> bool:
+    """Whether one can take the place of the other: the same shape and dtype, or both of floating point."""
+    same = tensor.dtype == other.dtype or (tensor.dtype in FLOATS and other.dtype in FLOATS)
+    return same and tensor.shape == other.shape
 
 
 def _check_sums(path: Path) -> None:
@@ -216,7 +216,7 @@ def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Seque
     return build
 
 
-def _without_memory(build: Callable[[], Encoder]) -> Encoder | None:
+def _on_meta_device(build: Callable[[], Encoder]) -> Encoder | None:
     """The encoder on the meta device (no memory); None if it cannot be built there, because it computes in __init__."""
     try:
         with torch.device("meta"):
@@ -239,14 +239,14 @@ def class_in(packages: Sequence[str], target: str, base: type | tuple[type, ...]
     return value if isinstance(value, type) and issubclass(value, base) else None
 
 
-def fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
+def matching_weights(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a module from a state dict. Raises InputError if names or shapes differ."""
     mine = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
     expected = module.state_dict()
     missing, extra = sorted(expected.keys() - mine.keys()), sorted(mine.keys() - expected.keys())
     if missing or extra:
         raise InputError(f"{path}: does not fit config.yaml of its run; missing {missing}, unexpected {extra}")
-    wrong = [f"{name} {tuple(mine[name].shape)}" for name in mine if not alike(expected[name], mine[name])]
+    wrong = [f"{name} {tuple(mine[name].shape)}" for name in mine if not interchangeable(expected[name], mine[name])]
     if wrong:
         raise InputError(f"{path}: does not fit config.yaml of its run; wrong shape or dtype of {', '.join(wrong)}")
     return mine

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.pooling import end_pool, max_pool, valid
-from encoders.recurrent import in_its_precision
+from encoders.recurrent import recurrent_output
 
 
 class ForwardLSTM(Encoder):
@@ -32,6 +32,6 @@ class ForwardLSTM(Encoder):
         self.pool = {"max": max_pool, "last": end_pool}[pooling]
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
-        states = in_its_precision(self.lstm, self.dropout(self.projection(embedded)))[0]  # (B, T, D)
+        states = recurrent_output(self.lstm, self.dropout(self.projection(embedded)))[0]  # (B, T, D)
         states = states * valid(lengths, states.shape[1])[:, :, None]
         return Encoded(self.pool(states, lengths), states)

@@ -26,7 +26,7 @@ ROWS = 64  # words of a block are a multiple of these, as the library keeps half
 TABLE = 1 << 29  # bytes that the products of distinct words may take
 
 # The first dimension of most tensors is the direction: 2. H units each, with G gates in all.
-# A step takes gates (2, n, G) and the states before, and writes the states, both (2, n, H).
+# A step takes gates (2, n, G) and the previous states, and writes the states, both (2, n, H).
 CellStep = Callable[[Tensor, Tensor | None, Tensor], None]
 Inputs = Callable[[int, Tensor, Tensor], Any]  # writes what some packed words (n,) add to a direction's gates (n, G)
 
@@ -44,21 +44,21 @@ class Packing(NamedTuple):
 def pack(lengths: Tensor, steps: int) -> Packing:
     """The packing of sentences with `lengths (B,)`, padded to `steps` words."""
     ordered, order = lengths.sort(descending=True, stable=True)
-    here = ordered > torch.arange(int(ordered[0]))[:, None]
-    sizes = here.sum(1)
-    step, sentence = here.nonzero().unbind(1)
+    has_word = ordered > torch.arange(int(ordered[0]))[:, None]  # (T, B)
+    sizes = has_word.sum(1)
+    step, sentence = has_word.nonzero().unbind(1)
     mirror = (sizes.cumsum(0) - sizes)[ordered[sentence] - 1 - step] + sentence
     words = torch.arange(len(step))
     return Packing(sizes.tolist(), order, order[sentence] * steps + step, words, mirror)
 
 
-def multiple(count: int, of: int) -> int:
-    return -(-count // of) * of
+def round_up(count: int, multiple: int) -> int:
+    return -(-count // multiple) * multiple
 
 
-def sentences_of(count: int) -> int:
-    """How many sentences a product with states has for `count` of them: a multiple of 4 of at most 4 bits."""
-    return multiple(count, max(4, 1 << max(0, count.bit_length() - 4)))
+def padded_rows(count: int) -> int:
+    """How many rows a product with states has for `count` sentences: a multiple of 4 of at most 4 bits."""
+    return round_up(count, max(4, 1 << max(0, count.bit_length() - 4)))
 
 
 def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
@@ -68,19 +68,19 @@ def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
     """
     dim = weight.shape[1]
     cells = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))  # times -2
-    free = torch.empty_like(cells)
-    buffer = weight.new_empty(2 * sentences_of(rows), 4 * dim)  # of all steps, as new memory costs time
+    activated = torch.empty_like(cells)
+    buffer = weight.new_empty(2 * padded_rows(rows), 4 * dim)  # of all steps, as new memory costs time
 
-    def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
-        if before is not None:
-            product = torch.bmm(before, weight, out=buffer[: 2 * before.shape[1]].view(2, -1, 4 * dim))
+    def step(gates: Tensor, previous: Tensor | None, states: Tensor) -> None:
+        if previous is not None:
+            product = torch.bmm(previous, weight, out=buffer[: 2 * previous.shape[1]].view(2, -1, 4 * dim))
             gates.add_(product[:, : gates.shape[1]])
-        gates, here = gates.to(cells.dtype), slice(states.shape[1])
-        new = gates[:, :, 2 * dim : 3 * dim]
-        new.add_(new)
-        i, f, new, o = gates.sigmoid_().split(dim, 2)  # the new values are 2 new - 1
-        now = cells[:, here].mul_(f).addcmul_(i, new, value=-4).add_(i, alpha=2)
-        torch.addcmul(o, o, torch.sigmoid(now, out=free[:, here]), value=-2, out=states)
+        gates, sentences = gates.to(cells.dtype), slice(states.shape[1])
+        candidate = gates[:, :, 2 * dim : 3 * dim]
+        candidate.add_(candidate)
+        i, f, candidate, o = gates.sigmoid_().split(dim, 2)  # tanh of the candidate is 2 candidate - 1
+        cell = cells[:, sentences].mul_(f).addcmul_(i, candidate, value=-4).add_(i, alpha=2)
+        torch.addcmul(o, o, torch.sigmoid(cell, out=activated[:, sentences]), value=-2, out=states)
 
     return step
 
@@ -89,15 +89,17 @@ def _gru(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
     """The step of a GRU, its reset gate behind the product; `weight` (2, H, G), `bias` (2, 1, G): of the states."""
     dim = weight.shape[1]
     hidden = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))
-    less = hidden.new_tensor(-1.0)  # a number of Python would become a tensor at each step
+    minus_one = hidden.new_tensor(-1.0)  # a number of Python would become a tensor at each step
 
-    def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
-        rest = bias.expand_as(gates) if before is None else torch.baddbmm(bias, before, weight)[:, : gates.shape[1]]
-        gates, rest = gates.to(hidden.dtype), rest.to(hidden.dtype)
-        reset, update = gates[:, :, : 2 * dim].add_(rest[:, :, : 2 * dim]).sigmoid_().split(dim, 2)
-        new = gates[:, :, 2 * dim :].addcmul_(reset, rest[:, :, 2 * dim :])
-        new = torch.add(less, new.add_(new).sigmoid_(), alpha=2)
-        states.copy_(hidden[:, : states.shape[1]].sub_(new).mul_(update).add_(new))
+    def step(gates: Tensor, previous: Tensor | None, states: Tensor) -> None:
+        product = bias.expand_as(gates)
+        if previous is not None:
+            product = torch.baddbmm(bias, previous, weight)[:, : gates.shape[1]]
+        gates, product = gates.to(hidden.dtype), product.to(hidden.dtype)
+        reset, update = gates[:, :, : 2 * dim].add_(product[:, :, : 2 * dim]).sigmoid_().split(dim, 2)
+        candidate = gates[:, :, 2 * dim :].addcmul_(reset, product[:, :, 2 * dim :])
+        candidate = torch.add(minus_one, candidate.add_(candidate).sigmoid_(), alpha=2)
+        states.copy_(hidden[:, : states.shape[1]].sub_(candidate).mul_(update).add_(candidate))
 
     return step
 
@@ -116,9 +118,9 @@ class Level:
             self.bias = [bias + more for bias, more in zip(self.bias, self.state_bias, strict=True)]
 
     def gates(self, inputs: Tensor, direction: int, words: Tensor | None = None, out: Tensor | None = None) -> Tensor:
-        """What inputs (n, E), or some of them, add to the gates (n, G) of a direction."""
-        some = (inputs if words is None else inputs[words]).to(self.weight_hh.dtype)
-        return torch.addmm(self.bias[direction], some, self.weight_ih[direction].t(), out=out)
+        """What inputs (n, E), or those of `words`, add to the gates (n, G) of a direction."""
+        inputs = (inputs if words is None else inputs[words]).to(self.weight_hh.dtype)
+        return torch.addmm(self.bias[direction], inputs, self.weight_ih[direction].t(), out=out)
 
     def states(self, inputs: Inputs, packing: Packing) -> Tensor:
         """States (2, N, H) of the packed words, each direction in the order in which it reads."""
@@ -127,17 +129,17 @@ class Level:
         outputs = self.weight_hh.new_empty(2, words, dim)
         block = self.weight_hh.new_empty(2, max(BLOCK, packing.sizes[0]) + ROWS, gates)
         step = self.cell(self.weight_hh, self.state_bias[:, None], packing.sizes[0])
-        last = self.weight_hh.new_zeros(2, sentences_of(packing.sizes[0]), dim)  # state of each sentence
+        last = self.weight_hh.new_zeros(2, padded_rows(packing.sizes[0]), dim)  # state of each sentence
         begin = first = end = 0
         for number, size in enumerate(packing.sizes):
             if begin == end:
-                first, end = begin, begin + words_of_block(packing.sizes[number:])
-                rows = multiple(end - first, ROWS)
+                first, end = begin, begin + block_size(packing.sizes[number:])
+                rows = round_up(end - first, ROWS)
                 for direction, order in enumerate(orders):
                     inputs(direction, order[first : first + rows], block[direction, :rows])
-            now, here = outputs[:, begin : begin + size], slice(begin - first, begin - first + size)
-            step(block[:, here], last[:, : sentences_of(size)] if number else None, now)
-            last[:, :size] = now
+            states, words_of_step = outputs[:, begin : begin + size], slice(begin - first, begin - first + size)
+            step(block[:, words_of_step], last[:, : padded_rows(size)] if number else None, states)
+            last[:, :size] = states
             begin += size
         return outputs
 
@@ -147,7 +149,7 @@ def joined(states: Tensor, packing: Packing) -> Tensor:
     return torch.cat([states[0], states[1][packing.mirror]], 1)
 
 
-def words_of_block(sizes: Sequence[int]) -> int:
+def block_size(sizes: Sequence[int]) -> int:
     """The packed words of the first steps: of at least one, of more while they have no more than `BLOCK` words."""
     words = sizes[0]
     for size in sizes[1:]:
@@ -173,13 +175,13 @@ def packed_reader(
         packing = pack(lengths, ids.shape[1])
         rows = ids.flatten()[packing.place]
 
-        def of_words(direction: int, some: Tensor, out: Tensor) -> None:
+        def first_inputs(direction: int, packed: Tensor, out: Tensor) -> None:
             if tables is None:
-                first.gates(words, direction, rows[some], out)
+                first.gates(words, direction, rows[packed], out)
             else:
-                torch.index_select(tables[direction], 0, rows[some], out=out)
+                torch.index_select(tables[direction], 0, rows[packed], out=out)
 
-        states = first.states(of_words, packing)
+        states = first.states(first_inputs, packing)
         for level in upper:
             states = level.states(partial(level.gates, dropout(joined(states, packing))), packing)
         return states, packing

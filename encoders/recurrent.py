@@ -64,10 +64,9 @@ class Bidirectional(nn.Module):
         return vectors
 
     def _packed(self, words: Tensor, table: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Packing]]:
-        narrow = torch.is_autocast_enabled("cpu") and not stays_wide("cpu")
-        dtype = (
-            torch.get_autocast_dtype("cpu") if narrow else self.forward_layers[0].get_parameter("weight_hh_l0").dtype
-        )
+        dtype = self.forward_layers[0].get_parameter("weight_hh_l0").dtype
+        if torch.is_autocast_enabled("cpu") and not computes_in_float32("cpu"):
+            dtype = torch.get_autocast_dtype("cpu")
         with torch.autocast("cpu", enabled=False):
             read = packed_reader(
                 list(zip(self.forward_layers, self.backward_layers, strict=True)), self.dropout, dtype, words, table
@@ -81,23 +80,23 @@ def reads_packed(lengths: Tensor) -> bool:
     return lengths.device.type == "cpu" and len(lengths) >= FEW and not torch.is_grad_enabled() and not traced
 
 
-def stays_wide(device: str) -> bool:
+def computes_in_float32(device: str) -> bool:
     """Whether recurrent layers compute in float32 under autocast."""
     return device == "cuda" or not torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
-def in_its_precision(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any:
+def recurrent_output(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any:
     """The output of a recurrent layer. Under autocast it computes in float32 where bfloat16 cannot be had.
 
     On a GPU autocast always gives cuDNN's recurrent layers float16, which overflows for large numbers and does not mix
     with bfloat16. On a CPU without AVX-512 oneDNN has no recurrent layer in bfloat16.
     """
     device = inputs.device.type
-    if device not in ("cuda", "cpu") or not torch.is_autocast_enabled(device) or not stays_wide(device):
+    if device not in ("cuda", "cpu") or not torch.is_autocast_enabled(device) or not computes_in_float32(device):
         return layer(inputs, state)
-    wide = tuple(part.float() for part in state) if isinstance(state, tuple) else state
+    state = tuple(part.float() for part in state) if isinstance(state, tuple) else state
     with torch.autocast(device, enabled=False):
-        return layer(inputs.float(), wide)
+        return layer(inputs.float(), state)
 
 
 def mirrored(lengths: Tensor, steps: int) -> Tensor:
@@ -108,7 +107,7 @@ def mirrored(lengths: Tensor, steps: int) -> Tensor:
 
 def both_directions(forward: nn.Module, backward: nn.Module, states: Tensor, mirror: Tensor) -> Tensor:
     """The states (T, B, 2 H) of two recurrent layers that read inputs (T, B, E) from both ends."""
-    left, right = in_its_precision(forward, states)[0], in_its_precision(backward, reverse(states, mirror))[0]
+    left, right = recurrent_output(forward, states)[0], recurrent_output(backward, reverse(states, mirror))[0]
     return torch.cat([left, reverse(right, mirror)], 2)
 
 

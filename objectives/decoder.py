@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from encoders.recurrent import in_its_precision
+from encoders.recurrent import recurrent_output
 from objectives.attention import Attention, Memory
 from objectives.chunked_cross_entropy import PADDING, cross_entropies, cross_entropy_sum
 from objectives.layers import Logits
@@ -58,7 +58,7 @@ class Decoder(nn.Module):
         """Hidden states (B, U, H) after each of the `inputs` (B, U), for sentence vectors (B, D)."""
         embedded = self.dropout(self.embedding(inputs))  # (B, U, E)
         steps = sentence[:, None].expand(-1, inputs.shape[1], -1)  # (B, U, D)
-        hidden, state = in_its_precision(self.lstm, torch.cat([embedded, steps], 2), state)
+        hidden, state = recurrent_output(self.lstm, torch.cat([embedded, steps], 2), state)
         if self.attention is not None:
             assert memory is not None
             hidden = self.attention(hidden, memory)

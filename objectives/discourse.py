@@ -16,7 +16,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Fraction, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
-from encoders.load import SavedRun, fitting
+from encoders.load import SavedRun, matching_weights
 from objectives.chunked_cross_entropy import CHUNK_BYTES
 from objectives.layers import LOSSES, Term, feedforward
 from objectives.likelihood import SentenceTokens, decoder_file, padded
@@ -63,7 +63,7 @@ class Discourse(Objective):
             raise InputError(f"{saved.checkpoint}: no weights of the nsp loss in it; copy the whole run") from None
         with torch.device("meta"):  # the weights come from the checkpoint
             head = feedforward(width, hidden, len(words), 0.0)
-        head.load_state_dict(fitting(saved.checkpoint, head, prefix, saved.weights), assign=True)
+        head.load_state_dict(matching_weights(saved.checkpoint, head, prefix, saved.weights), assign=True)
         return NextWords(head, words)
 
     def __init__(

@@ -13,7 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build
 from encoder_lab.settings.run_settings import leaves
 from encoder_lab.storage.reads import read_reads
-from encoders.load import SavedRun, class_in, fitting, load_encoder
+from encoders.load import SavedRun, class_in, load_encoder, matching_weights
 from objectives.dev_loss import REMEDY, DevLoss
 from objectives.likelihood import NoLikelihood, SentenceLikelihood
 from objectives.objective import Objective
@@ -48,7 +48,7 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
     known = {"encoder": frozen.encoder, "embedding": frozen.embedding, "data": data, "seed": seed, "optimizer": None}
     with torch.device("meta"):  # the weights come from the checkpoint
         module: Objective = build(parts["objective"], **known)
-    module.load_state_dict(fitting(run.checkpoint, module, "", run.weights), assign=True)
+    module.load_state_dict(matching_weights(run.checkpoint, module, "", run.weights), assign=True)
     return DevLoss(module.to(device), data)
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from datamodules.seq2seq import TextPairs
 from datamodules.text.subwords import BEGIN, END, Piece, Subwords
 from encoder_lab.errors import InputError
-from encoders.load import SavedRun, fitting
+from encoders.load import SavedRun, matching_weights
 from objectives.decoder import Decoder
 from objectives.likelihood import SentenceTokens, decoder_file, padded
 from objectives.sequence import SequenceObjective
@@ -56,7 +56,7 @@ class SkipThought(SequenceObjective):
         layers = sum(name.startswith("decoder.lstm.weight_ih_l") for name in shapes)
         with torch.device("meta"):  # the weights come from the checkpoint
             decoder = Decoder(np.zeros(size), width - embedding_dim, embedding_dim, hidden, layers)
-        decoder.load_state_dict(fitting(saved.checkpoint, decoder, "decoder.", saved.weights), assign=True)
+        decoder.load_state_dict(matching_weights(saved.checkpoint, decoder, "decoder.", saved.weights), assign=True)
         return NextSentence(decoder, subwords, ends)
 
 

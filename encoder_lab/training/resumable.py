@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 from torch import Tensor
 
 from encoder_lab.errors import InputError
-from encoders.load import alike, read_checkpoint
+from encoders.load import interchangeable, read_checkpoint
 from objectives.objective import Objective
 
 MOST = 2**53  # of a count
@@ -32,7 +32,7 @@ def _first_wrong(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Obj
     """The name of the first part that cannot be restored."""
     weights = {name: value.detach() for name, value in module.state_dict().items()}
     stored = checkpoint["state_dict"]
-    if stored.keys() != weights.keys() or any(not alike(weights[name], stored[name]) for name in weights):
+    if stored.keys() != weights.keys() or any(not interchangeable(weights[name], stored[name]) for name in weights):
         return "state_dict"
     if not _is_version(checkpoint.get(VERSION)):
         return VERSION
@@ -131,7 +131,7 @@ def _of_weight(value: Any, sample: Any, weight: Tensor) -> bool:
     if isinstance(sample, Tensor):
         sizes = dict(zip(SIZES, weight.shape, strict=False)) | {1: 1}
         shape = [sizes[size] for size in sample.shape]
-        return isinstance(value, Tensor) and alike(sample.new_empty(()).expand(shape), value)
+        return isinstance(value, Tensor) and interchangeable(sample.new_empty(()).expand(shape), value)
     if sample is None:
         return value is None
     return isinstance(value, int | float) and math.isfinite(value)

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from encoder_lab.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
-from encoders.packed import BLOCK, ROWS, TABLE, pack, sentences_of, words_of_block
+from encoders.packed import BLOCK, ROWS, TABLE, block_size, pack, padded_rows
 from encoders.pooling import END, LAST, MAX, MEAN, WordPooling
 from encoders.recurrent import Bidirectional, reads_packed
 
@@ -157,17 +157,17 @@ def test_words_that_come_several_times_change_no_vector(pool: WordPooling, lengt
 
 
 @both_layers
-@pytest.mark.parametrize("stays_wide", [True, False])
+@pytest.mark.parametrize("computes_in_float32", [True, False])
 def test_packed_words_under_autocast_are_in_bfloat16_where_the_processor_has_such_layers(
-    layer: type[nn.LSTM], stays_wide: bool
+    layer: type[nn.LSTM], computes_in_float32: bool
 ) -> None:
     layers, words, lengths = layers_of(layer, 2), torch.randn(8, 5, 3), torch.tensor([5, 2, 4, 1, 3, 5, 5, 2])
-    with torch.no_grad(), patch("encoders.recurrent.stays_wide", lambda _: stays_wide):
+    with torch.no_grad(), patch("encoders.recurrent.computes_in_float32", lambda _: computes_in_float32):
         wide = layers(words, lengths)
         with torch.autocast("cpu", torch.bfloat16):
             narrow = layers(words, lengths)
-    assert narrow.dtype == (torch.float32 if stays_wide else torch.bfloat16)
-    torch.testing.assert_close(narrow.float(), wide, atol=0 if stays_wide else 0.02, rtol=0)
+    assert narrow.dtype == (torch.float32 if computes_in_float32 else torch.bfloat16)
+    torch.testing.assert_close(narrow.float(), wide, atol=0 if computes_in_float32 else 0.02, rtol=0)
 
 
 def test_the_packing_of_three_sentences_by_hand() -> None:
@@ -180,7 +180,7 @@ def test_the_packing_of_three_sentences_by_hand() -> None:
 
 def test_a_block_has_whole_steps_and_at_least_one() -> None:
     with patch("encoders.packed.BLOCK", 10):
-        assert [words_of_block(sizes) for sizes in ([12, 1], [5, 5, 1], [4, 4, 4], [1])] == [12, 10, 8, 1]
+        assert [block_size(sizes) for sizes in ([12, 1], [5, 5, 1], [4, 4, 4], [1])] == [12, 10, 8, 1]
 
 
 def test_words_are_packed_without_gradients_unless_sentences_are_few() -> None:
@@ -217,6 +217,6 @@ def test_products_of_packed_words_have_few_numbers_of_rows(lengths: list[int]) -
 
 
 def test_few_numbers_of_sentences_stand_for_all() -> None:
-    result = [sentences_of(count) for count in range(1, 4097)]
+    result = [padded_rows(count) for count in range(1, 4097)]
     assert all(count <= wider <= max(4, count * 9 / 8 + 4) for count, wider in enumerate(result, start=1))
     assert len(set(result)) <= 70
