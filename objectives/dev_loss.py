@@ -20,12 +20,12 @@ from encoder_lab.storage.content import key_of
 from objectives.multitask import Multitask
 from objectives.objective import READS_STATES, Objective
 
-ROWS = 32  # of a batch of examples of similar length
+ROWS = 32  # examples in a batch; they have similar lengths
 REMEDY = "leave suite=use out, or measure use.on=downstream"
 
 
 class OnlyVector(NamedTuple):
-    """What an objective may read of a sentence with a changed vector."""
+    """The encoding of sentences with changed vectors: an objective may read the vectors, but not the word states."""
 
     vector: Tensor  # (B, D)
 
@@ -35,10 +35,10 @@ class OnlyVector(NamedTuple):
 
 
 class DevLoss:
-    """The dev examples of an objective: `loss(examples)` is what it makes of them with the weights that it has now."""
+    """The dev examples of an objective. Calling it with a number of examples encodes them with the present weights."""
 
     def __init__(self, module: Objective, data: ResumableData) -> None:
-        """The batches are those of one process, also where several train."""
+        """One process reads all batches, even if several processes train."""
         modules = dict(module.parts.items()) if isinstance(module, Multitask) else {"": module}
         loaders = data.val_dataloader()
         self.module, self.data = module, data
@@ -51,7 +51,7 @@ class DevLoss:
         return tuple(self._parts)
 
     def fingerprint(self) -> str:
-        """A short text for the weights, the code and the text."""
+        """A hash of the weights, the code and the text."""
         digest = sha256()
         for name, weight in self.module.state_dict().items():
             digest.update(name.encode() + weight.detach().float().cpu().numpy().tobytes())
@@ -59,19 +59,19 @@ class DevLoss:
         return key_of(digest.hexdigest(), code, self.data.fingerprint)
 
     def __call__(self, examples: int) -> "DevVectors":
-        """`examples`: of each part at most; they are spread over all lengths."""
+        """At most `examples` of each part, spread over all lengths."""
         return DevVectors({name: (part, _batches(loader, examples)) for name, (part, loader) in self._parts.items()})
 
 
 class DevVectors:
-    """The dev examples of each part and the vectors of their sentences, encoded once."""
+    """The dev examples of each part, and the vectors of their sentences, which are encoded once."""
 
     def __init__(self, parts: dict[str, tuple[Objective, list[Any]]]) -> None:
         self._parts = parts
-        self._vectors: dict[str, list[list[Tensor]]] = {}  # by part, batch and sentence of an example
+        self._vectors: dict[str, list[list[Tensor]]] = {}  # by part: for each batch one tensor per call of `encode`
 
     def examined(self, part: str, change: VectorChange | None = None, decode: bool = False) -> Examined:
-        """The counts with the vectors that `change` makes; `decode`: also those of texts. Raises InputError."""
+        """The counts with changed vectors; `decode`: also counts that need decoded texts. Raises InputError."""
         module, batches = self._parts[part]
         with evaluation_mode(module), torch.no_grad():
             if part not in self._vectors:
@@ -86,7 +86,7 @@ class DevVectors:
 
 
 def _batches(loader: DataLoader, examples: int) -> list[Any]:
-    """Batches of every n-th example of a loader, so that at most `examples` remain; short ones, for less padding."""
+    """Small batches of every n-th example of a loader, so that there are at most `examples`."""
     rows = np.concatenate([[], *loader.sampler]).astype(np.int64)
     if not len(rows):
         raise InputError(f"suite=use: the objective has no dev example; {REMEDY}")
@@ -95,7 +95,7 @@ def _batches(loader: DataLoader, examples: int) -> list[Any]:
 
 
 def _vectors(module: Objective, batch: Any) -> list[Tensor]:
-    """The vectors of the sentences that an objective reads of a batch, in its order."""
+    """The vectors that an objective reads from a batch, one tensor (B, D) per call of `encode`."""
     encode, read = module.encode, []
 
     def recorded(sentences: Any) -> OnlyVector:
@@ -111,7 +111,7 @@ def _vectors(module: Objective, batch: Any) -> list[Tensor]:
 
 @contextmanager
 def _encoding(module: Objective, encode: Callable[..., OnlyVector]) -> Iterator[None]:
-    """The module with another `encode`."""
+    """Replaces the module's method `encode` inside this context."""
     module.encode = encode  # type: ignore[assignment,method-assign]
     try:
         yield

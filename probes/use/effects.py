@@ -13,44 +13,45 @@ from probes.task import Task
 from probes.use.eraser import InTurn, Whitening, erase_random
 from probes.vectors import Vectors
 
-SAMPLES = 1000  # of the bootstrap
+SAMPLES = 1000  # bootstrap samples
 
 
 class Effect(NamedTuple):
-    """A loss after an erasure, in thousandths of a nat, or the error of a task, in percent."""
+    """The loss of an objective after an erasure, in thousandths of a nat, or the error of a task, in percent."""
 
     value: float
-    samples: np.ndarray  # (SAMPLES,) of the same examples for every erasure
-    scores: Mapping[str, float] = {}  # others of the same predictions
+    samples: np.ndarray  # (SAMPLES,) bootstrap values; every erasure uses the same resampled examples
+    scores: Mapping[str, float] = {}  # further scores of the same predictions, such as BLEU
 
 
 class Erasures:
-    """A model's vectors and its objective, each erasure of random directions measured once."""
+    """Measures the effect of erasures on a model's objective or on tasks. Random directions are measured once."""
 
     def __init__(self, vectors: Vectors, model: Model) -> None:
         self.vectors, self.model = vectors, model
         self._dev: dict[int, Any] = {}
-        self._effects: dict[tuple[str, int, int], Effect] = {}  # by what loses, rank and draw
+        self._effects: dict[tuple[str, int, int], Effect] = {}  # by objective part or task, rank and draw
 
     @cached_property
     def whitening(self) -> Whitening:
-        """Of the vectors of all sentences of the tasks."""
+        """The whitening of the vectors of all sentences in the tasks."""
         return Whitening.of(self.vectors.matrix)
 
     def effect(self, on: Task | str, examples: int, change: VectorChange | None = None, decode: bool = False) -> Effect:
-        """What is left with changed vectors: of the part `on` of the objective, or of a task that is trained again."""
+        """The loss of part `on` of the objective with changed vectors, or the error of task `on`, trained again."""
         if isinstance(on, str):
             return self._objective_effect(on, examples, change, decode)
         return self._task_effect(on, change)
 
     def unchanged(self, on: Task | str, examples: int) -> Effect:
-        """The effect of no change."""
+        """The loss or error with the vectors as they are."""
         return self._once((_name(on), 0, 0), lambda: self.effect(on, examples, None, True))
 
     def random(self, on: Task | str, examples: int, rank: int, draws: int) -> list[Effect]:
-        """The effects of random directions of the whitened space, the same for all properties of this rank.
+        """The effects of erasing `rank` random directions of the whitened space; one list for all properties.
 
-        On an objective it is one effect: each draw is measured on its share of the examples.
+        A task gives one effect for each draw. An objective gives a single effect: each draw is measured on its share
+        of the examples.
         """
         drawn = [erase_random(self.whitening, rank, draw) for draw in range(draws)]
         changes: Sequence[VectorChange] = [InTurn(drawn)] if isinstance(on, str) else drawn
@@ -99,7 +100,7 @@ def changed(vectors: Vectors, sentences: Sequence[str], change: Callable[[Tensor
 
 
 def resampled(counts: np.ndarray) -> np.ndarray:
-    """Sums (SAMPLES, S) of counts (N, S) over examples drawn with replacement: the same ones for every N."""
+    """Sums (SAMPLES, S) of counts (N, S) over examples drawn with replacement; equal N gives equal draws."""
     return _drawn(len(counts)) @ counts.astype(np.float64)
 
 
@@ -110,7 +111,7 @@ def _drawn(size: int) -> np.ndarray:
 
 
 def above(effect: Effect, others: Sequence[Effect]) -> tuple[float, float, float]:
-    """How much higher than the mean of others, with the 95% interval: over examples and over the others."""
+    """Difference to the mean of other effects, with its 95% interval over examples and over these effects."""
     picked = np.random.default_rng(len(others)).integers(0, len(others), (SAMPLES, len(others)))
     control = np.stack([other.samples for other in others], 1)[np.arange(SAMPLES)[:, None], picked].mean(1)
     low, high = np.quantile(effect.samples - control, (0.025, 0.975))

@@ -17,13 +17,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-SMALL = 1e-7  # of the largest singular value: less is rounding
-FLOOR = 1e-10  # of the mean variance, added where vectors do not vary
+SMALL = 1e-7  # times the largest singular value: smaller ones are rounding errors
+FLOOR = 1e-10  # times the mean variance, added to each variance: some directions do not vary
 
 
 @dataclass(frozen=True)
 class Eraser:
-    """x - (x - mean) right left: it leaves the mean as it is."""
+    """The map x - (x - mean) right left. The mean of the vectors does not change."""
 
     mean: Tensor  # (D,)
     right: Tensor  # (D, R)
@@ -31,11 +31,11 @@ class Eraser:
 
     @property
     def rank(self) -> int:
-        """How many directions are erased; 0 erases nothing, bit for bit."""
+        """The number of erased directions; with 0 the vectors are the same bit for bit."""
         return self.right.shape[1]
 
     def __call__(self, vectors: Tensor) -> Tensor:
-        """Vectors (N, D) without the property, in their dtype."""
+        """Vectors (N, D) without the property, in the same dtype."""
         if not self.rank:
             return vectors
         mean, right, left = (part.to(vectors) for part in (self.mean, self.right, self.left))
@@ -43,14 +43,14 @@ class Eraser:
 
 
 class Whitening(NamedTuple):
-    """The mean of vectors, and the lower triangle L of their covariance L L'."""
+    """The mean of vectors, and the Cholesky factor L of their covariance L L'."""
 
     mean: Tensor  # (D,) float64
     triangle: Tensor  # (D, D) float64
 
     @classmethod
     def of(cls, vectors: Tensor) -> "Whitening":
-        """Of vectors (N, D), by the covariance of Ledoit and Wolf (2004)."""
+        """The whitening of vectors (N, D), with the covariance estimate of Ledoit and Wolf (2004)."""
         from sklearn.covariance import ledoit_wolf  # slow: it imports pandas, too
 
         wide = vectors.double()
@@ -61,13 +61,13 @@ class Whitening(NamedTuple):
         return cls(mean, torch.linalg.cholesky(covariance))
 
     def erasing(self, directions: Tensor) -> Eraser:
-        """The eraser of orthonormal directions (D, R) of the whitened space."""
+        """The eraser of orthonormal directions (D, R) in the whitened space."""
         right = torch.linalg.solve_triangular(self.triangle.T, directions, upper=True)
         return Eraser(self.mean, right, (self.triangle @ directions).T)
 
 
 def erase_classes(vectors: Tensor, gold: np.ndarray, whitening: Whitening) -> Eraser:
-    """LEACE of the classes `gold (N,)` from vectors (N, D) with this whitening; of rank 0 where there is one class."""
+    """LEACE: erases the classes `gold (N,)` from vectors (N, D). The rank is 0 if there is only one class."""
     classes = torch.nn.functional.one_hot(torch.from_numpy(gold)).double()
     cross = (vectors.double() - whitening.mean).T @ (classes - classes.mean(0)) / len(gold)
     white = torch.linalg.solve_triangular(whitening.triangle, cross, upper=False)
@@ -77,12 +77,12 @@ def erase_classes(vectors: Tensor, gold: np.ndarray, whitening: Whitening) -> Er
 
 @dataclass(frozen=True)
 class InTurn:
-    """Erasers of which each changes its share of the vectors: the first of N, the second, and so on."""
+    """Several erasers that take turns: row i is changed by eraser i modulo their number."""
 
     erasers: Sequence[Eraser]
 
     def __call__(self, vectors: Tensor) -> Tensor:
-        """Vectors (N, D), row i by the eraser i modulo their number."""
+        """Vectors (N, D), each row changed by one of the erasers."""
         changed, number = vectors.clone(), len(self.erasers)
         for place, erase in enumerate(self.erasers):
             changed[place::number] = erase(vectors[place::number])
@@ -90,7 +90,7 @@ class InTurn:
 
 
 def erase_random(whitening: Whitening, rank: int, draw: int) -> Eraser:
-    """`rank` random directions of the whitened space, at most all; each `draw` has others."""
+    """The eraser of `rank` random directions of the whitened space, at most D; each `draw` gives other directions."""
     random = torch.Generator().manual_seed(10_000 * rank + draw)
     width = len(whitening.mean)
     return whitening.erasing(

@@ -28,15 +28,15 @@ OBJECTIVE = "objective"
 class Use(DerivedTask):
     """The rise of a loss when the property of a task is erased, next to two controls.
 
-    The property is erased by LEACE, fitted to the training items of its task. The controls are `draws` times as many
-    random directions of the whitened space, and the labels of the control task per word. `used`: the rise is above
-    both, by the 95% intervals of the paired bootstrap.
+    LEACE erases the property, fitted to the training items of its task. The controls erase random directions of the
+    whitened space, of the same rank, in `draws` draws, and the labels of the control task (Hewitt and Liang 2019).
+    `used` is 1 if the rise is above both controls, by 95% intervals of the paired bootstrap.
     """
 
-    task: Classification  # its classes are the property
+    task: Classification  # the property: the classes of this task
     _: KW_ONLY
-    reading: Task | None = None  # the task that loses; None: the objective
-    part: str = ""  # of objective=multitask
+    reading: Task | None = None  # measure the error of this task; None: the loss of the objective
+    part: str = ""  # the part of objective=multitask
     draws: int = 10
     examples: int = 100  # dev examples of the objective
     suite: str = "use"
@@ -56,7 +56,7 @@ class Use(DerivedTask):
 
     @property
     def sentences(self) -> list[str]:
-        """Those of the property, and of the task that loses."""
+        """The sentences of the property and of the task that is measured."""
         return [*self.task.sentences, *(self.reading.sentences if self.reading else ())]
 
     @property
@@ -74,7 +74,7 @@ class Use(DerivedTask):
         return (replace(self, part=part) for part in parts)
 
     def score(self, erasures: Erasures, device: str) -> Outcome:
-        """The rise, in thousandths of a nat or points of the error, with its 95% interval."""
+        """The rise of the loss, in thousandths of a nat, or of the error, in points, with its 95% interval."""
         started = time.monotonic()
         vectors = erasures.vectors.features(self.task.train, alone)[:]
         if len(vectors) <= vectors.shape[1]:
@@ -104,7 +104,7 @@ class Use(DerivedTask):
         return Outcome(rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, time.monotonic() - started)
 
     def _after(self, erasures: Erasures, erase: Eraser, device: str) -> dict[str, float]:
-        """The accuracy of an MLP afterwards, as wide as the widest of the grid; none for logistic regression."""
+        """The accuracy of an MLP on the erased vectors, with the widest layer of the grid; empty for other grids."""
         grid = self.task.grid
         if grid.is_logistic:
             return {}
@@ -121,7 +121,7 @@ class Use(DerivedTask):
 class UseSettings:
     """The settings of `suite=use`."""
 
-    on: Annotated[NonEmpty, "what loses: objective, or the tasks of a suite before this one, as downstream"] = OBJECTIVE
+    on: Annotated[NonEmpty, "measured: objective, or the tasks of an earlier suite, as downstream"] = OBJECTIVE
     draws: Annotated[
         int, Field(ge=10, le=10_000, title="10 or more"), "random directions, as many times, as control"
     ] = 10
