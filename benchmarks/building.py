@@ -10,29 +10,21 @@ Two memory figures: resident, and own memory including worker processes (benchma
 
 import sys
 import tempfile
-import time
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import json_setting
-from encoder_lab.settings.command_line import COUNTS, Command, Setting, read_or_end, run
+from benchmarks.command import benchmark, measure
+from encoder_lab.settings.command_line import COUNTS, Setting
 
-COMMAND = Command(
-    "python benchmarks/building.py",
-    str(__doc__).strip(),
-    [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000]), json_setting("building")],
-    most=0,
-)
+SETTINGS = [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000])]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
-
-from benchmarks.machine import alone, grown_memory, hardware, write_json
+from benchmarks.machine import alone, cost_of
 from datamodules.demo import PROBE_FACTOR, Demo
 from probes.probing.build.__main__ import COMMAND as BUILD
 from probes.probing.build.__main__ import build
@@ -46,18 +38,12 @@ def generate(path: Path, sentences: int) -> None:
         file.writelines(f"{tree}\n" for tree in islice(trees, sentences))
 
 
-def time_of(trees: Path, out: Path) -> dict[str, Any]:
+def build_tasks(trees: Path, out: Path) -> dict[str, Any]:
     """Seconds and memory of the whole command: trees to task files and report."""
-    settings = BUILD.read([f"trees={trees}", f"out={out}"])
-    started = time.perf_counter()
-    with grown_memory() as memory:
-        lacking = build(settings)
-    return {
-        "seconds": time.perf_counter() - started,
-        "memory": memory,
-        "lacking": len(lacking),
-        "training_sentences": {name: training_sentences(out / file) for name, file in FILES.items()},
-    }
+    settings, lacking = BUILD.read([f"trees={trees}", f"out={out}"]), list[Any]()
+    cost = cost_of(lambda: lacking.extend(build(settings)))
+    sizes = {name: training_sentences(out / file) for name, file in FILES.items()}
+    return {**cost, "lacking": len(lacking), "training_sentences": sizes}
 
 
 def training_sentences(path: Path) -> int:
@@ -68,27 +54,15 @@ def training_sentences(path: Path) -> int:
         return sum(line.startswith("tr\t") for line in file)
 
 
-def measure(sentences: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        trees = Path(folder) / "trees.mrg"
-        generate(trees, sentences)
-        return {"sentences": sentences, **alone(time_of, trees, Path(folder) / "tasks")}
-
-
-def work(given: SimpleNamespace) -> None:
-    found = hardware()
-    print(f"{found['machine']}, {found['cores']} cores")
-    print(f"  {'sentences':>12}{'built in s':>12}{'sentences/s':>13}{'MB':>7}{'own MB':>8}{'training sentences':>24}")
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     cases = []
-    for size in given.sizes:
-        case = measure(size)
-        counts, memory = case["training_sentences"].values(), case["memory"]
-        rate = f"{case['seconds']:12.1f}{size / case['seconds']:13,.0f}"
-        held = f"{memory['memory_mb']:7,.0f}{memory['own_mb']:8,.0f}"
-        print(f"  {size:12,}{rate}{held}{f'{min(counts):,} to {max(counts):,}':>24}", flush=True)
-        cases.append(case)
-    write_json(given.json, {**found, "cases": cases})
+    for size in settings.sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            trees = Path(folder) / "trees.mrg"
+            generate(trees, size)
+            cases.append({"sentences": size, **alone(build_tasks, trees, Path(folder) / "tasks")})
+        yield {"cases": cases}
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))
+    sys.exit(measure(COMMAND, work))

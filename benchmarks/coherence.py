@@ -7,33 +7,23 @@ python benchmarks/coherence.py items=1000 large=0
 import math
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import json_setting
-from encoder_lab.settings.command_line import WHOLE, Command, Setting, read_or_end, run, several
+from benchmarks.command import benchmark, measure
+from encoder_lab.settings.command_line import WHOLE, Setting, several
 
 ITEMS = (1_000, 10_000, 100_000)
-COMMAND = Command(
-    "python benchmarks/coherence.py",
-    str(__doc__).strip(),
-    [
-        Setting("items", "of all suites together; 0 leaves the smaller model out", several(WHOLE), ITEMS),
-        Setting("large", "items for the larger model; 0 leaves it out", WHOLE, ITEMS[0]),
-        json_setting("coherence"),
-    ],
-    most=0,
-)
-
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+SETTINGS = [
+    Setting("items", "of all suites together; 0 leaves the smaller model out", several(WHOLE), ITEMS),
+    Setting("large", "items for the larger model; 0 leaves it out", WHOLE, ITEMS[0]),
+]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 import numpy as np
 import torch
@@ -41,7 +31,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from tqdm import tqdm
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from benchmarks.machine import alone, grown_memory, hardware, write_json
+from benchmarks.machine import alone, measured, now
 from datamodules.text.sentences import SEPARATOR
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoders.language_model import CausalLM
@@ -107,7 +97,7 @@ def sampled(suites: Sequence[TestSuite], items: int) -> list[Pair]:
     return [p for suite, at in drawn for p in pairs_of(suite._replace(items=tuple(suite.items[n] for n in sorted(at))))]
 
 
-def measure(shape: LanguageModelSize, items: int, rounds: int) -> dict[str, Any]:
+def compare(shape: LanguageModelSize, items: int, rounds: int) -> dict[str, Any]:
     """Both ways in turns. Ours scores all items and makes the values of their regions; the plain way takes a sample.
 
     Memory is how far it rises while ours scores, above the model and the suites.
@@ -121,46 +111,43 @@ def measure(shape: LanguageModelSize, items: int, rounds: int) -> dict[str, Any]
     score_pairs(model.logprobs, sample[:100])  # warm up: the first call of a kernel is slow
     list(plain(model, as_loaded, sample[:10]))
     ours, theirs = [], []
-    memory: dict[str, float] = {}
+    cost: dict[str, float] = {}
     with fast_exact_matmul():
         for number in range(rounds):
-            with grown_memory() if number == 0 else nullcontext(memory) as memory:
-                start = time.perf_counter()
-                given = score_pairs(model.logprobs, pairs)
+            with measured() if number == 0 else nullcontext(cost) as cost:  # which slows the work down
+                started = now()
+                scores = score_pairs(model.logprobs, pairs)
                 for suite in suites:
-                    score_suite(suite, given)
-                ours.append((time.perf_counter() - start) / len(pairs))
-            start = time.perf_counter()
+                    score_suite(suite, scores)
+                ours.append((now() - started) / len(pairs))
+            started = now()
             bits = list(tqdm(plain(model, as_loaded, sample), "plain", len(sample), disable=None, leave=False))
-            theirs.append((time.perf_counter() - start) / len(sample))
-    largest = max(float(np.abs(-given[pair].logprobs - own).max()) for pair, own in zip(sample, bits, strict=True))
+            theirs.append((now() - started) / len(sample))
+    largest = max(float(np.abs(-scores[pair].logprobs - own).max()) for pair, own in zip(sample, bits, strict=True))
     assert largest < DIFFERENCE, f"a token differs by {largest} bits"
     ratios = sorted(slow / fast for slow, fast in zip(theirs, ours, strict=True))
     return {
         "model": shape._asdict(),
         "items": sum(len(suite.items) for suite in suites),
         "texts": len(pairs),
-        "distinct": len(given),
+        "distinct": len(scores),
         "seconds": round(min(ours) * len(pairs), 1),
         "plain_seconds": round(min(theirs) * len(pairs), 1),  # calculated from the sample
         "ratios": [round(ratio, 2) for ratio in ratios],
-        "memory_growth_megabytes": round(memory["memory_mb"]),
-        "own_memory_growth_megabytes": round(memory["own_mb"]),
+        "memory_growth_megabytes": round(cost["memory_mb"]),
+        "own_memory_growth_megabytes": round(cost["own_mb"]),
         "largest_difference": largest,
     }
 
 
-def work(given: SimpleNamespace) -> None:
-    wanted = [(SMALL, items, 1 if items > 20_000 else ROUNDS) for items in given.items if items]
-    wanted += [(LARGE, given.large, 1)] if given.large else []
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+    sizes = [(SMALL, items, 1 if items > 20_000 else ROUNDS) for items in settings.items if items]
+    sizes += [(LARGE, settings.large, 1)] if settings.large else []
     cases = []
-    for asked in wanted:
-        cases.append(alone(measure, *asked))
-        for key, value in cases[-1].items():
-            print(f"{key:<28} {value}", flush=True)
-        print()
-    write_json(given.json, {"cases": cases, **hardware()})
+    for size in sizes:
+        cases.append(alone(compare, *size))
+        yield {"cases": cases}
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))
+    sys.exit(measure(COMMAND, work))

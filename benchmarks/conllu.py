@@ -10,29 +10,21 @@ command `python -m probes.probing.build ud=` at the published sizes. Two memory 
 
 import sys
 import tempfile
-import time
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import json_setting
-from encoder_lab.settings.command_line import COUNTS, Command, Setting, read_or_end, run
+from benchmarks.command import benchmark, measure
+from encoder_lab.settings.command_line import COUNTS, Setting
 
-COMMAND = Command(
-    "python benchmarks/conllu.py",
-    str(__doc__).strip(),
-    [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000]), json_setting("conllu")],
-    most=0,
-)
+SETTINGS = [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000])]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
-
-from benchmarks.machine import alone, grown_memory, hardware, write_json
+from benchmarks.machine import alone, cost_of
 from datamodules.demo import Demo
 from datamodules.trees.conllu import DependencyTree, read_conllu, rows_of
 from probes.probing.build.__main__ import COMMAND as BUILD
@@ -58,49 +50,35 @@ def generate(path: Path, sentences: int) -> None:
             file.write(rows_of(numbered(trees[number % len(trees)], number // len(trees))))
 
 
-def reading(path: Path, out: Path) -> dict[str, Any]:  # noqa: ARG001
-    """Seconds to parse all sentences on one core."""
-    return timed(lambda: sum(1 for _ in read_conllu(path)))
+def read(path: Path, _: Path) -> dict[str, Any]:
+    """Parse all sentences on one core."""
+    return cost_of(lambda: sum(1 for _ in read_conllu(path)))
 
 
-def analysing(path: Path, out: Path) -> dict[str, Any]:  # noqa: ARG001
-    """Seconds to parse and analyse all sentences on all cores."""
-    return timed(lambda: sum(1 for _ in analyse_treebank(portions_of([path]))))
+def analyse(path: Path, _: Path) -> dict[str, Any]:
+    """Parse and analyse all sentences on all cores."""
+    return cost_of(lambda: sum(1 for _ in analyse_treebank(portions_of([path]))))
 
 
-def building(path: Path, out: Path) -> dict[str, Any]:
-    """Seconds of the whole command: trees to task files and report."""
+def build_tasks(path: Path, out: Path) -> dict[str, Any]:
+    """The whole command: trees to task files and report."""
     settings = BUILD.read([f"ud={path}", f"out={out}"])
-    return timed(lambda: len(build(settings)))
+    return cost_of(lambda: build(settings))
 
 
-def timed(work: Any) -> dict[str, Any]:
-    started = time.perf_counter()
-    with grown_memory() as memory:
-        work()
-    return {"seconds": time.perf_counter() - started, "memory": memory}
+STEPS = {"read on one core": read, "read and analyse": analyse, "build": build_tasks}
 
 
-STEPS = {"read on one core": reading, "read and analyse": analysing, "build": building}
-
-
-def work(given: SimpleNamespace) -> None:
-    found = hardware()
-    print(f"{found['machine']}, {found['cores']} cores")
-    print(f"  {'sentences':>12}  {'step':<18}{'seconds':>9}{'s per million':>15}{'MB':>8}{'own MB':>8}")
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     cases = []
-    for size in given.sizes:
+    for size in settings.sizes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "trees.conllu"
             generate(path, size)
             for name, step in STEPS.items():
-                case = alone(step, path, Path(folder) / "tasks")
-                memory, seconds = case["memory"], case["seconds"]
-                rate = f"{seconds:9.1f}{1e6 * seconds / size:15,.0f}"
-                print(f"  {size:12,}  {name:<18}{rate}{memory['memory_mb']:8,.0f}{memory['own_mb']:8,.0f}", flush=True)
-                cases.append({"sentences": size, "step": name, **case})
-    write_json(given.json, {**found, "cases": cases})
+                cases.append({"sentences": size, "step": name, **alone(step, path, Path(folder) / "tasks")})
+                yield {"cases": cases}
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))
+    sys.exit(measure(COMMAND, work))

@@ -11,30 +11,22 @@ Two memory figures: resident, with mapped files, and own memory without them (be
 import json
 import sys
 import tempfile
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import RESULTS, json_setting
-from encoder_lab.settings.command_line import COUNTS, Command, Setting, read_or_end, run
+from benchmarks.command import RESULTS, benchmark, measure
+from encoder_lab.settings.command_line import COUNTS, Setting
 
-COMMAND = Command(
-    "python benchmarks/data.py",
-    str(__doc__).strip(),
-    [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000]), json_setting("data")],
-    most=0,
-)
-
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+SETTINGS = [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000])]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 import numpy as np
 
-from benchmarks.machine import alone, grown_memory, hardware, write_json
+from benchmarks.machine import alone, measured, now
 from datamodules.corpora.plain_text import PlainText
 from datamodules.seq2seq import TextPairs
 
@@ -58,81 +50,62 @@ def generate(path: Path, sentences: int) -> None:
 
 def prepare(text: Path, cache: Path) -> dict[str, Any]:
     """Time and memory of everything before the first batch."""
-    started = time.perf_counter()
-    with grown_memory() as memory:
-        data = made(text, cache)
-    return {
-        "pairs": len(data.lengths("train", "source")),
-        "prepare_seconds": time.perf_counter() - started,
-        "prepare_memory": memory,
-    }
+    with measured() as cost:
+        data = text_pairs(text, cache)
+    pairs = len(data.lengths("train", "source"))
+    return {"pairs": pairs, "prepare_seconds": cost.pop("seconds"), "prepare_memory": cost}
 
 
 def epoch(text: Path, cache: Path) -> dict[str, Any]:
     """Time and memory of counting and of one epoch of batches, from the cache."""
-    data = made(text, cache)
-    with grown_memory() as counting:
-        started = time.perf_counter()
+    data = text_pairs(text, cache)
+    with measured() as counting:
         data.target_counts()
-        counted = time.perf_counter() - started
     sentences, first = 0, 0.0
-    with grown_memory() as memory:
-        started = time.perf_counter()
+    with measured() as cost:
+        started = now()
         for batch in data.train_dataloader():
-            first = first or time.perf_counter() - started
+            first = first or now() - started
             sentences += len(batch.source.lengths)
-        seconds = time.perf_counter() - started
     return {
-        "count_seconds": counted,
+        "count_seconds": counting.pop("seconds"),
         "count_memory": counting,
         "first_batch_seconds": first,
-        "batch_sentences_per_second": sentences / seconds,
-        "epoch_memory": memory,
+        "batch_sentences_per_second": sentences / cost.pop("seconds"),
+        "epoch_memory": cost,
     }
 
 
-def made(text: Path, cache: Path) -> TextPairs:
-    return TextPairs(PlainText(str(text), tokenized=False), "en", cache, seed=1, batch_size=64)
-
-
-def measure(sentences: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        text, cache = Path(folder) / "text.txt", Path(folder) / "cache"
-        generate(text, sentences)
-        return {"sentences": sentences, **alone(prepare, text, cache), **alone(epoch, text, cache)}
+def text_pairs(text: Path, cache: Path) -> TextPairs:
+    return TextPairs(PlainText(str(text), tokenized=False), "same", cache, seed=1, batch_size=64)
 
 
 def fastest_step() -> dict[str, Any]:
     """The fastest measured training step on such pairs: its name and its sentences per second."""
-    found = {"step": "none measured", "sentences_per_second": 0.0}
+    fastest = {"step": "none measured", "sentences_per_second": 0.0}
     for path in sorted(RESULTS.glob("training*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         for case in record["cases"]:
             for side in ("ours", "bf16-mixed"):
                 rate = case.get(side, {}).get("sentences_per_second", 0.0)
-                if case["objective"] == "nmt" and rate > found["sentences_per_second"]:
+                if case["objective"] == "nmt" and rate > fastest["sentences_per_second"]:
                     name = f"{case['encoder']}, nmt{', ' + side if side != 'ours' else ''}"
-                    found = {"step": f"{name} on {record['machine']}", "sentences_per_second": rate}
-    return found
+                    fastest = {"step": f"{name} on {record['machine']}", "sentences_per_second": rate}
+    return fastest
 
 
-def work(given: SimpleNamespace) -> None:
-    found, model = hardware(), fastest_step()
-    print(f"{found['machine']}, {found['threads']} threads; fastest step: {model['step']}")
-    heads = f"{'prepared in s':>15}{'MB':>7}{'counted in s':>14}{'first batch':>13}{'sentences/s':>13}{'MB':>7}"
-    print(f"  {'sentences':>12}{heads}{'of the model':>14}   (MB without mapped files)")
-    cases = []
-    for size in given.sizes:
-        case = measure(size)
-        rate = case["batch_sentences_per_second"]
-        case["ratio_to_model"] = rate / model["sentences_per_second"] if model["sentences_per_second"] else None
-        prepared = f"{case['prepare_seconds']:15.1f}{case['prepare_memory']['own_mb']:7.0f}"
-        drawn = f"{case['count_seconds']:14.2f}{case['first_batch_seconds']:13.2f}{rate:13,.0f}"
-        ratio = f"{case['ratio_to_model'] or 0:13,.0f}x"
-        print(f"  {size:12,}{prepared}{drawn}{case['epoch_memory']['own_mb']:7.0f}{ratio}", flush=True)
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+    step, cases = fastest_step(), []
+    for size in settings.sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            text, cache = Path(folder) / "text.txt", Path(folder) / "cache"
+            generate(text, size)
+            case = {"sentences": size, **alone(prepare, text, cache), **alone(epoch, text, cache)}
+        step_rate = step["sentences_per_second"]
+        case["ratio_to_model"] = case["batch_sentences_per_second"] / step_rate if step_rate else None
         cases.append(case)
-    write_json(given.json, {**found, "fastest_step": model, "cases": cases})
+        yield {"fastest_step": step, "cases": cases}
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))
+    sys.exit(measure(COMMAND, work))

@@ -15,41 +15,29 @@ Vectors are of random sentences, of which labels know something. Each side runs 
 """
 
 import sys
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import RESULTS
-from encoder_lab.settings.command_line import COUNTS, FILE, TRUTH, Command, Setting, one_of, read_or_end, run, several
+from benchmarks.command import RESULTS, benchmark, measure
+from encoder_lab.settings.command_line import COUNTS, TRUTH, Setting, one_of, several
 
 COLUMNS = {"SP": 5, "BSO": 2, "DC": 6, "SSP": 1, "PDTB-E": 2, "PDTB-I": 2, "RST-DT": 2}
-COMMAND = Command(
-    "python benchmarks/discoeval.py",
-    str(__doc__).strip(),
-    [
-        Setting("full", "ours to the end of every task", TRUTH, False),
-        Setting("dims", "vector widths", COUNTS, [768, 4096]),
-        Setting("groups", "of tasks", several(one_of(*COLUMNS)), list(COLUMNS)),
-        Setting(
-            "json", f"the file for the results (default: discoeval.json or discoeval_full.json in {RESULTS})", FILE
-        ),
-    ],
-    most=0,
-)
-
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+SETTINGS = [
+    Setting("full", "ours to the end of every task", TRUTH, False),
+    Setting("dims", "vector widths", COUNTS, [768, 4096]),
+    Setting("groups", "of tasks", several(one_of(*COLUMNS)), list(COLUMNS)),
+]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "discoeval_full")
 
 import numpy as np
 
-from benchmarks.machine import DEVICE, alone, grown_memory, hardware, now, write_json
-from benchmarks.probing import Seen, counted
+from benchmarks.machine import DEVICE, alone, measured, now
+from benchmarks.probing import count_sentences
 from benchmarks.sequential import train_alone
 from probes.classification import Classification
 from probes.classifiers import senteval
@@ -97,9 +85,9 @@ def task_of(shape: TaskSize, dim: int, protocol: str) -> tuple[Classification, V
     latent = random.standard_normal((POOL, LATENT), dtype=np.float32)
     noise = random.standard_normal((POOL, dim), dtype=np.float32)
     names = [str(row) for row in range(POOL)]
-    known = Vectors(latent @ random.standard_normal((LATENT, dim), dtype=np.float32) / 8 + noise / 2, names)
-    reading, behind = READINGS[shape.group], Vectors(latent, names)
-    width = len(reading.features([behind.matrix[:1]] * COLUMNS[shape.group])[0])
+    vectors = Vectors(latent @ random.standard_normal((LATENT, dim), dtype=np.float32) / 8 + noise / 2, names)
+    reading, latents = READINGS[shape.group], Vectors(latent, names)
+    width = len(reading.features([latents.matrix[:1]] * COLUMNS[shape.group])[0])
     direction = random.normal(size=(width, shape.classes)).astype(np.float32) / 4
 
     def items(size: int) -> Items:
@@ -108,38 +96,38 @@ def task_of(shape: TaskSize, dim: int, protocol: str) -> tuple[Classification, V
             if shape.group == "RST-DT"
             else tuple([names[row] for row in random.integers(0, POOL, size)] for _ in range(COLUMNS[shape.group]))
         )
-        scores = behind.features(Items(texts, np.empty(size)), reading.features)[:].numpy() @ direction
+        scores = latents.features(Items(texts, np.empty(size)), reading.features)[:].numpy() @ direction
         return Items(texts, (scores + random.gumbel(size=scores.shape)).argmax(1))
 
     parts = [items(size) for size in (shape.train, shape.dev, shape.test)]
     classes = [str(label) for label in range(shape.classes)]
     grid = reading.grid(Grid(protocol=protocol))  # type: ignore[arg-type]
-    return Classification(shape.name, classes, *parts, grid=grid, seed=SEED, features=reading.features), known
+    return Classification(shape.name, classes, *parts, grid=grid, seed=SEED, features=reading.features), vectors
 
 
 def _trees(random: np.random.Generator, size: int) -> list[tuple[list[str], list[str]]]:
     """The EDUs on both sides of the nodes of random binary trees."""
-    found: list[tuple[list[str], list[str]]] = []
-    waiting: list[list[str]] = []
-    while len(found) < size:
-        edus = waiting.pop() if waiting else [str(row) for row in random.integers(0, POOL, DOCUMENT)]
+    nodes: list[tuple[list[str], list[str]]] = []
+    stack: list[list[str]] = []
+    while len(nodes) < size:
+        edus = stack.pop() if stack else [str(row) for row in random.integers(0, POOL, DOCUMENT)]
         if len(edus) > 1:
             at = int(random.integers(1, len(edus)))
-            found.append((edus[:at], edus[at:]))
-            waiting += [edus[at:], edus[:at]]
-    return found
+            nodes.append((edus[:at], edus[at:]))
+            stack += [edus[at:], edus[:at]]
+    return nodes
 
 
 def first(items: Items, count: int) -> Items:
     return Items(tuple(column[:count] for column in items.texts), items.gold[:count])
 
 
-def kept_bytes(task: Classification) -> int:
+def bytes_per_item(task: Classification) -> int:
     """Memory for the features of an item, as in Classification.score."""
     return (task.grid.memory_mb << 19) // sum(len(part.gold) for part in task.parts)
 
 
-def round_of(task: Classification) -> tuple[Items, Items, float]:
+def timed_round(task: Classification) -> tuple[Items, Items, float]:
     """Items of a timed round, with as few of dev as there are for each pass; and how many rounds a pass has."""
     size = min(len(task.train.gold), task.grid.batch * BATCHES[max(task.grid.widths)])
     share = size / len(task.train.gold)
@@ -149,12 +137,12 @@ def round_of(task: Classification) -> tuple[Items, Items, float]:
 
 def seconds_of_a_pass(work: Callable[[Grid], object], grid: Grid, rounds: float) -> float:
     """From one round and from three, so that the start does not count; after one that warms up."""
-    spent = []
+    seconds = []
     for blocks in (1, 1, 3):
         started = now()
         work(replace(grid, block=1, max_passes=blocks - 1, tenacity=ALWAYS))
-        spent.append(now() - started)
-    return rounds * (spent[2] - spent[1]) / 2
+        seconds.append(now() - started)
+    return rounds * (seconds[2] - seconds[1]) / 2
 
 
 def fewest_passes(grid: Grid) -> int:
@@ -165,119 +153,104 @@ def fewest_passes(grid: Grid) -> int:
 
 def published(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     """Ours under `senteval`."""
-    task, known = task_of(shape, dim, "senteval")
+    task, vectors = task_of(shape, dim, "senteval")
     grid, classes = task.grid, shape.classes
-    seen = Seen()
 
-    def tensors(items: Items, kept: int) -> Data:
-        return as_tensors(Labelled(known.features(items, task.features, DEVICE, kept), items.gold), DEVICE)
+    def tensors(items: Items, max_bytes: int) -> Data:
+        return as_tensors(Labelled(vectors.features(items, task.features, DEVICE, max_bytes), items.gold), DEVICE)
 
-    def work(short: Grid) -> None:
+    def train(short: Grid) -> None:
         senteval.train_all(*data, classes, short, SEED, DEVICE)
 
     if full:
-        with grown_memory() as memory, counted(seen):
-            started = now()
-            outcome = task.score(known, DEVICE)
-            seconds = now() - started
-        scores = {"seconds": seconds, "dev": outcome.dev, "test": outcome.test}
-        passes = {cell: count // shape.train for cell, count in seen.items()}
+        with measured() as cost, count_sentences() as counts:
+            outcome = task.score(vectors, DEVICE)
+        passes = {cell: count // shape.train for cell, count in counts.items()}
         chosen = next(cell for cell in passes if cell.l2 == outcome.hyperparameters["l2"])
-        return {**scores, "toolkit_passes": sum(passes.values()) + passes[chosen], **memory}
-    few, dev, rounds = round_of(task)
-    with grown_memory() as memory:  # measured by itself, because it slows the work down
-        whole = known.features(task.train, task.features, DEVICE, kept_bytes(task) * shape.train)
-        max_bytes = 0 if isinstance(whole, Streamed) else MAX_BYTES
+        again = sum(passes.values()) + passes[chosen]
+        return {"dev": outcome.dev, "test": outcome.test, "toolkit_passes": again, **cost}
+    few, dev, rounds = timed_round(task)
+    with measured() as cost:  # by itself, because it slows the work down
+        features = vectors.features(task.train, task.features, DEVICE, bytes_per_item(task) * shape.train)
+        max_bytes = 0 if isinstance(features, Streamed) else MAX_BYTES
         data = tensors(few, max_bytes), tensors(dev, max_bytes)
-        work(replace(grid, block=1, max_passes=0))
-    return {"seconds": seconds_of_a_pass(work, grid, rounds) * fewest_passes(grid), **memory}
+        train(replace(grid, block=1, max_passes=0))
+    cost["seconds"] = seconds_of_a_pass(train, grid, rounds) * fewest_passes(grid)
+    return cost
 
 
 def toolkit(shape: TaskSize, dim: int, passes: int) -> dict[str, Any]:
     """One classifier after another; `passes` of all of them together, 0: the fewest of each cell and of the last."""
-    task, known = task_of(shape, dim, "senteval")
-    few, dev, rounds = round_of(task)
-    data = [as_tensors(Labelled(known.features(part, task.features)[:], part.gold), DEVICE) for part in (few, dev)]
+    task, vectors = task_of(shape, dim, "senteval")
+    few, dev, rounds = timed_round(task)
+    data = [as_tensors(Labelled(vectors.features(part, task.features)[:], part.gold), DEVICE) for part in (few, dev)]
     cell = (task.grid.widths[0], 0.0, task.grid.l2[0])
 
-    def work(short: Grid) -> None:
+    def train(short: Grid) -> None:
         train_alone(data[0], data[1], shape.classes, cell, short, SEED)
 
-    seconds = seconds_of_a_pass(work, task.grid, rounds)
+    seconds = seconds_of_a_pass(train, task.grid, rounds)
     return {"seconds": seconds * (passes or fewest_passes(task.grid) * (len(task.grid.l2) + 1))}
 
 
 def modern(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
-    task, known = task_of(shape, dim, "modern")
-    whole = len(task.features([known.matrix[:1]] * COLUMNS[shape.group])[0]) * 8 <= kept_bytes(task)
-    part = 1 if whole or full else PART
+    task, vectors = task_of(shape, dim, "modern")
+    in_memory = len(task.features([vectors.matrix[:1]] * COLUMNS[shape.group])[0]) * 8 <= bytes_per_item(task)
+    part = 1 if in_memory or full else PART
     if part > 1:
         train, dev, test = (first(items, len(items.gold) // part) for items in task.parts)
         memory_mb = task.grid.memory_mb // part  # so that they are not kept either
         task = replace(task, train=train, dev=dev, test=test, grid=replace(task.grid, memory_mb=memory_mb))
-    with grown_memory() as memory:
-        started = now()
-        outcome = task.score(known, DEVICE)
-        seconds = (now() - started) * part
-    return {"seconds": seconds, "test": outcome.test, **({"part": part} if part > 1 else {}), **memory}
+    with measured() as cost:
+        outcome = task.score(vectors, DEVICE)
+    cost["seconds"] *= part
+    return {"test": outcome.test, **({"part": part} if part > 1 else {}), **cost}
 
 
-def measure(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
-    """Measure and print one row."""
-    ours = alone(published, shape, dim, full)
+def compare(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
+    """All three sides of a task."""
+    senteval = alone(published, shape, dim, full)
     sides = {
-        "toolkit": alone(toolkit, shape, dim, ours.pop("toolkit_passes", 0)),
-        "senteval": ours,
+        "toolkit": alone(toolkit, shape, dim, senteval.pop("toolkit_passes", 0)),
+        "senteval": senteval,
         "modern": alone(modern, shape, dim, full),
     }
     for side in sides.values():
         side["seconds"] *= shape.domains
-    for side in (sides["senteval"], sides["modern"]):
-        side["ratio"] = sides["toolkit"]["seconds"] / side["seconds"]
-    cells = "".join(
-        f"{sides[name]['seconds']:10.1f}{sides[name]['ratio']:8.1f}{sides[name]['memory_mb']:8.0f}"
-        for name in ("senteval", "modern")
-    )
-    print(f"{shape.name:<16}{dim:6}{sides['toolkit']['seconds']:10.1f}{cells}", flush=True)
+    for name in ("senteval", "modern"):
+        sides[name]["ratio"] = sides["toolkit"]["seconds"] / sides[name]["seconds"]
     return {"task": shape.name, "group": shape.group, "dim": dim, **sides}
 
 
-def totals(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Ratios over the tasks with a grid, those of DC, and all, for each number of dimensions."""
-    parts = {"tasks with a grid (SP, BSO)": ("SP", "BSO"), "DC": ("DC",), "all twelve tasks": tuple(COLUMNS)}
-    found = []
-    for dim, (name, groups) in (
-        (dim, part) for dim in Counter(case["dim"] for case in cases) for part in parts.items()
-    ):
-        some = [case for case in cases if case["dim"] == dim and case["group"] in groups]
-        if some:
-            spent = {side: sum(case[side]["seconds"] for case in some) for side in ("toolkit", "senteval", "modern")}
-            sides = {
-                side: {
-                    "seconds": spent[side],
-                    "ratio": spent["toolkit"] / spent[side],
-                    "memory_mb": max(case[side]["memory_mb"] for case in some),
-                }
-                for side in ("senteval", "modern")
-            }
-            found.append({"task": name, "dim": dim, "toolkit": {"seconds": spent["toolkit"]}, **sides})
-    return found
+def totals(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Ratios over the tasks with a grid, those of DC, and all, of the same number of dimensions."""
+    groups = {"tasks with a grid (SP, BSO)": ("SP", "BSO"), "DC": ("DC",), "all twelve tasks": tuple(COLUMNS)}
+    for name, members in groups.items():
+        if tasks := [case for case in cases if case["group"] in members]:
+            sides: dict[str, dict[str, float]] = {}
+            for side in ("toolkit", "senteval", "modern"):
+                sides[side] = {"seconds": sum(case[side]["seconds"] for case in tasks)}
+            for side in ("senteval", "modern"):
+                sides[side]["ratio"] = sides["toolkit"]["seconds"] / sides[side]["seconds"]
+                sides[side]["memory_mb"] = max(case[side]["memory_mb"] for case in tasks)
+            yield {"task": name, "dim": tasks[0]["dim"], **sides}
 
 
-def work(given: SimpleNamespace) -> None:
-    out = given.json or RESULTS / f"discoeval{'_full' if given.full else ''}.json"
-    found = hardware()
-    print(f"{found['machine']}, {found['threads']} threads")
-    print(
-        f"{'':<16}{'D':>6}{'toolkit s':>10}"
-        + f"{'senteval s':>10}{'ratio':>8}{'MB':>8}{'modern s':>10}{'ratio':>8}{'MB':>8}"
-    )
-    cases: list[dict[str, Any]] = []
-    for dim in given.dims:
-        for shape in (shape for shape in SHAPES if shape.group in given.groups):
-            cases.append(measure(shape, dim, given.full))
-            write_json(out, {**found, "full": given.full, "cases": cases, "totals": totals(cases)})
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+    record: dict[str, Any] = {"full": settings.full, "cases": [], "totals": []}
+    for dim in settings.dims:
+        cases = []
+        for shape in (shape for shape in SHAPES if shape.group in settings.groups):
+            cases.append(compare(shape, dim, settings.full))
+            record["cases"].append(cases[-1])
+            yield record
+        record["totals"] += totals(cases)
+        yield record
+
+
+def out(settings: SimpleNamespace) -> Path:
+    return settings.json or RESULTS / f"discoeval{'_full' if settings.full else ''}.json"
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json or RESULTS))
+    sys.exit(measure(COMMAND, work, out))

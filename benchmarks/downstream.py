@@ -7,16 +7,15 @@ The published side may be timed on some of the outer folds only; its seconds are
 """
 
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import json_setting
-from encoder_lab.settings.command_line import COUNT, COUNTS, Command, Setting, ValueType, read_or_end, run
+from benchmarks.command import benchmark, measure
+from encoder_lab.settings.command_line import COUNT, COUNTS, Setting, ValueType
 
 
 def _three(text: str) -> list[int]:
@@ -25,32 +24,24 @@ def _three(text: str) -> list[int]:
     return sizes
 
 
-COMMAND = Command(
-    "python benchmarks/downstream.py",
-    str(__doc__).strip(),
-    [
-        Setting("sentences", "of the task", COUNT, 3775),
-        Setting("dim", "vector width of the task", COUNT, 512),
-        Setting("folds", "of the task", COUNT, 5),
-        Setting("outer", "outer folds of the published side that are timed (default: all)", COUNT),
-        Setting(
-            "pairs",
-            "of relatedness: train, dev and test, as in SICK",
-            ValueType("N,N,N", "three whole numbers from 1 with commas between them", _three),
-            [4500, 500, 4927],
-        ),
-        json_setting("downstream"),
-    ],
-    most=0,
-)
-
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+SETTINGS = [
+    Setting("sentences", "of the task", COUNT, 3775),
+    Setting("dim", "vector width of the task", COUNT, 512),
+    Setting("folds", "of the task", COUNT, 5),
+    Setting("outer", "outer folds of the published side that are timed (default: all)", COUNT),
+    Setting(
+        "pairs",
+        "of relatedness: train, dev and test, as in SICK",
+        ValueType("N,N,N", "three whole numbers from 1 with commas between them", _three),
+        [4500, 500, 4927],
+    ),
+]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 import torch
 
 from benchmarks import sequential
-from benchmarks.machine import alone, grown_memory, hardware, write_json
+from benchmarks.machine import alone, measured
 from benchmarks.probing import Shape, vectors
 from benchmarks.sequential import nested_folds
 from probes.classifiers.classifier import Grid, as_tensors
@@ -64,24 +55,20 @@ PAIR_DIMS = (300, 512, 4096)  # of the vectors of relatedness: a bag of pretrain
 
 def ours(shape: Shape, folds: int, protocol: str) -> dict[str, Any]:
     items = as_tensors(vectors(shape)[0], "cpu")
-    started = time.perf_counter()
-    with grown_memory() as memory:
-        found = nested(items, shape.classes, folds, Grid(protocol=protocol).logistic(), SEED)  # type: ignore[arg-type]
-    seconds = time.perf_counter() - started
-    return {"seconds": seconds, "dev": found.dev_accuracy, "test": found.test_accuracy, **memory}
+    with measured() as cost:
+        scores = nested(items, shape.classes, folds, Grid(protocol=protocol).logistic(), SEED)  # type: ignore[arg-type]
+    return {"dev": scores.dev_accuracy, "test": scores.test_accuracy, **cost}
 
 
 def published(shape: Shape, folds: int, outer: int) -> dict[str, Any]:
     items = as_tensors(vectors(shape)[0], "cpu")
-    started = time.perf_counter()
-    with grown_memory() as memory:
+    with measured() as cost:
         dev, test = nested_folds(items, shape.classes, folds, Grid(protocol="senteval").logistic(), SEED, outer)
-    seconds = (time.perf_counter() - started) * folds / outer
-    whole = {"dev": dev, "test": test} if outer == folds else {"timed_outer_folds": outer}
-    return {"seconds": seconds, **whole, **memory}
+    cost["seconds"] *= folds / outer
+    return {**({"dev": dev, "test": test} if outer == folds else {"timed_outer_folds": outer}), **cost}
 
 
-def related(pairs: tuple[int, int, int], dim: int) -> list[Tensors]:
+def rated_pairs(pairs: tuple[int, int, int], dim: int) -> list[Tensors]:
     """Train, dev and test pairs with D features of each of the two kinds and ratings from 1 to 5.
 
     The vectors are equally long for each D: Adam's steps on longer ones magnify the last bits of a sum.
@@ -93,48 +80,37 @@ def related(pairs: tuple[int, int, int], dim: int) -> list[Tensors]:
     return [Tensors(x, (3 + x @ weight + torch.randn(len(x), generator=random)).clamp(1, 5).double()) for x in parts]
 
 
-def regressed(side: str, pairs: tuple[int, int, int], dim: int) -> dict[str, Any]:
-    """Seconds, and Pearson's r on dev and test times 100, of one side on relatedness."""
-    train, dev, test = related(pairs, dim)
-    started = time.perf_counter()
-    with grown_memory() as memory:
+def regress(side: str, pairs: tuple[int, int, int], dim: int) -> dict[str, Any]:
+    """Cost, and Pearson's r on dev and test times 100, of one side on relatedness."""
+    train, dev, test = rated_pairs(pairs, dim)
+    with measured() as cost:
         if side == "one after another":
-            r, found = sequential.relatedness(train, dev, test, SEED)
+            r, predicted = sequential.relatedness(train, dev, test, SEED)
         else:
             grid = Grid(protocol="senteval" if "senteval" in side else "modern").logistic()
-            r, found, _ = regression(train, dev, test, (1, 5), grid, SEED)
-    seconds = time.perf_counter() - started
-    return {"seconds": seconds, "dev": 100 * r, "test": 100 * correlation(found, test.y.numpy()), **memory}
+            r, predicted, _ = regression(train, dev, test, (1, 5), grid, SEED)
+    return {"dev": 100 * r, "test": 100 * correlation(predicted, test.y.numpy()), **cost}
 
 
-def show(sides: dict[str, dict[str, Any]]) -> None:
-    """Print one line for each side, with its ratio to the slowest."""
-    print(f"  {'':<20}{'s':>9}{'ratio':>8}{'dev':>8}{'test':>8}{'MB':>7}")
-    for name, side in sides.items():
-        side["ratio"] = sides["one after another"]["seconds"] / side["seconds"]
-        scores = "".join(f"{side[part]:8.2f}" if part in side else f"{'-':>8}" for part in ("dev", "test"))
-        print(f"  {name:<20}{side['seconds']:9.1f}{side['ratio']:8.1f}{scores}{side['memory_mb']:7.0f}")
+def with_ratios(sides: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Each side with its ratio to the slowest."""
+    slowest = sides["one after another"]["seconds"]
+    return {name: {**side, "ratio": slowest / side["seconds"]} for name, side in sides.items()}
 
 
-def work(given: SimpleNamespace) -> None:
-    shape = Shape(given.sentences, 2, 2, given.dim, 2)
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+    shape, pairs = Shape(settings.sentences, 2, 2, settings.dim, 2), tuple(settings.pairs)
     sides = {
-        "modern": alone(ours, shape, given.folds, "modern"),
-        "senteval, fused": alone(ours, shape, given.folds, "senteval"),
-        "one after another": alone(published, shape, given.folds, given.outer or given.folds),
+        "modern": alone(ours, shape, settings.folds, "modern"),
+        "senteval, fused": alone(ours, shape, settings.folds, "senteval"),
+        "one after another": alone(published, shape, settings.folds, settings.outer or settings.folds),
     }
-    found = hardware()
-    print(f"{found['machine']}, {found['threads']} threads; {given.sentences:,} sentences, {given.folds} folds")
-    show(sides)
-    pairs = tuple(given.pairs)
-    related = {}
+    yield {"shape": shape._asdict(), "folds": settings.folds, "pairs": pairs, **with_ratios(sides)}
+    related: dict[str, Any] = {}
     for dim in PAIR_DIMS:
-        related[str(dim)] = {name: alone(regressed, name, pairs, dim) for name in sides}
-        print(f"relatedness, D = {dim}: {'/'.join(map(str, pairs))} pairs")
-        show(related[str(dim)])
-    more = {"shape": shape._asdict(), "folds": given.folds, **sides, "pairs": pairs, "relatedness": related}
-    write_json(given.json, {**found, **more})
+        related[str(dim)] = with_ratios({side: alone(regress, side, pairs, dim) for side in sides})
+        yield {"relatedness": related}
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))
+    sys.exit(measure(COMMAND, work))

@@ -6,44 +6,33 @@ python benchmarks/encoding.py sentences=1000000 encoder=bov
 
 import sys
 import tempfile
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import json_setting
-from encoder_lab.settings.command_line import COUNT, TEXT, Command, Setting, read_or_end, run
+from benchmarks.command import benchmark, measure
+from encoder_lab.settings.command_line import COUNT, TEXT, Setting
 
-COMMAND = Command(
-    "python benchmarks/encoding.py",
-    str(__doc__).strip(),
-    [
-        Setting("sentences", "how many sentences to generate", COUNT, 20_000),
-        Setting("encoder", "a name from configs/encoder", TEXT, "bilstm_max"),
-        json_setting("encoding"),
-    ],
-    most=0,
-)
-
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+SETTINGS = [
+    Setting("sentences", "how many sentences to generate", COUNT, 20_000),
+    Setting("encoder", "a name from configs/encoder", TEXT, "bilstm_max"),
+]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 import numpy as np
 import torch
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
-from benchmarks.machine import DEVICE, grown_memory, hardware, write_json
+from benchmarks.machine import DEVICE, alone, measured, now
+from benchmarks.steps import WIDTH, WORDS, encoder_of
 from datamodules.text.vocabulary import Vocabulary
 from encoders import FrozenEncoder, recurrent
 from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoder
 
-WIDTH = 300  # E
-WORDS = 50_000  # V
 REPEATED = 0.2  # share of repeated sentences, as among premises and probing sentences
 PLAIN_BATCH = 64  # sentences
 PLAIN_AT_MOST = 5_000  # sentences; enough to time the plain way
@@ -66,14 +55,13 @@ def different(count: int) -> list[str]:
     return list(dict.fromkeys(generate(2 * count)))[:count]
 
 
-def build(name: str) -> FrozenEncoder:
-    """The encoder of a configuration at full size, with random weights and word vectors."""
-    torch.manual_seed(1)
-    encoder = instantiate(OmegaConf.load(ROOT / "configs" / "encoder" / f"{name}.yaml"), input_dim=WIDTH)
+def frozen_encoder(encoder: Encoder, bfloat16: bool = False) -> FrozenEncoder:
+    """The encoder with random word vectors of the words 0 to WORDS - 1."""
     vocabulary = Vocabulary(map(str, range(WORDS)))
     matrix = np.random.default_rng(1).normal(size=(len(vocabulary), WIDTH)).astype(np.float32)
     matrix[:2] = 0
-    return FrozenEncoder(encoder.to(DEVICE).eval(), WordEmbedding(matrix).to(DEVICE), vocabulary)
+    embedding = WordEmbedding(matrix).to(DEVICE)
+    return FrozenEncoder(encoder.to(DEVICE).eval(), embedding, vocabulary, bfloat16=bfloat16)
 
 
 @torch.no_grad()
@@ -89,19 +77,17 @@ def plain(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
     return torch.cat(vectors).numpy()
 
 
-def measure(name: str, count: int) -> dict[str, object]:
+def compare(name: str, count: int) -> dict[str, object]:
     """Time both ways on the same sentences, and compare their vectors."""
-    sentences, frozen = generate(count), build(name)
+    sentences, frozen = generate(count), frozen_encoder(encoder_of(name))
     sample = sentences[:PLAIN_AT_MOST]
     frozen.encode(sample[:256])  # warm up: the first call of a kernel is slow
     with tempfile.TemporaryDirectory() as folder:
-        with grown_memory() as memory:
-            start = time.perf_counter()
+        with measured() as cost:
             vectors = frozen.encode(sentences, out=Path(folder) / "vectors.npy")
-            ours = count / (time.perf_counter() - start)
-        start = time.perf_counter()
+        started = now()
         expected = plain(frozen, sample)
-        theirs = len(sample) / (time.perf_counter() - start)
+        ours, theirs = count / cost["seconds"], len(sample) / (now() - started)
         difference = float(np.abs(vectors[: len(sample)] - expected).max())
     # kernels for other batch shapes round differently, and GPUs multiply in TF32
     assert difference < (1e-4 if DEVICE == "cpu" else 1e-2), f"vectors differ by {difference}"
@@ -113,18 +99,15 @@ def measure(name: str, count: int) -> dict[str, object]:
         "plain_sentences_per_second": round(theirs),
         "ratio": round(ours / theirs, 2),
         "result_megabytes": round(count * frozen.dim * 4 / 2**20),
-        "memory_growth_megabytes": round(memory["memory_mb"]),
-        "own_memory_growth_megabytes": round(memory["own_mb"]),
+        "memory_growth_megabytes": round(cost["memory_mb"]),
+        "own_memory_growth_megabytes": round(cost["own_mb"]),
         "largest_difference": difference,
     }
 
 
-def work(given: SimpleNamespace) -> None:
-    result = {**measure(given.encoder, given.sentences), **hardware()}
-    for key, value in result.items():
-        print(f"{key:<28} {value}")
-    write_json(given.json, result)
+def work(settings: SimpleNamespace) -> Iterator[dict[str, object]]:
+    yield alone(compare, settings.encoder, settings.sentences)
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))
+    sys.exit(measure(COMMAND, work))

@@ -12,35 +12,28 @@ bfloat16 where we encode so, and with the tolerance at which scikit-learn comes 
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import PRECISIONS, json_setting
+from benchmarks.command import PRECISIONS, benchmark, measure
+from benchmarks.tables import PARTS
 from encoder_lab.compute.memory import give_back_large_blocks
-from encoder_lab.settings.command_line import COUNT, Command, Setting, one_of, read_or_end, run, several
+from encoder_lab.settings.command_line import COUNT, Setting, one_of, several
 
-PARTS = ("translation", "entailment", "encoding", "regression")
-COMMAND = Command(
-    "python benchmarks/fair.py",
-    str(__doc__).strip(),
-    [
-        Setting("parts", "what to compare", several(one_of(*PARTS)), PARTS),
-        Setting("steps", "training steps of a round", COUNT, 3),
-        Setting("precision", "of translation on both sides, and of encoding", several(one_of(*PRECISIONS)), PRECISIONS),
-        Setting("rounds", "how often both sides take turns", COUNT, 3),
-        json_setting("fair"),
-    ],
-    most=0,
-)
+SETTINGS = [
+    Setting("parts", "what to compare", several(one_of(*PARTS)), PARTS),
+    Setting("steps", "training steps of a round", COUNT, 3),
+    Setting("precision", "of translation on both sides, and of encoding", several(one_of(*PRECISIONS)), PRECISIONS),
+    Setting("rounds", "how often both sides take turns", COUNT, 3),
+]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
     os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")  # also of scikit-learn
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # it compares processor time
 
@@ -48,13 +41,13 @@ import numpy as np
 import torch
 
 from benchmarks import encoding, fair_regression
-from benchmarks.machine import DEVICE, hardware, write_json
-from benchmarks.peers import RATE, PlainInferSent, PlainInferSentNLI, WholeTarget
-from benchmarks.plain import PlainNLI
-from benchmarks.sides import Sides, begin, compare
+from benchmarks.machine import DEVICE
+from benchmarks.peers import CLIP, RATE, PlainInferSent, PlainInferSentNLI, PlainNLI, WholeTarget
+from benchmarks.sides import Sides, compare, use_one_thread
 from benchmarks.steps import (
     FULL,
     WIDTH,
+    WORDS,
     GeneratedText,
     Scale,
     by_length,
@@ -62,16 +55,16 @@ from benchmarks.steps import (
     generate,
     moved,
     operations,
+    our_loss,
     our_module,
     our_step,
+    training_step,
     words,
 )
 from datamodules.arrays import Ragged
-from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoders import FrozenEncoder
 from encoders.bilstm import BiLSTM
-from encoders.embedding import WordEmbedding
 from objectives.nli import NLI
 
 DIMS = (512, 4096)
@@ -93,25 +86,28 @@ def translation(precision: str, batches: int, scale: Scale = FULL) -> Sides:
     """
     text = generate("nmt", scale)
     chosen = by_length(text, batches, scale.batch)
-    rows = [text.batch(some) for some in chosen]
+    padded = [text.batch(rows) for rows in chosen]
     module = our_module("bilstm_max", text, **scale.encoder)
     ours = our_step(module, precision)
     peer = WholeTarget(encoder_of("bilstm_max", **scale.encoder), text.symbols, 256, 512, 2, 0.2).to(DEVICE)
-    table, optimizer = words(), torch.optim.Adam(peer.parameters(), fused=True)
-    narrow = precision == "bf16-mixed" and (DEVICE != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported())
-
-    def step(batch: Any) -> None:
-        optimizer.zero_grad()
-        with torch.autocast(DEVICE, torch.bfloat16, enabled=narrow):
-            loss = peer.loss(table, batch)
-        loss.backward()
-        optimizer.step()
-
+    bf16 = precision == "bf16-mixed" and (DEVICE != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    peer_precision = "bf16-mixed" if bf16 else "32-true"
+    optimizer = torch.optim.Adam(peer.parameters(), fused=True)
+    theirs = training_step(partial(peer.loss, words()), optimizer, peer_precision)
     small = text.batch(np.arange(8))
-    ours(small), step(small)
-    name = f"translation step, {precision}: fair plain step, {'bf16-mixed' if narrow else '32-true'}"
-    more = amounts(module, text, chosen)
-    return Sides(name, lambda: [ours(batch) for batch in rows], lambda: [step(batch) for batch in rows], more=more)
+    ours(small), theirs(small)
+    name = f"translation step, {precision}: fair plain step, {peer_precision}"
+    return Sides(name, repeat(ours, padded), repeat(theirs, padded), more=amounts(module, text, chosen))
+
+
+def repeat(step: Callable[[Any], None], batches: Sequence[Any]) -> Callable[[], None]:
+    """A step for each batch, when called."""
+
+    def work() -> None:
+        for batch in batches:
+            step(batch)
+
+    return work
 
 
 def entailment(dim: int, batches: int, scale: Scale = FULL) -> Sides:
@@ -120,85 +116,67 @@ def entailment(dim: int, batches: int, scale: Scale = FULL) -> Sides:
     embedding = words()
     encoder = BiLSTM(WIDTH, dim, 1, None, 0.0)
     module = NLI(encoder, embedding, text, None, 1, head="linear", hidden=512).to(DEVICE)  # type: ignore
-    weights = [p for p in module.parameters() if p.requires_grad]
-    optimizer = torch.optim.SGD(weights, RATE)
-
-    def step(rows: np.ndarray) -> None:
-        batch = text.batch(rows)
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(module(batch), batch.label).backward()
-        torch.nn.utils.clip_grad_norm_(weights, 5.0)
-        optimizer.step()
-
+    optimizer = torch.optim.SGD([p for p in module.parameters() if p.requires_grad], RATE)
+    step = training_step(partial(our_loss, module), optimizer, max_norm=CLIP)
     peer, table = PlainInferSentNLI(WIDTH, dim).to(DEVICE), embedding.table.cpu().numpy()
+
+    def ours(rows: np.ndarray) -> None:
+        step(text.batch(rows))
 
     def theirs(rows: np.ndarray) -> None:
         first, second = (words_in(side, rows) for side in (text.source, text.target))
         peer.step(first, second, torch.from_numpy(rows % 3), lambda word: table[word])
 
     size, random = scale.batch, np.random.default_rng(1).permutation(scale.sentences)
-    ours = by_length(text, batches, size)
-    other = [random[first : first + size] for first in range(0, batches * size, size)]
-    step(np.arange(min(8, size))), theirs(np.arange(min(8, size)))
-    share = words_of(text, ours) / words_of(text, other)
-    name, more = f"NLI step, {dim:,} dimensions: InferSent's loop", amounts(module, text, ours)
-    return Sides(name, lambda: [step(r) for r in ours], lambda: [theirs(r) for r in other], share, more=more)
+    chosen = by_length(text, batches, size)
+    in_random_order = [random[first : first + size] for first in range(0, batches * size, size)]
+    ours(np.arange(min(8, size))), theirs(np.arange(min(8, size)))
+    share = sum(map(text.tokens, chosen)) / sum(map(text.tokens, in_random_order))
+    name, more = f"NLI step, {dim:,} dimensions: InferSent's loop", amounts(module, text, chosen)
+    return Sides(name, repeat(ours, chosen), repeat(theirs, in_random_order), share, more=more)
 
 
-def plain_entailment(dim: int, batches: int, scale: Scale = FULL) -> Callable[[], Any]:
+def plain_entailment(dim: int, batches: int, scale: Scale = FULL) -> Callable[[], None]:
     """The steps of `entailment` as a plain one: the library's packed LSTM on sorted batches, ids on the device."""
-    text, table = generate("nli", scale), words()
+    text = generate("nli", scale)
     peer = PlainNLI(BiLSTM(WIDTH, dim, 1, None, 0.0), 512).to(DEVICE)
     optimizer = torch.optim.SGD(peer.parameters(), RATE)
-
-    def step(batch: Any) -> None:
-        optimizer.zero_grad()
-        peer.loss(table, batch).backward()
-        torch.nn.utils.clip_grad_norm_(peer.parameters(), 5.0)
-        optimizer.step()
-
-    rows = [text.batch(some) for some in by_length(text, batches, scale.batch)]
-    return lambda: [step(batch) for batch in rows]
+    step = training_step(partial(peer.loss, words()), optimizer, max_norm=CLIP)
+    return repeat(step, [text.batch(rows) for rows in by_length(text, batches, scale.batch)])
 
 
 def words_in(texts: Ragged, rows: np.ndarray) -> list[np.ndarray]:
-    """The words of some sentences."""
+    """The words of these sentences."""
     return [texts.ids[texts.offsets[row] : texts.offsets[row + 1]] for row in rows]
-
-
-def words_of(text: GeneratedText, batches: list[np.ndarray]) -> int:
-    return sum(map(text.tokens, batches))
 
 
 def sentences(dim: int, count: int, precision: str) -> Sides:
     """Encoding of `count` different sentences against InferSent's encode with the same weights."""
     texts = encoding.different(count)
-    vocabulary = Vocabulary(map(str, range(encoding.WORDS)))
-    matrix = np.random.default_rng(1).normal(size=(len(vocabulary), WIDTH)).astype(np.float32)
-    matrix[:2] = 0
-    encoder, table = BiLSTM(WIDTH, dim, 1, None, 0.0).to(DEVICE), WordEmbedding(matrix).to(DEVICE)
-    wide = FrozenEncoder(encoder, table, vocabulary)
-    narrow = precision == "bf16-mixed"
-    ours = FrozenEncoder(encoder, table, vocabulary, bfloat16=narrow)
+    encoder = BiLSTM(WIDTH, dim, 1, None, 0.0)
+    in_float32 = encoding.frozen_encoder(encoder)
+    bf16 = precision == "bf16-mixed"
+    ours = FrozenEncoder(encoder, in_float32.embedding, in_float32.vocabulary, bfloat16=bf16)
     peer = PlainInferSent(WIDTH, dim).to(DEVICE)
     for direction, layer in (("", encoder.lstm.forward_layers[0]), ("_reverse", encoder.lstm.backward_layers[0])):
         for name, weight in layer.named_parameters():
             getattr(peer.lstm, name + direction).data.copy_(weight.data)
-    known = {str(i): matrix[vocabulary.rows(str(i))[0]] for i in range(encoding.WORDS)}
+    table = in_float32.embedding.table.cpu().numpy()
+    vectors = {str(i): table[in_float32.vocabulary.rows(str(i))[0]] for i in range(WORDS)}
     split = [text.split() for text in texts]
-    few = slice(0, 100)
-    apart = np.abs(wide.encode(texts[few]) - peer.encode(split[few], known.__getitem__)).max()
-    assert apart < (1e-4 if DEVICE == "cpu" else 1e-2), f"vectors differ by {apart}"  # a GPU multiplies in TF32
+    sample = slice(0, 100)
+    difference = np.abs(in_float32.encode(texts[sample]) - peer.encode(split[sample], vectors.__getitem__)).max()
+    assert difference < (1e-4 if DEVICE == "cpu" else 1e-2), f"vectors differ by {difference}"  # TF32 on a GPU
 
     def theirs(bfloat16: bool) -> np.ndarray:
         with torch.autocast(DEVICE, torch.bfloat16, enabled=bfloat16):
-            return peer.encode(split, known.__getitem__)
+            return peer.encode(split, vectors.__getitem__)
 
     name = f"encoding, {dim:,} dim., {count:,} sentences, {precision}: InferSent's encode"
     read, weights = sum(map(len, split)), sum(weight.numel() for weight in encoder.parameters() if weight.ndim > 1)
     more = {"gflop": 2e-9 * read * weights, "gigabytes": 4e-9 * (read * WIDTH + count * dim)}
-    same = lambda: theirs(narrow)  # noqa: E731
-    return Sides(name, lambda: ours.encode(texts), lambda: theirs(False), theirs_as_ours=same, more=more)
+    same = partial(theirs, bf16)
+    return Sides(name, partial(ours.encode, texts), partial(theirs, False), theirs_as_ours=same, more=more)
 
 
 def cases(part: str, steps: int, precisions: list[str]) -> Sequence[Callable[[], Sides]]:
@@ -208,22 +186,21 @@ def cases(part: str, steps: int, precisions: list[str]) -> Sequence[Callable[[],
     if part == "entailment":
         return [partial(entailment, dim, steps if dim < 1000 else 1) for dim in DIMS]
     if part == "encoding":
-        narrow = multiplies_in_bfloat16(torch.device(DEVICE))
-        known = [how for how in precisions if narrow or how == "32-true"]
-        return [partial(sentences, dim, count, how) for how in known for dim in DIMS for count in SENTENCES[dim]]
+        bf16 = multiplies_in_bfloat16(torch.device(DEVICE))
+        possible = [precision for precision in precisions if bf16 or precision == "32-true"]
+        return [partial(sentences, dim, count, how) for how in possible for dim in DIMS for count in SENTENCES[dim]]
     return fair_regression.cases()
 
 
-def work(given: SimpleNamespace) -> None:
-    give_back_large_blocks()
-    begin()
-    print(f"  {'ours: the peer':<62}{'ratios | on equal terms':>40}   ours, theirs")
-    record: dict[str, Any] = {**hardware(), "rounds": given.rounds, "cases": []}
-    for part in given.parts:
-        for sides in cases(part, given.steps, given.precision):
-            record["cases"].append({"part": part, **compare(sides, given.rounds)})
-            write_json(given.json, record)  # what was measured stays if a later case is stopped
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+    compared = []
+    for part in settings.parts:
+        for prepare in cases(part, settings.steps, settings.precision):
+            compared.append({"part": part, **compare(prepare, settings.rounds)})
+            yield {"rounds": settings.rounds, "cases": compared}
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))
+    give_back_large_blocks()
+    use_one_thread()
+    sys.exit(measure(COMMAND, work))

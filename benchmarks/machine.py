@@ -51,13 +51,13 @@ def repeated(work: Callable[[], object], times: int = 5) -> float:
 SLOW = 5.0  # seconds of one product
 
 
-def matrix_rate(size: int, kind: torch.dtype) -> float:
-    """GFLOP/s of a large matrix product; of a smaller one where the processor is slow in numbers of this kind."""
+def matrix_rate(size: int, dtype: torch.dtype) -> float:
+    """GFLOP/s of a large matrix product; of a smaller one where the processor is slow in this dtype."""
     small = min(size, 256)
-    a, b = torch.randn(2, small, small, device=DEVICE, dtype=kind)
+    a, b = torch.randn(2, small, small, device=DEVICE, dtype=dtype)
     seconds = repeated(lambda: a @ b)
     if small < size and seconds * (size / small) ** 3 < SLOW:
-        a, b = torch.randn(2, size, size, device=DEVICE, dtype=kind)
+        a, b = torch.randn(2, size, size, device=DEVICE, dtype=dtype)
         small, seconds = size, repeated(lambda: a @ b)
     return 2 * small**3 / seconds / 1e9
 
@@ -119,37 +119,47 @@ def own_megabytes() -> float:
 
 
 @contextmanager
-def grown_memory() -> Iterator[dict[str, float]]:
-    """Measure the growth of memory inside this context, in MB above the start (Linux).
+def measured() -> Iterator[dict[str, float]]:
+    """Measure the time of what is done inside this context, and the growth of memory in MB above the start (Linux).
 
+    `seconds`: until all is done, also on the GPU.
     `memory_mb`: peak resident memory of this process (VmHWM), including mapped files, which the system can reclaim.
     `own_mb`: without mapped files, with worker processes; sampled ten times a second, so short peaks can be missed.
     `gpu_mb`: memory of the GPU.
     """
-    found: dict[str, float] = {}
+    cost: dict[str, float] = {}
     if DEVICE == "cuda":
         torch.cuda.reset_peak_memory_stats()
-        held = torch.cuda.memory_allocated()
+        gpu_bytes = torch.cuda.memory_allocated()
     Path("/proc/self/clear_refs").write_text("5")  # reset the peak: VmHWM = VmRSS
-    before, own = status_megabytes("VmRSS"), own_megabytes()
-    highest, ended = own, Event()
+    resident, own = status_megabytes("VmRSS"), own_megabytes()
+    peak, ended = own, Event()
 
-    def watch() -> None:
-        nonlocal highest
+    def sample() -> None:
+        nonlocal peak
         while not ended.wait(1 / SAMPLES):
-            highest = max(highest, own_megabytes())
+            peak = max(peak, own_megabytes())
 
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
+    sampler = Thread(target=sample, daemon=True)
+    sampler.start()
+    started = now()
     try:
-        yield found
+        yield cost
+        cost["seconds"] = now() - started
     finally:
         ended.set()
-        watcher.join()
-    found["memory_mb"] = status_megabytes("VmHWM") - before
-    found["own_mb"] = max(highest, own_megabytes()) - own
+        sampler.join()
+    cost["memory_mb"] = status_megabytes("VmHWM") - resident
+    cost["own_mb"] = max(peak, own_megabytes()) - own
     if DEVICE == "cuda":
-        found["gpu_mb"] = (torch.cuda.max_memory_allocated() - held) / 2**20
+        cost["gpu_mb"] = (torch.cuda.max_memory_allocated() - gpu_bytes) / 2**20
+
+
+def cost_of(work: Callable[[], object]) -> dict[str, Any]:
+    """Seconds and memory of some work, for a record."""
+    with measured() as cost:
+        work()
+    return {"seconds": cost.pop("seconds"), "memory": cost}
 
 
 def alone(function: Callable[..., Result], *arguments: Any) -> Result:

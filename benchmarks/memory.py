@@ -11,33 +11,25 @@ tokens at each step.
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import PRECISIONS, json_setting
-from encoder_lab.settings.command_line import COUNT, FOLDER, NAMES, Command, Setting, read_or_end, run
+from benchmarks.command import PRECISIONS, ROOT, benchmark, measure
+from encoder_lab.settings.command_line import COUNT, FOLDER, NAMES, Setting
 
-COMMAND = Command(
-    "python benchmarks/memory.py",
-    str(__doc__).strip(),
-    [
-        Setting("epochs", "of each run, at least 3", COUNT, 10),
-        Setting("steps", "of an epoch", COUNT, 16),
-        Setting("precision", "of each run, as trainer.precision= of train.py has it", NAMES, PRECISIONS),
-        Setting("cache", "use and keep this cache (default: it is built and removed)", FOLDER),
-        json_setting("memory"),
-    ],
-    most=0,
-)
+SETTINGS = [
+    Setting("epochs", "of each run, at least 3", COUNT, 10),
+    Setting("steps", "of an epoch", COUNT, 16),
+    Setting("precision", "of each run, as trainer.precision= of train.py has it", NAMES, PRECISIONS),
+    Setting("cache", "use and keep this cache (default: it is built and removed)", FOLDER),
+]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
-
-from benchmarks.machine import hardware, status_megabytes, write_json
+from benchmarks.machine import status_megabytes
 
 LIMIT_MB = 2048
 SETTINGS = (
@@ -47,50 +39,44 @@ SETTINGS = (
 )
 
 
-def held(process: int, cache: Path) -> dict[str, float]:
-    """What a process holds now."""
-    own = Path(f"/proc/{process}")
-    children = " ".join(path.read_text() for path in own.glob("task/*/children"))
+def resources(process: int, cache: Path) -> dict[str, float]:
+    """Memory, open files and children of a process, and the size of its cache."""
+    folder = Path(f"/proc/{process}")
+    children = " ".join(path.read_text() for path in folder.glob("task/*/children"))
     return {
         "resident_mb": round(status_megabytes("VmRSS", process)),
         "peak_mb": round(status_megabytes("VmHWM", process)),
-        "handles": len(list((own / "fd").iterdir())),
+        "handles": len(list((folder / "fd").iterdir())),
         "children": len(children.split()),
         "cache_mb": round(sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) / 2**20, 1),
     }
 
 
 def by_epoch(precision: str, epochs: int, steps: int, cache: Path, run: Path) -> list[dict[str, float]]:
-    """What a run holds after each epoch."""
-    given = (f"trainer.max_epochs={epochs}", f"trainer.limit_train_batches={steps}", f"trainer.precision={precision}")
-    command = [sys.executable, "train.py", *SETTINGS, *given, f"cache={cache}", f"hydra.run.dir={run}"]
-    found = []
+    """The resources of a run after each epoch."""
+    sizes = (f"trainer.max_epochs={epochs}", f"trainer.limit_train_batches={steps}", f"trainer.precision={precision}")
+    command = [sys.executable, "train.py", *SETTINGS, *sizes, f"cache={cache}", f"hydra.run.dir={run}"]
+    samples = []
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("epoch ") and "before training" not in line:
-                found.append(held(process.pid, cache))
-                print(f"  {precision}, epoch {len(found)}: {found[-1]}", flush=True)
-    assert len(found) == epochs, f"{' '.join(command)} ended after {len(found)} epochs"
-    return found
+                samples.append(resources(process.pid, cache))
+                print(f"  {precision}, epoch {len(samples)}: {samples[-1]}", flush=True)
+    assert len(samples) == epochs, f"{' '.join(command)} ended after {len(samples)} epochs"
+    return samples
 
 
-def measure(precision: str, epochs: int, steps: int, cache: Path, run: Path) -> dict[str, Any]:
-    """One run, and how far it grew after its first two epochs."""
-    found = by_epoch(precision, epochs, steps, cache, run)
-    grown = {key: round(found[-1][key] - found[1][key], 1) for key in found[0]}
-    return {"precision": precision, "epochs": found, "grown": grown, "limit_mb": LIMIT_MB}
-
-
-def work(given: SimpleNamespace) -> None:
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+    cases = []
     with tempfile.TemporaryDirectory() as folder:
-        cache = given.cache or Path(folder) / "cache"
-        cases = [
-            measure(precision, given.epochs, given.steps, cache, Path(folder) / precision)
-            for precision in given.precision
-        ]
-    write_json(given.json, {**hardware(), "steps": given.steps, "cases": cases})
+        cache = settings.cache or Path(folder) / "cache"
+        for precision in settings.precision:
+            samples = by_epoch(precision, settings.epochs, settings.steps, cache, Path(folder) / precision)
+            grown = {key: round(samples[-1][key] - samples[1][key], 1) for key in samples[0]}  # since epoch 2
+            cases.append({"precision": precision, "epochs": samples, "grown": grown, "limit_mb": LIMIT_MB})
+            yield {"steps": settings.steps, "cases": cases}
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))
+    sys.exit(measure(COMMAND, work))

@@ -15,49 +15,40 @@ Each side runs in a separate process, on the GPU if there is one.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import RESULTS
-from encoder_lab.settings.command_line import COUNTS, FILE, TRUTH, WHOLE, Command, Setting, read_or_end, run
+from benchmarks.command import RESULTS, benchmark, measure
+from encoder_lab.settings.command_line import COUNTS, TRUTH, WHOLE, Setting
 
-PUBLISHED = "probing_published_size.json"
-COMMAND = Command(
-    "python benchmarks/probing.py",
-    str(__doc__).strip(),
-    [
-        Setting("full", "the published sizes (hours, but for sequential_passes=)", TRUTH, False),
-        Setting("train", "sentences; dev and test are a fifth of it each, and at most 10,000", COUNTS, [2000]),
-        Setting("dims", "vector widths (default: 512, with full=true 512,2048)", COUNTS),
-        Setting("classes", "how many (default: 2, with full=true 2,20,1000)", COUNTS),
-        Setting("sequential_passes", "0 is to the end", WHOLE, 0),
-        Setting("fused_passes", "0 is to the end", WHOLE, 0),
-        Setting("json", f"the file for the results (default: probing.json or {PUBLISHED} in {RESULTS})", FILE),
-    ],
-    most=0,
-)
-
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+PUBLISHED = "probing_published_size"
+SETTINGS = [
+    Setting("full", "the published sizes (hours, but for sequential_passes=)", TRUTH, False),
+    Setting("train", "sentences; dev and test are a fifth of it each, and at most 10,000", COUNTS, [2000]),
+    Setting("dims", "vector widths (default: 512, with full=true 512,2048)", COUNTS),
+    Setting("classes", "how many (default: 2, with full=true 2,20,1000)", COUNTS),
+    Setting("sequential_passes", "0 is to the end", WHOLE, 0),
+    Setting("fused_passes", "0 is to the end", WHOLE, 0),
+]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, PUBLISHED)
 
 import numpy as np
 import torch
 
-from benchmarks.machine import DEVICE, alone, grown_memory, hardware, now, write_json
+from benchmarks.machine import DEVICE, alone, measured, now
 from benchmarks.sequential import search, train_alone
 from probes.classifiers import optimum, senteval
 from probes.classifiers.cells import Cell, Cells, predict
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
-
-Seen = dict[Cell, int]  # sentences
 
 FEWEST_PASSES = 28  # of a cell: one evaluation and six without improvement, four passes each
 MANY = 100  # from this many classes on the classifier is logistic regression, as for WordContent
@@ -110,138 +101,115 @@ def operations(shape: Shape, width: int, sentences: int) -> float:
 
 
 @contextmanager
-def counted(steps: Seen) -> Iterator[None]:
+def count_sentences() -> Iterator[dict[Cell, int]]:
     """Count the sentences that each cell trains on. A cell is in one block, so only one thread counts it.
 
     Evaluations of the convex optimisation are counted under a cell of their own.
     """
-    step, cross_entropy, evaluated = Cells.step, optimum.cross_entropy, []
+    counts: dict[Cell, int] = {}
+    evaluated: list[int] = []
+    step, cross_entropy = Cells.step, optimum.cross_entropy
 
     def counting(cells: Cells, x: torch.Tensor, *rest: Any, **options: Any) -> None:
         for cell in cells.cells:
-            steps[cell] = steps.get(cell, 0) + len(x)
+            counts[cell] = counts.get(cell, 0) + len(x)
         step(cells, x, *rest, **options)
 
     def evaluating(train: Any, *rest: Any) -> Any:
         evaluated.append(len(train.y))
         return cross_entropy(train, *rest)
 
-    Cells.step, optimum.cross_entropy = counting, evaluating
-    try:
-        yield
-    finally:
-        Cells.step, optimum.cross_entropy = step, cross_entropy
-        if evaluated:
-            steps[Cell(0, 0.0, 0.0)] = sum(evaluated)
+    with patch.object(Cells, "step", counting), patch.object(optimum, "cross_entropy", evaluating):
+        yield counts
+    if evaluated:
+        counts[Cell(0, 0.0, 0.0)] = sum(evaluated)
+
+
+def gflop(shape: Shape, counts: Iterable[tuple[int, int]]) -> float:
+    """Of the products, by the width and the sentences of each cell."""
+    return sum(operations(shape, width, sentences) for width, sentences in counts) / 1e9
 
 
 def modern(shape: Shape) -> dict[str, Any]:
-    data, seen = vectors(shape), Seen()
-    with counted(seen), grown_memory() as memory:
-        started = now()
+    data = vectors(shape)
+    with count_sentences() as counts, measured() as cost:
         score = probe(*data, shape.classes, grid_for(shape, "modern"), SEED, DEVICE)
-        seconds = now() - started
-    return {
-        "seconds": seconds,
-        "dev": score.dev_accuracy,
-        "test": score.test_accuracy,
-        "gflop": sum(operations(shape, width, count) for (width, _, _), count in seen.items()) / 1e9,
-        **memory,
-    }
+    work = gflop(shape, ((cell.width, count) for cell, count in counts.items()))
+    return {"dev": score.dev_accuracy, "test": score.test_accuracy, "gflop": work, **cost}
 
 
-def fused(shape: Shape, sample: int) -> dict[str, Any]:
-    data, seen, grid = vectors(shape), Seen(), grid_for(shape, "senteval")
-    if sample:
-        grid = replace(grid, block=sample, max_passes=0)
-    train, dev, test = (as_tensors(part, DEVICE) for part in data)
-    with counted(seen), grown_memory() as memory:
-        started = now()
+def fused(shape: Shape, max_passes: int) -> dict[str, Any]:
+    """All cells as one model, to the end or for some passes, and the passes of the toolkit that they replace."""
+    grid = grid_for(shape, "senteval")
+    if max_passes:
+        grid = replace(grid, block=max_passes, max_passes=0)
+    train, dev, test = (as_tensors(part, DEVICE) for part in vectors(shape))
+    with count_sentences() as counts, measured() as cost:
         trained = senteval.train_all(train, dev, shape.classes, grid, SEED, DEVICE)
-        seconds = now() - started
-    best, cells = trained.winner, trained.known.values()
-    right = (predict(best.parameters, test.x) == test.y).double().mean()
     passes = []  # of the toolkit: every cell, and for each width and dropout the best one again
     for width, dropout in grid.settings():
-        tried = [cell for cell in cells if (cell.width, cell.dropout) == (width, dropout)]
-        again = max(tried, key=lambda cell: round(cell.dev_accuracy, 2))
-        sentences = sum(seen[Cell(cell.width, cell.dropout, cell.l2)] for cell in [*tried, again])
+        cells = [cell for cell in trained.known.values() if (cell.width, cell.dropout) == (width, dropout)]
+        best = max(cells, key=lambda cell: round(cell.dev_accuracy, 2))
+        sentences = sum(counts[Cell(cell.width, cell.dropout, cell.l2)] for cell in [*cells, best])
         passes.append((width, dropout, sentences // shape.train))
-    scores = {"for_passes": sample} if sample else {"dev": best.dev_accuracy, "test": 100 * float(right)}
+    right = (predict(trained.winner.parameters, test.x) == test.y).double().mean()
+    scores = {"dev": trained.winner.dev_accuracy, "test": 100 * float(right)}
     return {
-        "seconds": seconds,
-        **scores,
-        "gflop": sum(operations(shape, width, count) for (width, _, _), count in seen.items()) / 1e9,
+        **({"for_passes": max_passes} if max_passes else scores),
+        "gflop": gflop(shape, ((cell.width, count) for cell, count in counts.items())),
         "toolkit_passes": passes,
-        **memory,
+        **cost,
     }
 
 
-def sequential(shape: Shape, passes: list[tuple[int, float, int]], sample: int) -> dict[str, Any]:
-    """Train to the end, or `sample` passes of each width and dropout and calculate the rest."""
+def sequential(shape: Shape, passes: list[tuple[int, float, int]], max_passes: int) -> dict[str, Any]:
+    """Train to the end, or some passes of each width and dropout, and calculate the rest."""
     data, grid = [as_tensors(part, DEVICE) for part in vectors(shape)], grid_for(shape, "senteval")
-    gflop = sum(operations(shape, width, count * shape.train) for width, _, count in passes) / 1e9
+    short = replace(grid, block=max_passes, max_passes=0)
     train_alone(tuple(t[:64] for t in data[0]), data[1], shape.classes, (1, 0.0, 1e-5), replace(grid, max_passes=0), 1)
-    found: dict[str, Any] = {}
-    with grown_memory() as memory:
-        started = now()
-        if sample == 0:
-            found["dev"], found["test"], _ = search(*data, shape.classes, grid, SEED)
-            seconds = now() - started
-        else:
-            found["calculated_from_passes"] = sample
-            short, seconds = replace(grid, block=sample, max_passes=0), 0.0
-            for width, dropout, count in passes:
-                started = now()
-                train_alone(data[0], data[1], shape.classes, (width, dropout, 1e-4), short, SEED)
-                seconds += (now() - started) * count / sample
-    return {"seconds": seconds, "gflop": gflop, **found, **memory}
+    scores: dict[str, Any] = {}
+    with measured() as cost:
+        if not max_passes:
+            scores["dev"], scores["test"], _ = search(*data, shape.classes, grid, SEED)
+        seconds = 0.0
+        for width, dropout, count in passes if max_passes else []:
+            started = now()
+            train_alone(data[0], data[1], shape.classes, (width, dropout, 1e-4), short, SEED)
+            seconds += (now() - started) * count / max_passes
+    if max_passes:
+        scores["calculated_from_passes"], cost["seconds"] = max_passes, seconds
+    return {"gflop": gflop(shape, ((width, count * shape.train) for width, _, count in passes)), **scores, **cost}
 
 
-def measure(shape: Shape, sample: int, fused_sample: int, peak: float) -> dict[str, Any]:
-    """Measure and print all three sides on one shape."""
-    print(f"\n{shape}   {'logistic regression' if shape.classes >= MANY else 'MLP, 36 cells'}")
-    print(f"  {'':<20}{'s':>9}{'ratio':>8}{'dev':>8}{'test':>8}{'MB':>7}{'GFLOP/s':>9}{'of peak':>9}")
-    ours = {"modern": alone(modern, shape), "senteval, fused": alone(fused, shape, fused_sample)}
+def compare(shape: Shape, sequential_passes: int, fused_passes: int) -> dict[str, Any]:
+    """All three sides on one shape."""
+    ours = {"modern": alone(modern, shape), "senteval, fused": alone(fused, shape, fused_passes)}
     passes = ours["senteval, fused"].pop("toolkit_passes")
-    theirs = alone(sequential, shape, passes, sample)
-    result = {"sequential": theirs, **ours}
-    for name, side in result.items():
-        side["ratio"] = theirs["seconds"] / side["seconds"]
-        if fused_sample and name == "modern":
-            side["ratio"] *= FEWEST_PASSES / fused_sample
-        side["gflop_per_second"] = rate = side.pop("gflop") / side["seconds"]
-        scores = "".join(f"{side[part]:8.2f}" if part in side else f"{'-':>8}" for part in ("dev", "test"))
-        print(
-            f"  {name:<20}{side['seconds']:9.1f}{side['ratio']:8.1f}{scores}{side['memory_mb']:7.0f}"
-            + f"{rate:9.0f}{rate / peak:9.0%}"
-            + (f"   calculated from {sample} passes" if "calculated_from_passes" in side else "")
-            + (f"   for {fused_sample} passes" if "for_passes" in side else ""),
-            flush=True,
-        )
-    return {"shape": shape._asdict(), **result}
+    sides = {"sequential": alone(sequential, shape, passes, sequential_passes), **ours}
+    for side in sides.values():
+        side["ratio"] = sides["sequential"]["seconds"] / side["seconds"]
+        side["gflop_per_second"] = side.pop("gflop") / side["seconds"]
+    if fused_passes:
+        sides["modern"]["ratio"] *= FEWEST_PASSES / fused_passes
+    return {"shape": shape._asdict(), **sides}
 
 
-def work(given: SimpleNamespace) -> None:
-    out = given.json or RESULTS / (PUBLISHED if given.full else "probing.json")
-    sizes = [100_000] if given.full else given.train
-    dims = given.dims or ([512, 2048] if given.full else [512])
-    classes = given.classes or ([2, 20, 1000] if given.full else [2])
-    found = hardware()
-    peak = found["matrix_gflop_per_second"]
-    print(f"{found['machine']}, {found['threads']} threads, matrix product {peak:.0f} GFLOP/s")
-    samples = given.sequential_passes, given.fused_passes
-    shapes = [
-        Shape(size, min(size // 5, MOST), min(size // 5, MOST), dim, count)
-        for size in sizes
-        for dim in dims
-        for count in classes
-    ]
-    cases: list[dict[str, Any]] = []
-    for shape in shapes:
-        cases.append(measure(shape, *samples, peak))
-        write_json(out, {**found, "cases": cases})  # write after each case, so that an interruption loses nothing
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+    sizes = [100_000] if settings.full else settings.train
+    dims = settings.dims or ([512, 2048] if settings.full else [512])
+    classes = settings.classes or ([2, 20, 1000] if settings.full else [2])
+    cases = []
+    for train, dim, count in product(sizes, dims, classes):
+        test = min(train // 5, MOST)
+        shape = Shape(train, test, test, dim, count)
+        print(f"{shape}: {'logistic regression' if count >= MANY else 'MLP, 36 cells'}", flush=True)
+        cases.append(compare(shape, settings.sequential_passes, settings.fused_passes))
+        yield {"cases": cases}
+
+
+def out(settings: SimpleNamespace) -> Path:
+    return settings.json or RESULTS / f"{PUBLISHED if settings.full else 'probing'}.json"
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json or RESULTS))
+    sys.exit(measure(COMMAND, work, out))

@@ -37,8 +37,8 @@ def accuracy(model: nn.Module, x: Tensor, y: Tensor) -> float:
     """Accuracy on `x (N, D)` in percent."""
     model.eval()
     with torch.no_grad():
-        right = sum(int((model(a).argmax(1) == b).sum()) for a, b in zip(x.split(64), y.split(64), strict=True))
-    return 100 * (right / len(y))
+        correct = sum(int((model(a).argmax(1) == b).sum()) for a, b in zip(x.split(64), y.split(64), strict=True))
+    return 100 * (correct / len(y))
 
 
 def train_alone(
@@ -55,8 +55,8 @@ def train_alone(
     order = order or np.random.RandomState(seed)
     torch.manual_seed(seed)
     model = network(x.shape[1], classes, width, dropout).to(x.device)
-    kind = torch.optim.RMSprop if grid.optimiser == "rmsprop" else torch.optim.Adam
-    optimizer = kind(model.parameters(), weight_decay=l2)
+    optimizer_class = torch.optim.RMSprop if grid.optimiser == "rmsprop" else torch.optim.Adam
+    optimizer = optimizer_class(model.parameters(), weight_decay=l2)
     loss = nn.CrossEntropyLoss(reduction=grid.reduction)
     best, best_model, failures, stop, passes, evaluations = -1.0, model, 0, False, 0, 0
     while not stop and passes <= grid.max_passes:
@@ -70,9 +70,9 @@ def train_alone(
                 optimizer.step()
         passes += grid.block
         evaluations += 1
-        now = accuracy(model, *dev)
-        if now > best:
-            best, best_model = now, copy.deepcopy(model)
+        score = accuracy(model, *dev)
+        if score > best:
+            best, best_model = score, copy.deepcopy(model)
         else:
             stop = failures >= grid.tenacity
             failures += 1
@@ -94,13 +94,13 @@ def search(
     """
     best, passes = (-1.0, -1.0), 0
     for width, dropout in grid.settings():
-        tried = [train_alone(train, dev, classes, (width, dropout, l2), grid, seed) for l2 in grid.l2]
-        winner = int(np.argmax([round(alone.dev_accuracy, 2) for alone in tried]))
-        again = train_alone(train, dev, classes, (width, dropout, grid.l2[winner]), grid, seed)
-        passes += sum(alone.passes for alone in tried) + again.passes
-        dev_accuracy = round(again.dev_accuracy, 2)
+        trained = [train_alone(train, dev, classes, (width, dropout, l2), grid, seed) for l2 in grid.l2]
+        winner = int(np.argmax([round(classifier.dev_accuracy, 2) for classifier in trained]))
+        final = train_alone(train, dev, classes, (width, dropout, grid.l2[winner]), grid, seed)
+        passes += sum(classifier.passes for classifier in [*trained, final])
+        dev_accuracy = round(final.dev_accuracy, 2)
         if dev_accuracy > best[0]:
-            best = dev_accuracy, round(accuracy(again.model, *test), 2)
+            best = dev_accuracy, round(accuracy(final.model, *test), 2)
     return *best, passes
 
 
@@ -112,19 +112,22 @@ def nested_folds(
     `only`: use only this many outer folds.
     """
     x, y = items
+
+    def fit(train: np.ndarray, dev: np.ndarray, l2: float, order: np.random.RandomState | None = None) -> Alone:
+        return train_alone((x[train], y[train]), (x[dev], y[dev]), classes, (0, 0.0, l2), grid, seed, order)
+
     splits = StratifiedKFold(folds, shuffle=True, random_state=1111)
     devs, tests = [], []
     for outer, test in islice(splits.split(x, y), only):
-        inner = list(splits.split(x[outer], y[outer]))
+        inner = [(outer[train], outer[dev]) for train, dev in splits.split(x[outer], y[outer])]
         scores = []
         for l2 in grid.l2:
-            fits = [_fit(x[outer], y[outer], train, dev, classes, l2, grid, seed) for train, dev in inner]
-            scores.append(round(float(np.mean([fit.dev_accuracy for fit in fits])), 2))
+            scores.append(round(float(np.mean([fit(train, dev, l2).dev_accuracy for train, dev in inner])), 2))
         best = grid.l2[int(np.argmax(scores))]
         order = np.random.RandomState(seed)
-        shuffled = order.permutation(len(outer))
-        held = int(0.05 * len(outer))
-        final = _fit(x[outer], y[outer], shuffled[held:], shuffled[:held], classes, best, grid, seed, order)
+        shuffled = outer[order.permutation(len(outer))]
+        dev_size = int(0.05 * len(outer))
+        final = fit(shuffled[dev_size:], shuffled[:dev_size], best, order)
         devs.append(max(scores))
         tests.append(round(accuracy(final.model, x[test], y[test]), 2))
     return round(float(np.mean(devs)), 2), round(float(np.mean(tests)), 2)
@@ -139,7 +142,7 @@ def relatedness(
     optimizer, loss, order = torch.optim.Adam(model.parameters()), nn.MSELoss(), np.random.RandomState(seed)
     ratings = torch.arange(1.0, 6.0)
     targets = (1 - (train[1][:, None] - ratings).abs()).clamp_min(0).float()
-    best, kept, failures, passes = -1.0, np.zeros(len(test[1])), 0, 0
+    best, best_predicted, failures, passes = -1.0, np.zeros(len(test[1])), 0, 0
     while failures <= 3 and passes <= most:
         for _ in range(50):
             rows = order.permutation(len(targets))
@@ -150,24 +153,10 @@ def relatedness(
                 optimizer.step()
         passes += 50
         with torch.no_grad():
-            found, predicted = ((model(part[0]) @ ratings).numpy() for part in (dev, test))
-        score = float(pearsonr(found, dev[1].numpy())[0])
+            dev_predicted, predicted = ((model(part[0]) @ ratings).numpy() for part in (dev, test))
+        score = float(pearsonr(dev_predicted, dev[1].numpy())[0])
         if score > best:
-            best, kept = score, predicted
+            best, best_predicted = score, predicted
         else:
             failures += 1
-    return best, kept
-
-
-def _fit(
-    x: Tensor,
-    y: Tensor,
-    train: np.ndarray,
-    dev: np.ndarray,
-    classes: int,
-    l2: float,
-    grid: Grid,
-    seed: int,
-    order: np.random.RandomState | None = None,
-) -> Alone:
-    return train_alone((x[train], y[train]), (x[dev], y[dev]), classes, (0, 0.0, l2), grid, seed, order)
+    return best, best_predicted

@@ -1,10 +1,10 @@
 """The same work twice, ours and a peer's, in turns: the ratios of benchmarks/fair.py."""
 
-import multiprocessing
 import resource
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from multiprocessing.connection import Connection
+from multiprocessing import get_context
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -26,90 +26,71 @@ class Sides(NamedTuple):
     more: Mapping[str, Any] = {}  # what else to record
 
 
-class Spent(NamedTuple):
+class CpuSeconds(NamedTuple):
     """Processor seconds of all threads."""
 
-    all: float
+    total: float
     system: float  # of these: mostly to clear new memory
 
 
-def spent(work: Work, how: Callable[[], AbstractContextManager[None]]) -> Spent:
-    """What the work takes."""
-    with how():
+def cpu_seconds(work: Work, context: Callable[[], AbstractContextManager[None]]) -> CpuSeconds:
+    """Processor time of the work in a context."""
+    with context():
         before = resource.getrusage(resource.RUSAGE_SELF)
         work()
         after = resource.getrusage(resource.RUSAGE_SELF)
     system = after.ru_stime - before.ru_stime
-    return Spent(after.ru_utime - before.ru_utime + system, system)
+    return CpuSeconds(after.ru_utime - before.ru_utime + system, system)
 
 
 @contextmanager
-def apart(prepare: Callable[[], Sides]) -> Iterator[Callable[[], Spent]]:
+def peer_process(prepare: Callable[[], Sides]) -> Iterator[Callable[[], CpuSeconds]]:
     """Measures the peer as it comes: in a process of its own, without our settings of memory."""
-    ours, theirs = multiprocessing.Pipe()
-    worker = multiprocessing.get_context("spawn").Process(target=_measure, args=(prepare, theirs))
-    worker.start()
-    theirs.close()
-
-    def once() -> Spent:
-        ours.send(None)
-        return Spent(*ours.recv())
-
-    try:
-        yield once
-    finally:
-        ours.close()
-        worker.join()
+    with ProcessPoolExecutor(1, get_context("spawn"), _prepare_peer, (prepare,)) as pool:
+        pool.submit(int)  # prepares now
+        yield lambda: pool.submit(_measure_peer).result()
 
 
-def _measure(prepare: Callable[[], Sides], link: Connection) -> None:
-    begin()
-    theirs = prepare().theirs
-    while True:
-        try:
-            link.recv()
-        except EOFError:
-            return
-        link.send(tuple(spent(theirs, nullcontext)))
+def _prepare_peer(prepare: Callable[[], Sides]) -> None:
+    global _peer  # of this process
+    use_one_thread()
+    _peer = prepare().theirs
 
 
-def begin() -> None:
-    """One thread, and the same data on both sides."""
+def _measure_peer() -> CpuSeconds:
+    return cpu_seconds(_peer, nullcontext)
+
+
+def use_one_thread() -> None:
+    """And the same data on both sides."""
     torch.set_num_threads(1)
     torch.manual_seed(1)
 
 
 def compare(prepare: Callable[[], Sides], rounds: int) -> dict[str, Any]:
     """All ways in turns; each round begins with the next one."""
-    with apart(prepare) as theirs:
-        sides = prepare()
-        return in_turns(sides, theirs, rounds)
+    with peer_process(prepare) as theirs:
+        return in_turns(prepare(), theirs, rounds)
 
 
-def in_turns(sides: Sides, theirs: Callable[[], Spent], rounds: int) -> dict[str, Any]:
-    """`theirs`: what the peer takes as it comes."""
+def in_turns(sides: Sides, theirs: Callable[[], CpuSeconds], rounds: int) -> dict[str, Any]:
+    """`theirs`: the processor time of the peer as it comes."""
     ways = {
-        "our": lambda: spent(sides.ours, fast_exact_matmul),
+        "our": lambda: cpu_seconds(sides.ours, fast_exact_matmul),
         "their": theirs,
-        "their_equal": lambda: spent(sides.theirs_as_ours or sides.theirs, fast_exact_matmul),
+        "their_equal": lambda: cpu_seconds(sides.theirs_as_ours or sides.theirs, fast_exact_matmul),
     }
-    took: dict[str, list[Spent]] = {name: [Spent(0, 0)] * rounds for name in ways}
-    for number in range(rounds):
-        turns = list(ways)
-        for name in turns[number % len(ways) :] + turns[: number % len(ways)]:
-            took[name][number] = ways[name]()
-    found = {name: [one.all for one in some] for name, some in took.items()}
-    record: dict[str, Any] = {"name": sides.name} | {f"{name}_seconds": median(some) for name, some in found.items()}
-    record |= {f"{name}_system_seconds": median(one.system for one in some) for name, some in took.items()}
+    times: dict[str, list[CpuSeconds]] = {name: [] for name in ways}
+    order = list(ways)
+    for _ in range(rounds):
+        for name in order:
+            times[name].append(ways[name]())
+        order = [*order[1:], order[0]]
+    record: dict[str, Any] = {"name": sides.name}
+    for name, samples in times.items():
+        record[f"{name}_seconds"] = median(seconds.total for seconds in samples)
+        record[f"{name}_system_seconds"] = median(seconds.system for seconds in samples)
     for key, name in (("ratios", "their"), ("ratios_on_equal_terms", "their_equal")):
-        pairs = zip(found["our"], found[name], strict=True)
-        record[key] = sorted(sides.share * theirs / ours for ours, theirs in pairs)
-    shown = " | ".join(three_of(record[key]) for key in record if key.startswith("ratios"))
-    record |= sides.more
-    print(f"  {sides.name:<62}{shown:>40}   {record['our_seconds']:.2f} s, {record['their_seconds']:.2f} s", flush=True)
-    return record
-
-
-def three_of(ratios: Sequence[float]) -> str:
-    """Worst, median and best."""
-    return ", ".join(f"{ratio:.2f}" for ratio in (ratios[0], median(ratios), ratios[-1]))
+        pairs = zip(times["our"], times[name], strict=True)
+        record[key] = sorted(sides.share * peer.total / ours.total for ours, peer in pairs)
+    return record | sides.more

@@ -6,8 +6,7 @@ Sentences are Zipfian words with lengths as in Europarl (median 22 words). `nmt`
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,9 @@ from lightning_fabric.utilities import move_data_to_device
 from omegaconf import OmegaConf
 from torch import Tensor, nn
 
+from benchmarks.command import ROOT
 from benchmarks.machine import DEVICE
-from benchmarks.plain import PlainDiscourse, PlainNLI, PlainSeq2Seq
+from benchmarks.peers import PlainDiscourse, PlainNLI, PlainSeq2Seq
 from datamodules.arrays import Ragged, ragged
 from datamodules.batches import InDocument, LabelledPair, Position, SentencePair
 from datamodules.discourse import TARGETS, ClassCounts, pad_bags
@@ -28,7 +28,6 @@ from objectives.discourse import Discourse
 from objectives.nli import NLI
 from objectives.sequence import SequenceObjective
 
-ROOT = Path(__file__).parents[1]
 WIDTH, WORDS, BATCH = 300, 50_000, 64
 CODES, SYMBOLS = 40_000, 60
 POOL = 8192  # sentences
@@ -86,14 +85,14 @@ class GeneratedText(NamedTuple):
         return LabelledPair(*pair, torch.from_numpy(rows % 3)) if self.objective == "nli" else SentencePair(*pair)
 
     def _in_documents(self, rows: np.ndarray) -> InDocument:
-        def position(at: np.ndarray, among: int) -> Position:
-            return Position(torch.from_numpy(at % among), torch.full((len(at),), among))
+        def position(index: np.ndarray, count: int) -> Position:
+            return Position(torch.from_numpy(index % count), torch.full((len(index),), count))
 
         titles = pad_bags(self.target, rows)
         before, after = (pad_bags(self.source, shifted) for shifted in (rows - 1, (rows + 1) % POOL))
-        places = position(rows, PARAGRAPH), position(rows // PARAGRAPH, DOCUMENT)
+        positions = position(rows, PARAGRAPH), position(rows // PARAGRAPH, DOCUMENT)
         level = torch.from_numpy(rows % self.classes.levels)
-        return InDocument(pad(self.source, rows), before, after, level, *places, titles, titles)
+        return InDocument(pad(self.source, rows), before, after, level, *positions, titles, titles)
 
 
 def generate(objective: str, scale: Scale = FULL) -> GeneratedText:
@@ -105,8 +104,8 @@ def generate(objective: str, scale: Scale = FULL) -> GeneratedText:
         return GeneratedText(objective, source, ragged(row[: max(2, len(row) // 2)].tolist() for row in rows), 3)
     if objective == "discourse":
         return GeneratedText(objective, source, ragged(row[: 1 + len(row) % 5].tolist() for row in rows), 0)
-    symbols, times = (SYMBOLS, 3.0) if objective == "seq2tree" else (scale.codes, 1.1)
-    codes = (3 + (random.zipf(1.2, int(times * n) + 1) - 1) % (symbols - 3) for n in lengths)
+    symbols, per_word = (SYMBOLS, 3.0) if objective == "seq2tree" else (scale.codes, 1.1)
+    codes = (3 + (random.zipf(1.2, int(per_word * n) + 1) - 1) % (symbols - 3) for n in lengths)
     return GeneratedText(objective, source, ragged([1, *row.tolist(), 2] for row in codes), symbols)
 
 
@@ -116,7 +115,7 @@ def in_file_order(steps: int) -> list[np.ndarray]:
 
 
 def by_length(text: GeneratedText, steps: int, batch: int = BATCH) -> list[np.ndarray]:
-    """Some training batches, evenly spaced from short to long sentences."""
+    """Training batches, evenly spaced from short to long sentences."""
     lengths = [np.diff(text.source.offsets), np.diff(text.target.offsets)]
     batches = sorted(LengthBatches(lengths, batch, seed=1), key=text.tokens)
     return [batches[(2 * i + 1) * len(batches) // (2 * steps)] for i in range(steps)]
@@ -135,18 +134,18 @@ def words() -> WordEmbedding:
 
 def our_module(encoder: str, text: Any, **settings: Any) -> Any:
     """The project's objective, as train.py builds it."""
-    built = encoder_of(encoder, **settings), words(), text, None, 1
+    parts = encoder_of(encoder, **settings), words(), text, None, 1
     if text.objective == "nli":
-        return NLI(*built).to(DEVICE)
+        return NLI(*parts).to(DEVICE)
     if text.objective == "discourse":
-        return Discourse(*built, losses=("nsp", "spp", "nl", "sdt")).to(DEVICE)
-    return SequenceObjective(*built).to(DEVICE)
+        return Discourse(*parts, losses=("nsp", "spp", "nl", "sdt")).to(DEVICE)
+    return SequenceObjective(*parts).to(DEVICE)
 
 
 def operations(module: Any, text: GeneratedText, rows: np.ndarray) -> float:
     """Operations of the matrix products of a step: two per weight and position forward, twice as many backward."""
-    read = (text.source, text.target) if text.objective == "nli" else (text.source,)
-    total = _weights(module.encoder) * _symbols(read, rows)
+    sentences = (text.source, text.target) if text.objective == "nli" else (text.source,)
+    total = _weights(module.encoder) * _symbols(sentences, rows)
     if text.objective in ("nmt", "seq2tree"):
         return 6.0 * (total + _weights(module.decoder) * (_symbols((text.target,), rows) - len(rows)))
     return 6.0 * (total + _weights(module.head if text.objective == "nli" else module.heads) * len(rows))
@@ -164,8 +163,8 @@ def moved(module: Any, text: GeneratedText, rows: np.ndarray) -> float:
 
 def _weights(module: nn.Module) -> int:
     """The number of weights in matrix products: no biases, no embedding tables."""
-    inner = (part for part in module.modules() if not isinstance(part, nn.Embedding))
-    return sum(p.numel() for part in inner for p in part.parameters(recurse=False) if p.ndim > 1)
+    layers = (layer for layer in module.modules() if not isinstance(layer, nn.Embedding))
+    return sum(p.numel() for layer in layers for p in layer.parameters(recurse=False) if p.ndim > 1)
 
 
 def _symbols(sides: tuple[Ragged, ...], rows: np.ndarray) -> int:
@@ -186,32 +185,36 @@ def our_loss(module: Any, batch: Any) -> Tensor:
 
 def our_step(module: Any, precision: str = "32-true", compiled: bool = False) -> Step:
     """One training step of our module, with the optimiser of configs/objective."""
-
-    def loss(batch: Any) -> Tensor:
-        with torch.autocast(DEVICE, torch.bfloat16) if precision == "bf16-mixed" else nullcontext():
-            return our_loss(module, batch)
-
+    loss = partial(our_loss, module)
     optimizer = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], fused=True)
-    return _stepping(torch.compile(loss, dynamic=True) if compiled else loss, optimizer)
+    return training_step(torch.compile(loss, dynamic=True) if compiled else loss, optimizer, precision)
 
 
 def plain_step(encoder: str, text: GeneratedText) -> Step:
     """One training step of the reference."""
-    embedding, inner = words(), encoder_of(encoder)
+    embedding, plain_encoder = words(), encoder_of(encoder)
     if text.objective == "nli":
-        module: Any = PlainNLI(inner, 100)
+        module: Any = PlainNLI(plain_encoder, 100)
     elif text.objective == "discourse":
-        module = PlainDiscourse(inner, text, 300)
+        module = PlainDiscourse(plain_encoder, text, 300)
     else:
-        module = PlainSeq2Seq(inner, text.symbols, 256, 512, 2, 0.2)
+        module = PlainSeq2Seq(plain_encoder, text.symbols, 256, 512, 2, 0.2)
     module.to(DEVICE)
-    return _stepping(lambda batch: module.loss(embedding, batch), torch.optim.Adam(module.parameters()))
+    return training_step(partial(module.loss, embedding), torch.optim.Adam(module.parameters()))
 
 
-def _stepping(loss: Loss, optimizer: torch.optim.Optimizer) -> Step:
+def training_step(
+    loss: Loss, optimizer: torch.optim.Optimizer, precision: str = "32-true", max_norm: float | None = None
+) -> Step:
+    """Loss, gradient, its norm at most `max_norm`, and a step of the optimiser."""
+
     def step(batch: Any) -> None:
         optimizer.zero_grad()
-        loss(batch).backward()
+        with torch.autocast(DEVICE, torch.bfloat16, enabled=precision == "bf16-mixed"):
+            value = loss(batch)
+        value.backward()
+        if max_norm is not None:
+            nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], max_norm)
         optimizer.step()
 
     return step

@@ -5,14 +5,10 @@ python -m benchmarks.table
 
 import json
 import sys
-import textwrap
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
-from benchmarks.grids import encoding, fair, memory, training
-from benchmarks.grids_of_data import building, conllu, data
-from benchmarks.grids_of_tasks import coherence, discoeval, downstream, probing
+from benchmarks.tables import SECTIONS, Record, markdown, rates, wrapped
 from encoder_lab.settings.command_line import Command, run
 from encoder_lab.storage.files import atomic_write
 
@@ -20,8 +16,6 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 OUT = ROOT / "docs" / "results" / "performance.md"
 HEAD = """\
-# Performance: all measurements
-
 [The conclusions](../performance.md) are on a page of their own. `make bench` and the longer commands that a section
 names measure; `python -m benchmarks.table` writes this page from `benchmarks/results/*.json`.
 
@@ -45,56 +39,35 @@ recurrent layers are fused already, and what is left are large matrix products."
 
 
 def work(_: SimpleNamespace) -> None:
-    parts = [HEAD, together()]
-    for name, title, table in (
-        ("fair", "Against what people would run", fair),
-        ("training", "A training step at paper size", training),
-        ("memory", "Memory of a run, epoch by epoch", memory),
-        ("encoding", "A frozen encoder", encoding),
-        ("probing", "One probing task", probing),
-        ("downstream", "One downstream task with folds inside folds", downstream),
-        ("discoeval", "The twelve tasks of DiscoEval at their published sizes", discoeval),
-        ("data", "The input pipeline", data),
-        ("building", "Building the ten probing tasks", building),
-        ("conllu", "Reading CoNLL-U and building the tasks of a treebank", conllu),
-        ("coherence", "Surprisals of coherence pairs", coherence),
-    ):
+    parts = ["# Performance: all measurements", *map(wrapped, [*HEAD.split("\n\n"), seconds_of_all()])]
+    for name, (title, tables) in SECTIONS.items():
         for path in sorted(RESULTS.glob(f"{name}*.json")):
             record = json.loads(path.read_text(encoding="utf-8"))
-            which = path.stem.removeprefix(name).replace("_", " ")  # one file of several, as " published size"
-            parts += [f"## {':'.join(filter(None, [title, which]))}", where(record), *table(record)]
-        parts += [COMPILE] if name == "training" else []
+            variant = path.stem.removeprefix(name).replace("_", " ")  # as " published size"
+            parts += [f"## {':'.join(filter(None, [title, variant]))}", wrapped(conditions(record))]
+            for table in tables(record):
+                parts += [wrapped(table.text), markdown(table)] if table.text else [markdown(table)]
+        if name == "training":
+            parts.append(wrapped(COMPILE))
     with atomic_write(OUT) as file:
-        file.write("\n\n".join(map(wrapped, "\n\n".join(parts).split("\n\n"))) + "\n")
+        file.write("\n\n".join(parts) + "\n")
     print(OUT)
 
 
-def wrapped(part: str) -> str:
-    """A paragraph in lines of at most 100 columns; headings and tables as they are."""
-    prose = not part.startswith(("#", "|"))
-    return textwrap.fill(part, 100, break_long_words=False, break_on_hyphens=False) if prose else part
-
-
-def together() -> str:
+def seconds_of_all() -> str:
     """How long `make bench` took."""
     records = {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in BENCH}
-    spent = {name: record["seconds"] for name, record in records.items() if "seconds" in record}
-    parts = ", ".join(f"{name} {seconds:,.0f}" for name, seconds in spent.items())
-    return f"`make bench` took {sum(spent.values()) / 60:.1f} minutes here (seconds: {parts})."
+    seconds = {name: record["seconds"] for name, record in records.items() if "seconds" in record}
+    each = ", ".join(f"{name} {number:,.0f}" for name, number in seconds.items())
+    return f"`make bench` took {sum(seconds.values()) / 60:.1f} minutes here (seconds: {each})."
 
 
-def where(record: dict[str, Any]) -> str:
-    rate = record["matrix_gflop_per_second"]
-    took = f", {record['seconds']:,.0f} s" if "seconds" in record else ""
-    narrow = record.get("bf16_matrix_gflop_per_second")
-    default = record.get("default_matrix_gflop_per_second")
-    others = [f"{default:,.0f} as PyTorch has it by default"] if default else []
-    others += [f"{narrow:,.0f} in bfloat16"] if narrow else []
-    rates = f"matrix product {rate:,.0f} GFLOP/s" + (f" ({', '.join(others)})" if others else "")
-    rates += f", memory {record['memory_gb_per_second']:,.0f} GB/s" if "memory_gb_per_second" in record else ""
+def conditions(record: Record) -> str:
+    """The command and the machine."""
+    seconds = f", {record['seconds']:,.0f} s" if "seconds" in record else ""
     return (
-        f"`{record['command']}`, {record['date']}{took}: {record['machine']}, {record['threads']} threads, "
-        f"{rates}, torch {record['torch']}, load {record['load']:.1f}."
+        f"`{record['command']}`, {record['date']}{seconds}: {record['machine']}, {record['threads']} threads, "
+        f"{rates(record)}, torch {record['torch']}, load {record['load']:.1f}."
     )
 
 

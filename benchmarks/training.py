@@ -18,27 +18,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.settings import PRECISIONS, RESULTS
-from encoder_lab.settings.command_line import (
-    COUNT,
-    FILE,
-    TRUTH,
-    Command,
-    Setting,
-    ValueType,
-    one_of,
-    read_or_end,
-    run,
-    several,
-)
+from benchmarks.command import PRECISIONS, RESULTS, benchmark, measure
+from encoder_lab.settings.command_line import COUNT, TRUTH, Setting, ValueType, one_of, several
 
 OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
 ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
-EVERY = [f"{encoder}:{objective}" for objective in OBJECTIVES for encoder in ENCODERS]
-SOME = [
+ALL = [f"{encoder}:{objective}" for objective in OBJECTIVES for encoder in ENCODERS]
+DEFAULT = [
     "bilstm_max:nmt",
     "gated_convnet:nmt",
     "bilstm_max:seq2tree",
@@ -55,30 +43,22 @@ def _pair(text: str) -> str:
     return text
 
 
-COMMAND = Command(
-    "python benchmarks/training.py",
-    str(__doc__).strip(),
-    [
-        Setting(
-            "pairs",
-            f"objectives are {', '.join(OBJECTIVES)}; all is every encoder with every one (default: six pairs)",
-            several(ValueType("ENCODER:OBJECTIVE", "all, or an encoder, a colon and an objective", _pair)),
-        ),
-        Setting("steps", f"timed steps of ours; the reference has {REFERENCE_STEPS}", COUNT, 6),
-        Setting("precision", "of ours", several(one_of(*PRECISIONS)), PRECISIONS),
-        Setting("compile", "also ours through torch.compile", TRUTH, False),
-        Setting("json", f"the file for the results (default: training.json or training_all.json in {RESULTS})", FILE),
-    ],
-    most=0,
-)
-
-if __name__ == "__main__":
-    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+SETTINGS = [
+    Setting(
+        "pairs",
+        f"objectives are {', '.join(OBJECTIVES)}; all is every encoder with every one (default: six pairs)",
+        several(ValueType("ENCODER:OBJECTIVE", "all, or an encoder, a colon and an objective", _pair)),
+    ),
+    Setting("steps", f"timed steps of ours; the reference has {REFERENCE_STEPS}", COUNT, 6),
+    Setting("precision", "of ours", several(one_of(*PRECISIONS)), PRECISIONS),
+    Setting("compile", "also ours through torch.compile", TRUTH, False),
+]
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "training_all")
 
 import numpy as np
 import torch
 
-from benchmarks.machine import alone, hardware, now, write_json
+from benchmarks.machine import alone, now
 from benchmarks.steps import (
     BATCH,
     POOL,
@@ -114,24 +94,24 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
     """Rates by precision, for the first also the share of each part; and with torch.compile if `compiled`."""
     text = generate(objective)
     batches = by_length(text, steps)
-    found = {}
+    sides = {}
     for precision in precisions:
         module = our_module(encoder, text)
         rates = timed(our_step(module, precision), text, batches)
         steps_per_second = rates["tokens_per_second"] * len(batches) / sum(map(text.tokens, batches))
-        found[precision] = rates | {
+        sides[precision] = rates | {
             "gflop_per_second": np.mean([operations(module, text, rows) for rows in batches]) * steps_per_second / 1e9,
             "gigabytes_per_second": np.mean([moved(module, text, rows) for rows in batches]) * steps_per_second / 1e9,
         }
     parts = shares(our_module(encoder, text), text, by_length(text, REFERENCE_STEPS))
-    found[precisions[0]] |= {f"share_{part}": share for part, share in parts.items()}
+    sides[precisions[0]] |= {f"share_{part}": share for part, share in parts.items()}
     if compiled:
         step = our_step(our_module(encoder, text), precisions[0], compiled=True)
         started = now()
         timed(step, text, batches)
         seconds = now() - started
-        found["compiled"] = timed(step, text, batches) | {"seconds_of_the_first_round": seconds}
-    return found
+        sides["compiled"] = timed(step, text, batches) | {"seconds_of_the_first_round": seconds}
+    return sides
 
 
 def plain(encoder: str, objective: str) -> dict[str, float]:
@@ -141,13 +121,13 @@ def plain(encoder: str, objective: str) -> dict[str, float]:
 
 def shares(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
     """The share of each part in the time of a step: forward and backward of the part alone, same batches."""
-    spent: dict[str, float] = {}
+    times: dict[str, float] = {}
 
     @contextmanager
     def part(name: str) -> Iterator[None]:
         started = now()
         yield
-        spent[name] = spent.get(name, 0.0) + now() - started
+        times[name] = times.get(name, 0.0) + now() - started
 
     optimizer = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], fused=True)
     for rows in batches:
@@ -172,8 +152,8 @@ def shares(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[
             _decode(module, batch, part)
         with part("optimiser"):
             optimizer.step()
-    whole = sum(spent.values())
-    return {name: seconds / whole for name, seconds in spent.items()}
+    total = sum(times.values())
+    return {name: seconds / total for name, seconds in times.items()}
 
 
 def _decode(module: Any, batch: Any, part: Callable[[str], Any]) -> None:
@@ -189,34 +169,28 @@ def _decode(module: Any, batch: Any, part: Callable[[str], Any]) -> None:
         cross_entropy_sum(flat, decoder.output.weight, decoder.output.bias, targets[:, 1:][real]).backward()
 
 
-def measure(pair: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, Any]:
-    """Measure and print both sides of one pair."""
+def compare(pair: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, Any]:
+    """Both sides of one pair."""
     encoder, objective = pair.split(":")
-    found = alone(ours, encoder, objective, steps, precisions, compiled)
-    theirs = alone(plain, encoder, objective)
-    mine = found.pop(precisions[0])
-    for side in (mine, *found.values()):
-        side["ratio"] = side["tokens_per_second"] / theirs["tokens_per_second"]
-    where = ", ".join(f"{k.removeprefix('share_')} {v:.0%}" for k, v in mine.items() if k.startswith("share_"))
-    others = "".join(f"  {name} {side['ratio']:.1f}" for name, side in found.items())
-    rates = f"{mine['sentences_per_second']:9.0f}{theirs['sentences_per_second']:9.0f}{mine['tokens_per_second']:10.0f}"
-    speed = f"{mine['gflop_per_second']:.0f} GFLOP/s, {mine['gigabytes_per_second']:.1f} GB/s"
-    print(f"  {pair:<22}{mine['ratio']:7.1f}{rates}   {speed}; {where}{others}", flush=True)
-    return {"encoder": encoder, "objective": objective, "ratio": mine["ratio"], "ours": mine, "plain": theirs, **found}
+    sides = alone(ours, encoder, objective, steps, precisions, compiled)
+    reference = alone(plain, encoder, objective)
+    for side in sides.values():
+        side["ratio"] = side["tokens_per_second"] / reference["tokens_per_second"]
+    first = sides.pop(precisions[0])
+    names = {"encoder": encoder, "objective": objective}
+    return {**names, "ratio": first["ratio"], "ours": first, "plain": reference, **sides}
 
 
-def work(given: SimpleNamespace) -> None:
-    pairs = given.pairs or SOME
-    every = "all" in pairs
-    found = hardware()
-    limits = f"{found['matrix_gflop_per_second']} GFLOP/s of matrix products, {found['memory_gb_per_second']} GB/s"
-    print(f"{found['machine']}, {found['threads']} threads; its limits: {limits} of memory")
-    heads = f"{'':<22}{'ratio':>7}{'ours/s':>9}{'plain/s':>9}{'tokens/s':>10}"
-    print(f"  {heads}   our speed; where our time goes, other ratios")
-    cases = [measure(pair, given.steps, list(given.precision), given.compile) for pair in (EVERY if every else pairs)]
-    record = {**found, "batch": BATCH, "reference_steps": REFERENCE_STEPS, "cases": cases}
-    write_json(given.json or RESULTS / ("training_all.json" if every else "training.json"), record)
+def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+    pairs, cases = settings.pairs or DEFAULT, []
+    for pair in ALL if "all" in pairs else pairs:
+        cases.append(compare(pair, settings.steps, settings.precision, settings.compile))
+        yield {"batch": BATCH, "reference_steps": REFERENCE_STEPS, "cases": cases}
+
+
+def out(settings: SimpleNamespace) -> Path:
+    return settings.json or RESULTS / f"training{'_all' if 'all' in (settings.pairs or []) else ''}.json"
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json or RESULTS))
+    sys.exit(measure(COMMAND, work, out))

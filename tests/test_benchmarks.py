@@ -11,16 +11,24 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
-from benchmarks import discoeval, sides, start_up
+from benchmarks import data, discoeval, sides, start_up
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
 from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
-from benchmarks.fair_regression import L2, above_optimum, found_by_us
-from benchmarks.memory import held
-from benchmarks.peers import PlainInferSent, WholeTarget, scikit_learn
-from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2Seq, counts_loss
+from benchmarks.fair_regression import L2, above_optimum, our_optima
+from benchmarks.memory import resources
+from benchmarks.peers import (
+    PackedEncoder,
+    PlainDiscourse,
+    PlainInferSent,
+    PlainNLI,
+    PlainSeq2Seq,
+    WholeTarget,
+    counts_loss,
+    scikit_learn,
+)
 from benchmarks.probing import Shape, vectors
 from benchmarks.steps import BATCH, by_length, generate, our_loss
-from benchmarks.table import conllu
+from benchmarks.tables import conllu, markdown, print_new_lines
 from datamodules.batches import Bag, Sentences
 from datamodules.discourse import SentencesInDocuments
 from datamodules.nli import InferencePairs
@@ -115,9 +123,9 @@ def test_the_fair_step_has_the_same_loss(tmp_path: Path) -> None:
 
 def test_a_fair_ratio_is_the_peers_time_over_ours_in_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
     times = {"ours": iter([1.0, 2.0, 4.0]), "theirs": iter(range(2, 12))}
-    monkeypatch.setattr(sides, "spent", lambda work, _: sides.Spent(next(times[work]), 0))
+    monkeypatch.setattr(sides, "cpu_seconds", lambda work, _: sides.CpuSeconds(next(times[work]), 0))
     both = sides.Sides("both", "ours", "theirs", 2.0)  # type: ignore[arg-type]
-    record = sides.in_turns(both, lambda: sides.Spent(next(times["theirs"]), 0), 3)
+    record = sides.in_turns(both, lambda: sides.CpuSeconds(next(times["theirs"]), 0), 3)
     # as it comes the peer takes 2, 4 and 7, on equal terms 3, 5 and 6: each round begins with the next way
     assert [record["ratios"], record["ratios_on_equal_terms"]] == [[3.5, 4.0, 4.0], [3.0, 5.0, 6.0]]
 
@@ -134,8 +142,8 @@ def test_infersents_way_to_encode_gives_the_same_vectors() -> None:
             getattr(peer.lstm, name + direction).data = weight.data
     table = torch.randn(9, 4)
     sentences = [["1"], ["2", "3", "4"], ["5", "6"], ["7", "8", "1", "2", "3"]]
-    found = peer.encode(sentences, lambda word: table[int(word)].numpy())
-    for sentence, vector in zip(sentences, found, strict=True):
+    vectors = peer.encode(sentences, lambda word: table[int(word)].numpy())
+    for sentence, vector in zip(sentences, vectors, strict=True):
         words = table[[int(word) for word in sentence]][None]
         alone = encoder(words, torch.tensor([len(sentence)])).vector[0].detach()
         np.testing.assert_allclose(vector, alone, atol=1e-6)
@@ -154,7 +162,7 @@ def test_scikit_learn_finds_the_same_optimum(classes: int) -> None:
 def test_what_is_above_the_optimum_is_told_for_both_sides(classes: int) -> None:
     splits = vectors(Shape(300, 100, 100, 8, classes))
     (train,) = standardised(as_tensors(splits[0], "cpu"))
-    exact = found_by_us(train, classes, gap=1e-10)
+    exact = our_optima(train, classes, gap=1e-10)
     shifted = [(weight, bias + 0.1 * torch.eye(classes)[0]) for weight, bias in exact]
     theirs = scikit_learn(*splits, classes, L2).weights
     same, other, peer = above_optimum(train, classes, exact, shifted, theirs)
@@ -164,11 +172,11 @@ def test_what_is_above_the_optimum_is_told_for_both_sides(classes: int) -> None:
 
 
 def test_what_a_process_holds_counts_open_files_and_the_cache(tmp_path: Path) -> None:
-    before = held(os.getpid(), tmp_path)
-    with (tmp_path / "some").open("wb") as file:
+    before = resources(os.getpid(), tmp_path)
+    with (tmp_path / "file").open("wb") as file:
         file.write(bytes(3 << 20))
         file.flush()
-        after = held(os.getpid(), tmp_path)
+        after = resources(os.getpid(), tmp_path)
     assert after["handles"] == before["handles"] + 1
     assert (before["cache_mb"], after["cache_mb"]) == (0, 3)
     assert after["peak_mb"] >= after["resident_mb"] > 0
@@ -191,8 +199,8 @@ def test_timed_batches_represent_all_lengths() -> None:
 
 def test_the_passes_of_the_toolkit_on_discoeval_are_at_least_those_of_its_stop_rule() -> None:
     assert sum(shape.domains for shape in SHAPES) == 12
-    found = {group: fewest_passes(reading.grid(Grid(protocol="senteval"))) for group, reading in READINGS.items()}
-    assert found == {"SP": 28, "BSO": 28, "DC": 150, "SSP": 28, "PDTB-E": 7, "PDTB-I": 7, "RST-DT": 7}
+    passes = {group: fewest_passes(reading.grid(Grid(protocol="senteval"))) for group, reading in READINGS.items()}
+    assert passes == {"SP": 28, "BSO": 28, "DC": 150, "SSP": 28, "PDTB-E": 7, "PDTB-I": 7, "RST-DT": 7}
 
 
 def test_the_seconds_of_a_pass_do_not_count_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,10 +231,30 @@ def test_texts_one_at_a_time_have_the_same_bits(tmp_path: Path) -> None:
     build(LanguageModelSize(1, 16, 400), suites, tmp_path)
     model, as_loaded = CausalLM(tmp_path, "cpu"), GPT2LMHeadModel.from_pretrained(tmp_path).eval()
     pairs = sampled(suites, 20)
-    for found, bits in zip(model.logprobs(pairs), plain(model, as_loaded, pairs), strict=True):
-        np.testing.assert_allclose(-found.logprobs, bits, atol=1e-4)
+    for scores, bits in zip(model.logprobs(pairs), plain(model, as_loaded, pairs), strict=True):
+        np.testing.assert_allclose(-scores.logprobs, bits, atol=1e-4)
+
+
+def conllu_record(*sizes: int) -> dict[str, Any]:
+    case = {"step": "build", "seconds": 3.0, "memory": {"memory_mb": 40.0, "own_mb": 30.0}}
+    return {"cases": [{"sentences": size, **case} for size in sizes]}
 
 
 def test_the_table_of_treebanks_gives_seconds_per_million() -> None:
-    case = {"sentences": 20_000, "step": "build", "seconds": 3.0, "memory": {"memory_mb": 40.0, "own_mb": 30.0}}
-    assert "| 20,000 | build | 3.0 | 150 | 40 | 30 |" in conllu({"cases": [case]})[1]
+    assert "| 20,000 | build | 3.0 | 150 | 40 | 30 |" in markdown(*conllu(conllu_record(20_000)))
+
+
+def test_the_terminal_shows_the_head_once_and_each_row_when_it_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    printed: set[str] = set()
+    for sizes in ((20_000,), (20_000, 30_000)):
+        print_new_lines(conllu(conllu_record(*sizes)), printed)
+    *_, head, first, second = capsys.readouterr().out.splitlines()
+    assert [head.split()[0], first.split()[0], second.split()[0]] == ["sentences", "20,000", "30,000"]
+
+
+def test_the_input_pipeline_is_measured_from_raw_text(tmp_path: Path) -> None:
+    data.generate(tmp_path / "text.txt", 300)
+    prepared = data.prepare(tmp_path / "text.txt", tmp_path / "cache")
+    epoch = data.epoch(tmp_path / "text.txt", tmp_path / "cache")
+    assert 150 < prepared["pairs"] < 300  # some are dev, test or too long
+    assert min(epoch["batch_sentences_per_second"], epoch["first_batch_seconds"]) > 0

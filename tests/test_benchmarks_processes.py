@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import sides
-from benchmarks.machine import SAMPLES, alone, grown_memory
+from benchmarks.machine import SAMPLES, alone, measured
 
 MEGABYTES = 100
 
@@ -20,22 +20,22 @@ def hold(megabytes: int, seconds: float = 0.0) -> None:
     del block
 
 
-def taken(before: int) -> dict[str, float]:
+def memory_after(before: int) -> dict[str, float]:
     hold(before)
-    with grown_memory() as memory:
+    with measured() as memory:
         hold(MEGABYTES, seconds=10 / SAMPLES)
     return memory
 
 
 def test_memory_is_that_of_the_work_alone() -> None:
     hold(300)  # ru_maxrss would hand it on to the child
-    memory = alone(taken, 200)
+    memory = alone(memory_after, 200)
     assert memory["memory_mb"] == pytest.approx(MEGABYTES, rel=0.1)
     assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.1)
 
 
 def test_memory_of_workers_counts() -> None:
-    with grown_memory() as memory:
+    with measured() as memory:
         worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 10 / SAMPLES))
         worker.start()
         worker.join()
@@ -53,7 +53,7 @@ def a_peer_alone(us: int) -> sides.Sides:
 
 
 def test_a_peer_as_it_comes_runs_in_a_process_of_its_own() -> None:
-    with sides.apart(partial(a_peer_alone, os.getpid())) as theirs:
+    with sides.peer_process(partial(a_peer_alone, os.getpid())) as theirs:
         for _ in range(2):
-            took = theirs()
-            assert took.all >= took.system >= 0
+            seconds = theirs()
+            assert seconds.total >= seconds.system >= 0

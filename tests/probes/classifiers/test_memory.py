@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.machine import grown_memory
+from benchmarks.machine import measured
 from probes import vectors
 from probes.classification import Classification
 from probes.classifiers import blocks
@@ -59,7 +59,7 @@ def grown(protocol: Any) -> float:
     """
     vectors.PORTION = 2 << 20
     scored(protocol, 100)
-    with grown_memory() as memory:
+    with measured() as memory:
         scored(protocol, ITEMS)
     return memory["memory_mb"]
 

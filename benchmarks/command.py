@@ -1,0 +1,61 @@
+"""How a benchmark runs as a script. Nothing slow is imported before its command line was read."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from os.path import relpath
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from encoder_lab.settings.command_line import FILE, Command, Setting, read_or_end, run
+
+ROOT = Path(__file__).parents[1]
+PRECISIONS = ("32-true", "bf16-mixed")  # with the names of Lightning; references use the first
+RESULTS = Path(relpath(Path(__file__).parent / "results"))  # short in help
+
+
+def json_setting(name: str, other: str = "") -> Setting:
+    """The file for the results, by default of this name; `other`: the name that some settings lead to."""
+    if other:
+        return Setting("json", f"the file for the results (default: {name}.json or {other}.json in {RESULTS})", FILE)
+    return Setting("json", "the file for the results", FILE, RESULTS / f"{name}.json")
+
+
+def benchmark(module: str, file: str, purpose: str | None, settings: Sequence[Setting], other: str = "") -> Command:
+    """The command line of a benchmark, by its `__name__`, `__file__` and `__doc__`; `other`: as in `json_setting`.
+
+    Where the file runs as a script, help and mistakes are answered now: slow imports follow.
+    """
+    name = Path(file).stem
+    settings = [*settings, json_setting(name, other)]
+    command = Command(f"python benchmarks/{name}.py", str(purpose).strip(), settings, most=0)
+    if module == "__main__":
+        read_or_end(command, sys.argv[1:])
+    return command
+
+
+def measure(
+    command: Command,
+    work: Callable[[SimpleNamespace], Iterable[dict[str, Any]]],
+    out: Callable[[SimpleNamespace], Path] = lambda settings: settings.json,
+) -> int:
+    """Runs a benchmark and returns the exit status.
+
+    `work` yields parts of the record as they are measured. After each the file has all that is known, so that a run
+    that is stopped loses nothing, and the terminal its new rows.
+    """
+
+    def write(settings: SimpleNamespace) -> None:
+        from benchmarks.machine import hardware, write_json
+        from benchmarks.tables import SECTIONS, print_new_lines, rates
+
+        _, tables = SECTIONS[Path(command.usage).stem]
+        record, printed = hardware(), set[str]()
+        limits = f"{record['threads']} threads, {rates(record)}"
+        print(f"{record['machine']}, {record['cores']} cores, {limits}", flush=True)
+        for part in work(settings):
+            record |= part
+            write_json(out(settings), record)
+            print_new_lines(tables(record), printed)
+
+    return run(command, sys.argv[1:], write, out)
