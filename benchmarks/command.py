@@ -47,7 +47,7 @@ def measure(
 
     def write(settings: SimpleNamespace) -> None:
         from benchmarks.machine import hardware, write_json
-        from benchmarks.tables import SECTIONS, print_new_lines, rates
+        from benchmarks.tables import SECTIONS, print_new_rows, rates
 
         _, tables = SECTIONS[Path(command.usage).stem]
         record, printed = hardware(), set[str]()
@@ -56,6 +56,6 @@ def measure(
         for part in work(settings):
             record |= part
             write_json(out(settings), record)
-            print_new_lines(tables(record), printed)
+            print_new_rows(tables(record), printed)
 
     return run(command, sys.argv[1:], write, out)

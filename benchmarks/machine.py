@@ -89,13 +89,14 @@ def hardware(size: int = 8192 if DEVICE == "cuda" else 2048, megabytes: int = 10
     }
 
 
-def write_json(path: Path, record: dict[str, Any]) -> None:
-    """Write the results of a benchmark, with its duration and the load of the machine."""
+def write_json(path: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """Write the results of a benchmark, with its duration and the load of the machine, and return all that."""
     load = os.getloadavg()[0]  # load of the whole machine; above its number of cores, seconds mean little
     record = {**record, "load": load, "seconds": round(time.perf_counter() - STARTED, 1)}
     with atomic_write(path) as file:
         json.dump(record, file, indent=1)
         file.write("\n")
+    return record
 
 
 SAMPLES = 10  # of memory, per second

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 PUBLISHED = 2_000_000  # sentences of an epoch in Conneau et al. 2018
 PARTS = ("translation", "entailment", "encoding", "regression")  # of the benchmark fair, in the order of rows
-WIDTH = 100  # columns of text
+WIDTH = 100  # columns of text, and of a cell on the terminal
+LEFT = ("what", "result", "others")  # columns with text, as the first of each table
 TERMINAL_ONLY = ("GFLOP/s", "GB/s", "memory, MB", "distinct", "result, MB", "largest difference")  # columns
 
 Record = dict[str, Any]
@@ -22,10 +23,12 @@ class Table(NamedTuple):
 
 def markdown(table: Table) -> str:
     """The rows as a table in Markdown."""
-    rows = [[(head, cell) for head, cell in row if head not in TERMINAL_ONLY] for row in table.rows]
-    heads = [head for head, _ in rows[0]]
-    lines = [f"| {' | '.join(heads)} |", "|---" + "|---:" * (len(heads) - 1) + "|"]
-    return "\n".join([*lines, *(f"| {' | '.join(cell for _, cell in row)} |" for row in rows)])
+    rows = [[(head, cell.replace("|", "/")) for head, cell in row if head not in TERMINAL_ONLY] for row in table.rows]
+    lines = [f"| {' | '.join(cell for _, cell in row)} |" for row in rows]
+    for row in rows[:1]:
+        rules = ["---" if number == 0 or head in LEFT else "---:" for number, (head, _) in enumerate(row)]
+        lines = [f"| {' | '.join(head for head, _ in row)} |", f"|{'|'.join(rules)}|", *lines]
+    return "\n".join(lines)
 
 
 def wrapped(text: str) -> str:
@@ -33,19 +36,23 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def print_new_lines(tables: Sequence[Table], printed: set[str]) -> None:
-    """The lines of the tables that were not printed before, in columns; texts and heads stand above their rows."""
-    for table in tables:
-        heads = "".join(_column(number, head, head) for number, (head, _) in enumerate(table.rows[0]))
-        lines = ["".join(_column(number, *column) for number, column in enumerate(row)) for row in table.rows]
-        for key, line in [(table.text + heads, f"\n{wrapped(table.text)}\n{heads}"), *zip(lines, lines, strict=True)]:
-            if key not in printed:
-                print(line.rstrip(), flush=True)
-                printed.add(key)
-
-
-def _column(number: int, head: str, cell: str) -> str:
-    return cell.rjust(max(len(head), 6) + 2) if number else cell.ljust(24)
+def print_new_rows(tables: Sequence[Table], printed: set[Any]) -> None:
+    """The rows of the tables that were not printed before, in columns; text and heads stand above the first."""
+    for number, table in enumerate(tables):
+        lines = [tuple(head for head, _ in row) for row in table.rows[:1]]
+        lines += [tuple(cell[:WIDTH] for _, cell in row) for row in table.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            if (number, line) in printed:
+                continue
+            if line == lines[0]:
+                print(f"\n{wrapped(table.text)}")
+            cells = [
+                cell.ljust(width) if place == 0 or head in LEFT else cell.rjust(width)
+                for place, (head, cell, width) in enumerate(zip(lines[0], line, widths, strict=True))
+            ]
+            print("  ".join(cells).rstrip(), flush=True)
+            printed.add((number, line))
 
 
 def megabytes(memory: dict[str, float]) -> Row:

@@ -28,7 +28,7 @@ from benchmarks.peers import (
 )
 from benchmarks.probing import Shape, vectors
 from benchmarks.steps import BATCH, by_length, generate, our_loss
-from benchmarks.tables import conllu, markdown, print_new_lines
+from benchmarks.tables import conllu, markdown, print_new_rows
 from datamodules.batches import Bag, Sentences
 from datamodules.discourse import SentencesInDocuments
 from datamodules.nli import InferencePairs
@@ -247,7 +247,7 @@ def test_the_table_of_treebanks_gives_seconds_per_million() -> None:
 def test_the_terminal_shows_the_head_once_and_each_row_when_it_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     printed: set[str] = set()
     for sizes in ((20_000,), (20_000, 30_000)):
-        print_new_lines(conllu(conllu_record(*sizes)), printed)
+        print_new_rows(conllu(conllu_record(*sizes)), printed)
     *_, head, first, second = capsys.readouterr().out.splitlines()
     assert [head.split()[0], first.split()[0], second.split()[0]] == ["sentences", "20,000", "30,000"]
 

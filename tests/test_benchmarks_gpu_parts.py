@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.gpu import __main__ as command
-from benchmarks.gpu.page import as_page, as_text, failures
+from benchmarks.gpu.page import as_page, failures, table
 from benchmarks.gpu.parts import MOST, PARTS, Outcome, Part, run_all
 
 HARDWARE = {"machine": "a GPU", "matrix_gflop_per_second": 100, "memory_gb_per_second": 10}
@@ -27,11 +27,11 @@ def test_a_part_that_fails_dies_or_hangs_keeps_its_rows_and_does_not_stop_the_ot
         for name in ("fails", "dies", "hangs", "ends")
     ]
     shown: list[Outcome] = []
-    found = run_all(parts, 3, shown.append)
-    assert shown == found
-    assert [outcome.rows for outcome in found] == [[3], [], [3], [3]]
+    outcomes = run_all(parts, 3, shown.append)
+    assert shown == outcomes
+    assert [outcome.rows for outcome in outcomes] == [[3], [], [3], [3]]
     errors = ["ValueError: no such kernel", "its process ended with 7", "stopped after its 4 seconds", ""]
-    assert [outcome.error for outcome in found] == errors
+    assert [outcome.error for outcome in outcomes] == errors
 
 
 def test_nothing_begins_when_the_time_is_over() -> None:
@@ -41,13 +41,13 @@ def test_nothing_begins_when_the_time_is_over() -> None:
 
 
 def record(*rows: dict[str, Any], error: str = "") -> dict[str, Any]:
-    parts = [{"name": "some", "error": error, "rows": list(rows), "seconds": 1}]
+    parts = [{"name": "speed", "error": error, "rows": list(rows), "seconds": 1}]
     return {"command": "make gpu", "device": "cuda", "hardware": HARDWARE, "parts": parts, "seconds": 1.0}
 
 
 def test_a_time_stands_next_to_others_and_its_share_of_what_the_machine_can_do() -> None:
-    line = as_text(record(TIMES)).splitlines()[1].split("  ")
-    assert [part.strip() for part in line if part] == ["some", "a step", "2 s", "1.50 plain", "25%", "10%"]
+    [row] = table(record(TIMES)).rows
+    assert [cell for _, cell in row] == ["speed", "a step", "2 s", "1.50 plain", "25%", "10%"]
 
 
 @pytest.mark.parametrize(("largest", "failed"), [(0.1, 0), (0.3, 1), (float("nan"), 1)])
@@ -74,8 +74,8 @@ def test_the_command_writes_all_that_was_found_with_the_name_of_the_hardware(
             show(outcome)
 
     monkeypatch.setattr(command, "run_all", run)
-    given = [f"json={tmp_path}/g.json", f"page={tmp_path}/g.md", "device=cpu", "sizes=tiny"]
-    status = command.run(command.COMMAND, given, command.work, lambda given: given.json)
+    arguments = [f"json={tmp_path}/g.json", f"page={tmp_path}/g.md", "device=cpu", "sizes=tiny"]
+    status = command.run(command.COMMAND, arguments, command.work, lambda settings: settings.json)
     assert status == 1
     assert json.loads((tmp_path / "g.json").read_text())["hardware"]["machine"] == "a GPU"
     assert "no such kernel" in (tmp_path / "g.md").read_text()

@@ -7,17 +7,16 @@ python -m benchmarks.gpu parts=[encoders,probing]
 Each part has a process and seconds of its own. The status is 1 where a part fails.
 """
 
-import json
 import os
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from benchmarks.gpu.page import as_page, as_text, failures
+from benchmarks.command import json_setting
+from benchmarks.gpu.page import as_page, failures, table
 from benchmarks.gpu.parts import PARTS, Outcome, run_all
-from benchmarks.settings import json_setting
+from benchmarks.tables import print_new_rows
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import FILE, Command, Setting, one_of, run, several
 from encoder_lab.storage.files import atomic_write
@@ -38,50 +37,44 @@ COMMAND = Command(
 )
 
 
-def work(options: SimpleNamespace) -> int:
-    if options.device == "cpu":
+def work(settings: SimpleNamespace) -> int:
+    if settings.device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # of the parts
     else:
         refuse_without_gpu()
     from benchmarks.gpu.sizes import BY_NAME
 
-    started, record = time.monotonic(), {"command": " ".join(["python -m benchmarks.gpu", *sys.argv[1:]])}
-    outcomes: list[Outcome] = []
+    command = " ".join(["python -m benchmarks.gpu", *sys.argv[1:]])
+    record = {"command": command, "device": settings.device, "sizes": settings.sizes, "hardware": {}, "parts": []}
 
     def show(outcome: Outcome) -> None:
         print(f"{outcome.name}: {outcome.error or 'done'}, {outcome.seconds:.0f} s", flush=True)
-        outcomes.append(outcome)
-        write(options, record | {"seconds": round(time.monotonic() - started, 1)}, outcomes)
+        add(record, outcome)
+        write(settings, record)
 
-    run_all([part for part in PARTS if part.function in options.parts], BY_NAME[options.sizes], show)
-    whole = write(options, record | {"seconds": round(time.monotonic() - started, 1)}, outcomes)
-    print(as_text(whole))
-    failed = failures(whole)
+    run_all([part for part in PARTS if part.function in settings.parts], BY_NAME[settings.sizes], show)
+    print_new_rows([table(record)], set())
+    failed = failures(record)
     if failed:
-        print(f"error: {failed} failed; see {options.page}", file=sys.stderr)
+        print(f"error: {failed} failed; see {settings.page}", file=sys.stderr)
     return min(failed, 1)
 
 
-def write(options: SimpleNamespace, record: dict[str, Any], outcomes: list[Outcome]) -> dict[str, Any]:
-    """Write what is known so far, and return it."""
-    rows = [row for outcome in outcomes for row in outcome.rows]
-    hardware: dict[str, Any] = next((row for row in rows if isinstance(row, dict)), {})
-    parts = [
-        {
-            "name": outcome.name,
-            "seconds": round(outcome.seconds, 1),
-            "error": outcome.error,
-            "rows": [as_dict(row) for row in outcome.rows if not isinstance(row, dict)],
-        }
-        for outcome in outcomes
-    ]
-    whole = record | {"device": options.device, "sizes": options.sizes, "hardware": hardware, "parts": parts}
-    with atomic_write(options.json) as file:
-        json.dump(whole, file, indent=1)
-        file.write("\n")
-    with atomic_write(options.page) as file:
-        file.write(as_page(whole))
-    return whole
+def add(record: dict[str, Any], outcome: Outcome) -> None:
+    """The rows of a part; those of limits begin with the hardware."""
+    for row in outcome.rows:
+        record["hardware"] |= row if isinstance(row, dict) else {}
+    rows = [as_dict(row) for row in outcome.rows if not isinstance(row, dict)]
+    seconds = round(outcome.seconds, 1)
+    record["parts"].append({"name": outcome.name, "seconds": seconds, "error": outcome.error, "rows": rows})
+
+
+def write(settings: SimpleNamespace, record: dict[str, Any]) -> None:
+    """Write what is known so far."""
+    from benchmarks.machine import write_json
+
+    with atomic_write(settings.page) as file:
+        file.write(as_page(write_json(settings.json, record)))
 
 
 def as_dict(row: Any) -> dict[str, Any]:
@@ -98,4 +91,4 @@ def refuse_without_gpu() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda options: options.json))
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda settings: settings.json))

@@ -18,10 +18,10 @@ import torch
 from lightning_fabric.utilities import move_data_to_device
 
 from benchmarks.coherence import LanguageModelSize, build, sampled, suites_of
+from benchmarks.command import PRECISIONS
 from benchmarks.gpu.rows import Difference, apart
 from benchmarks.gpu.sizes import TINY, Sizes
 from benchmarks.machine import DEVICE
-from benchmarks.settings import PRECISIONS
 from encoders.language_model import CausalLM
 from probes.classifiers import recorded
 from probes.classifiers.cells import Cell, Cells

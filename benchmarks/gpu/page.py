@@ -1,20 +1,30 @@
-"""The tables of a run of `make gpu`: on the terminal and as a page."""
+"""The table of a run of `make gpu`: on the terminal and as a page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from benchmarks.tables import Table, markdown, wrapped
+
 HEADS = ["part", "what", "result", "others", "products", "memory"]
-NOT_RUN = "Not run yet: no GPU was available. On a machine with one `make gpu` writes this page\n([how](../gpu.md))."
-LONGEST = 100  # characters of a cell on the terminal; the page has all
-TITLE = "# On a GPU: all measurements\n"
+TITLE = "# On a GPU: all measurements"
+NOT_RUN = "Not run yet: no GPU was available. On a machine with one `make gpu` writes this page ([how](../gpu.md))."
+MEANING = (
+    "Result: the largest difference, as a part of the largest number, of what is allowed; or seconds. Others: how "
+    "many times as long they take. Products and memory: the share of the machine's measured rate of matrix products "
+    "in that precision, and of its bandwidth."
+)
 
 
-def lines_of(record: Mapping[str, Any]) -> Iterator[list[str]]:
-    """A line of the table for each row, and one for each part that did not end."""
-    limits = record["hardware"]
+def table(record: Mapping[str, Any]) -> Table:
+    """A row for each check and each time, and one for each part that did not end."""
+    return Table("", [list(zip(HEADS, cells, strict=True)) for cells in _rows(record)])
+
+
+def _rows(record: Mapping[str, Any]) -> Iterator[list[str]]:
     for part in record["parts"]:
         for row in part["rows"]:
-            yield [part["name"], row["what"], *(_difference(row) if "tolerance" in row else _time(row, limits))]
+            cells = _difference(row) if "tolerance" in row else _time(row, record["hardware"])
+            yield [part["name"], row["what"], *cells]
         if part["error"]:
             yield [part["name"], "FAILED", part["error"], "", "", ""]
 
@@ -39,30 +49,14 @@ def failures(record: Mapping[str, Any]) -> int:
     return sum(bool(part["error"]) for part in record["parts"]) + sum(not row.get("passes", True) for row in rows)
 
 
-def as_text(record: Mapping[str, Any]) -> str:
-    """The table in columns."""
-    lines = [[cell[:LONGEST] for cell in line] for line in (HEADS, *lines_of(record))]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(HEADS))]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-
-
 def as_page(record: Mapping[str, Any]) -> str:
     """The page in Markdown; without a record it says that nothing was run."""
     if not record:
-        return f"{TITLE}\n{NOT_RUN}\n"
+        return f"{TITLE}\n\n{wrapped(NOT_RUN)}\n"
     hardware = record["hardware"]
-    said = [
-        f"`{record['command']}`, {hardware.get('date', '')}: {hardware.get('machine', record['device'])},",
-        f"torch {hardware.get('torch', '')}, {record['seconds']:.0f} s; {failures(record)} failed.",
-        "",
-        "Result: the largest difference, as a part of the largest number, of what is allowed; or seconds.",
-        "Others: how many times as long they take. Products and memory: the share of the machine's",
-        "measured rate of matrix products in that precision, and of its bandwidth.",
-        "",
-    ]
-    said += [f"* {name.replace('_', ' ')}: {hardware[name]:,}" for name in hardware if name.endswith("per_second")]
-    return "\n".join([TITLE, *said, "", *_markdown([HEADS, ["---"] * len(HEADS), *lines_of(record)]), ""])
-
-
-def _markdown(lines: Sequence[Sequence[str]]) -> list[str]:
-    return [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
+    conditions = (
+        f"`{record['command']}`, {hardware.get('date', '')}: {hardware.get('machine', record['device'])}, "
+        f"torch {hardware.get('torch', '')}, {record['seconds']:.0f} s; {failures(record)} failed."
+    )
+    rates = [f"* {name.replace('_', ' ')}: {hardware[name]:,}" for name in hardware if name.endswith("per_second")]
+    return "\n\n".join([TITLE, wrapped(conditions), wrapped(MEANING), "\n".join(rates), markdown(table(record))]) + "\n"

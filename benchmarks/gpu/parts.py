@@ -35,7 +35,7 @@ class Part(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a part found, also where it did not end."""
+    """The rows of a part, also where it did not end."""
 
     name: str
     rows: list[Any]
@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 
 
 PARTS = [
-    Part("benchmarks.gpu.limits", "limits", 40, timed=True),
+    Part("benchmarks.gpu.speed", "limits", 40, timed=True),
     Part("benchmarks.gpu.checks", "encoders", 120),
     Part("benchmarks.gpu.checks", "objectives", 120),
     Part("benchmarks.gpu.checks", "classifiers", 120),
@@ -68,12 +68,12 @@ def run_all(parts: Iterable[Part], sizes: Any, show: Callable[[Outcome], None], 
         return run(part, sizes, min(part.seconds, ends - time.monotonic()))
 
     for timed, alike in groupby(parts, lambda part: part.timed):
-        some = list(alike)
+        group = list(alike)
         shared = {} if timed else {"OMP_NUM_THREADS": "1"}  # of the cores
-        with patch.dict(os.environ, shared), ThreadPoolExecutor(1 if timed else len(some)) as pool:
-            for done in pool.map(outcome, some):
-                outcomes.append(done)
-                show(done)
+        with patch.dict(os.environ, shared), ThreadPoolExecutor(1 if timed else len(group)) as pool:
+            for ended in pool.map(outcome, group):
+                outcomes.append(ended)
+                show(ended)
     return outcomes
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.command import ROOT
 from benchmarks.gpu.rows import Difference, Row, Time, apart
 from benchmarks.gpu.sizes import QUICK, Sizes
 from benchmarks.machine import DEVICE
 
-ROOT = Path(__file__).parents[2]
 EPOCHS = 2
 EXACT = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}  # or cuBLAS may sum in another order
 
@@ -23,9 +23,9 @@ def train(*settings: str) -> float:
     """`python train.py SETTINGS`; its seconds. Raises RuntimeError with the last line that a failed run prints."""
     started = time.perf_counter()
     command = [sys.executable, "train.py", *settings]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | EXACT)
-    if done.returncode:
-        raise RuntimeError(f"train.py ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-500:]}")
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | EXACT)
+    if ended.returncode:
+        raise RuntimeError(f"train.py ended with {ended.returncode}: {(ended.stderr or ended.stdout).strip()[-500:]}")
     return time.perf_counter() - started
 
 
@@ -50,19 +50,19 @@ def distributed(_: Sizes) -> Iterator[Row]:
 def demo(sizes: Sizes) -> Iterator[Row]:
     """The seconds of the demo, with an empty cache."""
     with tempfile.TemporaryDirectory() as folder:
-        yield Time(f"{EPOCHS} epochs", train(*of(Path(folder), "demo"), *sizes.demo))
+        yield Time(f"{EPOCHS} epochs", train(*run_settings(Path(folder), "demo"), *sizes.demo))
 
 
 def tiny(folder: Path, name: str, *settings: str, epochs: int = EPOCHS) -> Path:
     """The folder of a run on a few sentences."""
-    train(*of(folder, name, epochs), *QUICK, *settings)
+    train(*run_settings(folder, name, epochs), *QUICK, *settings)
     return folder / name
 
 
-def of(folder: Path, name: str, epochs: int = EPOCHS) -> list[str]:
+def run_settings(folder: Path, name: str, epochs: int = EPOCHS) -> list[str]:
     """Settings of a run on the device."""
-    where = [f"hydra.run.dir={folder / name}", f"cache={folder / 'cache'}"]
-    return [*where, f"trainer.accelerator={DEVICE}", f"trainer.max_epochs={epochs}"]
+    folders = [f"hydra.run.dir={folder / name}", f"cache={folder / 'cache'}"]
+    return [*folders, f"trainer.accelerator={DEVICE}", f"trainer.max_epochs={epochs}"]
 
 
 def weights(run: Path) -> torch.Tensor:

@@ -9,12 +9,12 @@ from unittest.mock import patch
 import torch
 
 from benchmarks import fair
-from benchmarks.gpu.rows import Time
+from benchmarks.command import PRECISIONS
+from benchmarks.gpu.rows import Row, Time
 from benchmarks.gpu.sizes import Sizes
-from benchmarks.machine import DEVICE, now, repeated
+from benchmarks.machine import DEVICE, hardware, now, repeated
 from benchmarks.peers import scikit_learn
 from benchmarks.probing import Shape, fused, modern, sequential, vectors
-from benchmarks.settings import PRECISIONS
 from benchmarks.sides import Sides
 from benchmarks.steps import WIDTH, by_length, generate, our_module, our_step
 from probes.classifiers import recorded
@@ -26,8 +26,10 @@ PASSES = 1  # of each width and dropout, from which the seconds of one classifie
 L2 = 1e-3
 
 
-def rates(sizes: Sizes) -> Iterator[Time]:
-    """Copies to the device and recurrent layers in each precision: what limits the rest."""
+def limits(sizes: Sizes) -> Iterator[dict[str, Any] | Row]:
+    """What limits the rest: the hardware with its rates, then copies to the device and an LSTM in each precision."""
+    machine = hardware(sizes.product, sizes.megabytes)
+    yield {name: machine[name] for name in machine if name != "command"}  # the whole record has that of all parts
     numbers = torch.zeros(sizes.megabytes << 18)
     gigabytes = numbers.nbytes / 1e9
     pinned = numbers.pin_memory() if DEVICE == "cuda" else numbers
@@ -59,33 +61,33 @@ def _recurrent(dim: int, sizes: Sizes) -> Iterator[Time]:
         yield Time(f"LSTM of {dim:,} dimensions, {name}", seconds, {}, gflop, 0.0, precision)
 
 
-def _of(sides: Sides, times: int, precision: str = "32-true", **others: Callable[[], Any]) -> Time:
+def time_of(sides: Sides, times: int, precision: str = "32-true", **others: Callable[[], Any]) -> Time:
     """Ours next to the peer of the sides, and to others on the same sentences as ours."""
     ours = repeated(sides.ours, times)
-    peer = sides.name.partition(": ")[2]
+    what, _, peer = sides.name.partition(": ")
     seconds = {peer: repeated(sides.theirs, 1) * sides.share}
     seconds |= {name: repeated(other, 1) for name, other in others.items()}
-    return Time(sides.name.partition(": ")[0], ours, seconds, sides.more["gflop"], sides.more["gigabytes"], precision)
+    return Time(what, ours, seconds, sides.more["gflop"], sides.more["gigabytes"], precision)
 
 
 def translation(sizes: Sizes) -> Iterator[Time]:
     """Steps of translation to 40,000 codes, and the plain step with the library's packed LSTM on sorted batches."""
     for precision in PRECISIONS:
-        yield _of(fair.translation(precision, sizes.steps, sizes.scale), sizes.times, precision)
+        yield time_of(fair.translation(precision, sizes.steps, sizes.scale), sizes.times, precision)
 
 
 def entailment(sizes: Sizes) -> Iterator[Time]:
     """Steps of NLI, InferSent's loop, and a plain step with the library's packed LSTM."""
     for dim in sizes.dims:
         plain = fair.plain_entailment(dim, sizes.steps, sizes.scale)
-        yield _of(fair.entailment(dim, sizes.steps, sizes.scale), sizes.times, plain=plain)
+        yield time_of(fair.entailment(dim, sizes.steps, sizes.scale), sizes.times, plain=plain)
 
 
 def encoding(sizes: Sizes) -> Iterator[Time]:
     """Sentences through a frozen encoder, and InferSent's encode with the same weights."""
     for dim in sizes.dims:
         for precision in PRECISIONS:
-            yield _of(fair.sentences(dim, sizes.sentences, precision), 1, precision)
+            yield time_of(fair.sentences(dim, sizes.sentences, precision), 1, precision)
 
 
 def probing(sizes: Sizes) -> Iterator[Time]:
@@ -105,24 +107,23 @@ def probing(sizes: Sizes) -> Iterator[Time]:
 
 def step_of_a_grid(shape: Shape, times: int) -> Time:
     """A step of all classifiers of the published grid, recorded and kernel by kernel."""
-    data, took = as_tensors(vectors(shape)[0], DEVICE), {}
+    data, seconds = as_tensors(vectors(shape)[0], DEVICE), []
     [cells] = blocks(shape.dim, shape.classes, Grid(protocol="senteval"), "cuda")
     for plain in (recorded.PLAIN, sys.maxsize):
         model = Cells(shape.dim, shape.classes, cells, 1, DEVICE)
         with patch.object(recorded, "PLAIN", plain):
             batches = list(data.batches(torch.arange(64 * 100, device=DEVICE) % shape.train, 64))
-            took[plain] = repeated(lambda model=model, batches=batches: [model.step(*b) for b in batches], times)
-    return Time(
-        f"100 steps of {len(cells)} classifiers", took.pop(recorded.PLAIN), {"kernel by kernel": took.popitem()[1]}
-    )
+            steps = lambda model=model, batches=batches: [model.step(*batch) for batch in batches]  # noqa: E731
+            seconds.append(repeated(steps, times))
+    return Time(f"100 steps of {len(cells)} classifiers", seconds[0], {"kernel by kernel": seconds[1]})
 
 
 def compiled(sizes: Sizes) -> Iterator[Time]:
     """Steps of the Gated ConvNet, ours as it is and compiled: its parts are not fused by a library."""
     text = generate("nli", sizes.scale)
     batches = [text.batch(rows) for rows in by_length(text, sizes.steps, sizes.scale.batch)]
-    took = {}
-    for name, how in (("as it is", False), ("torch.compile", True)):
-        step = our_step(our_module("gated_convnet", text), compiled=how)
-        took[name] = repeated(lambda step=step: [step(batch) for batch in batches], sizes.times)
-    yield Time("NLI step, gated_convnet", took.pop("as it is"), took)
+    seconds = []
+    for is_compiled in (False, True):
+        step = our_step(our_module("gated_convnet", text), compiled=is_compiled)
+        seconds.append(repeated(fair.repeat(step, batches), sizes.times))
+    yield Time("NLI step, gated_convnet", seconds[0], {"torch.compile": seconds[1]})
