@@ -41,7 +41,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 import torch
 
 from benchmarks import sequential
-from benchmarks.machine import alone, measured
+from benchmarks.machine import add_ratios, alone, measured
 from benchmarks.probing import Shape, vectors
 from benchmarks.sequential import nested_folds
 from probes.classifiers.classifier import Grid, as_tensors
@@ -92,12 +92,6 @@ def regress(side: str, pairs: tuple[int, int, int], dim: int) -> dict[str, Any]:
     return {"dev": 100 * r, "test": 100 * correlation(predicted, test.y.numpy()), **cost}
 
 
-def with_ratios(sides: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Each side with its ratio to the slowest."""
-    slowest = sides["one after another"]["seconds"]
-    return {name: {**side, "ratio": slowest / side["seconds"]} for name, side in sides.items()}
-
-
 def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     shape, pairs = Shape(settings.sentences, 2, 2, settings.dim, 2), tuple(settings.pairs)
     sides = {
@@ -105,10 +99,12 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
         "senteval, fused": alone(ours, shape, settings.folds, "senteval"),
         "one after another": alone(published, shape, settings.folds, settings.outer or settings.folds),
     }
-    yield {"shape": shape._asdict(), "folds": settings.folds, "pairs": pairs, **with_ratios(sides)}
+    add_ratios(sides, "one after another")
+    yield {"shape": shape._asdict(), "folds": settings.folds, "pairs": pairs, **sides}
     related: dict[str, Any] = {}
     for dim in PAIR_DIMS:
-        related[str(dim)] = with_ratios({side: alone(regress, side, pairs, dim) for side in sides})
+        related[str(dim)] = {side: alone(regress, side, pairs, dim) for side in sides}
+        add_ratios(related[str(dim)], "one after another")
         yield {"relatedness": related}
 
 

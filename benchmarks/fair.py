@@ -48,13 +48,11 @@ from benchmarks.steps import (
     FULL,
     WIDTH,
     WORDS,
-    GeneratedText,
     Scale,
+    amounts,
     by_length,
     encoder_of,
     generate,
-    moved,
-    operations,
     our_loss,
     our_module,
     our_step,
@@ -69,14 +67,6 @@ from objectives.nli import NLI
 
 DIMS = (512, 4096)
 SENTENCES = {512: (100, 300, 1000, 3000), 4096: (100, 300)}
-
-
-def amounts(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
-    """What these steps multiply and move at least."""
-    return {
-        "gflop": sum(operations(module, text, rows) for rows in batches) / 1e9,
-        "gigabytes": sum(moved(module, text, rows) for rows in batches) / 1e9,
-    }
 
 
 def translation(precision: str, batches: int, scale: Scale = FULL) -> Sides:

@@ -64,11 +64,11 @@ def sides(train: int, dim: int, classes: int, with_encoder: bool) -> Sides:
         weights = (our_optima(standard, classes), *(search().weights for search in theirs))
         above, default, *others = above_optimum(standard, classes, *weights)
     assert max(above, default) < 0.01, f"{above} and {default} nats above the optimum: the losses are not the same"
-    near = next((way for way, its in zip(theirs, (default, *others), strict=True) if its <= above), theirs[-1])
+    near = next((search for search, its in zip(theirs, (default, *others), strict=True) if its <= above), theirs[-1])
     variant = f"{', BiLSTM' * with_encoder}{f', {times} times' * (times > 1)}"
     name = f"logistic regression, {train:,} x {dim:,}, {classes} classes{variant}: scikit-learn"
     ours()  # the first call is slow; theirs were called above
-    our_work, default_work, near_work = (partial(repeat, way, times) for way in (ours, theirs[0], near))
+    our_work, default_work, near_work = (partial(repeat, work, times) for work in (ours, theirs[0], near))
     return Sides(name, our_work, default_work, theirs_as_ours=near_work, more={"above_optimum": [above, default]})
 
 

@@ -163,6 +163,12 @@ def cost_of(work: Callable[[], object]) -> dict[str, Any]:
     return {"seconds": cost.pop("seconds"), "memory": cost}
 
 
+def add_ratios(sides: dict[str, dict[str, Any]], reference: str) -> None:
+    """To each side of the same work: how many times as fast as the reference it is."""
+    for side in sides.values():
+        side["ratio"] = sides[reference]["seconds"] / side["seconds"]
+
+
 def alone(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run the function in a new process, so that each measurement has its own memory."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:

@@ -63,7 +63,9 @@ def by_epoch(precision: str, epochs: int, steps: int, cache: Path, run: Path) ->
             if line.startswith("epoch ") and "before training" not in line:
                 samples.append(resources(process.pid, cache))
                 print(f"  {precision}, epoch {len(samples)}: {samples[-1]}", flush=True)
-    assert len(samples) == epochs, f"{' '.join(command)} ended after {len(samples)} epochs"
+    if len(samples) != epochs or process.returncode:
+        ended = f"ended with {process.returncode} after {len(samples)} epochs"
+        raise RuntimeError(f"{' '.join(command)} {ended}")
     return samples
 
 

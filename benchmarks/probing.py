@@ -44,7 +44,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, PUBLISHED)
 import numpy as np
 import torch
 
-from benchmarks.machine import DEVICE, alone, measured, now
+from benchmarks.machine import DEVICE, add_ratios, alone, measured, now
 from benchmarks.sequential import search, train_alone
 from probes.classifiers import optimum, senteval
 from probes.classifiers.cells import Cell, Cells, predict
@@ -186,8 +186,8 @@ def compare(shape: Shape, sequential_passes: int, fused_passes: int) -> dict[str
     ours = {"modern": alone(modern, shape), "senteval, fused": alone(fused, shape, fused_passes)}
     passes = ours["senteval, fused"].pop("toolkit_passes")
     sides = {"sequential": alone(sequential, shape, passes, sequential_passes), **ours}
+    add_ratios(sides, "sequential")
     for side in sides.values():
-        side["ratio"] = sides["sequential"]["seconds"] / side["seconds"]
         side["gflop_per_second"] = side.pop("gflop") / side["seconds"]
     if fused_passes:
         sides["modern"]["ratio"] *= FEWEST_PASSES / fused_passes

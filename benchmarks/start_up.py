@@ -13,70 +13,69 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
+from benchmarks.command import ROOT
 from encoder_lab.settings.command_line import asks_for_help, show_help
 
-CLOCK = time.CLOCK_BOOTTIME  # which /proc counts a process's start with
-STEPS = "first step"
+FIRST_STEP = "first step"
 ARGUMENTS = "train.refuse_wrong_arguments"
 WORK = {  # by function: the stage that ends with it
     "encoder_lab.training.build.suites_of": "corpus, tasks",
     "encoder_lab.training.build.run_vectors": "word vectors",
     "encoder_lab.training.build.build": "model",
     "probes.callback.ProbingCallback.on_train_start": "probing before training",
-    "objectives.objective.Objective.on_before_optimizer_step": STEPS,
+    "objectives.objective.Objective.on_before_optimizer_step": FIRST_STEP,
 }
 
 
-def since_the_start() -> float:
-    """Seconds since this process started."""
+def wall_and_cpu_seconds() -> tuple[float, float]:
+    """Of this process since its start, which /proc counts with CLOCK_BOOTTIME."""
     started = float(Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19]) / 100
-    return time.clock_gettime(CLOCK) - started
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - started, time.process_time()
 
 
 class Stages:
     """Prints when each stage ends; the functions of the run are replaced in this process."""
 
     def __init__(self) -> None:
-        self.last = (0.0, 0.0)
+        self.ended = (0.0, 0.0)
 
-    def ends(self, stage: str) -> None:
-        now = since_the_start(), time.process_time()
-        wall, cpu = (later - earlier for later, earlier in zip(now, self.last, strict=True))
-        print(f"| {stage} | {wall:.1f} | {cpu:.1f} | {now[0]:.1f} |", file=sys.stderr, flush=True)
-        self.last = now
+    def end(self, stage: str) -> None:
+        wall, cpu = wall_and_cpu_seconds()
+        row = f"| {stage} | {wall - self.ended[0]:.1f} | {cpu - self.ended[1]:.1f} | {wall:.1f} |"
+        print(row, file=sys.stderr, flush=True)
+        self.ended = wall, cpu
 
-    def after(self, function: str, stage: str) -> None:
-        """Notes the end of a stage when a function, given by its dotted name, returns."""
+    def end_with(self, function: str, stage: str) -> None:
+        """The stage ends when a function, given by its dotted name, returns."""
         owner, name = pkgutil.resolve_name(function.rpartition(".")[0]), function.rpartition(".")[2]
-        watched = getattr(owner, name)
+        original = getattr(owner, name)
 
-        def noted(*arguments: Any, **named: Any) -> Any:
-            result = watched(*arguments, **named)
-            self.ends(stage)
-            if stage == STEPS:
+        def timed(*arguments: Any, **options: Any) -> Any:
+            result = original(*arguments, **options)
+            self.end(stage)
+            if stage == FIRST_STEP:
                 os._exit(0)  # an exception would be taken for Ctrl-C
             return result
 
-        setattr(owner, name, noted)
+        setattr(owner, name, timed)
 
 
-def watched(arguments: list[str]) -> None:
+def train_to_first_step(arguments: list[str]) -> None:
     """`python train.py ARGUMENTS` up to its first step."""
     import train
 
-    stages, work = Stages(), train.train
-    stages.after(ARGUMENTS, "Python, arguments")
+    stages, original = Stages(), train.train
+    stages.end_with(ARGUMENTS, "Python, arguments")
 
-    def begin(*settings: Any) -> None:
-        stages.ends("Hydra, libraries, settings")
+    def timed(*settings: Any) -> None:
+        stages.end("Hydra, libraries, settings")
         for function, stage in WORK.items():
-            stages.after(function, stage)
-        work(*settings)
+            stages.end_with(function, stage)
+        original(*settings)
 
-    train.train = begin
+    train.train = timed
     sys.argv = ["train.py", *arguments]
     train.command(arguments)
 
@@ -88,20 +87,18 @@ def main(arguments: list[str]) -> int:
         return 0
     with tempfile.TemporaryDirectory() as folder:
         for run in ("first", "second"):
-            if run == "second":
-                print("| stage | seconds | CPU seconds | since the start |\n| --- | ---: | ---: | ---: |")
-            settings = [*arguments, f"hydra.run.dir={folder}/{run}"]
-            done = subprocess.run([sys.executable, __file__, "--watched", *settings], cwd=ROOT, stderr=subprocess.PIPE)
-            rows = [line for line in done.stderr.decode().splitlines() if line.startswith("| ")]
-            if done.returncode or not rows:
-                print(done.stderr.decode(), file=sys.stderr)
-                return done.returncode or 1
-        print("\n".join(rows))
+            command = [sys.executable, __file__, "--to-first-step", *arguments, f"hydra.run.dir={folder}/{run}"]
+            ended = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+            rows = [line for line in ended.stderr.splitlines() if line.startswith("| ")]
+            if ended.returncode or not rows:
+                print(ended.stderr, file=sys.stderr)
+                return ended.returncode or 1
+    print("\n".join(["| stage | seconds | CPU seconds | since the start |", "| --- | ---: | ---: | ---: |", *rows]))
     return 0
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--watched"]:
-        watched(sys.argv[2:])
+    if sys.argv[1:2] == ["--to-first-step"]:
+        train_to_first_step(sys.argv[2:])
     else:
         sys.exit(main(sys.argv[1:]))

@@ -142,6 +142,14 @@ def our_module(encoder: str, text: Any, **settings: Any) -> Any:
     return SequenceObjective(*parts).to(DEVICE)
 
 
+def amounts(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
+    """What these steps multiply and move at least."""
+    return {
+        "gflop": sum(operations(module, text, rows) for rows in batches) / 1e9,
+        "gigabytes": sum(moved(module, text, rows) for rows in batches) / 1e9,
+    }
+
+
 def operations(module: Any, text: GeneratedText, rows: np.ndarray) -> float:
     """Operations of the matrix products of a step: two per weight and position forward, twice as many backward."""
     sentences = (text.source, text.target) if text.objective == "nli" else (text.source,)

@@ -46,7 +46,7 @@ def print_new_rows(tables: Sequence[Table], printed: set[Any]) -> None:
             if (number, line) in printed:
                 continue
             if line == lines[0]:
-                print(f"\n{wrapped(table.text)}")
+                print(f"\n{wrapped(table.text)}".rstrip())
             cells = [
                 cell.ljust(width) if place == 0 or head in LEFT else cell.rjust(width)
                 for place, (head, cell, width) in enumerate(zip(lines[0], line, widths, strict=True))

@@ -64,11 +64,10 @@ from benchmarks.steps import (
     POOL,
     GeneratedText,
     Step,
+    amounts,
     by_length,
     generate,
     in_file_order,
-    moved,
-    operations,
     our_module,
     our_step,
     plain_step,
@@ -98,11 +97,9 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
     for precision in precisions:
         module = our_module(encoder, text)
         rates = timed(our_step(module, precision), text, batches)
-        steps_per_second = rates["tokens_per_second"] * len(batches) / sum(map(text.tokens, batches))
-        sides[precision] = rates | {
-            "gflop_per_second": np.mean([operations(module, text, rows) for rows in batches]) * steps_per_second / 1e9,
-            "gigabytes_per_second": np.mean([moved(module, text, rows) for rows in batches]) * steps_per_second / 1e9,
-        }
+        seconds = sum(map(text.tokens, batches)) / rates["tokens_per_second"]
+        work = amounts(module, text, batches)
+        sides[precision] = rates | {f"{name}_per_second": number / seconds for name, number in work.items()}
     parts = shares(our_module(encoder, text), text, by_length(text, REFERENCE_STEPS))
     sides[precisions[0]] |= {f"share_{part}": share for part, share in parts.items()}
     if compiled:

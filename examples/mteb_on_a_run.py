@@ -22,24 +22,24 @@ class RunForMTEB(AbsEncoder):
 
     def __init__(self, model_name: str, revision: str | None = None, *, device: str | None = None, **_: Any) -> None:
         self.model = load_encoder(model_name, device, raw=True)
-        known = {
+        metadata = {
             "name": f"sentence-encoder-lab/{Path(model_name).resolve().name}",
             "embed_dim": self.model.get_sentence_embedding_dimension(),
             "similarity_fn_name": ScoringFunction.COSINE,
         }
-        self.mteb_model_meta = ModelMeta.create_empty(known)
+        self.mteb_model_meta = ModelMeta.create_empty(metadata)
 
-    def encode(self, inputs: Iterable[dict[str, list[str]]], **asked: Any) -> np.ndarray:
+    def encode(self, inputs: Iterable[dict[str, list[str]]], **options: Any) -> np.ndarray:
         """Vectors (N, D) of MTEB's batches."""
-        options = {key: asked[key] for key in ("batch_size", "show_progress_bar") if key in asked}
-        return self.model.encode([text for batch in inputs for text in batch["text"]], **options)
+        ours = {key: options[key] for key in ("batch_size", "show_progress_bar") if key in options}
+        return self.model.encode([text for batch in inputs for text in batch["text"]], **ours)
 
 
 # %% Scores of its tasks
 def main(run: str, tasks: list[Any]) -> dict[str, float]:
     """The main score of each task, printed as it comes."""
-    found = mteb.evaluate(RunForMTEB(run), tasks, cache=None, show_progress_bar=False)
-    scores = {result.task_name: float(result.get_score()) for result in found.task_results}
+    results = mteb.evaluate(RunForMTEB(run), tasks, cache=None, show_progress_bar=False)
+    scores = {result.task_name: float(result.get_score()) for result in results.task_results}
     for name, score in scores.items():
         print(f"{name:40}{100 * score:6.1f}")
     return scores

@@ -7,7 +7,7 @@ MODEL: a folder with a transformer and its tokenizer. SICK: a folder with SICK_t
 evaluate.py. `python report.py curves finetuned out=curves.png` draws the scores.
 """
 
-# %% What was asked for
+# %% Arguments
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,14 @@ from probes.results import read_rows
 from probes.statistics import compare
 from probes.trainer_callback import ProbingTrainerCallback
 
-GIVEN = dict(text.split("=", 1) for text in sys.argv[1:] if "=" in text)
+SETTINGS = dict(text.split("=", 1) for text in sys.argv[1:] if "=" in text)
 MODEL, SICK = (text for text in sys.argv[1:] if "=" not in text)
-OUT = Path(GIVEN.pop("out", "finetuned"))
-EPOCHS, SIZE = int(GIVEN.pop("epochs", "3")), int(GIVEN.pop("size", "4500"))
-TASKS = tasks_for(*(f"{key}={value}" for key, value in GIVEN.items()))
+OUT = Path(SETTINGS.pop("out", "finetuned"))
+EPOCHS, SIZE = int(SETTINGS.pop("epochs", "3")), int(SETTINGS.pop("size", "4500"))
+TASKS = tasks_for(*(f"{key}={value}" for key, value in SETTINGS.items()))
 
 
-# %% The model: vectors are means over the top layer; a linear layer over [u, v, |u - v|, u * v] tells the label
+# %% The model: vectors are means over the top layer; a linear layer over [u, v, |u - v|, u * v] gives the label
 class Entailment(nn.Module):
     """Not a class of this project: the callback needs `encode` alone."""
 

@@ -5,7 +5,7 @@ python examples/probe_your_own_model.py FOLDER                  and a sentence-t
 python examples/probe_your_own_model.py FOLDER probes.tasks=[SentLen,WC]      settings as those of evaluate.py
 """
 
-# %% What was asked for
+# %% Arguments
 import sys
 import tempfile
 from pathlib import Path
@@ -54,7 +54,7 @@ for folder in FOLDERS:
 
 
 # %% Scores with 95% intervals. A control task gives each word a random label: what is above it is not memory
-def told(score: Evaluated, control: Evaluated) -> str:
+def as_cell(score: Evaluated, control: Evaluated) -> str:
     """One cell: the score, its interval, and its distance to the control task (Hewitt and Liang 2019)."""
     row = score.row
     selectivity = row.test_accuracy - control.row.test_accuracy
@@ -66,5 +66,5 @@ for model in models:
     per_word = controls_of(TASKS, SEED)[::2]  # type: ignore[arg-type]  # every other one: per sentence
     evaluation = Evaluation(model, [*TASKS, *per_word], seed=SEED)
     scores, controls = evaluation.scores(TASKS), evaluation.scores(per_word)
-    cells = [told(score, control) for score, control in zip(scores, controls, strict=True)]
+    cells = [as_cell(score, control) for score, control in zip(scores, controls, strict=True)]
     print(f"{model.encoder + ', ' + model.objective:42}" + "".join(f"{cell:>22}" for cell in cells))

@@ -20,7 +20,7 @@ from encoders import load_encoder
 RUN = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/watched")
 
 
-def do(*command: str) -> None:
+def run(*command: str) -> None:
     """A command as one types it in a shell."""
     print("python", *command)
     subprocess.run([sys.executable, *command], check=True)
@@ -29,10 +29,10 @@ def do(*command: str) -> None:
 # %% Train. Every epoch is kept, and the tasks are scored at steps of the first epoch too.
 SETTINGS = ["corpus.size=2000", "trainer.max_epochs=3", "probes.tasks=[SentLen,WC,BShift,SubjNum]"]
 WITHIN = ["checkpoints.keep=every", "checkpoints.steps=[2,8,32]", "probes.steps=[2,8,32]"]
-do("train.py", "objective=nmt_enfr", *SETTINGS, *WITHIN, f"hydra.run.dir={RUN}", *sys.argv[2:])
+run("train.py", "objective=nmt_enfr", *SETTINGS, *WITHIN, f"hydra.run.dir={RUN}", *sys.argv[2:])
 
 # %% Curves: what rises and what falls, also within the first epoch.
-do("report.py", "curves", str(RUN), f"out={RUN / 'probing.png'}")
+run("report.py", "curves", str(RUN), f"out={RUN / 'probing.png'}")
 
 with (RUN / "probes.csv").open(encoding="utf-8") as file:
     for row in csv.DictReader(file):
@@ -49,5 +49,5 @@ for epoch in (0, 1):
 
 # %% A suite that was not scored while the run trained, for all epochs that it kept.
 SIZES = [f"discoeval.{split}_size={size}" for split, size in (("train", 200), ("dev", 60), ("test", 60))]
-do("evaluate.py", f"model={RUN}", "epochs=all", "suite=discoeval", "discoeval.tasks=[SP]", *SIZES)
-do("report.py", "curves", str(RUN), "suite=discoeval", f"out={RUN / 'discoeval.png'}")
+run("evaluate.py", f"model={RUN}", "epochs=all", "suite=discoeval", "discoeval.tasks=[SP]", *SIZES)
+run("report.py", "curves", str(RUN), "suite=discoeval", f"out={RUN / 'discoeval.png'}")

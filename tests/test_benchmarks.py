@@ -94,8 +94,8 @@ def pair_of(
         parts = ("embedding", "lstm", "output", *(["attention"] if encoder.attention else []))
         shared = [(getattr(ours.decoder, part), getattr(plain, part)) for part in parts]
     tied(plain.encoder)
-    for mine, theirs in shared:
-        for weight, other in zip(mine.parameters(), theirs.parameters(), strict=True):
+    for module, plain_module in shared:
+        for weight, other in zip(module.parameters(), plain_module.parameters(), strict=True):
             other.data = weight.data
     [batch] = data.train_dataloader()
     return ours.eval(), plain.eval(), batch

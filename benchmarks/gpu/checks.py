@@ -58,14 +58,16 @@ def objectives(_: Sizes) -> Iterator[Difference]:
         for name in each_objective.MODULES.values():
             module, data = each_objective.built(Path(folder), f"objective={name}")
             module.log_score = lambda *_, **__: None  # type: ignore[method-assign]
-            there = deepcopy(module).to(DEVICE)
+            on_device = deepcopy(module).to(DEVICE)
             batch = next(iter(data.train_dataloader()))
             loss, gradient = _step(module, batch)
             for precision in PRECISIONS:
                 with in_precision(precision):
-                    other, slope = _step(there, move_data_to_device(batch, torch.device(DEVICE)))
+                    other, other_gradient = _step(on_device, move_data_to_device(batch, torch.device(DEVICE)))
                 yield Difference(f"{name}, {precision}: loss", apart(other, loss), TOLERANCE[precision])
-                yield Difference(f"{name}, {precision}: gradient", apart(slope, gradient), 2 * TOLERANCE[precision])
+                yield Difference(
+                    f"{name}, {precision}: gradient", apart(other_gradient, gradient), 2 * TOLERANCE[precision]
+                )
 
 
 def _step(module: Any, batch: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -112,8 +114,8 @@ def language_model(_: Sizes) -> Iterator[Difference]:
     suites = suites_of(60)
     with tempfile.TemporaryDirectory() as folder:
         build(LanguageModelSize(2, 64, 400), suites, Path(folder))
-        here, there = (CausalLM(Path(folder), device) for device in ("cpu", DEVICE))
+        on_cpu, on_device = (CausalLM(Path(folder), device) for device in ("cpu", DEVICE))
         pairs = list(islice(sampled(suites, 60), 60))
-        both = zip(here.logprobs(pairs), there.logprobs(pairs), strict=True)
+        both = zip(on_cpu.logprobs(pairs), on_device.logprobs(pairs), strict=True)
         largest = max(float(abs(a.logprobs - b.logprobs).max(initial=0)) for a, b in both)
     yield Difference(f"{len(pairs)} texts: bits of a token", largest, BITS)
