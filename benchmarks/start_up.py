@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
         return 0
     with tempfile.TemporaryDirectory() as folder:
         for run in ("first", "second"):
-            command = [sys.executable, __file__, "--to-first-step", *arguments, f"hydra.run.dir={folder}/{run}"]
+            command = [sys.executable, __file__, "--watched", *arguments, f"hydra.run.dir={folder}/{run}"]
             ended = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
             rows = [line for line in ended.stderr.splitlines() if line.startswith("| ")]
             if ended.returncode or not rows:
@@ -98,7 +98,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--to-first-step"]:
+    if sys.argv[1:2] == ["--watched"]:
         train_to_first_step(sys.argv[2:])
     else:
         sys.exit(main(sys.argv[1:]))
