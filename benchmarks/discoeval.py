@@ -42,7 +42,7 @@ from benchmarks.sequential import train_alone
 from probes.classification import Classification
 from probes.classifiers import senteval
 from probes.classifiers.classifier import Grid, Labelled, as_tensors
-from probes.classifiers.grid import Data
+from probes.classifiers.examples import Data
 from probes.discoeval.features import READINGS
 from probes.task import Items
 from probes.vectors import MAX_BYTES, Streamed, Vectors

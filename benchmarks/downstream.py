@@ -45,7 +45,7 @@ from benchmarks.machine import add_ratios, alone, measured
 from benchmarks.probing import Shape, vectors
 from benchmarks.sequential import nested_folds
 from probes.classifiers.classifier import Grid, as_tensors
-from probes.classifiers.grid import Tensors
+from probes.classifiers.examples import Tensors
 from probes.downstream.folds import nested
 from probes.downstream.relatedness import correlation, regression
 

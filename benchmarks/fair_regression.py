@@ -12,7 +12,7 @@ from benchmarks.steps import WIDTH
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoders.bilstm import BiLSTM
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
-from probes.classifiers.grid import Tensors
+from probes.classifiers.examples import Tensors
 from probes.classifiers.optimum import GAP, Optima, Weights, cross_entropy
 
 TASKS = [(2000, 512, 2), (20000, 512, 2), (5000, 2048, 2), (2000, 512, 6), (20000, 512, 20)]  # N, D, C

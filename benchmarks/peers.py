@@ -23,7 +23,7 @@ from encoders.recurrent import Bidirectional
 from objectives.attention import Attention, Memory
 from objectives.layers import LOSSES, feedforward
 from objectives.nli import features
-from probes.classifiers.grid import Labelled
+from probes.classifiers.examples import Labelled
 
 Words = Callable[[Tensor], Tensor]  # ids (B, T) to word vectors (B, T, E)
 VectorOf = Callable[[Any], np.ndarray]  # of a word (E,)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from probes.classifiers.grid import Score
+from probes.classifiers.examples import Score
 from probes.task import Items
 
 Predict = Callable[[Items], np.ndarray]

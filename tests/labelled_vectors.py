@@ -3,7 +3,7 @@
 import numpy as np
 
 from probes.classifiers.classifier import Labelled, as_tensors, standardised
-from probes.classifiers.grid import Tensors
+from probes.classifiers.examples import Tensors
 
 
 def random_labels(sentences: int, seed: int, classes: int) -> Labelled:

@@ -4,31 +4,29 @@ report.py imports this module only to make a report, because it loads matplotlib
 """
 
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from matplotlib.figure import Figure
-
 from encoder_lab.errors import InputError, printable
-from encoder_lab.reports import compare, correlation, interactive, layers, order, pareto, stability, subspaces, use
+from encoder_lab.reports import compare, correlation, layers, order, pareto, sizes, stability, subspaces, use
+from encoder_lab.reports.chart import ChartSection
 from encoder_lab.reports.claims import CLAIMS
-from encoder_lab.reports.curves import Panel, by_chart, draw_panels, panel_of
-from encoder_lab.reports.drawing import FIGURES, save_figure
+from encoder_lab.reports.curves import Panel, by_chart, charts_by_model, charts_by_task, panel_of
 from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
+from encoder_lab.reports.figure import FIGURES, draw, save_figure
 from encoder_lab.reports.findings import as_markdown, check
-from encoder_lab.reports.findings_picture import draw_findings
+from encoder_lab.reports.findings_chart import chart_of_findings
 from encoder_lab.reports.formats import select_tasks
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites
-from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.reports.page import FORMATS, page
 from encoder_lab.reports.published import TRAINING
 from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.scores import as_csv, runs_in
 from encoder_lab.reports.scores import scores as scores_of_runs
-from encoder_lab.reports.sizes import by_size, draw_sizes, has_size, lines_by_size
 from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
 from encoder_lab.reports.table import Table, no_scores, own_cell, probing_table, refuse_without_effect, training_table
 from encoder_lab.reports.table_notes import at_another_epoch
@@ -88,48 +86,47 @@ def report_stability(arguments: SimpleNamespace) -> None:
 
 def report_curves(arguments: SimpleNamespace) -> None:
     models = reported(arguments)
-    panels = panels_of(models, arguments)
+    panels = panels_of(models, arguments.suite, arguments.classifier)
     if not panels:
         raise no_scores(models, arguments.suite)
-    print(save_figure((draw_overlay if arguments.overlay else draw_panels)(panels), arguments.out))
+    save((charts_by_task if arguments.overlay else charts_by_model)(panels), arguments.out)
 
 
 def report_correlation(arguments: SimpleNamespace) -> None:
-    probing, downstream = probing_and_downstream(reported(arguments, or_published=True), arguments, arguments.published)
-    print(save_figure(correlation.draw_correlations(correlation.correlate(probing, downstream)), arguments.out))
+    save(correlations(reported(arguments, or_published=True), arguments, arguments.published), arguments.out)
 
 
 def report_size(arguments: SimpleNamespace) -> None:
     runs = [run for model in reported(arguments) for run in model.runs]
-    models = by_size(runs)
-    figure = draw_sizes(models, arguments.suite, arguments.epoch, arguments.classifier)
-    left_out("no encoder.dim", [str(run.folder) for run in runs if not has_size(run)])
+    models = sizes.by_size(runs)
+    section = sizes.charts_by_size(models, arguments.suite, arguments.epoch, arguments.classifier)
+    left_out("no encoder.dim", [str(run.folder) for run in runs if not sizes.has_size(run)])
     left_out("one size alone", [model.title for model in models if len(model.sizes) < 2])
-    print(save_figure(figure, arguments.out))
+    save(section, arguments.out)
 
 
 def report_layers(arguments: SimpleNamespace) -> None:
     models = reported(arguments, or_published=True)
     layered = layers.layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
     layered += layers.published_layers() if arguments.published is not False else []
-    show(layers.as_text(layered), layers.draw_layers(layered), arguments.out)
+    save(layers.charts_by_layer(layered), arguments.out, layers.as_text(layered))
 
 
 def report_order(arguments: SimpleNamespace) -> None:
     learnt = order.orders(reported(arguments), arguments.suite, arguments.classifier)
-    show(order.as_text(learnt), order.draw_orders(learnt), arguments.out)
+    save(order.charts_of_order(learnt), arguments.out, order.as_text(learnt))
 
 
 def report_use(arguments: SimpleNamespace) -> None:
     models = reported(arguments)
     used = use.use_of(models, arguments.epoch, arguments.classifier)
     notes = at_another_epoch(models, "use", arguments.epoch)
-    show("\n".join([use.as_text(used), *notes]), use.draw_use(used), arguments.out)
+    save(use.charts_of_use(used), arguments.out, "\n".join([use.as_text(used), *notes]))
 
 
 def report_pareto(arguments: SimpleNamespace) -> None:
     fronts = pareto.fronts_of(reported(arguments), arguments.suite, arguments.epoch, arguments.classifier)
-    show(pareto.as_text(fronts), pareto.draw_fronts(fronts), arguments.out)
+    save(pareto.charts_of_fronts(fronts), arguments.out, pareto.as_text(fronts))
 
 
 def report_subspaces(arguments: SimpleNamespace) -> None:
@@ -140,7 +137,7 @@ def report_subspaces(arguments: SimpleNamespace) -> None:
     if arguments.out.suffix == ".csv":
         write_text(subspaces.as_csv(compared), arguments.out)
         return
-    show(subspaces.as_text(compared), subspaces.draw_subspaces(compared), arguments.out)
+    save(subspaces.charts_of_subspaces([compared]), arguments.out, subspaces.as_text(compared))
 
 
 def report_findings(arguments: SimpleNamespace) -> None:
@@ -152,7 +149,7 @@ def report_findings(arguments: SimpleNamespace) -> None:
     if not shown:
         raise InputError(f"no claim {claim!r}; there are {', '.join(finding.name for finding in checked)}")
     if arguments.out and arguments.out.suffix in FIGURES:
-        print(save_figure(draw_findings(shown), arguments.out))
+        save(chart_of_findings(shown), arguments.out)
         for note in evidence.notes:
             print(printable(note), file=sys.stderr)
     else:
@@ -167,7 +164,7 @@ def report_html(arguments: SimpleNamespace) -> None:
     if any(map(own_cell, models)):
         tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
     findings = check(CLAIMS, evidence_of(models, arguments.epoch))
-    sections, items = charts(models, arguments), items_of(models, arguments)
+    sections, items = list(charts(models, arguments)), items_of(models, arguments)
     with atomic_write(arguments.out) as file:
         file.write(page("Sentence encoders: what they learned", tables, sections, findings, items))
     print(arguments.out)
@@ -183,31 +180,27 @@ def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Sh
     return items
 
 
-def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[interactive.ChartSection]:
-    """Every chart that the runs allow."""
-    suites, sections = scored_suites(models), []
-    for suite in suites:
-        panels = panels_of(models, SimpleNamespace(**(vars(arguments) | {"suite": suite})))
+def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[ChartSection]:
+    """Every chart that the runs allow: reports refuse the others."""
+    final = arguments.epoch, arguments.classifier
+    runs = [run for model in models for run in model.runs]
+    for suite in scored_suites(models):
+        panels = panels_of(models, suite, arguments.classifier)
         if trained := [drawn for drawn in panels if any(len(line.x) > 1 for line in drawn.lines)]:
-            sections += [interactive.charts_by_task(trained), interactive.charts_by_model(trained)]
-        with suppress(InputError):  # there are no sizes to compare
-            sized = by_size(run for model in models for run in model.runs)
-            lines = lines_by_size(sized, suite, arguments.epoch, arguments.classifier)
-            sections.append(interactive.charts_by_size(suite, lines))
+            yield charts_by_task(trained)
+            yield charts_by_model(trained)
+        with suppress(InputError):
+            yield sizes.charts_by_size(sizes.by_size(runs), suite, *final)
     with suppress(InputError):
-        sections.append(interactive.charts_of_use(use.use_of(models, arguments.epoch, arguments.classifier)))
+        yield use.charts_of_use(use.use_of(models, *final))
     with suppress(InputError):
-        sections.append(interactive.charts_of_order(order.orders(models, DEFAULT_SUITE, arguments.classifier)))
-    if spaces := [space for model in models for run in model.runs if (space := subspaces_in(run.folder))]:
-        sections.append(interactive.charts_of_subspaces(spaces))
-    if any(layers.layer_of(model.name) for model in models):
-        layered = layers.layers_of_models(models, arguments.epoch, arguments.classifier)
-        sections.append(interactive.charts_by_layer([*layered, *layers.published_layers()]))
-    if {"probing", "downstream"} <= set(suites):
-        probing, downstream = probing_and_downstream(models, arguments, False)
-        if len(probing.keys() & downstream) >= correlation.FEWEST:
-            sections.append(interactive.chart_of_correlations(correlation.correlate(probing, downstream)))
-    return sections
+        yield order.charts_of_order(order.orders(models, DEFAULT_SUITE, arguments.classifier))
+    if spaces := [space for run in runs if (space := subspaces_in(run.folder))]:
+        yield subspaces.charts_of_subspaces(spaces)
+    with suppress(InputError):
+        yield layers.charts_by_layer([*layers.layers_of_models(models, *final), *layers.published_layers()])
+    with suppress(InputError):
+        yield correlations(models, arguments, published=False)
 
 
 def subspaces_in(folder: Path) -> subspaces.Subspaces | None:
@@ -216,21 +209,17 @@ def subspaces_in(folder: Path) -> subspaces.Subspaces | None:
     return None
 
 
-def panels_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Panel]:
-    """The curves of the models that have scores of the suite."""
+def panels_of(models: list[ReportedModel], suite: str, classifier: str) -> list[Panel]:
+    """The curves of the models that have scores of the suite, in each of its units."""
     charts = dict.fromkeys(chart for model in models for run in model.runs for chart in by_chart(run.rows))
-    return [
-        drawn
-        for model in models
-        for suite, unit in charts
-        if suite == arguments.suite and (drawn := panel(model, arguments, unit)).lines
-    ]
+    units = [unit for other, unit in charts if other == suite]
+    return [drawn for model in models for unit in units if (drawn := panel(model, suite, classifier, unit)).lines]
 
 
-def panel(model: ReportedModel, arguments: SimpleNamespace, unit: str) -> Panel:
+def panel(model: ReportedModel, suite: str, classifier: str, unit: str) -> Panel:
     """The curves of a model on one suite in one unit, by the requested classifier where a task has several."""
-    charts = [by_chart(run.rows).get((arguments.suite, unit), []) for run in model.runs]
-    rows = by_one_reader(charts, arguments.classifier)
+    charts = [by_chart(run.rows).get((suite, unit), []) for run in model.runs]
+    rows = by_one_reader(charts, classifier)
     # several seeds of one checkpoint each are one point, also if their best epochs differ
     if all(run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs):
         last = max((row.epoch for seed_rows in rows for row in seed_rows), default=0)
@@ -239,10 +228,8 @@ def panel(model: ReportedModel, arguments: SimpleNamespace, unit: str) -> Panel:
     return made._replace(colour=model.colour)
 
 
-def probing_and_downstream(
-    models: list[ReportedModel], arguments: SimpleNamespace, published: bool
-) -> tuple[correlation.ScoresByModel, correlation.ScoresByModel]:
-    """Scores of our models on both suites and, if requested, of the published ones."""
+def correlations(models: list[ReportedModel], arguments: SimpleNamespace, published: bool) -> ChartSection:
+    """Of the scores of our models on both suites and, if requested, of the published ones. Raises InputError."""
 
     def both(suite: str) -> correlation.ScoresByModel:
         epoch, reader, of = arguments.epoch, arguments.classifier, correlation.scores_of
@@ -250,12 +237,14 @@ def probing_and_downstream(
         theirs = of(probing_table([], suite)) if published else {}
         return ours | {f"{name} (published)": scores for name, scores in theirs.items()}
 
-    return both("probing"), both("downstream")
+    return correlation.chart_of_correlations(correlation.correlate(both("probing"), both("downstream")))
 
 
-def show(text: str, figure: Figure, out: Path) -> None:
-    """Print the text, and write the figure."""
-    print(for_terminal(text))
+def save(section: ChartSection, out: Path, text: str = "") -> None:
+    """Write the charts as a figure, after printing the text."""
+    figure = draw(section)
+    if text:
+        print(for_terminal(text))
     print(save_figure(figure, out))
 
 

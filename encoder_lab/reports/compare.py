@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.correlation import LEVEL, adjusted
-from encoder_lab.reports.drawing import in_order
 from encoder_lab.reports.escape import for_csv, for_latex
 from encoder_lab.reports.evidence import answers_of
 from encoder_lab.reports.findings import by_items

@@ -6,13 +6,10 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.colors import Normalize
-from matplotlib.figure import Figure
 from scipy.stats import rankdata, spearmanr
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.drawing import in_order, new_figure
+from encoder_lab.reports.chart import ChartSection, HeatMap, in_order
 from encoder_lab.reports.table import Table
 
 FEWEST = 4  # models that a correlation needs
@@ -83,27 +80,15 @@ def _exact(first: np.ndarray, second: np.ndarray) -> float:
     return float((products >= products[0] - 1e-9).mean())
 
 
-def draw_correlations(matrix: Correlations) -> Figure:
-    """The matrix: red is a positive correlation, blue a negative one, grey is not significant."""
+def chart_of_correlations(matrix: Correlations) -> ChartSection:
+    """The matrix: red is a positive correlation, blue a negative one; what is not significant has no colour."""
     height, width = matrix.rho.shape
-    figure = new_figure(2.6 + 0.62 * width, 1.9 + 0.42 * height)
-    axes = figure.add_subplot()
-    colours = colormaps["RdBu_r"](Normalize(-1, 1)(np.nan_to_num(matrix.rho)))
-    colours[~matrix.significant] = (0.9, 0.9, 0.9, 1.0)
-    axes.imshow(colours, aspect="auto")
-    for (i, j), rho in np.ndenumerate(matrix.rho):
-        if not math.isnan(rho):
-            ink = "#8A8A8A" if not matrix.significant[i, j] else "white" if abs(rho) > 0.65 else "black"
-            text = f"{rho:.2f}".replace("0.", ".").replace("-", "−")
-            axes.text(j, i, text, ha="center", va="center", color=ink, fontsize=8.5, gid=f"cell {i} {j}")
-    axes.set_xticks(range(width), matrix.downstream, rotation=40, ha="left", fontsize=8.5)
-    axes.set_yticks(range(height), matrix.probing, fontsize=8.5)
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set_xticks(np.arange(width + 1) - 0.5, minor=True)
-    axes.set_yticks(np.arange(height + 1) - 0.5, minor=True)
-    axes.grid(which="minor", color="white", linewidth=1.5)
-    axes.tick_params(which="minor", length=0)
-    axes.set_xlabel(f"Spearman's ρ over {matrix.models} models; grey: not significant at {LEVEL} (Holm)", fontsize=8.5)
-    return figure
+    texts = [["" if math.isnan(rho) else f"{rho:.2f}".replace("-", "−") for rho in row] for row in matrix.rho]
+    hover = [
+        [f"ρ {rho:.2f}, p {p:.3g}{'' if sure else ', not significant'}" for rho, p, sure in zip(*row, strict=True)]
+        for row in zip(matrix.rho, matrix.p_value, matrix.significant, strict=True)
+    ]
+    shades = np.where(matrix.significant, (1 + matrix.rho) / 2, 0.5)
+    title, inches = f"Spearman's ρ over {matrix.models} models", (2.6 + 0.62 * width, 1.9 + 0.42 * height)
+    chart = HeatMap(title, matrix.probing, matrix.downstream, shades, texts, hover, "RdBu_r", inches)
+    return ChartSection("probing against downstream", [chart], note=f"White: not significant at {LEVEL} (Holm).")

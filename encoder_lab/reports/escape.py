@@ -43,5 +43,5 @@ def for_terminal(text: str) -> str:
 
 
 def for_figure(text: str) -> str:
-    """A title of a length that fits. drawing.py turns off the mathematics of matplotlib for all texts."""
+    """A title of a length that fits. figure.py turns off the mathematics of matplotlib for all texts."""
     return shortened(printable(text), TITLE)

@@ -16,7 +16,7 @@ from encoder_lab.reports.runs import Run, by_one_reader, final_rows, grouped
 from encoder_lab.reports.table import published_rows
 from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
 from probes.facts import facts_of
-from probes.probing.tasks import RATED_ODD
+from probes.probing import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
 from probes.statistics import Interval, fisher, mean_of_runs, wilson
 

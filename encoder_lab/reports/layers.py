@@ -3,18 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from textwrap import fill
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.drawing import in_order, new_figure
-from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.chart import ChartSection, HeatMap, in_order, scored
 from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import Value
@@ -26,9 +20,6 @@ FIGURE = "chen2019_figure8"
 LAYER = re.compile(r"layer (\d+)(.*)")  # the name of a layer as a model, and what follows its number
 PROBING = "Probing"  # the mean over probing tasks, as the paper calls it
 DISCOEVAL = facts_of("discoeval").groups
-COLOURS = colormaps["YlGnBu"].resampled(256)
-DARK = 0.6  # of a colour, from which the number in it is white
-CELL, LETTER = (0.46, 0.25), 0.068  # inches
 FOOTER = (
     "Colours run from the lowest score of a task and its control tasks (light) to the highest (dark). Framed: the best "
     "layer; ±: half of its 95% interval."
@@ -133,46 +124,32 @@ def _lines(model: LayerScores) -> list[str]:
     return [model.title, *aligned(rows)]
 
 
-def draw_layers(models: Sequence[LayerScores]) -> Figure:
+def charts_by_layer(models: Sequence[LayerScores]) -> ChartSection:
     """A heat map for each model, next to each other: tasks downwards, layers to the right, then chance and interval."""
-    rows = max(len(model.cells) for model in models)
-    columns = [len(model.numbers) + 2 for model in models]
-    wide = sum(CELL[0] * n + LETTER * max(map(len, m.cells)) + 0.3 for n, m in zip(columns, models, strict=True))
-    footer = fill(FOOTER, int(wide / LETTER))
-    figure = new_figure(wide, CELL[1] * rows + 1.2 + 0.16 * footer.count("\n"))
-    panels = figure.subplots(1, len(models), squeeze=False, width_ratios=columns)[0]
-    for axes, model in zip(panels, models, strict=True):
-        _draw(axes, model, rows)
-    figure.supxlabel(footer, fontsize=8, color="#555555")
-    return figure
+    charts = [_heat_map(model) for model in models]
+    return ChartSection("by layer", charts, columns=len(charts), note=FOOTER)
 
 
-def _draw(axes: Axes, model: LayerScores, rows: int) -> None:
-    layers = len(model.numbers)
-    axes.set_title(for_figure(model.title).replace(" (", "\n("), loc="left", fontsize=9, fontweight="bold")
-    for row, task in enumerate(model.cells):
-        scores, best = model.scores(task), model.best(task)
-        for column, shade in enumerate(model.shades(task)):
-            if not np.isnan(shade):
-                _draw_cell(axes, (column, row), scores[column], shade, best[column])
-        chance = model.chance(task)
-        for column, text in enumerate(("–" if chance is None else f"{chance:.1f}", model.margin(task)), layers):
-            axes.text(column, row, text, fontsize=7.5, ha="center", va="center", color="#555555")
-    axes.set_xlim(-0.5, layers + 1.5)
-    axes.set_ylim(rows - 0.5, -0.5)
-    axes.set_xticks(range(layers + 2), [*map(str, model.numbers), "chance", "±"], fontsize=8)
-    axes.set_yticks(range(len(model.cells)), list(model.cells), fontsize=8)
-    axes.set_xlabel("layer", fontsize=8)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-
-
-def _draw_cell(axes: Axes, at: tuple[int, int], score: float, shade: float, best: bool) -> None:
-    column, row = at
-    colour = COLOURS(0.05 + 0.8 * shade)
-    axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.6))
-    if best:
-        frame = (column - 0.46, row - 0.44), 0.92, 0.88
-        axes.add_patch(Rectangle(*frame, fill=False, edgecolor="#C0392B", linewidth=1.4, zorder=3))
-    ink, weight = "white" if shade > DARK else "#222222", "bold" if best else "normal"
-    axes.text(*at, f"{score:.1f}", fontsize=7.5, fontweight=weight, ha="center", va="center", color=ink)
+def _heat_map(model: LayerScores) -> HeatMap:
+    tasks = list(model.cells)
+    shades = 0.05 + 0.8 * np.array([model.shades(task) for task in tasks])
+    chances = ["" if (chance := model.chance(task)) is None else f"{chance:.1f}" for task in tasks]
+    texts = [["" if cell is None else f"{cell.score:.1f}" for cell in cells] for cells in model.cells.values()]
+    hover = [
+        ["" if cell is None else f"{scored(cell.score, cell.low, cell.high)}\nchance {chance or '–'}" for cell in cells]
+        for cells, chance in zip(model.cells.values(), chances, strict=True)
+    ]
+    width = 0.46 * (len(model.numbers) + 2) + 0.068 * max(map(len, tasks)) + 0.3
+    return HeatMap(
+        model.title,
+        tasks,
+        list(map(str, model.numbers)),
+        shades,
+        texts,
+        hover,
+        "YlGnBu",
+        (width, 1.2 + 0.25 * len(tasks)),
+        framed=[model.best(task) for task in tasks],
+        more={"chance": chances, "±": [model.margin(task) for task in tasks]},
+        label="layer",
+    )

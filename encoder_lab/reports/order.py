@@ -1,18 +1,16 @@
 """When tasks are learnt: the step at which half, 90% and 95% of a task's gain is reached, and the order of tasks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from scipy.stats import kendalltau
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.drawing import in_order, looks, new_figure, plain_axes
-from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Marker, in_order, looks, rows_of, scored
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.text import aligned
@@ -20,8 +18,7 @@ from probes.results import Epoch, ProbeRow
 from probes.statistics import Z95, Interval
 
 PARTS = (0.5, 0.9, 0.95)  # of the gain
-MARKERS = "o", "s", "D"
-ACROSS = 3  # panels in a row
+MARKERS: tuple[Marker, ...] = ("circle", "square", "diamond")
 DRAWS = 1000  # of the bootstrap
 FEWEST = 3  # tasks that an order has, and points that a curve has
 NONE = (np.nan, np.nan, np.nan)
@@ -178,34 +175,24 @@ def _text(interval: Interval, digits: int) -> str:
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" if np.isfinite(value) else "-"
 
 
-def draw_orders(ordered: Sequence[ModelOrder]) -> Figure:
-    """A panel for each model: its tasks from the first learnt downwards, the steps of the parts of their gains."""
-    learnt = max((len(_learnt(model)) for model in ordered), default=0)
-    columns = min(len(ordered), ACROSS)
-    rows = -(-len(ordered) // columns)
-    figure = new_figure(5.0 * columns + 1.0, 0.4 + rows * (1.2 + 0.36 * learnt))
-    panels = list(figure.subplots(rows, columns, squeeze=False, sharex=True).flat)
-    for axes, model in zip(panels, ordered, strict=False):
-        _draw(axes, model)
-        axes.set_ylim(learnt - 0.5, -0.5)
-    for axes in panels[len(ordered) :]:
-        axes.axis("off")
-    parts = ", ".join(f"{name}: {part:.0%}" for name, part in zip(("circle", "square", "diamond"), PARTS, strict=True))
-    figure.supxlabel(f"Step at which a part of the gain is reached ({parts}); 95% intervals", fontsize=8)
-    return figure
+def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:
+    """A chart for each model: its tasks from the first learnt downwards, the steps of the parts of their gains."""
+    parts = ", ".join(f"{marker}: {part:.0%}" for marker, part in zip(MARKERS, PARTS, strict=True))
+    note = f"Step at which a part of the gain is reached ({parts}); 95% intervals."
+    ends = [high for model in ordered for task in model.tasks for _, _, high in task.at if np.isfinite(high)]
+    steps = Axis("optimiser step", ends=(0, 1.05 * max(ends, default=1.0)))
+    most = max(len(model.halves) for model in ordered)
+    charts = [_chart(model, steps, most) for model in ordered]
+    return ChartSection("when tasks are learnt", charts, columns=3, note=note)
 
 
-def _learnt(model: ModelOrder) -> list[Learnt]:
-    return [task for task in model.tasks if np.isfinite(task.at[0][0])]
-
-
-def _draw(axes: Axes, model: ModelOrder) -> None:
-    plain_axes(axes, model.title)
-    learnt = _learnt(model)
-    for row, (task, (colour, _)) in enumerate(zip(learnt, looks([task.task for task in learnt]), strict=True)):
-        for shift, (at, low, high), marker in zip((-0.2, 0.0, 0.2), task.at, MARKERS, strict=True):
-            axes.plot([low, high], [row + shift] * 2, color=colour, linewidth=1.2, alpha=0.6)
-            axes.plot(at, row + shift, marker, color=colour, markersize=4)
-    axes.set_yticks(range(len(learnt)), [for_figure(task.task) for task in learnt], fontsize=8.5)
-    axes.set_xlim(left=0)
-    axes.set_xlabel("optimiser step", fontsize=9)
+def _chart(model: ModelOrder, steps: Axis, rows: int) -> Chart:
+    learnt = [task for task in model.tasks if task.task in model.halves]
+    names = [task.task for task in learnt]
+    colours, series = looks(names), []
+    for row, task in enumerate(learnt):
+        for shift, part, at, marker in zip((-0.2, 0.0, 0.2), PARTS, task.at, MARKERS, strict=True):
+            dot = DataSeries(task.task, [at[0]], [row + shift], left=[at[1]], right=[at[2]], look=colours[task.task])
+            hover = [f"{task.task}\n{part:.0%} at step {scored(*at)}"]
+            series.append(replace(dot, shape="points", marker=marker, hover=hover, model=model.title))
+    return Chart(model.title, steps, rows_of(names, rows), series, (5.2, 1.3 + 0.36 * rows))

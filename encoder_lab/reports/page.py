@@ -8,15 +8,16 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from encoder_lab.reports.chart import Chart, ChartSection, HeatMap
 from encoder_lab.reports.escape import for_html
 from encoder_lab.reports.findings import RULE, Finding, how_many_paired
+from encoder_lab.reports.findings_chart import chart_of_findings
 from encoder_lab.reports.formats import as_csv, heads_and_lines, interval_of, latex, markdown, score_of
-from encoder_lab.reports.interactive import DASHES, Chart, ChartSection, chart_of_findings
+from encoder_lab.reports.interactive import plotly
 from encoder_lab.reports.strips import ShownItem, by_region, colour_of, metric_of, tokens_of
 from encoder_lab.reports.table import Table
 
 MEANINGS = {1: "for it", -1: "against it", 0: "within the interval"}
-BORDERS = {"solid": "solid", "dot": "dotted", "dash": "dashed"}  # CSS for Plotly's dashes
 FUNCTIONS = (heads_and_lines, interval_of, score_of, by_region, colour_of, metric_of, tokens_of)  # of the template
 
 
@@ -28,18 +29,19 @@ def page(
     items: Sequence[ShownItem] = (),
 ) -> str:
     """An HTML page: a list of contents, menus of runs and tasks, and sections of at most a screen."""
-    drawn: list[Chart] = []
+    drawn: list[Chart | HeatMap] = []
 
-    def placed(chart: Chart) -> dict[str, Any]:
+    def placed(chart: Chart | HeatMap) -> dict[str, int]:
         drawn.append(chart)
-        return {"number": len(drawn) - 1, "wide": chart.wide, "height": chart.height}
+        width, height = chart.inches
+        return {"number": len(drawn) - 1, "wide": max(1, round(width / 2.5)), "height": round(70 * height) + 60}
 
     sections: list[tuple[str, str, Any]] = [(table.title, "table", table) for table in tables]
     for section in charts:
         places = {"legend": section.legend, "charts": [placed(chart) for chart in section.charts]}
         sections.append((section.heading, "charts", places))
     if findings:
-        chart = placed(chart_of_findings(findings)) if any(f.comparisons for f in findings) else None
+        chart = placed(chart_of_findings(findings).charts[0]) if any(f.comparisons for f in findings) else None
         rule = " ".join([*RULE.split(), how_many_paired(findings)])
         sections.append(("which published findings hold", "findings", (findings, chart, rule)))
     sections += [("surprisal of each token", "items", items)] if items else []
@@ -49,18 +51,17 @@ def page(
     files = FileSystemLoader(Path(__file__).parent)
     forms = Environment(loader=files, autoescape=True, finalize=_escaped, keep_trailing_newline=True)
     forms.globals |= {function.__name__: function for function in FUNCTIONS}
-    borders = {style: BORDERS[dash] for style, dash in DASHES.items()}
     form, scripts = forms.get_template("page.html"), Markup(_scripts(drawn))
-    return form.render(title=title, sections=sections, scripts=scripts, borders=borders, meanings=MEANINGS, **menus)
+    return form.render(title=title, sections=sections, scripts=scripts, meanings=MEANINGS, **menus)
 
 
 def _escaped(value: Any) -> Markup:
     return value if isinstance(value, Markup) else Markup(for_html(str(value)))
 
 
-def _scripts(charts: Sequence[Chart]) -> str:
+def _scripts(charts: Sequence[Chart | HeatMap]) -> str:
     """Plotly, where there are charts, and their data."""
-    values = json.dumps([{"data": chart.data, "layout": chart.layout} for chart in charts]).replace("<", r"\u003c")
+    values = json.dumps(list(map(plotly, charts))).replace("<", r"\u003c")
     data = f"<script>const CHARTS = {values};</script>"
     if not charts:
         return data

@@ -4,24 +4,20 @@ Pimentel et al. 2020, "Pareto probing". The complexity of an MLP is the number o
 regression the nuclear norm of its weights on standardised features. The accuracy is the one on dev.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.drawing import in_order, look_at, new_figure, plain_axes
-from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Look, in_order, look_at
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import rows_by_task
 from probes.classifiers.grid import FRONT
 from probes.results import ProbeRow
 
 COMPLEXITY = {"mlp": "weights", "logreg": "nuclear norm of the weights"}
-COLUMNS = 3  # of panels
 NOTE = """\
 Accuracy on dev (%) of the classifiers that no simpler one equals. Area: its mean over complexities from 0 to
 the largest of the task; below the simplest classifier it is chance."""
@@ -93,27 +89,22 @@ def as_text(fronts: Sequence[Fronts]) -> str:
     return "\n".join([*lines[1:], "", NOTE, ""])
 
 
-def draw_fronts(fronts: Sequence[Fronts]) -> Figure:
-    """A panel for each task, a stepped line for each seed of each model."""
-    keys, models = list(limits(fronts)), list(dict.fromkeys(front.model for front in fronts))
-    columns = min(COLUMNS, len(keys))
-    rows = -(-len(keys) // columns)
-    figure = new_figure(3.6 * columns + 0.4, 2.6 * rows + 0.6 + 0.2 * len(models))
-    for place, key in enumerate(keys):
-        axes = figure.add_subplot(rows, columns, place + 1)
-        plain_axes(axes, f"{key[0]} ({key[1]})")
-        for front in (front for front in fronts if (front.task, front.classifier) == key):
-            _draw(axes, front, look_at(models.index(front.model))[0], limits(fronts)[key])
-        axes.set_xlabel(COMPLEXITY[key[1]], fontsize=8.5)
-        axes.set_ylabel("accuracy on dev (%)" if place % columns == 0 else "", fontsize=8.5)
-    handles = [Line2D([], [], color=look_at(i)[0], label=for_figure(model)) for i, model in enumerate(models)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=1, frameon=False, fontsize=8.5)
-    return figure
+def charts_of_fronts(fronts: Sequence[Fronts]) -> ChartSection:
+    """A chart for each task, a stepped line for each seed of each model."""
+    legend = {model: look_at(place) for place, model in enumerate(dict.fromkeys(front.model for front in fronts))}
+    charts = []
+    for (task, classifier), most in limits(fronts).items():
+        shown = [front for front in fronts if (front.task, front.classifier) == (task, classifier)]
+        series = [line for front in shown for line in _lines(front, legend[front.model], most)]
+        x, y = Axis(COMPLEXITY[classifier]), Axis("accuracy on dev (%)")
+        charts.append(Chart(f"{task} ({classifier})", x, y, series, (3.7, 2.6)))
+    return ChartSection("accuracy against complexity", charts, legend, columns=3)
 
 
-def _draw(axes: Axes, front: Fronts, colour: str, most: float) -> None:
+def _lines(front: Fronts, look: Look, most: float) -> Iterator[DataSeries]:
+    """The steps and the points of each seed."""
     for points in front.seeds:
-        x = [0.0, *(complexity for complexity, _ in points), most]
-        y = [front.chance, *(accuracy for _, accuracy in points), points[-1][1]]
-        axes.step(x, y, where="post", color=colour, linewidth=1.4, alpha=0.8)
-        axes.plot(x[1:-1], y[1:-1], "o", color=colour, markersize=3)
+        x, y = map(list, zip(*points, strict=True))
+        steps = DataSeries(front.model, [0.0, *x, most], [front.chance, *y, y[-1]], look=look, shape="steps", marker="")
+        yield replace(steps, task=front.task, model=front.model)
+        yield DataSeries(front.model, x, y, look=look, shape="points", task=front.task, model=front.model)

@@ -4,19 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator
-
 from encoder_lab.errors import InputError
-from encoder_lab.reports.curves import band_meaning, ends_of, explain, over_runs, score_label
-from encoder_lab.reports.drawing import LOOKS, Line, draw_lines, in_order, name_ends, new_figure, plain_axes
+from encoder_lab.reports.chart import LOOKS, Axis, Chart, ChartSection, DataSeries, in_order, looks
+from encoder_lab.reports.curves import band_meaning, over_runs, score_axis
 from encoder_lab.reports.models import models_of, with_evaluations
 from encoder_lab.reports.runs import Run, by_one_reader, final_rows, grouped
 from probes.facts import unit_of
 from probes.results import chance_of
 
-SIZE = "encoder.dim"
+SIZE, SIZES = "encoder.dim", "dimensions of the sentence vector"
 
 
 class ModelSizes(NamedTuple):
@@ -45,7 +41,7 @@ def by_size(runs: Iterable[Run]) -> list[ModelSizes]:
 
 def lines_by_size(
     models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str
-) -> list[tuple[ModelSizes, str, list[Line]]]:
+) -> list[tuple[ModelSizes, str, list[DataSeries]]]:
     """The lines of the tasks by model and unit. Raises InputError where no model has scores at several sizes."""
     several = [model for model in models if len(model.sizes) > 1]
     if not several:
@@ -56,24 +52,24 @@ def lines_by_size(
     return drawn
 
 
-def draw_sizes(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> Figure:
-    """One panel for each model and unit, one line for each task, the size on a logarithmic axis."""
+def charts_by_size(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> ChartSection:
+    """A chart for each model and unit, a line for each task, the size on a logarithmic axis."""
     drawn = lines_by_size(models, suite, epoch, classifier)
-    columns = min(len(drawn), 2)
-    rows = -(-len(drawn) // columns)
-    figure = new_figure(9.0 if columns == 1 else 12.0, 4.8 * rows)
-    for place, (model, unit, lines) in enumerate(drawn):
-        axes = figure.add_subplot(rows, columns, place + 1)
-        plain_axes(axes, model.title)
-        axes.set_ylabel(score_label(suite, unit), fontsize=9)
-        _draw(axes, lines, ends_of(lines, unit))
+    legend = looks(in_order([line.name for *_, lines in drawn for line in lines]))
+    charts = []
+    for model, unit, lines in drawn:
+        x = Axis(SIZES, ticks={float(size): str(size) for size in model.sizes}, linear=0)
+        series = [replace(line, look=legend[line.name]) for line in lines]
+        grouped_lines, inches = any(line.name in LOOKS for line in lines), (9.0 if len(drawn) == 1 else 6.0, 4.8)
+        y = score_axis(lines, suite, unit)
+        charts.append(Chart(model.title, x, y, series, inches, named=True, grouped=grouped_lines))
     seeds = {[size for size, _ in model.runs].count(size) for model, *_ in drawn for size in model.sizes}
-    shown = [line for *_, lines in drawn for line in lines]
-    explain(figure, shown, f"bands: {band_meaning(seeds)}", any(line.name in LOOKS for line in shown))
-    return figure
+    return ChartSection(
+        f"{suite} by size of the sentence vector", charts, legend, bands=f"bands: {band_meaning(seeds)}"
+    )
 
 
-def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[str, list[Line]]:
+def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[str, list[DataSeries]]:
     """The scores by unit and size; none if there is only one size."""
     final = [list(final_rows(run, suite, epoch, classifier).values()) for _, run in model.runs]
     scores = zip(model.runs, by_one_reader(final, classifier), strict=True)
@@ -86,15 +82,3 @@ def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[s
         for task in in_order(list(sized))
     )
     return {unit: some for unit, some in lines.items() if any(len(line.x) > 1 for line in some)}
-
-
-def _draw(axes: Axes, lines: Sequence[Line], ends: tuple[float, float]) -> None:
-    sizes = sorted({size for line in lines for size in line.x})
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(sizes[0] * (sizes[0] / sizes[-1]) ** 0.02, sizes[-1])
-    axes.set_ylim(ends)
-    name_ends(axes, draw_lines(axes, lines), sizes[-1], *ends)
-    axes.xaxis.set_major_locator(FixedLocator(sizes))
-    axes.xaxis.set_major_formatter("{x:.0f}")
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("dimensions of the sentence vector", fontsize=9)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.correlation import FEWEST
-from encoder_lab.reports.drawing import in_order
 from encoder_lab.reports.models import INCIDENTAL, identity, setting_text
 from encoder_lab.reports.runs import Run, final_rows
 

@@ -1,23 +1,19 @@
 """Where tasks live: the overlap of their subspaces with each other, and with their own at the end of training."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.curves import TOP
-from encoder_lab.reports.drawing import Line, draw_lines, in_order, name_ends, new_figure, plain_axes
-from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, HeatMap, Look, in_order, looks
+from encoder_lab.reports.curves import TOP, epoch_axis
 from encoder_lab.reports.runs import EVALUATIONS
 from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
-from probes.geometry.history import HALVES, SUBSPACE, read_state, states_in
-from probes.geometry.subspaces import RandomOverlap, nearness, random_overlap
+from probes.geometry.subspaces import HALVES, SUBSPACE, RandomOverlap, nearness, random_overlap
 from probes.results import Epoch
 
 COLUMNS = ("epoch", "task", "rank", "other_epoch", "other", "other_rank", "overlap", "random", "random_high")
@@ -52,7 +48,7 @@ class Subspaces(NamedTuple):
 def read_subspaces(folder: Path) -> Subspaces:
     """The saved subspaces of a run, or else of its evaluations, or of an evaluation. Raises InputError for none."""
     places = [folder, *sorted(folder.glob(f"{EVALUATIONS}/geometry/*"))]
-    series = ({row.epoch: read_state(path) for row, path in states_in(place / "probes.csv")} for place in places)
+    series = (_states(place) for place in places if (place / "geometry").is_dir())
     states = next((s for s in series if any(key.startswith(SUBSPACE) for state in s.values() for key in state)), {})
     keys = [(epoch, key) for epoch, state in states.items() for key in state if key.startswith(SUBSPACE)]
     bases = {(epoch, key.removeprefix(SUBSPACE)): states[epoch][key].numpy() for epoch, key in keys}
@@ -70,6 +66,13 @@ def read_subspaces(folder: Path) -> Subspaces:
     halves = {name: nearness(*pair).overlap for name, pair in pairs.items() if all(half.shape[1] for half in pair)}
     left_out = [f"{name} left out: {reason}" for name, reason in why.items() if reason]
     return Subspaces(folder.name, tasks, epochs, bases, halves, left_out)
+
+
+def _states(folder: Path) -> dict[Epoch, dict[str, Any]]:
+    """The saved tensors of each epoch by their names; loads torch."""
+    from probes.geometry.history import read_state, states_in
+
+    return {row.epoch: read_state(path) for row, path in states_in(folder / "probes.csv")}
 
 
 def _unusable(bases: Sequence[np.ndarray | None], width: int) -> str:
@@ -107,46 +110,32 @@ def as_csv(compared: Subspaces) -> str:
     return csv_text(rows)
 
 
-def draw_subspaces(compared: Subspaces) -> Figure:
-    """A heat map of tasks by tasks at the last epoch; for several epochs the overlap with the final subspace."""
-    several = len(compared.epochs) > 1
-    side = 1.6 + 0.5 * len(compared.tasks)
-    figure = new_figure(side + 6.5 * several, max(4.2, side))
-    panels = figure.subplots(1, 1 + several, squeeze=False, width_ratios=[side, 6.5][: 1 + several])[0]
-    _draw_map(panels[0], compared)
-    if several:
-        _draw_curves(panels[1], compared)
-    note = "Overlap: the mean squared cosine of the principal angles;\nin brackets, and chance: of random subspaces"
-    figure.supxlabel(f"{note} of the same ranks.", fontsize=8, color="#555555")
-    return figure
+def charts_of_subspaces(runs: Sequence[Subspaces]) -> ChartSection:
+    """For each run tasks by tasks at the last epoch, and for several epochs the overlap with the final subspace."""
+    legend = looks(in_order([task for run in runs for task in run.tasks]))
+    charts: list[Chart | HeatMap] = []
+    for run in runs:
+        charts += [_heat_map(run), *([_curves(run, legend)] if len(run.epochs) > 1 else [])]
+    note = "Overlap: the mean squared cosine of the principal angles; in brackets, and chance: of random subspaces of"
+    return ChartSection("where tasks live: overlap of subspaces", charts, legend, note=f"{note} the same ranks.")
 
 
-def _draw_map(axes: Axes, compared: Subspaces) -> None:
-    tasks = [for_figure(task) for task in compared.tasks]
-    overlaps = np.array([[compared.overlap(a, compared.last, b) for b in compared.tasks] for a in compared.tasks])
-    axes.imshow(overlaps, cmap="YlGnBu", vmin=0, vmax=100)
-    for (row, column), value in np.ndenumerate(overlaps):
-        text = f"{value:.0f}"
-        if row != column:
-            text += f"\n({compared.random(compared.tasks[row], compared.tasks[column]).mean:.0f})"
-        colour = "white" if value > 60 else "#222222"
-        axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
-    axes.set_xticks(range(len(tasks)), tasks, fontsize=8, rotation=45, ha="right")
-    axes.set_yticks(range(len(tasks)), tasks, fontsize=8)
-    axes.set_title(f"tasks by tasks, epoch {compared.last} (%)", loc="left", fontsize=10, fontweight="bold")
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+def _heat_map(run: Subspaces) -> HeatMap:
+    overlaps = np.array([[run.overlap(task, run.last, other) for other in run.tasks] for task in run.tasks])
+    by_chance = [[run.random(task, other).mean for other in run.tasks] for task in run.tasks]
+    texts = [[f"{value:.0f}" for value in row] for row in overlaps]
+    for row, column in zip(*np.nonzero(~np.eye(len(run.tasks), dtype=bool)), strict=True):
+        texts[row][column] += f"\n({by_chance[row][column]:.0f})"
+    hover = [[f"random {mean:.1f}" for mean in row] for row in by_chance]
+    side = 1.8 + 0.5 * len(run.tasks)
+    title = f"{run.title}: overlap of tasks at epoch {run.last} (%)"
+    return HeatMap(title, run.tasks, run.tasks, overlaps / 100, texts, hover, "YlGnBu", (side, max(4.2, side)))
 
 
-def _draw_curves(axes: Axes, compared: Subspaces) -> None:
-    plain_axes(axes, "how early the final subspace is there")
-    x = [float(epoch) for epoch in compared.epochs]
-    lines = []
-    for task in compared.tasks:
-        y = [compared.overlap(task, epoch) for epoch in compared.epochs]
-        lines.append(Line(task, x, y, y, y, compared.random(task).mean))
-    axes.set_ylim(0, TOP)
-    axes.set_xlim(x[0] - 0.02 * (x[-1] - x[0]), x[-1])
-    name_ends(axes, draw_lines(axes, lines), x[-1], 0, TOP)
-    axes.set_ylabel("overlap with the task's final subspace (%)", fontsize=9)
-    axes.set_xlabel("epoch (0: before training)" if x[0] == 0 else "epoch", fontsize=9)
+def _curves(run: Subspaces, legend: Mapping[str, Look]) -> Chart:
+    x, lines = [float(epoch) for epoch in run.epochs], []
+    for task in run.tasks:
+        y = [run.overlap(task, epoch) for epoch in run.epochs]
+        lines.append(DataSeries(task, x, y, chance=run.random(task).mean, look=legend[task], model=run.title))
+    title, y_axis = f"{run.title}: overlap with the task's final subspace (%)", Axis("overlap (%)", ends=(0, TOP))
+    return Chart(title, epoch_axis(x), y_axis, lines, (6.0, 4.2), named=True)

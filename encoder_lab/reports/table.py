@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.drawing import in_order
+from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
 from encoder_lab.reports.runs import OWN_SCORES, grouped, rows_by_task
 from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note
 from probes.classifiers.grid import FRONT
-from probes.coherence.scoring import with_ties
-from probes.coherence.tasks import compared_name
+from probes.coherence.scoring import compared_name, with_ties
 from probes.facts import facts_of
 from probes.results import ProbeRow, chance_of
 from probes.statistics import mean_of_runs

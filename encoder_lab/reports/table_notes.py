@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from encoder_lab.reports.drawing import in_order
+from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.published import NOTES, PUBLISHED_TEST, SOURCES
 from encoder_lab.reports.runs import Run, grouped

@@ -1,15 +1,13 @@
 """Known against used: what is read of the vectors, and what the objective loses without it; seeds are compared."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.drawing import in_order, looks, name_ends, new_figure, plain_axes
-from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, in_order, looks, scored, signed_ticks
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.order import mean_agreement
 from encoder_lab.reports.runs import by_one_reader, grouped, rows_by_task
@@ -111,35 +109,26 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def draw_use(models: Sequence[ModelUse]) -> Figure:
-    """A panel for each model: accuracy to the right, the rise upwards; what is not used is hollow."""
-    columns = min(2, len(models))
-    rows = -(-len(models) // columns)
-    figure = new_figure(5.2 * columns + 0.6, 4.2 * rows + 0.4)
-    for place, model in enumerate(models):
-        _draw(figure.add_subplot(rows, columns, place + 1), model)
+def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:
+    """A chart for each model: accuracy to the right, the rise upwards; what is not used in every seed is hollow."""
     note = "Filled: above both controls in every seed. Cross: the control task's labels erased. Bars: 95% intervals."
     note += f" Above {LINEAR} the axis of the loss is logarithmic."
-    figure.supxlabel(note, fontsize=8, color="#555555")
-    return figure
+    return ChartSection("known against used", list(map(_chart, models)), note=note)
 
 
-def _draw(axes: Axes, model: ModelUse) -> None:
-    plain_axes(axes, model.title)
-    shown, names = [use for use in model.properties if use.known], []
-    for use, (colour, _) in zip(shown, looks([use.name for use in shown]), strict=True):
-        assert use.known
-        (x, left, right), (y, low, high) = use.known, use.rise
-        axes.plot([x, x], [low, high], color=colour, linewidth=1.2)
-        axes.plot([left, right], [y, y], color=colour, linewidth=1.2)
-        axes.plot(x, y, "o", color=colour, markerfacecolor=colour if use.used == use.seeds else "white", markersize=6)
+def _chart(model: ModelUse) -> Chart:
+    shown = [(use, use.known) for use in model.properties if use.known]
+    colours, series = looks([use.name for use, _ in shown]), []
+    for use, known in shown:
+        hover = f"{use.name}\nknown {scored(*known)}\nrise {scored(*use.rise)}\nused {use.verdict}"
+        (x, left, right), (y, low, high) = known, use.rise
+        point = DataSeries(use.name, [x], [y], [low], [high], None, [left], [right], colours[use.name], "points")
+        series.append(replace(point, hollow=use.used < use.seeds, hover=[hover], model=model.title))
         if "control" in use.numbers:
-            axes.plot(x, use.numbers["control"], "x", color=colour, markersize=4.5)
-        names.append((for_figure(use.name), y, colour))
-    axes.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
-    axes.yaxis.set_major_formatter("{x:.0f}")
-    name_ends(axes, names, axes.get_xlim()[1], *axes.get_ylim())
-    axes.set_xticks([tick for tick in axes.get_xticks() if axes.get_xlim()[0] <= tick <= 100])
-    axes.axhline(0, color="#888888", linewidth=0.7)
-    axes.set_xlabel("known: accuracy of the probe on test (%)", fontsize=9)
-    axes.set_ylabel("used: rise of the loss (thousandths)", fontsize=9)
+            cross = DataSeries("", [x], [use.numbers["control"]], look=colours[use.name], shape="points", marker="x")
+            hover = f"{use.name}\nlabels of the control task erased: {use.numbers['control']:.2f}"
+            series.append(replace(cross, hover=[hover], task=use.name, model=model.title))
+    ticks = {tick: f"{tick:.0f}" for tick in signed_ticks(LINEAR)}
+    rise = Axis("used: rise of the loss (thousandths)", ticks=ticks, linear=LINEAR)
+    known_axis = Axis("known: accuracy of the probe on test (%)", ticks={float(x): str(x) for x in range(0, 101, 10)})
+    return Chart(model.title, known_axis, rise, series, (5.5, 4.3), named=True)

@@ -6,8 +6,6 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import torch
-
 LIBRARIES = ("torch", "pytorch-lightning", "hydra-core", "numpy", "scipy")
 PACKAGES = (*LIBRARIES, "sentencepiece", "fasttext", "torchtext", "transformers")
 KEYS = ("commit", "python", "threads", *PACKAGES)
@@ -16,6 +14,8 @@ BLOCK = re.compile(rb"^made_with:\n(?:[ \t].*\n?)*", re.MULTILINE)  # in a confi
 
 def made_with() -> dict[str, str | int | None]:
     """A value for each of KEYS; None for a package that is not installed, and for the commit outside git."""
+    import torch
+
     about = {"commit": commit(), "python": platform.python_version(), "threads": torch.get_num_threads()}
     return {**about, **{name: _version(name) for name in PACKAGES}, "torch": str(torch.__version__)}  # with its build
 

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy as nats
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import scores_of
 from probes.classifiers.classifier import MANY, Grid, Labelled, as_tensors, standardised
-from probes.classifiers.grid import Data, Tensors
+from probes.classifiers.examples import Data, Tensors
 from probes.classifiers.modern import successive_halving
 from probes.classifiers.optimum import ITERATIONS, Optima
 

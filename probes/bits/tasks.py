@@ -13,7 +13,8 @@ from encoder_lab.storage.code import code_of
 from probes.bits.online import STRONG, Description, description_length
 from probes.bits.variational import variational_length
 from probes.classification import Classification
-from probes.classifiers.grid import Grid, Labelled
+from probes.classifiers.examples import Labelled
+from probes.classifiers.grid import Grid
 from probes.statistics import Z95, Interval, mean_of_runs
 from probes.task import NO_ITEMS, DerivedTask, Outcome, hashed
 from probes.vectors import Vectors

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from threading import Lock
 from typing import Generic, TypeVar
 
-from probes.classifiers.grid import Fitted
+from probes.classifiers.examples import Fitted
 
 Key = TypeVar("Key", bound=Hashable)
 

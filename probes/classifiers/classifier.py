@@ -14,7 +14,8 @@ from torch import Tensor
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
-from probes.classifiers.grid import FRONT, Data, Examples, Fitted, FrontPoint, Grid, Labelled, Score, best_of_l2, front
+from probes.classifiers.examples import Data, Examples, Fitted, Labelled, Score
+from probes.classifiers.grid import FRONT, FrontPoint, Grid, best_of_l2, front
 from probes.classifiers.modern import WIDE, successive_halving
 from probes.classifiers.optimum import Optima
 from probes.classifiers.senteval import published

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from probes.classifiers.cells import initial
-from probes.classifiers.grid import Grid, Tensors
+from probes.classifiers.examples import Tensors
+from probes.classifiers.grid import Grid
 from probes.classifiers.optimisers import adam, rmsprop
 from probes.classifiers.recorded import Recorded
 

@@ -1,54 +1,20 @@
-"""Inputs, settings and results of a probing classifier. Letters: N sentences, D vector width."""
+"""The settings of a probing classifier: a grid of cells that compete on dev."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-import numpy as np
 from pydantic import Field
-from torch import Tensor
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import refuse_wrong
 from encoder_lab.settings.types import Count, Fraction, NotNegative, ZeroOrMore
-from probes.vectors import Features
 
-READ = 1 << 20  # numbers in the vectors that are read at a time, about
 FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optimiser")  # settings of Grid
 
 
-class Labelled(NamedTuple):
-    """N sentence vectors and their classes."""
-
-    vectors: np.ndarray | Features  # (N, D) float32
-    labels: np.ndarray  # (N,) int64, from 0
-
-
 Result = TypeVar("Result")
-X = TypeVar("X", bound=Features, covariant=True)
-
-
-class Examples(NamedTuple, Generic[X]):
-    """Labelled features on a device."""
-
-    x: X  # (N, D) float32
-    y: Tensor  # (N,) int64, or distributions over the classes (N, C)
-
-    def batch(self, rows: Tensor) -> "Examples[Tensor]":
-        """The rows `rows (B,)`. index_select is faster than `x[rows]`."""
-        return Examples(self.x.index_select(0, rows), self.y.index_select(0, rows))
-
-    def batches(self, rows: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Batches of `size` rows, in order; several are read in one call, because each call of torch has overhead."""
-        some = max(1, READ // (size * self.x.shape[1]))
-        for portion in rows.split(some * size):
-            x, y = self.batch(portion)
-            yield from zip(x.split(size), y.split(size), strict=True)
-
-
-Tensors = Examples[Tensor]
-Data = Examples[Features]
 
 
 @dataclass(frozen=True)
@@ -145,29 +111,3 @@ def front(points: Iterable[FrontPoint]) -> list[list[float]]:
         if not best or accuracy > best[-1][1]:
             best.append([complexity, accuracy])
     return best
-
-
-class Fitted(NamedTuple):
-    """One cell at its best on dev."""
-
-    width: int
-    dropout: float
-    l2: float
-    dev_accuracy: float  # percent
-    parameters: list[Tensor]  # (W, D), (W, 1), (C, W), (C, 1), or (C, D), (C, 1)
-    points: Sequence[FrontPoint] = ()  # of all cells of its grid
-
-    def hyperparameters(self) -> dict[str, Any]:
-        """The settings of this cell in its grid."""
-        return {"width": self.width, "dropout": self.dropout, "l2": self.l2}
-
-
-class Score(NamedTuple):
-    """The result of a probing classifier."""
-
-    dev_accuracy: float  # percent
-    test_accuracy: float  # percent
-    test_correct: np.ndarray  # (N_test,) bool
-    hyperparameters: dict[str, Any]
-    seconds: float
-    predicted: np.ndarray  # (N_test,) int64 classes

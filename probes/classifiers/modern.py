@@ -24,7 +24,8 @@ from torch import Tensor
 from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.grid import Data, Examples, Fitted, Grid
+from probes.classifiers.examples import Data, Examples, Fitted
+from probes.classifiers.grid import Grid
 from probes.classifiers.optimum import covariance
 
 Key = tuple[Cell, bool]  # and whether the features were whitened

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from encoder_lab.errors import InputError
-from probes.classifiers.grid import Data
+from probes.classifiers.examples import Data
 from probes.vectors import Features, rows_at_once
 
 ROWS = 4096  # sentences per product, at most; bounds the memory for scores

@@ -7,7 +7,8 @@ from torch import Tensor
 from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.grid import Data, Fitted, Grid
+from probes.classifiers.examples import Data, Fitted
+from probes.classifiers.grid import Grid
 
 
 def published(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Fitted:

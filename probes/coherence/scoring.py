@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probes.coherence.formula import Formula, Value, evaluate, margin, parse, values_in
+from probes.coherence.formula import Formula, Value, compared, evaluate, margin, parse, values_in
 from probes.coherence.regions import regions_of, text_of, values
 from probes.coherence.suite_file import TestSuite
 from probes.statistics import wilson
@@ -100,6 +100,12 @@ def prediction_score(formula: str, truths: np.ndarray, undefined: int) -> Predic
     holds, total = float(truths.sum()), len(truths)
     ties = int((truths == 0.5).sum())
     return PredictionScore(formula, truths, 100 * holds / total, *with_ties(holds, total), ties, undefined)
+
+
+def compared_name(suite: str, formula: str) -> str:
+    """`connectives_as_causal since` for `(3;%as%) < (3;%since%)`; empty for a formula that compares otherwise."""
+    pair = compared(formula)
+    return f"{suite} {pair[1].condition}" if pair else ""
 
 
 def with_ties(holds: float, total: int) -> tuple[float, float]:

@@ -13,8 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import MOST_ITEMS
 from probes.coherence.chance import chance
 from probes.coherence.data import read_suites
-from probes.coherence.formula import compared
-from probes.coherence.scoring import SuiteScore, pairs_of, prediction_score, score_suite, token_records
+from probes.coherence.scoring import SuiteScore, compared_name, pairs_of, prediction_score, score_suite, token_records
 from probes.coherence.suite_file import TestSuite, fingerprint
 from probes.coherence.world import world_suites
 from probes.suites import Context
@@ -99,12 +98,6 @@ class Coherence:
                     defined = values[:, place, region][~np.isnan(values[:, place, region])]
                     if len(defined):
                         yield f"{measure} {condition} {region + 1}", float(defined.mean())
-
-
-def compared_name(suite: str, formula: str) -> str:
-    """`connectives_as_causal since` for `(3;%as%) < (3;%since%)`; empty for a formula that compares otherwise."""
-    pair = compared(formula)
-    return f"{suite} {pair[1].condition}" if pair else ""
 
 
 def holds(truths: np.ndarray) -> np.ndarray:

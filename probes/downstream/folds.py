@@ -19,8 +19,9 @@ from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.classifier import standardised
+from probes.classifiers.examples import Tensors
 from probes.classifiers.folded import Fold, Stopped, train_folds
-from probes.classifiers.grid import Grid, Tensors, best_of_l2
+from probes.classifiers.grid import Grid, best_of_l2
 from probes.classifiers.optimum import covariance, curvature, optimum
 
 NESTED_SEED = 1111  # of the published nested folds, with any seed of the user

@@ -13,7 +13,8 @@ from torch import Tensor
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import initial
 from probes.classifiers.classifier import standardised
-from probes.classifiers.grid import Grid, Tensors, best_of_l2
+from probes.classifiers.examples import Tensors
+from probes.classifiers.grid import Grid, best_of_l2
 from probes.classifiers.optimisers import adam
 from probes.classifiers.optimum import covariance, curvature, optimum
 

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from sklearn.metrics import f1_score
 
-from probes.classifiers.grid import Grid, Tensors
+from probes.classifiers.examples import Tensors
+from probes.classifiers.grid import Grid
 from probes.correlations import domain, packed
 from probes.downstream.folds import FoldScores, by_folds, nested
 from probes.downstream.relatedness import correlation, regression

@@ -15,7 +15,7 @@ from encoder_lab.storage.files import atomic_write
 from probes.classification import Classification
 from probes.evaluation import Evaluation
 from probes.geometry.measures import similarity
-from probes.geometry.subspaces import subspace
+from probes.geometry.subspaces import HALVES, SUBSPACE, subspace
 from probes.geometry.tasks import MEASURES, PERCENT, Shape, matrix_of
 from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, read_rows, write_rows
@@ -23,7 +23,6 @@ from probes.task import Task
 from probes.vectors import alone
 
 FOLDER, VECTORS = "geometry", "vectors"
-SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")
 FIRST, BEFORE, LAST = "CKAfirst", "CKAbefore", "CKAlast"
 Series = Sequence[tuple[ProbeRow, Path]]  # states in order: a score of each, and its file
 

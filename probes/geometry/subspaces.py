@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # which imports its parts at their first use
 
+SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")  # how the names of saved ones begin
 DRAWS = 50  # of random subspaces
 NOTHING = 1e-5  # of the largest singular value: a direction with less is none
 

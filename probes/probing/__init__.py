@@ -8,3 +8,4 @@ FACTS = Facts(
     controls=True,
     one_reader=frozenset({"WC"}),  # appendix: too many classes for the MLP
 )
+RATED_ODD = "rated modified"  # a second measure of SOMO, in details.csv

@@ -10,13 +10,12 @@ import numpy as np
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.probing import FACTS
+from probes.probing import FACTS, RATED_ODD
 from probes.probing.published_files import TOOLKIT, own_files, read_task
 from probes.suites import Context
 from probes.task import Items
 
 ODD = {"BShift": "I", "SOMO": "C", "CoordInv": "I"}  # the class of sentences that are not as they were, the first one
-RATED_ODD = "rated modified"
 
 
 def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]:

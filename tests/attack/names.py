@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import re
 from html.parser import HTMLParser
@@ -11,11 +12,11 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
-from encoder_lab.reports.curves import draw_panels, panel_of
-from encoder_lab.reports.drawing import as_svg
+from encoder_lab.reports.curves import charts_by_model, charts_by_task, panel_of
 from encoder_lab.reports.escape import for_latex, for_markdown, for_terminal
+from encoder_lab.reports.figure import as_svg, draw
+from encoder_lab.reports.interactive import plotly
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.reports.page import FORMATS, page
 from encoder_lab.reports.runs import Run, read_run
 from encoder_lab.reports.table import Table, probing_table
@@ -68,8 +69,9 @@ def reported(case: Any, folder: Path) -> None:
     if drawn:
         rows = [run.rows for run in models[0].runs]
         panel = panel_of(models[0].title, rows, "", [()])
-        for figure in (draw_panels([panel]), draw_overlay([panel])):
-            assert "<svg" in as_svg(figure)
+        for section in (charts_by_model([panel]), charts_by_task([panel])):
+            assert "<svg" in as_svg(draw(section))
+            assert json.dumps(list(map(plotly, section.charts)))
 
 
 def _run(run: Path, encoder: str, objective: str, setting: str, task: str) -> Run | None:

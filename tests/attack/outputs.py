@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.reports.commands import write_text
-from encoder_lab.reports.drawing import new_figure, save_figure
+from encoder_lab.reports.figure import new_figure, save_figure
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.locks import held, locked

@@ -64,7 +64,7 @@ def reported(case: Any, folder: Path) -> None:
     drawn = name in FIGURE and (name != FINDINGS or len(runs) % 2)
     out = [f"out={folder / FIGURE[name]}"] if drawn else []
     said, errors = io.StringIO(), io.StringIO()
-    with limits(), warnings.catch_warnings(), patch("encoder_lab.reports.drawing.DPI", 30):
+    with limits(), warnings.catch_warnings(), patch("encoder_lab.reports.figure.DPI", 30):
         warnings.simplefilter("error", UserWarning)
         warnings.simplefilter("error", RuntimeWarning)
         with redirect_stdout(said), redirect_stderr(errors):

@@ -1,6 +1,7 @@
 """The picture of a run, and its TensorBoard page, read back."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -12,9 +13,17 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.curves import by_chart, draw_curves, draw_panels, over_runs, panel_of
-from encoder_lab.reports.drawing import OWN, TASKS, as_svg, looks, name_ends, new_figure, save_figure, spread
-from encoder_lab.reports.overlay import draw_overlay, lines_by_task
+from encoder_lab.reports.chart import OWN, TASKS, Axis, Chart, ChartSection, DataSeries, looks
+from encoder_lab.reports.curves import (
+    by_chart,
+    charts_by_model,
+    charts_by_task,
+    draw_curves,
+    lines_by_task,
+    over_runs,
+    panel_of,
+)
+from encoder_lab.reports.figure import as_svg, draw, new_figure, save_figure, spread
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from probes.results import ProbeRow, read_rows, write_rows
 from probes.statistics import mean_of_runs
@@ -38,7 +47,7 @@ def panel_of_runs(*runs: Path):
 
 
 def figure_of(*runs: Path):
-    return draw_panels([panel_of_runs(*runs)])
+    return draw(charts_by_model([panel_of_runs(*runs)]))
 
 
 def legend_of(figure) -> list[str]:
@@ -80,10 +89,7 @@ def test_the_score_is_named_where_its_line_ends(tmp_path: Path, scores: list[flo
 
 def test_a_bleu_of_0_at_every_epoch_is_replaced_by_perplexity() -> None:
     flat = [{"epoch": str(e), "val/bleu": "0", "val/perplexity": str(90 - e)} for e in (1, 2)]
-    assert panel_of("a", [], "val/bleu", [flat])[2:4] == (
-        "perplexity",
-        ("val/perplexity", [1, 2], *[[89.0, 88.0]] * 3, None),
-    )
+    assert panel_of("a", [], "val/bleu", [flat]).own == DataSeries("perplexity", [1, 2], *[[89.0, 88.0]] * 3)
     assert panel_of("a", [], "val/bleu", [[*flat, {"epoch": "3", "val/bleu": "1"}]]).score == "BLEU"
     assert panel_of("a", [], "val/bleu", [[{"epoch": "1", "val/bleu": "0"}]]).score == "BLEU"
 
@@ -99,18 +105,19 @@ def in_lab(colour: str) -> np.ndarray:
 
 @pytest.mark.parametrize("names", [TASKS, ("TopDeps", "WC", "Mood", "SentLen", "SubjPerson"), tuple("abcdefghij")])
 def test_ten_tasks_and_the_score_have_colours_that_differ(names: tuple[str, ...]) -> None:
-    colours = [OWN, *(colour for colour, _ in looks(names))]
+    colours = [OWN, *(colour for colour, _ in looks(names).values())]
     assert min(np.linalg.norm(in_lab(a) - in_lab(b)) for a, b in combinations(colours, 2)) > 35
 
 
-@pytest.mark.parametrize("draw", [draw_panels, draw_overlay])
+@pytest.mark.parametrize("charts", [charts_by_model, charts_by_task])
 @pytest.mark.parametrize("epochs", [1, 3])
-def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path: Path, draw: Callable, epochs: int) -> None:
+def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path: Path, charts: Callable, epochs: int) -> None:
     known = {"SentLen": 16.7, "BShift": 50.0, "WC": None}
     panel = panel_of_runs(run_of(tmp_path, epochs, tuple(known)))
-    figure = draw([panel._replace(lines=[line._replace(chance=known[line.name]) for line in panel.lines])] * 2)
+    lines = [replace(line, chance=known[line.name]) for line in panel.lines]
+    figure = draw(charts([panel._replace(lines=lines)] * 2))
     drawn = [str(line.get_label()) for axes in figure.axes for line in axes.lines]
-    assert [drawn.count(f"chance {level}") for level in (17, 50)] == [1 + (draw is draw_panels)] * 2
+    assert [drawn.count(f"chance {level}") for level in (17, 50)] == [1 + (charts is charts_by_model)] * 2
     assert "chance" in legend_of(figure)
 
 
@@ -142,11 +149,10 @@ def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -
 
 def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_lines(tmp_path: Path) -> None:
     probing, other = (panel_of_runs(run_of(tmp_path / name, 3, (name, "story_cloze"))) for name in ("WC", "order"))
-    figure = draw_panels([probing, other])
-    assert legend_of(figure) == ["bands: 95% interval"]
-    first, second = (axes for axes in figure.axes if axes.get_title(loc="left"))
-    assert [text.get_text() for text in first.get_legend().get_texts()] == ["surface", "syntax", "semantics"]
-    assert second.get_legend() is None
+    figure = draw(charts_by_model([probing, other]))
+    groups = ["probing: surface", "probing: syntax", "probing: semantics"]
+    assert legend_of(figure) == [*groups, "bands: 95% interval"]
+    _, second = (axes for axes in figure.axes if axes.get_title(loc="left"))
     drawn = [line for line in second.lines if line.get_marker() == "None" and len(line.get_xdata()) > 2]
     assert [line.get_linestyle() for line in drawn] == ["-", "-"]
     assert len({line.get_color() for line in drawn}) == 2
@@ -154,14 +160,14 @@ def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_l
 
 def test_the_axis_names_the_suite() -> None:
     rows = [ProbeRow(e, e, "downstream", "MR", "logreg", 1, 60, 55, 65, {}, 1, 0.1) for e in range(2)]
-    axes = draw_panels([panel_of("a run", [rows], "", [])]).axes[0]
+    axes = draw(charts_by_model([panel_of("a run", [rows], "", [])])).axes[0]
     assert axes.get_ylabel() == "downstream score on test (%, r × 100)"
 
 
 @pytest.mark.parametrize(("models", "banded"), [(6, True), (7, False)])
 def test_many_models_over_each_other_have_no_bands(tmp_path: Path, models: int, banded: bool) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC",)))
-    figure = draw_overlay([panel._replace(title=f"model {place}") for place in range(models)])
+    figure = draw(charts_by_task([panel._replace(title=f"model {place}") for place in range(models)]))
     assert bool(figure.axes[0].collections) == banded
     assert ("bands: 95% interval" in legend_of(figure)) == banded
 
@@ -174,10 +180,10 @@ def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit
         for task, (reader, y) in [*scores.items(), ("Both", ("percent", 2))]
     ]
     panels = [panel_of("one", [some], "", []) for some in by_chart(rows).values()]
-    assert legend_of(draw_overlay(panels)) == ["one", "bands: 95% interval"]
+    assert legend_of(draw(charts_by_task(panels))) == ["one", "bands: 95% interval"]
     both = {("EffRank", "dimensions"), ("IsoScore", ""), ("Both", "dimensions"), ("Both", "")}
     assert lines_by_task(panels).keys() == both
-    limits = [axes.get_ylim() for axes in draw_panels(panels).axes]
+    limits = [axes.get_ylim() for axes in draw(charts_by_model(panels)).axes]
     assert [low <= -6 for low, _ in limits] == [False, True]
     assert limits[0][1] > 301
 
@@ -185,7 +191,8 @@ def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit
 @pytest.mark.parametrize("letters", [10, 70, 300])
 def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letters: int) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC", "BShift", "Tense")))
-    figure = draw_overlay([panel._replace(title=f"{place:02} {'name ' * letters}"[:letters]) for place in range(21)])
+    panels = [panel._replace(title=f"{place:02} {'name ' * letters}"[:letters]) for place in range(21)]
+    figure = draw(charts_by_task(panels))
     as_svg(figure)
     legend, whole = figure.legends[0].get_window_extent(), figure.bbox
     assert 0 <= legend.x0 < legend.x1 <= whole.x1
@@ -194,7 +201,7 @@ def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letter
 
 def test_a_long_title_ends_where_its_panel_ends(tmp_path: Path) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3))._replace(title="BiLSTM-max, NMT En-Fr (" + "encoder.dim=1024, " * 9)
-    figure = draw_panels([panel, panel])
+    figure = draw(charts_by_model([panel, panel]))
     as_svg(figure)
     for axes in figure.axes[::2]:
         title = axes.title.get_window_extent() if axes.get_title() else axes._left_title.get_window_extent()
@@ -202,11 +209,9 @@ def test_a_long_title_ends_where_its_panel_ends(tmp_path: Path) -> None:
 
 
 def test_names_stand_at_the_ends_of_lines_also_on_a_logarithmic_axis() -> None:
-    axes = new_figure(9, 4).add_subplot()
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(512, 4096)
-    name_ends(axes, [("WC", 50.0, "#000000")], 4096, 0, 100)
-    assert 4096 < axes.texts[0].get_position()[0] < axes.get_xlim()[1] < 2 * 4096
+    x, line = Axis(ticks={512: "512"}, linear=0), DataSeries("WC", [512, 4096], [40, 50])
+    axes = draw(ChartSection("", [Chart("", x, Axis(ends=(0, 100)), [line], (9, 4), named=True)])).axes[0]
+    assert 4096 < axes.texts[-1].get_position()[0] < axes.get_xlim()[1] < 2 * 4096
 
 
 @settings(max_examples=60)
@@ -227,7 +232,7 @@ def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own
     scores = [10.0, 12.0, 13.0, 15.0, 20.0]
     line = over_runs("WC", [*({0.0: (score, 0.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
     _, low, high = mean_of_runs([(score, 0.0, 99.0) for score in scores])
-    assert line == ("WC", [0.0, 1.0], [14.0, 20.0], [low, 18.0], [high, 22.0], None)
+    assert line == DataSeries("WC", [0.0, 1.0], [14.0, 20.0], [low, 18.0], [high, 22.0])
 
 
 def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,11 +12,11 @@ from hypothesis import strategies as st
 from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.commands import write_text
-from encoder_lab.reports.drawing import as_svg
 from encoder_lab.reports.evidence import BOV, Evidence, Point, published_evidence
+from encoder_lab.reports.figure import as_svg, draw
 from encoder_lab.reports.findings import Comparison, Finding, check
-from encoder_lab.reports.findings_picture import COLOURS, draw_findings, stacked
-from encoder_lab.reports.interactive import chart_of_findings
+from encoder_lab.reports.findings_chart import COLOURS, chart_of_findings, stacked
+from encoder_lab.reports.interactive import plotly
 from report import main
 
 NUMBERS = st.one_of(st.just(0.0), st.floats(0.01, 50))
@@ -25,8 +24,8 @@ NUMBERS = st.one_of(st.just(0.0), st.floats(0.01, 50))
 
 def dots_of(findings: list[Finding]) -> list[tuple[float, str]]:
     """Place and colour of each dot."""
-    lines = [line for line in draw_findings(findings).axes[0].lines if line.get_marker() in ("o", "D")]
-    return [(float(x), str(line.get_color())) for line in lines for x, _ in np.asarray(line.get_xydata())]
+    (chart,) = chart_of_findings(findings).charts
+    return [(x, dots.look[0]) for dots in chart.series for x in dots.x]
 
 
 @settings(max_examples=25)
@@ -55,15 +54,16 @@ def test_the_picture_has_every_comparison_of_the_claims_that_have_scores() -> No
 
 def test_the_page_says_under_the_pointer_what_a_dot_compares() -> None:
     findings = check(CLAIMS[:1], published_evidence())
-    (dots,) = chart_of_findings(findings).data
-    assert [unescape(text) for text in dots["text"]] == [str(comparison) for comparison in findings[0].comparisons]
+    data = plotly(chart_of_findings(findings).charts[0])["data"]
+    texts = sorted(unescape(text) for dots in data for text in dots["text"])
+    assert texts == sorted(str(comparison) for comparison in findings[0].comparisons)
 
 
 def test_without_scores_there_is_no_picture() -> None:
     with pytest.raises(InputError, match="no scores for any"):
-        draw_findings(check(CLAIMS, Evidence()))
+        chart_of_findings(check(CLAIMS, Evidence()))
     with pytest.raises(InputError, match="no scores for 'bov is at chance on order'"):
-        draw_findings(check(CLAIMS[:1], Evidence()))
+        chart_of_findings(check(CLAIMS[:1], Evidence()))
 
 
 def test_a_score_without_a_number_for_its_interval_is_not_compared() -> None:
@@ -74,7 +74,7 @@ def test_a_score_without_a_number_for_its_interval_is_not_compared() -> None:
 
 def test_a_name_with_control_characters_makes_no_broken_picture() -> None:
     named = Finding("x", "", "", [Comparison("\x1b[31m\x00red", 1.0, 0.5)])
-    ElementTree.fromstring(as_svg(draw_findings([named])))
+    ElementTree.fromstring(as_svg(draw(chart_of_findings([named]))))
 
 
 @pytest.mark.parametrize("name", ["findings.pdf", "findings.PNG", "findings.jpg"])

@@ -7,9 +7,16 @@ import pytest
 from PIL import Image
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.drawing import as_svg
 from encoder_lab.reports.evidence import evidence_of
-from encoder_lab.reports.layers import LayerScores, as_text, draw_layers, layer_of, layers_of_models, published_layers
+from encoder_lab.reports.figure import as_svg, draw
+from encoder_lab.reports.layers import (
+    LayerScores,
+    as_text,
+    charts_by_layer,
+    layer_of,
+    layers_of_models,
+    published_layers,
+)
 from encoder_lab.reports.published import published
 from encoder_lab.reports.table import TableCell
 from probes.results import ProbeRow, write_rows
@@ -66,7 +73,7 @@ def test_equal_scores_as_printed_are_both_best_and_a_missing_one_is_left_out() -
     layers = LayerScores("tiny", [0, 1, 2], {"SP": [TableCell(50.01), None, TableCell(49.99)]})
     assert layers.best("SP") == [True, False, True]
     assert as_text([layers]).splitlines()[2].split() == ["SP", "*50.0", "*50.0"]
-    assert [text.get_text() for text in draw_layers([layers]).axes[0].texts] == ["50.0", "50.0", "–", ""]
+    assert [text.get_text() for text in draw(charts_by_layer([layers])).axes[0].texts] == ["50.0", "", "50.0", "–", "–"]
 
 
 def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() -> None:
@@ -74,15 +81,15 @@ def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() 
     layers = LayerScores("tiny", [0, 1], cells | {"WC control per word": [TableCell(10), TableCell(30)]})
     assert layers.shades("WC").tolist() == [0.2, 1.0]
     assert layers.shades("WC control per word").tolist() == [0.0, 0.4]
-    shown = [text.get_text() for text in draw_layers([layers]).axes[0].texts]
-    assert shown[2:4] == ["1.5", "±10.0"]
+    shown = [text.get_text() for text in draw(charts_by_layer([layers])).axes[0].texts]
+    assert shown[6:] == ["1.5", "–", "–", "±10.0", "–", "–"]
     assert as_text([layers]).splitlines()[2].split() == ["WC", "20.0", "*60.0", "1.5", "±10.0"]
 
 
 @pytest.mark.parametrize("count", [1, 3, 25])
 def test_the_footer_ends_inside_the_picture(count: int) -> None:
     scores = LayerScores("tiny", list(range(count)), {"SP": [TableCell(50)] * count})
-    figure = draw_layers([scores])
+    figure = draw(charts_by_layer([scores]))
     as_svg(figure)
     footer = figure._supxlabel.get_window_extent()
     assert figure.bbox.x0 <= footer.x0 < footer.x1 <= figure.bbox.x1
@@ -93,10 +100,10 @@ def test_a_number_stands_on_the_colour_of_its_place_between_lowest_and_highest()
     scores = LayerScores(
         "tiny", [0, 1, 2], {"SP": [TableCell(20), TableCell(30), TableCell(25)], "BSO": [TableCell(50)] * 3}
     )
-    axes = draw_layers([scores]).axes[0]
-    light = [sum(patch.get_facecolor()[:3]) for patch in axes.patches if patch.get_fill()]
-    assert light[1] < light[2] < light[0]
-    assert light[3] == light[4] == light[5]  # of equal scores none is darker
+    pixels = draw(charts_by_layer([scores])).axes[0].images[0].to_rgba(charts_by_layer([scores]).charts[0].shades)
+    light = pixels[..., :3].sum(-1)
+    assert light[0, 1] < light[0, 2] < light[0, 0]
+    assert len(set(light[1])) == 1  # of equal scores none is darker
 
 
 @pytest.mark.usefixtures("plain_layout")

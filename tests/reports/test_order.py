@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.interactive import charts_of_order
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.order import agreement, as_text, order_of, orders, reached
+from encoder_lab.reports.order import agreement, as_text, charts_of_order, order_of, orders, reached
 from encoder_lab.reports.runs import Run, read_run
 from probes.results import Answers, ProbeRow
 from report import main
@@ -50,10 +49,8 @@ def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no
     assert all(low <= value <= high for value, low, high in halves[:3])
     assert "BShift" in as_text([model])
     (chart,) = charts_of_order([model]).charts
-    assert [dot["x"][0] for dot in chart.data if dot["meta"]["task"] == "SentLen"] == [
-        at[0] for at in model.tasks[0].at
-    ]
-    assert chart.layout["yaxis"]["ticktext"] == ["SentLen", "WC", "Tense"]
+    assert [dot.x[0] for dot in chart.series if dot.name == "SentLen"] == [at[0] for at in model.tasks[0].at]
+    assert list(chart.y.ticks.values()) == ["SentLen", "WC", "Tense"]
     assert np.isnan(halves[3]).all()
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.pareto import area, as_text, draw_fronts, fronts_of
+from encoder_lab.reports.pareto import area, as_text, charts_of_fronts, fronts_of
 from encoder_lab.reports.runs import Run
 from probes.classifiers.classifier import Grid, probe
 from probes.classifiers.grid import front
@@ -56,7 +56,9 @@ def test_models_are_compared_up_to_the_largest_complexity_of_the_task() -> None:
     text = as_text(fronts_of(models_of(runs), "probing", "last", "mlp"))
     areas = 71, 50
     assert f"area {np.mean(areas):5.1f} ± {np.std(areas, ddof=1):.1f} over 2 seeds; 60.0 at 10, 80.0 at 40" in text
-    assert len(draw_fronts(fronts_of(models_of(runs), "probing", "last", "mlp")).axes) == 1
+    (chart,) = charts_of_fronts(fronts_of(models_of(runs), "probing", "last", "mlp")).charts
+    assert chart.series[0].x == [0, 10, 40, 100]
+    assert chart.series[0].y == [50, 60, 80, 80]
 
 
 @pytest.mark.parametrize("points", [None, "60", [[1]], [["a", "b"]], [[1, -5]], 7])

@@ -5,9 +5,10 @@ import html
 import io
 import math
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,17 +20,16 @@ from scipy.stats import spearmanr
 from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.commands import panel
-from encoder_lab.reports.correlation import correlate, draw_correlations, holm, scores_of
+from encoder_lab.reports.correlation import chart_of_correlations, correlate, holm, scores_of
+from encoder_lab.reports.curves import charts_by_task
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import check
 from encoder_lab.reports.formats import as_csv, latex, markdown
-from encoder_lab.reports.interactive import SIZE
-from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.reports.page import FORMATS
 from encoder_lab.reports.published import SCORES as PUBLISHED_SCORES
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import read_run
-from encoder_lab.reports.sizes import by_size, lines_by_size
+from encoder_lab.reports.sizes import SIZES, by_size, lines_by_size
 from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
 from encoder_lab.reports.terminal import plain
 from encoder_lab.storage.csv_files import read_csv
@@ -37,6 +37,7 @@ from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import mean_of_runs
 from report import FORMATS as OFFERED
 from report import REPORTS, main
+from tests.packages import ROOT
 from tests.reports.small_runs import SCORES, evaluation_of, models, of_a_run, run_of, with_rows, with_settings
 
 
@@ -344,15 +345,13 @@ def test_the_papers_own_numbers_show_its_findings() -> None:
     assert signs == {"WC": 1, "SentLen": -1}
 
 
-def test_insignificant_cells_are_grey() -> None:
+def test_insignificant_cells_have_no_colour() -> None:
     rng = np.random.default_rng(0)
     first = {f"m{i}": {"WC": float(i), "SOMO": float(rng.random())} for i in range(20)}
     second = {f"m{i}": {"MR": float(i) ** 2} for i in range(20)}
     matrix = correlate(first, second)
-    pixels = draw_correlations(matrix).axes[0].images[0].get_array()
     assert matrix.significant.tolist() == [[True], [False]]
-    assert np.ptp(pixels[1, 0, :3]) == 0
-    assert np.ptp(pixels[0, 0, :3]) > 0
+    assert chart_of_correlations(matrix).charts[0].shades.tolist() == [[1], [0.5]]
 
 
 @settings(max_examples=20)
@@ -414,7 +413,7 @@ def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
     assert main(["html", *runs, f"out={out}"]) == 0
     text = out.read_text()
     assert "by size of the sentence vector" in text
-    assert f"{SIZE} 1024: 52.00 [50.0, 54.0]" in text
+    assert f"{SIZES} 1024: 52.00 [50.0, 54.0]" in text
     assert "probing against downstream" not in text  # nothing downstream was scored
     assert all(html.escape(finding.claim) in text for finding in check(CLAIMS, published_evidence()))
 
@@ -448,9 +447,8 @@ def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path: Path)
     first, other = with_settings(run_of(tmp_path / "a"), labels), run_of(tmp_path / "b", encoder="bilstm_last")
     (named, ours) = models(first, other)
     assert (named.title, ours.title) == ("Gated mean, SimCSE", "BiLSTM-last, NMT En-Fr")
-    settings = SimpleNamespace(suite="probing", classifier="mlp")
-    figure = draw_overlay([panel(model, settings, "") for model in (named, ours)])
-    assert [line.get_color() for line in figure.axes[0].lines[::2]] == ["#6A3D9A", "#D62728"]
+    charts = charts_by_task([panel(model, "probing", "mlp", "") for model in (named, ours)]).charts
+    assert [line.look[0] for line in charts[0].series] == ["#6A3D9A", "#D62728"]
 
 
 def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Path) -> None:
@@ -492,12 +490,17 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, c
 
 def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: Path) -> None:
     of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
-    (line,) = panel(*models(*of_seeds), SimpleNamespace(suite="downstream", classifier="mlp"), "").lines
+    (line,) = panel(*models(*of_seeds), "downstream", "mlp", "").lines
     assert (len(line.x), line.y) == (1, [80])
 
 
 def test_the_command_line_offers_the_formats_that_there_are() -> None:
     assert set(OFFERED) == FORMATS.keys()
+
+
+def test_reports_start_without_torch() -> None:
+    code = "import sys, report, encoder_lab.reports.commands; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
 @pytest.mark.parametrize("report", REPORTS)

@@ -99,7 +99,7 @@ def test_one_curve_or_mean_is_of_one_classifier(tmp_path: Path) -> None:
     (model,) = models(*folders)
     for classifier, score, epochs in (("mlp", 52, [0, 1, 2, 3]), ("logreg", 9, [2])):
         assert probing_table([model], "probing", "2", classifier).rows[0].cells["WC"].score == score
-        drawn = panel(model, SimpleNamespace(suite="probing", classifier=classifier), "")
+        drawn = panel(model, "probing", classifier, "")
         assert next(line.x for line in drawn.lines if line.name == "WC") == epochs
         learnt = order_of(model, "probing", classifier).tasks
         assert ("WC" in [task.task for task in learnt]) == (classifier == "mlp")

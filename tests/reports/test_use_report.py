@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.interactive import charts_of_use
+from encoder_lab.reports.figure import draw
+from encoder_lab.reports.interactive import plotly
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import Run
-from encoder_lab.reports.use import as_text, draw_use, use_of
+from encoder_lab.reports.use import as_text, charts_of_use, use_of
 from probes.results import ProbeRow
 from report import main
 from tests.reports.small_runs import run_of, with_rows
@@ -40,12 +41,14 @@ def test_seeds_are_their_mean_and_the_table_says_in_how_many_a_property_is_used(
 
 
 def test_the_picture_and_the_page_have_a_point_for_each_property_and_one_not_used_is_open() -> None:
-    used = use_of(models_of([run(1)]), "last", "mlp")
-    (chart,) = charts_of_use(used).charts
-    points = {trace["meta"]["task"]: (trace["x"], trace["y"], trace["marker"]["symbol"]) for trace in chart.data}
-    assert points["Tense"] == ([90.0], [28.0], "circle")
-    assert points["SubjNum"] == ([95.0], [2.0], "circle-open")
-    assert [text.get_text() for text in draw_use(used).axes[0].texts] == ["Tense", "SubjNum", "BShift"]
+    section = charts_of_use(use_of(models_of([run(1)]), "last", "mlp"))
+    (chart,) = section.charts
+    points = {series.name: (series.x, series.y, series.hollow) for series in chart.series}
+    assert points["Tense"] == ([90.0], [28.0], False)
+    assert points["SubjNum"] == ([95.0], [2.0], True)
+    names = ["Tense", "SubjNum", "BShift"]
+    assert [text.get_text() for text in draw(section).axes[0].texts if text.get_text()] == names
+    assert [trace["text"][0] for trace in plotly(chart)["data"] if trace["text"][0]] == names
 
 
 def test_an_epoch_that_is_not_the_last_is_told(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -14,7 +14,7 @@ from encoder_lab.errors import InputError
 from probes.classifiers import classifier
 from probes.classifiers.cells import Cells, predict
 from probes.classifiers.classifier import Grid, Labelled, optimal, probe
-from probes.classifiers.grid import Fitted
+from probes.classifiers.examples import Fitted
 from probes.classifiers.modern import _stages, successive_halving
 from tests.labelled_vectors import features_that_go_together, random_labels, separable, three
 

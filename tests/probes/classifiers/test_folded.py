@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes.classifiers.cells import Cell, Cells
+from probes.classifiers.examples import Fitted, Tensors
 from probes.classifiers.folded import Fold, train_folds
-from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.classifiers.grid import Grid
 from probes.classifiers.senteval import train_with_early_stopping
 
 GRID = Grid(l2=(1e-5, 1e-3, 1e-1), protocol="senteval", max_passes=24).logistic()

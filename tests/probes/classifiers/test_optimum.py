@@ -8,7 +8,8 @@ from torch.nn import functional
 
 from encoder_lab.errors import InputError
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, optimal, standardised
-from probes.classifiers.grid import Examples, Tensors, best_of_l2
+from probes.classifiers.examples import Examples, Tensors
+from probes.classifiers.grid import best_of_l2
 from probes.classifiers.optimum import GAP, Optima, covariance, cross_entropy, curvature, optimum
 from probes.vectors import Streamed, Vectors, alone
 from tests.labelled_vectors import features_that_go_together, random_labels

@@ -11,7 +11,7 @@ from probes.classifiers import senteval
 from probes.classifiers.blocks import blocks
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
-from probes.classifiers.grid import Tensors
+from probes.classifiers.examples import Tensors
 
 GRID = Grid(widths=(3, 5), dropouts=(0.0, 0.2), l2=(1e-4, 1e-2), protocol="senteval")
 LOGISTIC = GRID.logistic()

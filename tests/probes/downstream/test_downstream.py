@@ -15,7 +15,7 @@ from benchmarks.sequential import nested_folds
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.classifiers.classifier import Grid
-from probes.classifiers.grid import Tensors
+from probes.classifiers.examples import Tensors
 from probes.downstream import data, relatedness
 from probes.downstream.data import STS, TASKS, known, read_downstream
 from probes.downstream.folds import at_once, by_folds, nested

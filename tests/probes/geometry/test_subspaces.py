@@ -10,8 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from torch import nn
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.interactive import charts_of_subspaces
-from encoder_lab.reports.subspaces import as_csv, as_text, read_subspaces
+from encoder_lab.reports.subspaces import as_csv, as_text, charts_of_subspaces, read_subspaces
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.geometry.subspaces import nearness, random_overlap, subspace
@@ -124,9 +123,9 @@ def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) ->
     assert same == ["100.00"] * 3
     assert "first" in as_text(subspaces)
     heat, curves = charts_of_subspaces([subspaces]).charts
-    assert heat.data[0]["z"][0][1] == pytest.approx(subspaces.overlap("both", 2, "first"))
-    (line,) = [trace for trace in curves.data if trace["meta"]["task"] == "second" and "text" in trace]
-    assert line["y"] == [subspaces.overlap("second", epoch) for epoch in range(3)]
+    assert 100 * heat.shades[0][1] == pytest.approx(subspaces.overlap("both", 2, "first"))
+    (line,) = [line for line in curves.series if line.name == "second"]
+    assert line.y == [subspaces.overlap("second", epoch) for epoch in range(3)]
     for name in ("subspaces.svg", "subspaces.csv"):
         assert commands.finish("report.py", "subspaces", str(run), f"out={tmp_path / name}").returncode == 0
         assert (tmp_path / name).stat().st_size

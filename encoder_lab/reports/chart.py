@@ -1,0 +1,150 @@
+"""What a chart shows. Reports make it; figure.py draws it with matplotlib, interactive.py with Plotly."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+Style = Literal["solid", "dotted", "dashed"]  # of a line
+Look = tuple[str, Style]  # with its colour
+Marker = Literal["circle", "square", "diamond", "x", ""]
+GROUPS: dict[str, Style] = {"surface": "dotted", "syntax": "solid", "semantics": "dashed"}
+SURFACE, SYNTAX, SEMANTICS = GROUPS.values()
+# Ten hues that differ, also in brightness. Each of the paper's three groups of tasks has a line style in addition, so
+# that the lines of a group can be distinguished by colour-blind readers and in black-and-white print.
+LOOKS: dict[str, Look] = {
+    "SentLen": ("#8A8A8A", SURFACE),
+    "WC": ("#7A4A2B", SURFACE),
+    "TreeDepth": ("#1F77B4", SYNTAX),
+    "TopConst": ("#D62728", SYNTAX),
+    "BShift": ("#2CA02C", SYNTAX),
+    "Tense": ("#17C3D6", SEMANTICS),
+    "SubjNum": ("#FF7F0E", SEMANTICS),
+    "ObjNum": ("#F06EC0", SEMANTICS),
+    "SOMO": ("#7B3FB5", SEMANTICS),
+    "CoordInv": ("#B5B300", SEMANTICS),
+}
+COLOURS = ("#1F77B4", "#D62728", "#2CA02C", "#FF7F0E", "#7B3FB5", "#17C3D6", "#7A4A2B", "#F06EC0", "#8A8A8A", "#B5B300")
+STYLES: tuple[Style, ...] = ("solid", "dashed", "dotted")  # of lines that have no group, ten of each
+TASKS = tuple(LOOKS)
+OWN = "#000000"  # the objective's own score
+
+
+@dataclass(frozen=True)
+class DataSeries:
+    """P points, on a line or alone, with their 95% intervals."""
+
+    name: str  # as in the legend, or at its end
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()  # the interval of y; empty: none
+    high: Sequence[float] = ()
+    chance: float | None = None  # the score without any knowledge
+    left: Sequence[float] = ()  # the interval of x
+    right: Sequence[float] = ()
+    look: Look = (OWN, "solid")
+    shape: Literal["line", "steps", "points"] = "line"
+    marker: Marker = "circle"
+    hollow: bool = False
+    hover: Sequence[str] = ()  # what the page says of each point; empty: its place with the interval
+    text: str = ""  # behind the last point
+    task: str = ""  # by which the menus of the page hide it; empty: its name
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Of numbers, or of named places."""
+
+    label: str = ""
+    about: str = ""  # in brackets behind the label
+    ends: tuple[float, float] | None = None  # None: as the points need
+    ticks: Mapping[float, str] = field(default_factory=dict)  # empty: chosen by the renderer
+    linear: float = math.inf  # up to here, beyond it is logarithmic
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Series on two axes."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: Sequence[DataSeries]
+    inches: tuple[float, float]  # width and height
+    named: bool = False  # the name of each series is at its end
+    grouped: bool = False  # the styles of its lines are the groups of the paper's tasks
+    own: DataSeries | None = None  # the objective's score, on an axis of its own
+    shaded: tuple[float, float] | None = None  # from x to x
+    remarks: Sequence[tuple[str, str]] = ()  # at the right of row 0, 1, ...: text and colour
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """R rows by C columns of coloured cells."""
+
+    title: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    shades: np.ndarray  # (R, C) from 0 to 1; NaN where there is none
+    texts: Sequence[Sequence[str]]
+    hover: Sequence[Sequence[str]]
+    colours: str  # a colour map of matplotlib
+    inches: tuple[float, float]
+    framed: Sequence[Sequence[bool]] = ()
+    more: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns without colours, by their heads
+    label: str = ""  # of the columns
+
+
+@dataclass(frozen=True)
+class ChartSection:
+    """Charts that belong together: a figure, or a part of the page."""
+
+    heading: str
+    charts: Sequence[Chart | HeatMap]
+    legend: Mapping[str, Look] = field(default_factory=dict)
+    columns: int = 2  # of a figure
+    bands: str = ""  # what the bands or bars of the figure show; empty: it has no bands
+    note: str = ""  # below the figure
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Tasks in the paper's order, others after them by first appearance."""
+    known = [task for task in TASKS if task in names]
+    return known + [name for name in dict.fromkeys(names) if name not in LOOKS]
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """Colour and line style of each task of a chart. Names that are not the papers' take the colours that are free."""
+    used = {LOOKS[name][0] for name in names if name in LOOKS}
+    free = [colour for colour in COLOURS if colour not in used] or list(COLOURS)
+    others = [name for name in dict.fromkeys(names) if name not in LOOKS]
+    return {name: LOOKS[name] if name in LOOKS else look_at(others.index(name), free) for name in names}
+
+
+def look_at(place: int, colours: Sequence[str] = COLOURS) -> Look:
+    """Colour and line style of the line at a place, from 0."""
+    return colours[place % len(colours)], STYLES[place // len(colours) % len(STYLES)]
+
+
+def levels_of_chance(series: Sequence[DataSeries]) -> list[float]:
+    """The levels that are known, in order."""
+    return sorted({round(one.chance, 1) for one in series if one.chance is not None})
+
+
+def rows_of(names: Sequence[str], rows: int = 0) -> Axis:
+    """An axis of named rows, the first on top; of `rows` where there are more."""
+    return Axis(ends=(max(rows, len(names), 1) - 0.5, -0.5), ticks=dict(enumerate(names)))
+
+
+def signed_ticks(linear: float) -> list[float]:
+    """Zero, and 1, 3, 10, 30, ... times the linear part of an axis to both sides."""
+    steps = [linear * step * 10**power for power in range(9) for step in (1, 3)]
+    return [*(-step for step in reversed(steps)), 0.0, *steps]
+
+
+def scored(score: float, low: float | None = None, high: float | None = None) -> str:
+    """A score with its interval, where it has one."""
+    return f"{score:.2f}" + (f" [{low:.1f}, {high:.1f}]" if low is not None and high is not None and low < high else "")

@@ -1,0 +1,297 @@
+"""Charts as a figure of matplotlib: names at the ends of lines instead of a legend, and texts that do not overlap."""
+
+import io
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps, rc_context, rcParams
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import MaxNLocator, NullLocator
+from scipy.optimize import isotonic_regression
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.chart import GROUPS, OWN, Chart, ChartSection, DataSeries, HeatMap, levels_of_chance
+from encoder_lab.reports.escape import for_figure
+from encoder_lab.storage.files import atomic_write
+
+rcParams["text.parse_math"] = False  # names with $ in them are no formulas
+
+DASHES: dict[str, Any] = {"solid": "-", "dotted": (0, (1, 1)), "dashed": (0, (5, 1.6))}
+MARKERS = {"circle": "o", "square": "s", "diamond": "D", "x": "x"}
+CHANCE: dict[str, Any] = {"color": "#555555", "linestyle": (0, (1, 3)), "linewidth": 1.1}
+TURNED: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}  # long names below an axis
+GRID, NOTE, FRAME = "#E6E6E6", "#555555", "#C0392B"  # colours
+DPI = 200
+FIGURES = (".png", ".svg")  # endings of files
+PERCENT = ("BLEU", "accuracy")  # the objectives' scores that have a highest value
+LETTER, HANDLE = 0.075, 0.95  # inches of a letter, and of the line of an entry of the legend with the space around it
+BOLD, SMALL = 0.085, 0.068  # inches of a letter of a title, and of a note
+
+
+def draw(section: ChartSection) -> Figure:
+    """The charts, some in a row, with a legend and a note."""
+    columns = min(section.columns, len(section.charts))
+    rows = -(-len(section.charts) // columns)
+    widths = [max(chart.inches[0] for chart in section.charts[place::columns]) for place in range(columns)]
+    heights = [max(chart.inches[1] for chart in section.charts[row * columns :][:columns]) for row in range(rows)]
+    entries = _legend(section, sum(widths))
+    across = _across(entries, sum(widths))
+    note = fill(section.note, int(sum(widths) / SMALL))
+    below = 0.25 * ((len(entries) - 1) // across if entries else 0) + 0.16 * note.count("\n")
+    figure = new_figure(sum(widths), sum(heights) + below)
+    grid = figure.add_gridspec(rows, columns, width_ratios=widths, height_ratios=heights)
+    for place, chart in enumerate(section.charts):
+        axes = figure.add_subplot(grid[divmod(place, columns)])
+        axes.set_title(_title(chart), loc="left", fontsize=10, fontweight="bold")
+        if isinstance(chart, HeatMap):
+            _draw_heat_map(axes, chart)
+        else:
+            _draw_chart(axes, chart, bool(section.bands))
+    if entries:
+        figure.legend(handles=entries, loc="outside lower left", ncols=across, fontsize=8.5, frameon=False)
+    if note:
+        figure.supxlabel(note, fontsize=8, color=NOTE)
+    return figure
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches, outside pyplot's global state."""
+    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+
+
+def _title(chart: Chart | HeatMap) -> str:
+    """Wrapped where its chart ends."""
+    return fill(for_figure(chart.title), max(10, int((chart.inches[0] - 0.9) / BOLD)))
+
+
+def _legend(section: ChartSection, width: float) -> list[Artist]:
+    """Names that are not in the charts, groups of tasks, chance, and bands; a name wider than the figure is wrapped."""
+    charts = [chart for chart in section.charts if isinstance(chart, Chart)]
+    names = {} if any(chart.named or chart.x.ticks for chart in charts) else section.legend
+    looks = {fill(for_figure(name), int((width - HANDLE) / LETTER)): look for name, look in names.items()}
+    if any(chart.grouped for chart in charts):
+        of = "" if all(chart.grouped for chart in charts) else "probing: "
+        looks |= {of + name: ("#444444", style) for name, style in GROUPS.items()}
+    entries: list[Artist] = [
+        Line2D([], [], color=colour, linestyle=DASHES[style], linewidth=2, label=name)
+        for name, (colour, style) in looks.items()
+    ]
+    known = any(series.chance is not None for chart in charts for series in chart.series)
+    entries += [Line2D([], [], label="chance", **CHANCE)] if known else []
+    return [*entries, *([Patch(color="#444444", alpha=0.2, label=section.bands)] if section.bands else [])]
+
+
+def _across(entries: Sequence[Artist], width: float) -> int:
+    """How many entries of a legend are in a row: all, or columns as wide as the longest."""
+    labels = [str(entry.get_label()).split("\n") for entry in entries]
+    wide = [HANDLE + LETTER * max(map(len, lines)) for lines in labels]
+    return len(entries) if sum(wide) < width else max(1, int(width / max(wide)))
+
+
+def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
+    width, height = chart.inches
+    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8.5, color="#888888")
+    for axis, set_scale in ((chart.x, axes.set_xscale), (chart.y, axes.set_yscale)):
+        if axis.linear == 0:
+            set_scale("log", base=2)
+        elif axis.linear < math.inf:
+            set_scale("symlog", linthresh=axis.linear)
+    ends = [(one.name, one.y[-1], one.look[0]) for one in chart.series if one.name]
+    for series in chart.series:
+        _draw_series(axes, series, banded)
+    for level in levels_of_chance([one for one in chart.series if one.shape != "points"]):
+        axes.axhline(level, label=f"chance {level:.0f}", **CHANCE)
+    if chart.shaded:
+        axes.axvspan(*chart.shaded, color="#F1F1F1", zorder=0)
+    if chart.y.ends:
+        axes.set_ylim(chart.y.ends)
+    if chart.own:
+        ends.append((chart.own.name, _draw_own(axes, chart.own), OWN))
+    if chart.x.ends:
+        axes.set_xlim(chart.x.ends)
+    last = max((x for one in [*chart.series, chart.own] if one for x in (*one.x, *one.right)), default=1.0)
+    if chart.named:
+        _name_ends(axes, ends, last, width, height)
+    _set_ticks(axes, chart, last if chart.named else axes.get_xlim()[1])  # behind the last point are names
+    axes.set_xlabel(f"{chart.x.label} ({chart.x.about})" if chart.x.about else chart.x.label, fontsize=9)
+    axes.set_ylabel(chart.y.label, fontsize=9)
+    for row, (text, colour) in enumerate(chart.remarks):
+        axes.text(1.02, row, text, transform=axes.get_yaxis_transform(), va="center", color=colour, fontsize=8.5)
+
+
+def _set_ticks(axes: Axes, chart: Chart, last: float) -> None:
+    """Those of the chart, or whole numbers up to `last`."""
+    for axis, ticks in ((axes.xaxis, chart.x.ticks), (axes.yaxis, chart.y.ticks)):
+        low, high = sorted(axis.get_view_interval())
+        shown = {place: for_figure(text) for place, text in ticks.items() if low <= place <= high}
+        axis.set_minor_locator(NullLocator())
+        if shown:
+            long = axis is axes.xaxis and SMALL * len("  ".join(shown.values())) > chart.inches[0] - 2
+            axis.set_ticks(list(shown), list(shown.values()), **(TURNED if long else {}))
+    if not chart.x.ticks:
+        whole = MaxNLocator(nbins=max(4, min(10, int(1.8 * chart.inches[0]))), integer=True, steps=[1, 2, 5, 10])
+        first = axes.get_xlim()[0]
+        axes.set_xticks([tick for tick in whole.tick_values(first, last) if first <= tick <= last])
+
+
+def _draw_series(axes: Axes, series: DataSeries, banded: bool) -> None:
+    """The line over its light band, or the points with bars for their intervals."""
+    (colour, style), x, y = series.look, series.x, series.y
+    if series.shape == "points":
+        across, upwards = _bars(x, series.left, series.right), _bars(y, series.low, series.high)
+        axes.errorbar(x, y, upwards, across, fmt="none", ecolor=colour, elinewidth=1.2, alpha=0.7)
+        if series.chance is not None:
+            axes.plot([x[0] - 0.3, x[0] + 0.3], [series.chance] * 2, label=f"chance {series.chance:.0f}", **CHANCE)
+    else:
+        if banded and series.low:
+            axes.fill_between(x, series.low, series.high, color=colour, alpha=0.10, linewidth=0)
+        steps = "steps-post" if series.shape == "steps" else "default"
+        axes.plot(x, y, linestyle=DASHES[style], color=colour, linewidth=1.7, drawstyle=steps)
+    if series.marker:
+        face = "white" if series.hollow else colour
+        size = 2.8 if series.shape == "line" else 4.5
+        axes.plot(x, y, MARKERS[series.marker], color=colour, markerfacecolor=face, markersize=size, label=series.name)
+    if series.text:
+        behind: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate(series.text, (x[-1], y[-1]), fontsize=8.5, **behind)
+
+
+def _bars(values: Sequence[float], low: Sequence[float], high: Sequence[float]) -> np.ndarray | None:
+    """The lengths of the bars below and above the values, (2, P)."""
+    if not low:
+        return None
+    return np.maximum([np.subtract(values, low), np.subtract(high, values)], 0)
+
+
+def _draw_own(axes: Axes, own: DataSeries) -> float:
+    """Draw the objective's score behind the probes on a second axis; the height of its end on the first."""
+    other = axes.twinx()
+    top = 1.7 * max(own.high) or 1.0  # it stays in the lower part, where few probes are
+    other.fill_between(own.x, own.y, color=OWN, alpha=0.07, linewidth=0)
+    other.fill_between(own.x, own.low, own.high, color=OWN, alpha=0.2, linewidth=0)
+    other.plot(own.x, own.y, color=OWN, linewidth=2.6, alpha=0.75)
+    other.plot(own.x, own.y, "s", color=OWN, markersize=3.2, label=own.name)
+    other.set_ylabel(f"{own.name} on dev (shaded)", color=OWN, fontsize=9)
+    other.tick_params(axis="y", colors=OWN, labelsize=8.5)
+    ticks = MaxNLocator(nbins=8).tick_values(0, top)
+    other.set_yticks([tick for tick in ticks if tick <= (100 if own.name in PERCENT else top)])
+    other.set_ylim(0, top)  # after the ticks, which may widen it: the name at the end of the line depends on it
+    other.spines[["top", "left"]].set_visible(False)
+    axes.set_zorder(other.get_zorder() + 1)
+    axes.patch.set_visible(False)
+    bottom, height = axes.get_ylim()
+    return bottom + (height - bottom) * own.y[-1] / top
+
+
+def _name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, width: float, height: float) -> None:
+    """Write each `(name, height, colour)` at the end of its line, x = `last`, without overlaps, joined to the line."""
+    scale, upwards = axes.xaxis.get_transform(), axes.yaxis.get_transform()  # in display steps, also of logarithms
+    bottom, top = upwards.transform(np.array(axes.get_ylim()))
+    first, end = scale.transform(np.array([axes.get_xlim()[0], last]))
+    gap = (top - bottom) * 0.165 / (height - 0.9)  # one line of text, in the units of the axis
+    wide = 0.85 + SMALL * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)  # inches for the names
+    gutter = (end - first) * wide / max(width - 1.25 - wide, 0.8)
+    shown = upwards.transform(np.array([end[1] for end in ends])).tolist()
+    heights = upwards.inverted().transform(np.array(spread(shown, gap, bottom + gap / 2, top - gap / 3)))
+    steps = np.array([0.05, 0.22, 0.25]) * 0.85 / wide
+    places = scale.inverted().transform(end + gutter * np.array([*steps, 1.0]))
+    for (name, at, colour), placed in zip(ends, heights, strict=True):
+        start, stop, text = places[:3]
+        axes.plot([start, stop], [at, placed], color=colour, linewidth=0.7, alpha=0.8, solid_capstyle="round")
+        axes.text(text, placed, for_figure(name), color=darker(colour), fontsize=8.5, va="center")
+    axes.set_xlim(axes.get_xlim()[0], places[3])
+
+
+def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
+    """The heights moved so that they are `gap` apart and inside, in the same order (least squares)."""
+    order = np.argsort(heights, kind="stable")
+    steps = min(gap, (top - bottom) / max(len(heights) - 1, 1)) * np.arange(len(heights))
+    placed = np.empty(len(heights))
+    if len(heights):
+        free = isotonic_regression(np.asarray(heights, dtype=float)[order] - steps).x
+        placed[order] = np.clip(free, bottom, top - steps[-1]) + steps
+    return placed.tolist()
+
+
+def darker(colour: str) -> str:
+    """The same hue, dark enough for text on white."""
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    scale = min(1.0, 110 / (0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] + 1e-9))
+    return "#" + "".join(f"{round(part * scale):02x}" for part in parts)
+
+
+def _draw_heat_map(axes: Axes, heat: HeatMap) -> None:
+    """A number in each cell, white where the cell is dark; the best are framed."""
+    colours = colormaps[heat.colours].with_extremes(bad=GRID)
+    shades = np.ma.masked_invalid(heat.shades)
+    axes.imshow(shades, cmap=colours, vmin=0, vmax=1, aspect="auto")
+    for (row, column), colour in zip(np.ndindex(shades.shape), colours(shades).reshape(-1, 4), strict=True):
+        ink = "white" if colour[:3] @ (0.3, 0.59, 0.11) < 0.55 else "#222222"
+        best = bool(len(heat.framed)) and heat.framed[row][column]
+        weight = "bold" if best else "normal"
+        _write(axes, column, row, heat.texts[row][column], color=ink, fontweight=weight)
+        if best:
+            frame = (column - 0.46, row - 0.44), 0.92, 0.88
+            axes.add_patch(Rectangle(*frame, fill=False, edgecolor=FRAME, linewidth=1.4, zorder=3))
+    for column, texts in enumerate(heat.more.values(), len(heat.columns)):
+        for row, text in enumerate(texts):
+            _write(axes, column, row, text or "–", color=NOTE)
+    heads = [*heat.columns, *heat.more]
+    axes.set_xlim(-0.5, len(heads) - 0.5)
+    turned = TURNED if max(map(len, heads)) > 6 else {}
+    axes.set_xticks(range(len(heads)), [for_figure(head) for head in heads], fontsize=8, **turned)
+    axes.set_yticks(range(len(heat.rows)), [for_figure(row) for row in heat.rows], fontsize=8)
+    axes.set_xlabel(heat.label, fontsize=8)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _write(axes: Axes, x: float, y: float, text: str, **looks: Any) -> None:
+    axes.text(x, y, text, ha="center", va="center", fontsize=7.5, **looks)
+
+
+def save_figure(figure: Figure, out: Path) -> Path:
+    """Write a .png or .svg atomically. Raises InputError on another ending."""
+    if out.suffix not in FIGURES:
+        raise InputError(f"{out}: a figure ends in {' or '.join(FIGURES)}")
+    with atomic_write(out, binary=True) as file:
+        file.write(as_svg(figure).encode() if out.suffix == ".svg" else as_png(figure))
+    return out
+
+
+def as_png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    with _any_names():
+        FigureCanvasAgg(figure).print_png(buffer)
+    return buffer.getvalue()
+
+
+def as_svg(figure: Figure) -> str:
+    """Text is drawn as outlines, so that it looks the same everywhere; the same figure gives the same SVG."""
+    buffer = io.StringIO()
+    with rc_context({"svg.hashsalt": "names of shapes"}), _any_names():  # there is no other way to fix the names
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
+    return buffer.getvalue()
+
+
+@contextmanager
+def _any_names() -> Iterator[None]:
+    """Without warnings where names have letters that the font lacks, or are too long for the layout."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing|constrained_layout not applied|Matplotlib currently")
+        yield
