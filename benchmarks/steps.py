@@ -76,13 +76,13 @@ class GeneratedText(NamedTuple):
 
     def batch(self, rows: np.ndarray) -> Any:
         """A padded batch on the device of the model."""
-        return move_data_to_device(self._padded(rows), torch.device(DEVICE))
-
-    def _padded(self, rows: np.ndarray) -> Any:
         if self.objective == "discourse":
-            return self._in_documents(rows)
-        pair = pad(self.source, rows), pad(self.target, rows)
-        return LabelledPair(*pair, torch.from_numpy(rows % 3)) if self.objective == "nli" else SentencePair(*pair)
+            batch: Any = self._in_documents(rows)
+        elif self.objective == "nli":
+            batch = LabelledPair(pad(self.source, rows), pad(self.target, rows), torch.from_numpy(rows % 3))
+        else:
+            batch = SentencePair(pad(self.source, rows), pad(self.target, rows))
+        return move_data_to_device(batch, torch.device(DEVICE))
 
     def _in_documents(self, rows: np.ndarray) -> InDocument:
         def position(index: np.ndarray, count: int) -> Position:
@@ -107,11 +107,6 @@ def generate(objective: str, scale: Scale = FULL) -> GeneratedText:
     symbols, per_word = (SYMBOLS, 3.0) if objective == "seq2tree" else (scale.codes, 1.1)
     codes = (3 + (random.zipf(1.2, int(per_word * n) + 1) - 1) % (symbols - 3) for n in lengths)
     return GeneratedText(objective, source, ragged([1, *row.tolist(), 2] for row in codes), symbols)
-
-
-def in_file_order(steps: int) -> list[np.ndarray]:
-    """The first batches of the text, in file order, for the reference."""
-    return list(np.arange(steps * BATCH).reshape(-1, BATCH))
 
 
 def by_length(text: GeneratedText, steps: int, batch: int = BATCH) -> list[np.ndarray]:
