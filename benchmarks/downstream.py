@@ -41,7 +41,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 import torch
 
 from benchmarks import sequential
-from benchmarks.machine import add_ratios, alone, measured
+from benchmarks.machine import add_ratios, in_new_process, measured
 from benchmarks.probing import Shape, vectors
 from probes.classifiers.classifier import Grid, as_tensors
 from probes.classifiers.examples import Tensors
@@ -95,7 +95,7 @@ def regress(side: str, pairs: tuple[int, int, int], dim: int) -> dict[str, Any]:
 
 
 def compare(side_of: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, dict[str, Any]]:
-    sides = {side: alone(side_of, side, *arguments) for side in ("modern", "senteval, fused", SEQUENTIAL)}
+    sides = {side: in_new_process(side_of, side, *arguments) for side in ("modern", "senteval, fused", SEQUENTIAL)}
     add_ratios(sides, SEQUENTIAL)
     return sides
 

@@ -44,7 +44,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, PUBLISHED)
 import numpy as np
 import torch
 
-from benchmarks.machine import DEVICE, add_ratios, alone, measured, now
+from benchmarks.machine import DEVICE, add_ratios, in_new_process, measured, now
 from benchmarks.sequential import search, train_alone
 from probes.classifiers import optimum, senteval
 from probes.classifiers.cells import Cell, Cells, predict
@@ -183,9 +183,9 @@ def sequential(shape: Shape, passes: list[tuple[int, float, int]], max_passes: i
 
 def compare(shape: Shape, sequential_passes: int, fused_passes: int) -> dict[str, Any]:
     """All three sides on one shape."""
-    ours = {"modern": alone(modern, shape), "senteval, fused": alone(fused, shape, fused_passes)}
+    ours = {"modern": in_new_process(modern, shape), "senteval, fused": in_new_process(fused, shape, fused_passes)}
     passes = ours["senteval, fused"].pop("toolkit_passes")
-    sides = {"sequential": alone(sequential, shape, passes, sequential_passes), **ours}
+    sides = {"sequential": in_new_process(sequential, shape, passes, sequential_passes), **ours}
     add_ratios(sides, "sequential")
     for side in sides.values():
         side["gflop_per_second"] = side.pop("gflop") / side["seconds"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.command import ROOT
-from benchmarks.gpu.rows import Difference, Row, Time, apart
+from benchmarks.gpu.rows import Row, Time, difference
 from benchmarks.gpu.sizes import QUICK, Sizes
 from benchmarks.machine import DEVICE
 
@@ -37,7 +37,7 @@ def resumed(_: Sizes) -> Iterator[Row]:
         run(folder, "resumed", *QUICK, epochs=1)
         train(f"resume={folder / 'resumed'}", f"trainer.max_epochs={EPOCHS}")
         after_resume, whole = weights(folder / "resumed"), weights(folder / "whole")
-        yield Difference("resumed and uninterrupted run: weights", apart(after_resume, whole), 0.0)
+        yield difference("resumed and uninterrupted run: weights", after_resume, whole, 0.0)
 
 
 def distributed(_: Sizes) -> Iterator[Row]:
@@ -46,7 +46,7 @@ def distributed(_: Sizes) -> Iterator[Row]:
         folder = Path(name)
         run(folder, "whole", *QUICK)
         run(folder, "ddp", *QUICK, "trainer=ddp", "trainer.devices=1")
-        yield Difference("DDP on one device: weights", apart(weights(folder / "ddp"), weights(folder / "whole")), 1e-4)
+        yield difference("DDP on one device: weights", weights(folder / "ddp"), weights(folder / "whole"), 1e-4)
 
 
 def demo(sizes: Sizes) -> Iterator[Row]:
