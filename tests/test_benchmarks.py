@@ -14,7 +14,7 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
-from benchmarks import data, discoeval, machine, sides, start_up
+from benchmarks import data, discoeval, machine, probing, sides, start_up
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
 from benchmarks.command import measure
 from benchmarks.conllu import COMMAND
@@ -230,6 +230,17 @@ def test_all_three_sides_of_the_discoeval_benchmark_read_the_same_task(monkeypat
     assert published(shape, 8, False)["seconds"] == 2 * 7
     squares = (tick**2 for tick in count())
     assert toolkit(shape, 8, full["toolkit_passes"])["seconds"] == 2 * full["toolkit_passes"]
+
+
+def test_one_classifier_after_another_has_the_scores_of_all_as_one_to_the_end_or_its_seconds_by_calculation() -> None:
+    shape = probing.Shape(60, 20, 20, 8, probing.MANY)
+    ours = probing.fused(shape, 0)
+    theirs = probing.sequential(shape, ours["toolkit_passes"], 0)
+    assert (theirs["dev"], theirs["test"]) == (ours["dev"], ours["test"])
+    calculated = probing.sequential(shape, ours["toolkit_passes"], 1)
+    assert calculated["calculated_from_passes"] == 1
+    assert calculated["gflop"] == theirs["gflop"] == pytest.approx(1.25 * ours["gflop"], rel=0.25)
+    assert set(probing.modern(shape)) >= {"seconds", "dev", "test", "gflop", "memory_mb", "own_mb"}
 
 
 def test_texts_one_at_a_time_have_the_same_bits(tmp_path: Path) -> None:
