@@ -27,9 +27,13 @@ OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
 ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
 ALL = [f"{encoder}:{objective}" for objective in OBJECTIVES for encoder in ENCODERS]
 DEFAULT = [
-    "bilstm_max:nmt", "gated_convnet:nmt", "bilstm_max:seq2tree", "bilstm_max:nli", "gated_convnet:nli",
+    "bilstm_max:nmt",
+    "gated_convnet:nmt",
+    "bilstm_max:seq2tree",
+    "bilstm_max:nli",
+    "gated_convnet:nli",
     "bigru_mean:discourse",
-]  # fmt: skip
+]
 REFERENCE_STEPS = 3
 
 
@@ -54,7 +58,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "training_all")
 import numpy as np
 import torch
 
-from benchmarks.machine import in_new_process, now
+from benchmarks.machine import alone, now
 from benchmarks.steps import (
     BATCH,
     POOL,
@@ -63,6 +67,7 @@ from benchmarks.steps import (
     amounts,
     by_length,
     generate,
+    in_file_order,
     our_module,
     our_step,
     plain_step,
@@ -73,7 +78,7 @@ from objectives.discourse import Discourse
 from objectives.nli import NLI, features
 
 
-def throughput(step: Step, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
+def timed(step: Step, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
     """Tokens and sentences per second over these batches, including their creation, after a small warm-up."""
     step(text.batch(np.arange(8)))
     started = now()
@@ -91,7 +96,7 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
     sides = {}
     for precision in precisions:
         module = our_module(encoder, text)
-        rates = throughput(our_step(module, precision), text, batches)
+        rates = timed(our_step(module, precision), text, batches)
         seconds = sum(map(text.tokens, batches)) / rates["tokens_per_second"]
         work = amounts(module, text, batches)
         sides[precision] = rates | {f"{name}_per_second": number / seconds for name, number in work.items()}
@@ -100,16 +105,15 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
     if compiled:
         step = our_step(our_module(encoder, text), precisions[0], compiled=True)
         started = now()
-        throughput(step, text, batches)
+        timed(step, text, batches)
         seconds = now() - started
-        sides["compiled"] = throughput(step, text, batches) | {"seconds_of_the_first_round": seconds}
+        sides["compiled"] = timed(step, text, batches) | {"seconds_of_the_first_round": seconds}
     return sides
 
 
 def plain(encoder: str, objective: str) -> dict[str, float]:
-    """Rates of the reference, on the first batches in file order."""
     text = generate(objective)
-    return throughput(plain_step(encoder, text), text, list(np.arange(REFERENCE_STEPS * BATCH).reshape(-1, BATCH)))
+    return timed(plain_step(encoder, text), text, in_file_order(REFERENCE_STEPS))
 
 
 def shares(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
@@ -165,8 +169,8 @@ def _decode(module: Any, batch: Any, part: Callable[[str], Any]) -> None:
 def compare(pair: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, Any]:
     """Both sides of one pair."""
     encoder, objective = pair.split(":")
-    sides = in_new_process(ours, encoder, objective, steps, precisions, compiled)
-    reference = in_new_process(plain, encoder, objective)
+    sides = alone(ours, encoder, objective, steps, precisions, compiled)
+    reference = alone(plain, encoder, objective)
     for side in sides.values():
         side["ratio"] = side["tokens_per_second"] / reference["tokens_per_second"]
     first = sides.pop(precisions[0])

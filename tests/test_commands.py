@@ -15,7 +15,7 @@ from tests.conftest import ROOT, Lab
 COMMANDS = {
     "train": ["train.py", "encoder=nonsense"],
     "evaluate": ["evaluate.py", "model=bov", "suite=nonsense"],
-    "report": ["report.py", "table"],
+    "report": ["report.py", "nonsense"],
     "encode": ["-m", "encoders.encode", "no/such/run"],
     "build": ["-m", "probes.probing.build"],
     "download": ["-m", "datamodules.download"],

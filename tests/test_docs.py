@@ -28,7 +28,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FEWER = [
     *("probes.tasks=[SentLen]", "probes.classifier.l2=[0.001]", "embeddings.words=2000"),
     *("probes.train_size=60", "probes.dev_size=30", "probes.test_size=30", "coherence.items=4"),
-    *("trainer.max_epochs=1", "logger=[csv]", "parts.nmt_enfr.objective.decoder_hidden=12"),
+    *("geometry.sentences=40", "trainer.max_epochs=1", "logger=[csv]", "parts.nmt_enfr.objective.decoder_hidden=12"),
 ]
 SMALL = {text.partition("=")[0]: text for text in [*TINY, *FEWER]}
 CLASSIFIER = [text for key, text in SMALL.items() if key.startswith("probes.classifier.")]

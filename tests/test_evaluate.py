@@ -58,31 +58,24 @@ def test_help_names_every_setting_as_one_types_it() -> None:
     assert [f"  {name}" for name in (*names, *below) if f"  {name}" not in shown] == []
 
 
-def test_a_run_gets_the_scores_that_it_got_while_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
-    (done,) = scored(lab, tmp_path, f"model={finished_run}")
-    then = {r.task: r for r in read_rows(finished_run / "probes.csv") if r.epoch == done.scores.main[0].row.epoch}
-    for task, found in accuracies(done).items():
-        assert found == pytest.approx((then[task].dev_accuracy, then[task].test_accuracy), abs=0.01)
-    assert {r.step for r in then.values()} == {done.scores.main[0].row.step}
-
-
-def test_its_folder_reads_back_as_what_was_scored(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
-    (done,) = scored(lab, tmp_path, f"model={finished_run}")
-    rows = [e.row for e in done.scores.main]
-    assert [r.task for r in read_rows(done.folder / "probes.csv")] == [r.task for r in rows]
-
-
-def test_its_answers_are_to_the_test_items_of_the_training_and_give_its_score(
+def test_a_run_gets_the_scores_and_answers_that_it_got_while_training(
     lab: Lab, finished_run: Path, tmp_path: Path
 ) -> None:
     (done,) = scored(lab, tmp_path, f"model={finished_run}")
+    epoch = done.scores.main[0].row.epoch
+    then = {r.task: r for r in read_rows(finished_run / "probes.csv") if r.epoch == epoch}
     rows = read_rows(done.folder / "probes.csv")
-    then = {r.task: r.answers.test for r in read_rows(finished_run / "probes.csv") if r.answers}
-    assert {r.task: r.answers.test for r in rows if r.answers} == then
-    assert len(set(then.values())) == len(then) == 3
+    assert [row.task for row in rows] == [e.row.task for e in done.scores.main]
+    assert {r.step for r in then.values()} == {done.scores.main[0].row.step}
     for row in rows:
+        before = then[row.task]
         assert row.answers
+        assert before.answers
+        assert row.answers.test == before.answers.test
         assert round(100 * row.answers.right.mean(), 2) == row.test_accuracy
+        scores = row.dev_accuracy, row.test_accuracy
+        assert scores == pytest.approx((before.dev_accuracy, before.test_accuracy), abs=0.01)
+    assert len({row.answers.test for row in rows if row.answers}) == 3
 
 
 def test_vectors_made_elsewhere_score_as_the_model_that_made_them(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
@@ -199,21 +192,31 @@ def test_a_baseline_is_said_to_have_no_description_length(lab: Lab, tmp_path: Pa
     assert "majority: no description length" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("nothing", ["probes=none", "probes.tasks=[]", "model=[]"])
-def test_to_score_nothing_is_refused(lab: Lab, tmp_path: Path, nothing: str) -> None:
-    with pytest.raises(InputError, match=r"no tasks; give suite=|model= is missing"):
-        scored(lab, tmp_path, "model=majority", nothing)
+REFUSED = {
+    "probes=none": "no tasks; give suite=",
+    "probes.tasks=[]": "no tasks; give suite=",
+    "model=[]": "model= is missing",
+    "sentences=a.txt": "only a file of vectors has it; give model=vectors:FILE.npy",
+    "write_sentences=a.txt": "writes and stops, so model= is not scored",
+    "bos=false": "bos=false: about the surprisal of texts, which no suite here needs; give suite=coherence",
+    "eos=true": "eos=true: about the surprisal",
+    "model=no/such/run": "no such run folder",
+    "model=untrained/perceptron": "there are bigru_mean",
+    "model=call:tests.test_evaluate:nothing": "nothing",
+    "model=call:tests.test_evaluate": "write call:package.module:function",
+    "model=call::lengths": "write call:package.module:function",
+    "model=call:.test_evaluate:lengths": "write call:package.module:function",
+    "model=call:tests.test_evaluate:FIXED": "not a function",
+    "model=vectors:/no/such.npy": "sentences=",
+    "published=table2": "no published table 'table2'",
+}
 
 
-@pytest.mark.parametrize(("setting", "said"), [
-    ("sentences=a.txt", "only a file of vectors has it; give model=vectors:FILE.npy"),
-    ("write_sentences=a.txt", "writes and stops, so model= is not scored"),
-    ("bos=false", "bos=false: about the surprisal of texts, which no suite here needs; give suite=coherence"),
-    ("eos=true", "eos=true: about the surprisal"),
-])  # fmt: skip
-def test_a_setting_of_other_models_or_suites_is_refused(lab: Lab, tmp_path: Path, setting: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        scored(lab, tmp_path, "model=[majority,length]", "probes.tasks=[SentLen]", setting)
+@pytest.mark.parametrize("setting", REFUSED)
+def test_what_cannot_be_scored_is_refused_before_anything_is(lab: Lab, tmp_path: Path, setting: str) -> None:
+    with pytest.raises(InputError, match=REFUSED[setting]):
+        scored(lab, tmp_path / "out", "model=[majority,length]", setting)
+    assert not (tmp_path / "out").exists()
 
 
 def test_no_two_untrained_encoders_share_cached_scores(tmp_path: Path) -> None:
@@ -290,21 +293,6 @@ def test_the_words_for_models_are_those_that_build_one() -> None:
     assert set(WORDS) == {*INITIAL, *BASELINES, *ORDERS}
 
 
-@pytest.mark.parametrize(("model", "said"), [
-    ("no/such/run", "no such run folder"),
-    ("untrained/perceptron", "there are bigru_mean"),
-    ("call:tests.test_evaluate:nothing", "nothing"),
-    ("call:tests.test_evaluate", "write call:package.module:function"),
-    ("call::lengths", "write call:package.module:function"),
-    ("call:.test_evaluate:lengths", "write call:package.module:function"),
-    ("call:tests.test_evaluate:FIXED", "not a function"),
-    ("vectors:/no/such.npy", "sentences="),
-])  # fmt: skip
-def test_an_unknown_model_is_answered_with_what_there_is(lab: Lab, tmp_path: Path, model: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        scored(lab, tmp_path, f"model={model}")
-
-
 def test_a_broken_run_is_refused_before_any_task_is_built(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     broken = shutil.copytree(finished_run, tmp_path / "broken")
     (broken / "checkpoints" / "best.ckpt").write_bytes(b"PK")
@@ -347,12 +335,6 @@ def test_a_wrong_setting_ends_the_command_in_one_line(said: str) -> None:
     assert done.stderr.strip().splitlines()[-1].startswith("error: ")
     assert "Traceback" not in done.stderr
     assert said in done.stderr
-
-
-def test_a_published_table_that_is_not_there_is_refused_before_anything_is_scored(lab: Lab, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no published table 'table2'"):
-        scored(lab, tmp_path / "out", "model=call:tests.test_evaluate:lengths", "published=table2")
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture

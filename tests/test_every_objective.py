@@ -59,9 +59,11 @@ def shrink(node: DictConfig) -> None:
             node[key] = TINY[key]
 
 
-def built(cache: Path, *overrides: str, corpus: Corpus | None = None) -> tuple[Objective, Any]:
-    """Build module and data from the choices of a run."""
-    config = composed(*overrides)
+def built(
+    cache: Path, *overrides: str, corpus: Corpus | None = None, config: DictConfig | None = None
+) -> tuple[Objective, Any]:
+    """Build module and data from the choices of a run, or from its composed settings."""
+    config = config or composed(*overrides)
     for node in (config.encoder, config.get("parts") or config.objective, config.datamodule):
         shrink(node)
     torch.manual_seed(0)
@@ -179,17 +181,18 @@ def test_every_choice_composes_and_names_what_exists(several: tuple[str | None, 
 
 @pytest.mark.parametrize("experiment", choices("experiment"))
 def test_every_experiment_instantiates(build: Any, experiment: str) -> None:
-    assert invalid(composed(f"experiment={experiment}")) == []
-    module, _ = build(f"experiment={experiment}")
+    config = composed(f"experiment={experiment}")
+    assert invalid(config) == []
+    module, _ = build(config=config)
     if module.trains:
         assert module.configure_optimizers()
 
 
 @pytest.mark.parametrize("trainer", choices("trainer"))
 def test_every_trainer_instantiates(trainer: str) -> None:
-    assert invalid(composed(f"trainer={trainer}")) == []
-    settings = composed(f"trainer={trainer}").trainer
-    assert instantiate(settings, accelerator="cpu", logger=False, _convert_="all").max_epochs > 0
+    config = composed(f"trainer={trainer}")
+    assert invalid(config) == []
+    assert instantiate(config.trainer, accelerator="cpu", logger=False, _convert_="all").max_epochs > 0
 
 
 @pytest.mark.parametrize("corpus", choices("corpus"))

@@ -88,10 +88,10 @@ def _curve(rows: Sequence[ProbeRow]) -> Curve:
     return Curve(places, steps, scores, 100 * _counts(right.shape[1]) @ right.T / right.shape[1])
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)  # the tasks of a suite
 def _counts(items: int) -> np.ndarray:
-    """How often each of the test items is drawn, (DRAWS, items)."""
-    return np.random.default_rng(0).multinomial(items, np.full(items, 1 / items), DRAWS)
+    """How often each of the test items is drawn, (DRAWS, items) of float64, so that no product converts them."""
+    return np.random.default_rng(0).multinomial(items, np.full(items, 1 / items), DRAWS).astype(float)
 
 
 def when_learnt(task: str, curves: Sequence[Curve]) -> Learnt:

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
+from jinja2 import Environment, FileSystemLoader, Template
 from markupsafe import Markup
 
 from encoder_lab.reports.chart import Chart, ChartSection, HeatMap
@@ -48,11 +49,17 @@ def page(
     ours = [(table, row) for table in tables for row in table.rows if row.encoder and not row.source]
     menus = {"models": dict.fromkeys(row.title for _, row in ours)}
     menus["tasks"] = dict.fromkeys(task for table, _ in ours for task in table.columns)
+    scripts = Markup(_scripts(drawn))
+    return _form().render(title=title, sections=sections, scripts=scripts, meanings=MEANINGS, **menus)
+
+
+@cache
+def _form() -> Template:
+    """The template of a page, compiled once."""
     files = FileSystemLoader(Path(__file__).parent)
     forms = Environment(loader=files, autoescape=True, finalize=_escaped, keep_trailing_newline=True)
     forms.globals |= {function.__name__: function for function in FUNCTIONS}
-    form, scripts = forms.get_template("page.html"), Markup(_scripts(drawn))
-    return form.render(title=title, sections=sections, scripts=scripts, meanings=MEANINGS, **menus)
+    return forms.get_template("page.html")
 
 
 def _escaped(value: Any) -> Markup:
