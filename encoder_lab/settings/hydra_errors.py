@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-import yaml
-
 from encoder_lab.errors import in_one_line
+from encoder_lab.settings.known import at_its_place, flat
 from encoder_lab.settings.quoting import for_shell
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -36,12 +35,6 @@ def advised(error: Exception) -> str:
 
 def _choices_with(name: str) -> list[str]:
     """The choices with a setting, as probes=trees."""
-    choices = []
-    for path in sorted(CONFIGS.glob("*/*.yaml")):
-        text = path.read_text(encoding="utf-8")
-        settings = yaml.safe_load(text) if "# @package _global_" in text else {path.parent.name: yaml.safe_load(text)}
-        *groups, last = name.split(".")
-        for group in groups:
-            settings = settings.get(group) if isinstance(settings, dict) else None
-        choices += [f"{path.parent.name}={path.stem}"] if isinstance(settings, dict) and last in settings else []
-    return choices
+    paths = sorted(CONFIGS.glob("*/*.yaml"))
+    having = (path for path in paths if name in dict(flat(at_its_place(path, path.parent.name))))
+    return [f"{path.parent.name}={path.stem}" for path in having]

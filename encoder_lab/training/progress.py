@@ -4,15 +4,9 @@ import math
 from typing import Any
 
 import pytorch_lightning as pl
-from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
-from pytorch_lightning.callbacks.progress.rich_progress import _RICH_AVAILABLE
+from pytorch_lightning.callbacks import TQDMProgressBar
 
 from encoder_lab.progress import Progress
-
-
-def progress_bar(every: int = 1) -> ProgressBar:
-    """The bar that Lightning would choose, with its epochs counted from 1, drawn after `every` steps."""
-    return RichEpochsFrom1(every) if _RICH_AVAILABLE else TQDMEpochsFrom1(every)
 
 
 def epoch_of(trainer: pl.Trainer) -> str:
@@ -35,15 +29,8 @@ def epochs_left(trainer: pl.Trainer) -> float:
     return 0.0 if math.isinf(left) else left
 
 
-class RichEpochsFrom1(RichProgressBar):
-    """The bar with the package `rich`."""
-
-    def _get_train_description(self, current_epoch: int) -> str:
-        return f"{epoch_of(self.trainer):{len(self.validation_description)}}"
-
-
-class TQDMEpochsFrom1(TQDMProgressBar):
-    """The bar without it."""
+class EpochsFrom1(TQDMProgressBar):
+    """Lightning's bar, with its epochs counted from 1."""
 
     def on_train_epoch_start(self, trainer: pl.Trainer, *arguments: object) -> None:
         super().on_train_epoch_start(trainer, *arguments)

@@ -28,7 +28,7 @@ from encoder_lab.training.epoch_lines import EpochLines, wants_lines
 from encoder_lab.training.finite import EVERY, StopsWhereNotFinite
 from encoder_lab.training.interrupt import StopsOnInterrupt
 from encoder_lab.training.loggers import loggers_of
-from encoder_lab.training.progress import CountsSteps, progress_bar
+from encoder_lab.training.progress import CountsSteps, EpochsFrom1
 from encoder_lab.training.resumable import read_resumable
 from encoder_lab.training.run_log import RunLog
 from encoder_lab.training.tensorboard import TaskCharts
@@ -66,7 +66,7 @@ def build_trainer(
     device = accelerator(trainer.accelerator)
     bar: list[pl.Callback] = [CountsSteps()] if trainer.enable_progress_bar else []
     if not lines:
-        bar = [progress_bar(1 if device == "cpu" else EVERY)]  # it shows the loss: a GPU waits for that
+        bar = [EpochsFrom1(1 if device == "cpu" else EVERY)]  # it shows the loss: a GPU waits for that
     environment = [LightningEnvironment()] if trainer.alone else []  # the variables of a SLURM shell do not count then
     return build(
         {**trainer.written, "callbacks": [], "logger": [], "strategy": None},

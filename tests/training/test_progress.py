@@ -9,7 +9,7 @@ import torch
 from pytorch_lightning.demos.boring_classes import BoringModel
 
 from encoder_lab import progress
-from encoder_lab.training.progress import CountsSteps, epoch_of, epochs_left, progress_bar
+from encoder_lab.training.progress import CountsSteps, EpochsFrom1, epoch_of, epochs_left
 from tests.silent import QUIET
 
 
@@ -19,9 +19,11 @@ def test_the_second_epoch_of_two_is_epoch_2_of_2(end: int | None, shown: str) ->
 
 
 def test_the_bar_shows_it() -> None:
-    bar = progress_bar()
-    bar._trainer = SimpleNamespace(current_epoch=1, max_epochs=2, sanity_checking=False)
-    assert bar._get_train_description(1).strip() == "Epoch 2/2"
+    bar = EpochsFrom1()
+    bar._trainer = SimpleNamespace(current_epoch=1, max_epochs=2, num_training_batches=1)
+    bar.train_progress_bar = bar.init_train_tqdm()
+    bar.on_train_epoch_start(bar._trainer)
+    assert bar.train_progress_bar.desc.strip(": ") == "Epoch 2/2"
 
 
 def test_a_file_has_lines_of_the_steps_and_of_dev_with_the_name_of_the_run(
