@@ -196,7 +196,6 @@ REFUSED = {
     "probes=none": "no tasks; give suite=",
     "probes.tasks=[]": "no tasks; give suite=",
     "model=[]": "model= is missing",
-    "sentences=a.txt": "only a file of vectors has it; give model=vectors:FILE.npy",
     "write_sentences=a.txt": "writes and stops, so model= is not scored",
     "bos=false": "bos=false: about the surprisal of texts, which no suite here needs; give suite=coherence",
     "eos=true": "eos=true: about the surprisal",

@@ -141,12 +141,6 @@ def test_a_layer_that_does_not_exist_is_refused(tiny_bert: Path, tmp_path: Path,
         pretrained(str(tiny_bert), layers, "mean", "cpu", tmp_path)
 
 
-@pytest.mark.parametrize("setting", ["layers=all", "layers=[0,1]", "pooling=cls"])
-def test_layers_of_another_model_are_refused(lab: Lab, tmp_path: Path, setting: str) -> None:
-    with pytest.raises(InputError, match=r"only a Hugging Face model has it; give model=hf:NAME_OR_PATH"):
-        scored(lab, tmp_path, "model=[bov,majority]", setting)
-
-
 def test_an_invalid_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="hf:"):
         pretrained(str(tmp_path), -1, "mean", "cpu", tmp_path)

@@ -16,7 +16,6 @@ from probes.suites import Suite
 def refuse_wrong_settings(settings: EvaluationSettings) -> None:
     """Raises InputError for settings that are wrong with any models and tasks."""
     requested_tables(settings.published)
-    _refuse_settings_of_other_models(settings)
     if models_wanted(settings) and settings.write_sentences:
         raise InputError("write_sentences= writes and stops, so model= is not scored; leave one of them out")
     if not models_wanted(settings) and not settings.write_sentences:
@@ -33,17 +32,6 @@ def refuse_what_has_no_effect(settings: EvaluationSettings, suites: Sequence[Sui
             if (value := getattr(settings, key)) != getattr(EvaluationSettings, key):
                 wrong = f"{key}={str(value).lower()}: about the surprisal of texts, which no suite here needs"
                 raise InputError(f"{wrong}; give suite=coherence, or leave it out")
-
-
-def _refuse_settings_of_other_models(settings: EvaluationSettings) -> None:
-    """Raises InputError where a setting of one form of `model=` is given and none of the models has it."""
-    hugging_face, vectors = ("hf:NAME_OR_PATH", "a Hugging Face model"), ("vectors:FILE.npy", "a file of vectors")
-    keys = {"layers": hugging_face, "pooling": hugging_face, "prompt": hugging_face, "sentences": vectors}
-    forms = {name.partition(":")[0] for name in models_wanted(settings)}
-    for key, (form, model) in keys.items():
-        value = getattr(settings, key)
-        if value != getattr(EvaluationSettings, key) and form.partition(":")[0] not in forms:
-            raise InputError(f"{key}={value}: only {model} has it; give model={form}, or leave it out")
 
 
 def models_wanted(settings: EvaluationSettings) -> list[str]:

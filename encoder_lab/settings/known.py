@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ class Known(NamedTuple):
     sections: frozenset[str]  # those that are groups of settings, and no choice of a file
 
 
+@cache
 def known_settings(configs: Path, program: str) -> Known:
     """The settings of all choices of a program: train or evaluate."""
     groups = {path.name for path in configs.iterdir() if path.is_dir()}

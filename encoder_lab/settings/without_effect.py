@@ -77,6 +77,12 @@ def _of_suites(settings: Mapping[str, Any]) -> Unread:
 
 def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
     if program == "evaluate":
+        model = settings["model"]
+        forms = {str(name).partition(":")[0] for name in (model if isinstance(model, list) else [model])}
+        if "hf" not in forms:
+            yield "layers|pooling|prompt", f"only a Hugging Face model has it; give model=hf:NAME_OR_PATH, {OR_NOT}"
+        if "vectors" not in forms:
+            yield "sentences", f"only a file of vectors has it; give model=vectors:FILE.npy, {OR_NOT}"
         yield r"probes\.(every_n_epochs|steps)", "it is about training; give epochs=, for the epochs that a run keeps"
         if settings["protocol"] not in (None, settings["probes"]["classifier"]["protocol"]):
             yield r"probes\.classifier\.protocol", f"protocol={settings['protocol']} replaces it; leave one of them out"

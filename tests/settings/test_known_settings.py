@@ -3,11 +3,9 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -32,14 +30,6 @@ CONFIGS = ROOT / "configs"
 KNOWN = known_settings(CONFIGS, "train")
 GROUPS = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir() and path.name != "study")
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def files_read_once() -> Iterator[None]:
-    """Our YAML files do not change meanwhile, and a command reads them only once, too."""
-    once = cache(known_settings)
-    with patch.object(of_command, "known_settings", once), patch.object(rules, "known_settings", once):
-        yield
 
 
 def refused(*arguments: str) -> str:
@@ -138,6 +128,10 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate model=bov suite=downstream probes.tasks=[WC]": "give suite=[probing,downstream]",
     "evaluate model=bov probes.every_n_epochs=2": "it is about training; give epochs=",
     "evaluate model=bov probes.steps=[1]": "it is about training",
+    "evaluate model=[bov,majority] layers=all": "only a Hugging Face model has it; give model=hf:NAME_OR_PATH, or",
+    "evaluate model=[bov,majority] layers=[0,1]": "only a Hugging Face model has it",
+    "evaluate model=bov pooling=cls": "only a Hugging Face model has it",
+    "evaluate model=[majority,length] sentences=a": "only a file of vectors has it; give model=vectors:FILE.npy, or",
     "train init=RUN embeddings.epochs=8": "the words of init= have vectors; give embeddings=file for more",
     "evaluate model=bov protocol=modern probes.classifier.protocol=senteval": "protocol=modern replaces it",
 }
