@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from probes.statistics import Interval
+
 Style = Literal["solid", "dotted", "dashed"]  # of a line
 Look = tuple[str, Style]  # with its colour
 Marker = Literal["circle", "square", "diamond", "x", ""]
@@ -34,16 +36,12 @@ OWN = "#000000"  # the objective's own score
 
 @dataclass(frozen=True)
 class DataSeries:
-    """P points, on a line or alone, with their 95% intervals."""
+    """P points, on a line or alone; a place is a number, or a value with its 95% interval."""
 
     name: str  # as in the legend, or at its end
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] = ()  # the interval of y; empty: none
-    high: Sequence[float] = ()
+    x: Sequence[float | Interval]
+    y: Sequence[float | Interval]
     chance: float | None = None  # the score without any knowledge
-    left: Sequence[float] = ()  # the interval of x
-    right: Sequence[float] = ()
     look: Look = (OWN, "solid")
     shape: Literal["line", "steps", "points"] = "line"
     marker: Marker = "circle"
@@ -129,6 +127,15 @@ def look_at(place: int, colours: Sequence[str] = COLOURS) -> Look:
     return colours[place % len(colours)], STYLES[place // len(colours) % len(STYLES)]
 
 
+def with_ends(values: Sequence[float | Interval]) -> np.ndarray:
+    """The values and the ends of their intervals (3, P); a number is both of its ends."""
+    return (
+        np.array([value if isinstance(value, tuple) else (value,) * 3 for value in values], dtype=float)
+        .reshape(-1, 3)
+        .T
+    )
+
+
 def levels_of_chance(series: Sequence[DataSeries]) -> list[float]:
     """The levels that are known, in order."""
     return sorted({round(one.chance, 1) for one in series if one.chance is not None})
@@ -145,6 +152,6 @@ def signed_ticks(linear: float) -> list[float]:
     return [*(-step for step in reversed(steps)), 0.0, *steps]
 
 
-def scored(score: float, low: float | None = None, high: float | None = None) -> str:
+def scored(score: float, low: float | None, high: float | None) -> str:
     """A score with its interval, where it has one."""
     return f"{score:.2f}" + (f" [{low:.1f}, {high:.1f}]" if low is not None and high is not None and low < high else "")

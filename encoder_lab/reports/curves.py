@@ -6,7 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from encoder_lab.reports.chart import LOOKS, Axis, Chart, ChartSection, DataSeries, Look, in_order, look_at, looks
+from encoder_lab.reports.chart import (
+    LOOKS,
+    Axis,
+    Chart,
+    ChartSection,
+    DataSeries,
+    Look,
+    in_order,
+    look_at,
+    looks,
+    with_ends,
+)
 from encoder_lab.reports.figure import draw, save_figure
 from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.runs import grouped
@@ -35,7 +46,7 @@ class Panel(NamedTuple):
 
     @property
     def epochs(self) -> list[float]:
-        return sorted({x for line in self.lines for x in line.x} | set(self.own.x))
+        return sorted({float(x) for line in [*self.lines, self.own] for x in with_ends(line.x)[0]})
 
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
@@ -82,9 +93,7 @@ def shown_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> s
 def over_runs(name: str, runs: Sequence[Mapping[float, Interval]], chance: float | None = None) -> DataSeries:
     """Score and interval by x, of all runs that have an x."""
     xs = sorted({x for run in runs for x in run})
-    points = [mean_of_runs([run[x] for run in runs if x in run]) for x in xs]
-    y, low, high = ([point[place] for point in points] for place in range(3))
-    return DataSeries(name, xs, y, low, high, chance)
+    return DataSeries(name, xs, [mean_of_runs([run[x] for run in runs if x in run]) for x in xs], chance)
 
 
 def band_meaning(runs: Collection[int]) -> str:
@@ -96,8 +105,8 @@ def band_meaning(runs: Collection[int]) -> str:
 
 def score_axis(lines: Sequence[DataSeries], suite: str, unit: str = "") -> Axis:
     """From 0, or the lowest score below it, to 100%, or the highest score in a unit."""
-    bottom = 1.08 * min([0.0, *(y for line in lines for y in line.low)])
-    top = 1.08 * max([1.0, *(y for line in lines for y in line.high)]) if unit else TOP
+    _, low, high = with_ends([y for line in lines for y in line.y] or [0.0])
+    bottom, top = 1.08 * min(0.0, *low), 1.08 * max(1.0, *high) if unit else TOP
     return Axis(unit or facts_of(suite).axis or f"{suite} score on test (%)", ends=(bottom, top))
 
 
@@ -124,11 +133,11 @@ def _chart(panel: Panel, look: Mapping[str, Look], inches: tuple[float, float]) 
     lines = [replace(line, look=look[line.name], model=panel.title) for line in panel.lines]
     if len(panel.epochs) < 2:
         points = [
-            replace(line, x=[place], y=line.y[-1:], low=line.low[-1:], high=line.high[-1:], text=f"{line.y[-1]:.1f}")
+            replace(line, x=[place], y=line.y[-1:], text=f"{with_ends(line.y)[0, -1]:.1f}", shape="points")
             for place, line in enumerate(lines)
         ]
         x = Axis(ends=(-0.5, max(len(lines), 1) - 0.2), ticks={at: line.name for at, line in enumerate(lines)})
-        return Chart(panel.title, x, y, [replace(point, shape="points") for point in points], inches)
+        return Chart(panel.title, x, y, points, inches)
     own = replace(panel.own, model=panel.title, marker="square") if panel.score else None
     grouped_lines = any(line.name in LOOKS for line in lines)
     return Chart(panel.title, epoch_axis(panel.epochs), y, lines, inches, named=True, grouped=grouped_lines, own=own)

@@ -13,8 +13,6 @@ import numpy as np
 from matplotlib import colormaps, rc_context, rcParams
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
@@ -22,7 +20,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from scipy.optimize import isotonic_regression
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import GROUPS, OWN, Chart, ChartSection, DataSeries, HeatMap, levels_of_chance
+from encoder_lab.reports.chart import GROUPS, OWN, Chart, ChartSection, DataSeries, HeatMap, levels_of_chance, with_ends
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.storage.files import atomic_write
 
@@ -111,7 +109,7 @@ def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
             set_scale("log", base=2)
         elif axis.linear < math.inf:
             set_scale("symlog", linthresh=axis.linear)
-    ends = [(one.name, one.y[-1], one.look[0]) for one in chart.series if one.name]
+    ends = [(one.name, with_ends(one.y)[0, -1], one.look[0]) for one in chart.series if one.name]
     for series in chart.series:
         _draw_series(axes, series, banded)
     for level in levels_of_chance([one for one in chart.series if one.shape != "points"]):
@@ -124,7 +122,7 @@ def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
         ends.append((chart.own.name, _draw_own(axes, chart.own), OWN))
     if chart.x.ends:
         axes.set_xlim(chart.x.ends)
-    last = max((x for one in [*chart.series, chart.own] if one for x in (*one.x, *one.right)), default=1.0)
+    last = max((with_ends(one.x).max() for one in [*chart.series, chart.own] if one), default=1.0)
     if chart.named:
         _name_ends(axes, ends, last, width, height)
     _set_ticks(axes, chart, last if chart.named else axes.get_xlim()[1])  # behind the last point are names
@@ -151,15 +149,15 @@ def _set_ticks(axes: Axes, chart: Chart, last: float) -> None:
 
 def _draw_series(axes: Axes, series: DataSeries, banded: bool) -> None:
     """The line over its light band, or the points with bars for their intervals."""
-    (colour, style), x, y = series.look, series.x, series.y
+    (colour, style), (x, left, right), (y, low, high) = series.look, with_ends(series.x), with_ends(series.y)
     if series.shape == "points":
-        across, upwards = _bars(x, series.left, series.right), _bars(y, series.low, series.high)
+        across, upwards = np.maximum([x - left, right - x], 0), np.maximum([y - low, high - y], 0)
         axes.errorbar(x, y, upwards, across, fmt="none", ecolor=colour, elinewidth=1.2, alpha=0.7)
         if series.chance is not None:
             axes.plot([x[0] - 0.3, x[0] + 0.3], [series.chance] * 2, label=f"chance {series.chance:.0f}", **CHANCE)
     else:
-        if banded and series.low:
-            axes.fill_between(x, series.low, series.high, color=colour, alpha=0.10, linewidth=0)
+        if banded:
+            axes.fill_between(x, low, high, color=colour, alpha=0.10, linewidth=0)
         steps = "steps-post" if series.shape == "steps" else "default"
         axes.plot(x, y, linestyle=DASHES[style], color=colour, linewidth=1.7, drawstyle=steps)
     if series.marker:
@@ -171,21 +169,15 @@ def _draw_series(axes: Axes, series: DataSeries, banded: bool) -> None:
         axes.annotate(series.text, (x[-1], y[-1]), fontsize=8.5, **behind)
 
 
-def _bars(values: Sequence[float], low: Sequence[float], high: Sequence[float]) -> np.ndarray | None:
-    """The lengths of the bars below and above the values, (2, P)."""
-    if not low:
-        return None
-    return np.maximum([np.subtract(values, low), np.subtract(high, values)], 0)
-
-
 def _draw_own(axes: Axes, own: DataSeries) -> float:
     """Draw the objective's score behind the probes on a second axis; the height of its end on the first."""
     other = axes.twinx()
-    top = 1.7 * max(own.high) or 1.0  # it stays in the lower part, where few probes are
-    other.fill_between(own.x, own.y, color=OWN, alpha=0.07, linewidth=0)
-    other.fill_between(own.x, own.low, own.high, color=OWN, alpha=0.2, linewidth=0)
-    other.plot(own.x, own.y, color=OWN, linewidth=2.6, alpha=0.75)
-    other.plot(own.x, own.y, "s", color=OWN, markersize=3.2, label=own.name)
+    x, (y, low, high) = own.x, with_ends(own.y)
+    top = 1.7 * max(high) or 1.0  # it stays in the lower part, where few probes are
+    other.fill_between(x, y, color=OWN, alpha=0.07, linewidth=0)
+    other.fill_between(x, low, high, color=OWN, alpha=0.2, linewidth=0)
+    other.plot(x, y, color=OWN, linewidth=2.6, alpha=0.75)
+    other.plot(x, y, "s", color=OWN, markersize=3.2, label=own.name)
     other.set_ylabel(f"{own.name} on dev (shaded)", color=OWN, fontsize=9)
     other.tick_params(axis="y", colors=OWN, labelsize=8.5)
     ticks = MaxNLocator(nbins=8).tick_values(0, top)
@@ -195,7 +187,7 @@ def _draw_own(axes: Axes, own: DataSeries) -> float:
     axes.set_zorder(other.get_zorder() + 1)
     axes.patch.set_visible(False)
     bottom, height = axes.get_ylim()
-    return bottom + (height - bottom) * own.y[-1] / top
+    return bottom + (height - bottom) * y[-1] / top
 
 
 def _name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, width: float, height: float) -> None:
@@ -270,22 +262,15 @@ def save_figure(figure: Figure, out: Path) -> Path:
     if out.suffix not in FIGURES:
         raise InputError(f"{out}: a figure ends in {' or '.join(FIGURES)}")
     with atomic_write(out, binary=True) as file:
-        file.write(as_svg(figure).encode() if out.suffix == ".svg" else as_png(figure))
+        file.write(rendered(figure, out.suffix[1:]))
     return out
 
 
-def as_png(figure: Figure) -> bytes:
+def rendered(figure: Figure, form: str) -> bytes:
+    """A png or svg. Text of an svg is outlines, the same everywhere; the same figure gives the same bytes."""
     buffer = io.BytesIO()
-    with _any_names():
-        FigureCanvasAgg(figure).print_png(buffer)
-    return buffer.getvalue()
-
-
-def as_svg(figure: Figure) -> str:
-    """Text is drawn as outlines, so that it looks the same everywhere; the same figure gives the same SVG."""
-    buffer = io.StringIO()
     with rc_context({"svg.hashsalt": "names of shapes"}), _any_names():  # there is no other way to fix the names
-        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
+        figure.savefig(buffer, format=form, metadata={"Date": None} if form == "svg" else None)
     return buffer.getvalue()
 
 

@@ -25,7 +25,7 @@ def chart_of_findings(findings: Sequence[Finding]) -> ChartSection:
         nothing = NOTHING_TO_COMPARE.format(len(findings))
         raise InputError(f"no scores for {findings[0].name!r}" if len(findings) == 1 else " ".join(nothing.split()))
     series = [dots for row, finding in enumerate(drawn) for dots in _dots(row, finding)]
-    end = max(3.0, *(1.15 * abs(x) for dots in series for x in dots.x))
+    end = max(3.0, *(1.15 * abs(place_of(c)) for finding in drawn for c in finding.comparisons))
     ticks = {tick: f"{tick:+.0f}".replace("-", "−") if tick else "0" for tick in signed_ticks(1)}
     x = Axis("difference, in halves of its 95% interval, at most 30", "grey: not significant", (-end, end), ticks, 1)
     size, title = (9.6, 1.15 + 0.36 * len(drawn)), "against the claim (left), for it (right)"

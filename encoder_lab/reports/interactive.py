@@ -10,7 +10,8 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
 from encoder_lab.errors import printable
-from encoder_lab.reports.chart import Axis, Chart, DataSeries, HeatMap, levels_of_chance, scored
+from encoder_lab.reports.chart import Axis, Chart, DataSeries, HeatMap, levels_of_chance, scored, with_ends
+from probes.statistics import Interval
 
 DASHES = {"solid": "solid", "dotted": "dot", "dashed": "dash"}
 SHAPES = {"line": "linear", "steps": "hv"}
@@ -30,13 +31,13 @@ def _chart(chart: Chart) -> dict[str, Any]:
         data += [trace | {"yaxis": "y2"} for trace in _traces(chart.own, chart)]
         layout["yaxis2"] = {"overlaying": "y", "side": "right", "rangemode": "tozero", "showgrid": False}
         layout["yaxis2"] |= {"title": {"text": f"{chart.own.name} on dev"}, "tickmode": "auto"}
-    xs = [x for series in chart.series for x in _places(chart.x, series.x)]
+    xs = [x for series in chart.series for x in _places(chart.x, series.x)[0]]
     for level in levels_of_chance(chart.series):
         dotted: dict[str, Any] = {"x": [min(xs), max(xs)], "y": [level] * 2, "mode": "lines", "meta": {}}
         dotted |= {"text": [f"chance {level}"] * 2, "hovertemplate": HOVER}
         data.append(dotted | {"line": {"color": "#555555", "dash": "dot", "width": 1}})
     if chart.shaded:
-        first, last = _places(chart.x, chart.shaded)
+        first, last = _places(chart.x, chart.shaded)[0]
         band = {"type": "rect", "x0": first, "x1": last, "yref": "paper", "y0": 0, "y1": 1}
         layout["shapes"] = [band | {"fillcolor": "#F1F1F1", "line": {"width": 0}, "layer": "below"}]
     return {"data": data, "layout": layout}
@@ -46,8 +47,7 @@ def _traces(series: DataSeries, chart: Chart) -> list[dict[str, Any]]:
     """The band of a line, and the line, or points with bars: each point tells its score and interval."""
     colour, style = series.look
     meta = {"task": series.task or series.name, "model": series.model}
-    x, y = _places(chart.x, series.x), _places(chart.y, series.y)
-    low, high = _places(chart.y, series.low), _places(chart.y, series.high)
+    (x, left, right), (y, low, high) = _places(chart.x, series.x), _places(chart.y, series.y)
     shown: dict[str, Any] = {
         "x": x,
         "y": y,
@@ -58,16 +58,13 @@ def _traces(series: DataSeries, chart: Chart) -> list[dict[str, Any]]:
     marker = {"symbol": f"{series.marker}-open" if series.hollow else series.marker, "color": colour, "size": 9}
     if series.shape == "points":
         shown |= {"mode": "markers", "marker": marker}
-        bars = {"x": (x, _places(chart.x, series.left), _places(chart.x, series.right)), "y": (y, low, high)}
-        shown |= {f"error_{along}": _bars(*values, colour) for along, values in bars.items() if values[1]}
+        shown |= {"error_x": _bars(x, left, right, colour), "error_y": _bars(y, low, high, colour)}
         if chart.named:
             shown |= {"mode": "markers+text", "hovertext": shown["text"], "hovertemplate": POINTS}
             shown |= {"text": [_text(series.name)] * len(x), "textposition": "top center"}
         return [shown]
     shown |= {"mode": "lines+markers" if series.marker else "lines", "marker": marker | {"size": 5}}
     shown |= {"line": {"color": colour, "dash": DASHES[style], "width": 2, "shape": SHAPES[series.shape]}}
-    if not low:
-        return [shown]
     band: dict[str, Any] = {"x": [*x, *reversed(x)], "y": [*high, *reversed(low)], "meta": meta, "hoverinfo": "skip"}
     return [band | {"fill": "toself", "opacity": 0.15, "mode": "none", "fillcolor": colour}, shown]
 
@@ -76,9 +73,8 @@ def _hover(series: DataSeries, label: str) -> list[str]:
     """What each point tells: its own text, or its place and its score with the interval."""
     if series.hover:
         return list(map(_text, series.hover))
-    intervals = zip(series.low, series.high, strict=True) if series.low else [(None, None)] * len(series.x)
-    points = zip(series.x, series.y, intervals, strict=True)
-    return [f"{_text(series.name)}<br>{_text(label)} {x:g}: {scored(y, *ends)}" for x, y, ends in points]
+    points = zip(with_ends(series.x)[0], with_ends(series.y).T, strict=True)
+    return [f"{_text(series.name)}<br>{_text(label)} {x:g}: {scored(*y)}" for x, y in points]
 
 
 def _bars(values: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> dict[str, Any]:
@@ -86,20 +82,21 @@ def _bars(values: Sequence[float], low: Sequence[float], high: Sequence[float], 
     return {"type": "data", "symmetric": False, "thickness": 1, "color": colour, **lengths}
 
 
-def _places(axis: Axis, values: Sequence[float]) -> list[float]:
-    """Where the values are on an axis: Plotly has none that is linear around 0 and logarithmic beyond."""
-    if axis.linear == math.inf:
-        return list(values)
-    return [math.asinh(value / axis.linear) if axis.linear else math.log2(value) for value in values]
+def _places(axis: Axis, values: Sequence[float | Interval]) -> list[list[float]]:
+    """Where values and their ends are on an axis: Plotly has none that is linear around 0 and logarithmic beyond."""
+    places = with_ends(values)
+    if axis.linear < math.inf:
+        places = np.arcsinh(places / axis.linear) if axis.linear else np.log2(places)
+    return places.tolist()
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
     shown: dict[str, Any] = {"title": {"text": _text(axis.label), "standoff": 6}, "automargin": True}
     if axis.ends:
-        shown["range"] = _places(axis, axis.ends)
+        shown["range"] = _places(axis, axis.ends)[0]
     if axis.ticks:
         shown["zeroline"] = axis.linear < math.inf
-        shown |= {"tickvals": _places(axis, list(axis.ticks)), "ticktext": list(map(_text, axis.ticks.values()))}
+        shown |= {"tickvals": _places(axis, list(axis.ticks))[0], "ticktext": list(map(_text, axis.ticks.values()))}
     return shown
 
 

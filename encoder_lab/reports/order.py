@@ -192,7 +192,7 @@ def _chart(model: ModelOrder, steps: Axis, rows: int) -> Chart:
     colours, series = looks(names), []
     for row, task in enumerate(learnt):
         for shift, part, at, marker in zip((-0.2, 0.0, 0.2), PARTS, task.at, MARKERS, strict=True):
-            dot = DataSeries(task.task, [at[0]], [row + shift], left=[at[1]], right=[at[2]], look=colours[task.task])
+            dot = DataSeries(task.task, [at], [row + shift], look=colours[task.task], shape="points", marker=marker)
             hover = [f"{task.task}\n{part:.0%} at step {scored(*at)}"]
-            series.append(replace(dot, shape="points", marker=marker, hover=hover, model=model.title))
+            series.append(replace(dot, hover=hover, model=model.title))
     return Chart(model.title, steps, rows_of(names, rows), series, (5.2, 1.3 + 0.36 * rows))

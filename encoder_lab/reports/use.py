@@ -121,11 +121,12 @@ def _chart(model: ModelUse) -> Chart:
     colours, series = looks([use.name for use, _ in shown]), []
     for use, known in shown:
         hover = f"{use.name}\nknown {scored(*known)}\nrise {scored(*use.rise)}\nused {use.verdict}"
-        (x, left, right), (y, low, high) = known, use.rise
-        point = DataSeries(use.name, [x], [y], [low], [high], None, [left], [right], colours[use.name], "points")
+        point = DataSeries(use.name, [known], [use.rise], look=colours[use.name], shape="points")
         series.append(replace(point, hollow=use.used < use.seeds, hover=[hover], model=model.title))
         if "control" in use.numbers:
-            cross = DataSeries("", [x], [use.numbers["control"]], look=colours[use.name], shape="points", marker="x")
+            cross = DataSeries(
+                "", known[:1], [use.numbers["control"]], look=colours[use.name], shape="points", marker="x"
+            )
             hover = f"{use.name}\nlabels of the control task erased: {use.numbers['control']:.2f}"
             series.append(replace(cross, hover=[hover], task=use.name, model=model.title))
     ticks = {tick: f"{tick:.0f}" for tick in signed_ticks(LINEAR)}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.reports.curves import charts_by_model, charts_by_task, panel_of
 from encoder_lab.reports.escape import for_latex, for_markdown, for_terminal
-from encoder_lab.reports.figure import as_svg, draw
+from encoder_lab.reports.figure import draw, rendered
 from encoder_lab.reports.interactive import plotly
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.page import FORMATS, page
@@ -70,7 +70,7 @@ def reported(case: Any, folder: Path) -> None:
         rows = [run.rows for run in models[0].runs]
         panel = panel_of(models[0].title, rows, "", [()])
         for section in (charts_by_model([panel]), charts_by_task([panel])):
-            assert "<svg" in as_svg(draw(section))
+            assert b"<svg" in rendered(draw(section), "svg")
             assert json.dumps(list(map(plotly, section.charts)))
 
 

@@ -23,7 +23,7 @@ from encoder_lab.reports.curves import (
     over_runs,
     panel_of,
 )
-from encoder_lab.reports.figure import as_svg, draw, new_figure, save_figure, spread
+from encoder_lab.reports.figure import draw, new_figure, rendered, save_figure, spread
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from probes.results import ProbeRow, read_rows, write_rows
 from probes.statistics import mean_of_runs
@@ -80,7 +80,7 @@ def test_the_score_is_named_where_its_line_ends(tmp_path: Path, scores: list[flo
     run = run_of(tmp_path, 3, ("WC",))
     upsert_csv(run / "metrics.csv", [{"epoch": e + 1, "val/bleu": s} for e, s in enumerate(scores)], ("epoch",))
     probes, own = figure_of(run).axes
-    as_svg(probes.get_figure())
+    rendered(probes.get_figure(), "svg")
     (line,) = [line for line in own.lines if line.get_label() == "BLEU"]
     end = own.transData.transform(line.get_xydata()[-1])
     (join,) = [line for line in probes.lines if line.get_color() == OWN]
@@ -89,7 +89,7 @@ def test_the_score_is_named_where_its_line_ends(tmp_path: Path, scores: list[flo
 
 def test_a_bleu_of_0_at_every_epoch_is_replaced_by_perplexity() -> None:
     flat = [{"epoch": str(e), "val/bleu": "0", "val/perplexity": str(90 - e)} for e in (1, 2)]
-    assert panel_of("a", [], "val/bleu", [flat]).own == DataSeries("perplexity", [1, 2], *[[89.0, 88.0]] * 3)
+    assert panel_of("a", [], "val/bleu", [flat]).own == DataSeries("perplexity", [1, 2], [(89.0,) * 3, (88.0,) * 3])
     assert panel_of("a", [], "val/bleu", [[*flat, {"epoch": "3", "val/bleu": "1"}]]).score == "BLEU"
     assert panel_of("a", [], "val/bleu", [[{"epoch": "1", "val/bleu": "0"}]]).score == "BLEU"
 
@@ -193,7 +193,7 @@ def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letter
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC", "BShift", "Tense")))
     panels = [panel._replace(title=f"{place:02} {'name ' * letters}"[:letters]) for place in range(21)]
     figure = draw(charts_by_task(panels))
-    as_svg(figure)
+    rendered(figure, "svg")
     legend, whole = figure.legends[0].get_window_extent(), figure.bbox
     assert 0 <= legend.x0 < legend.x1 <= whole.x1
     assert 0 <= legend.y0 < legend.y1 <= whole.y1
@@ -202,7 +202,7 @@ def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letter
 def test_a_long_title_ends_where_its_panel_ends(tmp_path: Path) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3))._replace(title="BiLSTM-max, NMT En-Fr (" + "encoder.dim=1024, " * 9)
     figure = draw(charts_by_model([panel, panel]))
-    as_svg(figure)
+    rendered(figure, "svg")
     for axes in figure.axes[::2]:
         title = axes.title.get_window_extent() if axes.get_title() else axes._left_title.get_window_extent()
         assert title.x1 - title.x0 < figure.bbox.width / 2
@@ -232,12 +232,12 @@ def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own
     scores = [10.0, 12.0, 13.0, 15.0, 20.0]
     line = over_runs("WC", [*({0.0: (score, 0.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
     _, low, high = mean_of_runs([(score, 0.0, 99.0) for score in scores])
-    assert line == DataSeries("WC", [0.0, 1.0], [14.0, 20.0], [low, 18.0], [high, 22.0])
+    assert line == DataSeries("WC", [0.0, 1.0], [(14.0, low, high), (20.0, 18.0, 22.0)])
 
 
 def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:
     run = run_of(tmp_path, 3)
-    assert as_svg(figure_of(run)) == as_svg(figure_of(run))
+    assert rendered(figure_of(run), "svg") == rendered(figure_of(run), "svg")
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.commands import write_text
 from encoder_lab.reports.evidence import BOV, Evidence, Point, published_evidence
-from encoder_lab.reports.figure import as_svg, draw
+from encoder_lab.reports.figure import draw, rendered
 from encoder_lab.reports.findings import Comparison, Finding, check
 from encoder_lab.reports.findings_chart import COLOURS, chart_of_findings, stacked
 from encoder_lab.reports.interactive import plotly
@@ -74,7 +74,7 @@ def test_a_score_without_a_number_for_its_interval_is_not_compared() -> None:
 
 def test_a_name_with_control_characters_makes_no_broken_picture() -> None:
     named = Finding("x", "", "", [Comparison("\x1b[31m\x00red", 1.0, 0.5)])
-    ElementTree.fromstring(as_svg(draw(chart_of_findings([named]))))
+    ElementTree.fromstring(rendered(draw(chart_of_findings([named])), "svg"))
 
 
 @pytest.mark.parametrize("name", ["findings.pdf", "findings.PNG", "findings.jpg"])

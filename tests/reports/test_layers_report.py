@@ -8,7 +8,7 @@ from PIL import Image
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.evidence import evidence_of
-from encoder_lab.reports.figure import as_svg, draw
+from encoder_lab.reports.figure import draw, rendered
 from encoder_lab.reports.layers import (
     LayerScores,
     as_text,
@@ -90,7 +90,7 @@ def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() 
 def test_the_footer_ends_inside_the_picture(count: int) -> None:
     scores = LayerScores("tiny", list(range(count)), {"SP": [TableCell(50)] * count})
     figure = draw(charts_by_layer([scores]))
-    as_svg(figure)
+    rendered(figure, "svg")
     footer = figure._supxlabel.get_window_extent()
     assert figure.bbox.x0 <= footer.x0 < footer.x1 <= figure.bbox.x1
     assert footer.y0 >= figure.bbox.y0

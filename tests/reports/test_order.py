@@ -49,7 +49,7 @@ def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no
     assert all(low <= value <= high for value, low, high in halves[:3])
     assert "BShift" in as_text([model])
     (chart,) = charts_of_order([model]).charts
-    assert [dot.x[0] for dot in chart.series if dot.name == "SentLen"] == [at[0] for at in model.tasks[0].at]
+    assert [dot.x[0] for dot in chart.series if dot.name == "SentLen"] == list(model.tasks[0].at)
     assert list(chart.y.ticks.values()) == ["SentLen", "WC", "Tense"]
     assert np.isnan(halves[3]).all()
 

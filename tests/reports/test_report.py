@@ -491,7 +491,7 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, c
 def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: Path) -> None:
     of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
     (line,) = panel(*models(*of_seeds), "downstream", "mlp", "").lines
-    assert (len(line.x), line.y) == (1, [80])
+    assert (len(line.x), line.y[0][0]) == (1, 80)
 
 
 def test_the_command_line_offers_the_formats_that_there_are() -> None:

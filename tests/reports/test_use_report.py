@@ -44,8 +44,8 @@ def test_the_picture_and_the_page_have_a_point_for_each_property_and_one_not_use
     section = charts_of_use(use_of(models_of([run(1)]), "last", "mlp"))
     (chart,) = section.charts
     points = {series.name: (series.x, series.y, series.hollow) for series in chart.series}
-    assert points["Tense"] == ([90.0], [28.0], False)
-    assert points["SubjNum"] == ([95.0], [2.0], True)
+    assert points["Tense"] == ([(90.0, 89.0, 91.0)], [(28.0, 27.0, 29.0)], False)
+    assert points["SubjNum"] == ([(95.0, 94.0, 96.0)], [(2.0, 1.0, 3.0)], True)
     names = ["Tense", "SubjNum", "BShift"]
     assert [text.get_text() for text in draw(section).axes[0].texts if text.get_text()] == names
     assert [trace["text"][0] for trace in plotly(chart)["data"] if trace["text"][0]] == names
