@@ -39,7 +39,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.compute.devices import device_for
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.evaluation.open_models import complete_models, open_models
-    from encoder_lab.evaluation.settings import cache_of, refuse_what_has_no_effect, refuse_wrong_settings
+    from encoder_lab.evaluation.settings import refuse_what_has_no_effect, refuse_wrong_settings
     from encoder_lab.progress import print_lines
     from encoder_lab.reports.evaluations import compare_states, note_what_joins_no_run
     from encoder_lab.storage.content import cache_digests_in
@@ -48,7 +48,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from probes.suites import suites_of, tasks_of
 
     print_lines()
-    device, cache = device_for(settings.device), cache_of(settings)
+    device, cache = device_for(settings.device), settings.cache_folder
     refuse_wrong_settings(settings)
     with fast_exact_matmul(), nullcontext(cache) if cache else scratch() as work:
         cache_digests_in(work)

@@ -10,12 +10,11 @@ import yaml
 from datamodules.corpus import Corpus, made_of
 from datamodules.word_vectors.store import FromFile
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.settings import models_wanted, several
 from encoder_lab.model import Model
 from encoder_lab.settings.build import build
 from encoder_lab.settings.call import function_named
 from encoder_lab.settings.model_setting import BASELINES, INITIAL, encoder_file, refuse_other_path
-from encoder_lab.settings.run import EvaluationSettings
+from encoder_lab.settings.run import EvaluationSettings, several
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
@@ -38,9 +37,9 @@ SURPRISING = "a run of skipthought or discourse, lm:PATH, ngram, unigram, length
 def open_models(settings: EvaluationSettings, device: str, work: Path) -> list[tuple[str, Complete]]:
     """Every name in `model=`, open before text is read; with `epochs=` each in its turn. Raises InputError."""
     if settings.epochs is None:
-        return [(name, open_model(name, settings, device, work)) for name in models_wanted(settings)]
+        return [(name, open_model(name, settings, device, work)) for name in settings.models]
 
-    runs = [checkpoints_of(name, settings) for name in models_wanted(settings)]
+    runs = [checkpoints_of(name, settings) for name in settings.models]
     paths = [(run, str(path)) for run, checkpoints in runs for path in checkpoints]
     return [(run, lambda *text, p=path: open_model(p, settings, device, work)(*text)) for run, path in paths]
 
@@ -97,9 +96,10 @@ def checkpoints_of(name: str, settings: EvaluationSettings) -> tuple[str, list[P
         raise InputError(f"model={name}: no run folder, so it has no epochs; leave out epochs=")
     run = find_checkpoint(Path(name)).parents[1]
     if settings.epochs != "all":
-        if not all(epoch.isdigit() for epoch in several(settings.epochs)):
+        epochs = several(settings.epochs)
+        if not all(map(str.isdigit, epochs)):
             raise InputError(f"epochs={settings.epochs}: give all, or numbers as [0,1,5]")
-        return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(settings.epochs)]
+        return str(run), [find_checkpoint(run, int(epoch)) for epoch in epochs]
     checkpoints = intermediate_checkpoints(run)
     if not checkpoints:
         raise InputError(f"model={name}: keeps no epoch; train with checkpoints.keep=every, or leave out epochs=")

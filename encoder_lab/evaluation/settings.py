@@ -1,7 +1,6 @@
 """What an evaluation refuses before it begins: settings that apply to nothing, models that cannot be opened."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
@@ -16,9 +15,9 @@ from probes.suites import Suite
 def refuse_wrong_settings(settings: EvaluationSettings) -> None:
     """Raises InputError for settings that are wrong with any models and tasks."""
     requested_tables(settings.published)
-    if models_wanted(settings) and settings.write_sentences:
+    if settings.models and settings.write_sentences:
         raise InputError("write_sentences= writes and stops, so model= is not scored; leave one of them out")
-    if not models_wanted(settings) and not settings.write_sentences:
+    if not settings.models and not settings.write_sentences:
         raise InputError(f"model= is missing; give {FORMS}")
 
 
@@ -34,11 +33,6 @@ def refuse_what_has_no_effect(settings: EvaluationSettings, suites: Sequence[Sui
                 raise InputError(f"{wrong}; give suite=coherence, or leave it out")
 
 
-def models_wanted(settings: EvaluationSettings) -> list[str]:
-    """The names in `model=`; none where it is not given."""
-    return several(settings.model) if settings.model else []
-
-
 def written_of(settings: EvaluationSettings, suite: Suite, model: Model) -> dict[str, Any]:
     """The settings that made the scores of a model on a suite, as their folder has them."""
     own = settings.suites[suite.name]
@@ -47,13 +41,3 @@ def written_of(settings: EvaluationSettings, suite: Suite, model: Model) -> dict
         written["probes"] = {"classifier": settings.probes.classifier.written}
     written |= {own.group: own.values} | ({"corpus": settings.corpus.written} if suite.uses_corpus else {})
     return {**written, **model.settings} | ({} if settings.epochs is None else {"checkpoint": EACH_EPOCH})
-
-
-def cache_of(settings: EvaluationSettings) -> Path | None:
-    """The folder of cached scores and vectors; None with cache=off."""
-    return None if str(settings.cache) in ("off", "False", "None") else Path(str(settings.cache))
-
-
-def several(setting: object) -> list[str]:
-    """The names in a setting that is one name or several."""
-    return [str(name) for name in setting] if isinstance(setting, tuple) else [str(setting)]

@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -122,18 +123,8 @@ class ValueType(NamedTuple):
     read: Callable[[str], Any]  # raises ValueError
 
 
-def _whole(text: str) -> int:
-    if not _is_whole(text):
-        raise ValueError
-    return int(text)
-
-
-def _is_whole(text: str) -> bool:
-    return text.isdecimal() and len(text) <= DIGITS
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
+def _whole(text: str, least: int = 0) -> int:
+    if not text.isdecimal() or len(text) > DIGITS or int(text) < least:
         raise ValueError
     return int(text)
 
@@ -148,7 +139,7 @@ TEXT = ValueType("TEXT", "a text", unquoted)
 FILE = ValueType("FILE", "a file", lambda text: Path(unquoted(text)))
 FOLDER = ValueType("DIR", "a folder", FILE.read)
 WHOLE = ValueType("N", "a whole number", _whole)
-COUNT = ValueType("N", "a whole number from 1", _count)
+COUNT = ValueType("N", "a whole number from 1", partial(_whole, least=1))
 TRUTH = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
 PATHS = several(ValueType("PATH", "a file or folder", Path))  # that exist
 NAMES = several(ValueType("NAME", "a name", str))
@@ -159,8 +150,10 @@ def one_of(*choices: str, or_number: bool = False) -> ValueType:
     """One of some words, or a whole number, as text."""
 
     def read(text: str) -> str:
-        if text not in choices and not (or_number and _is_whole(text)):
-            raise ValueError
+        if text not in choices:
+            if not or_number:
+                raise ValueError
+            _whole(text)
         return text
 
     shown, wanted = ([*choices, *more] if or_number else list(choices) for more in (["N"], ["a whole number"]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -38,6 +39,11 @@ StepsOrLog = Annotated[Literal["log"] | Sequence[Count], Field(title="log, or a 
 MeasureName = Literal["accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational"]
 MEASURES = "a list in brackets, as [accuracy,hard,selectivity,bits]; other codes: bits_mlp, bits_variational"
 Size = Annotated[ItemCount | None, Field(title=SIZE)]
+
+
+def several(setting: object) -> tuple[str, ...]:
+    """The names in a setting that is one name or several."""
+    return tuple(map(str, setting)) if isinstance(setting, list | tuple) else (str(setting),)
 
 
 @dataclass(frozen=True)
@@ -243,8 +249,8 @@ class RunSettings:
 
     @property
     def loggers(self) -> tuple[str, ...]:
-        """The names in `logger=`, which is a list or one name."""
-        return (self.logger,) if isinstance(self.logger, str) else tuple(self.logger)
+        """The names in `logger=`."""
+        return several(self.logger)
 
 
 @dataclass(frozen=True)
@@ -301,6 +307,16 @@ class EvaluationSettings:
             description="cpu or cuda; null is the GPU if there is one",
         ),
     ] = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names in `model=`; none where it is not given."""
+        return several(self.model) if self.model else ()
+
+    @property
+    def cache_folder(self) -> Path | None:
+        """The folder of cached scores and vectors; None with cache=off."""
+        return Path(self.cache) if self.cache and self.cache != "off" else None
 
     @property
     def measures(self) -> tuple[str, ...]:

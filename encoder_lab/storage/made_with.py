@@ -27,12 +27,13 @@ def without_made_with(settings: bytes) -> bytes:
 
 def commit(file: Path = Path(__file__)) -> str | None:
     """The commit that `file` is checked out from, followed by "-dirty" if tracked files have changed."""
-    if _git(file.parent, "ls-files", "--error-unmatch", file.name) is None:  # installed inside another repository
+    if git(file.parent, "ls-files", "--error-unmatch", file.name) is None:  # installed inside another repository
         return None
-    return _git(file.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    return git(file.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
+def git(folder: Path, *arguments: str) -> str | None:
+    """What git prints, without the spaces around it; None where it fails or is not installed."""
     try:
         command = ["git", "--no-optional-locks", *arguments]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -11,7 +11,6 @@ scale=small reads real text in `data` (docs/studies.md).
 import json
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from encoder_lab.settings.command_line import FOLDER, TEXT, TRUTH, Command, Sett
 from encoder_lab.settings.config_help import description
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.made_with import git
 from encoder_lab.studies.cell import ROOT, is_done
 from encoder_lab.studies.plan import SCALES, Study, read_study
 from encoder_lab.studies.run import run_study
@@ -112,16 +112,13 @@ def arguments(entry: Wanted, options: SimpleNamespace) -> list[str]:
 
 def commit_of(root: Path) -> str:
     """The commit of the code. Raises InputError where it has changes, or where git does not know it."""
-
-    def git(*words: str) -> str:
-        try:
-            return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
-        except (OSError, subprocess.CalledProcessError):
-            raise InputError("git does not know the commit of this code; give commit=NAME") from None
-
-    if changed := git("status", "--porcelain", "--", *CODE):
-        raise InputError(f"{changed.splitlines()[0][3:]} differs from its commit; commit it, or give commit=NAME")
-    return git("rev-parse", "--short", "HEAD")
+    name, changed = git(root, "rev-parse", "--short", "HEAD"), git(root, "status", "--porcelain", "--", *CODE)
+    if not name or changed is None:
+        raise InputError("git does not know the commit of this code; give commit=NAME")
+    if changed:  # "M path", "?? path"
+        path = changed.splitlines()[0].partition(" ")[2].strip()
+        raise InputError(f"{path} differs from its commit; commit it, or give commit=NAME")
+    return name
 
 
 def refuse_other_commit(path: Path, commit: str) -> None:

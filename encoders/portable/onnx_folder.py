@@ -30,7 +30,7 @@ class OnnxEncoder:
         path = Path(folder)
         self.session = onnxruntime.InferenceSession(path / GRAPH)
         ngrams = np.load(path / NGRAMS) if (path / NGRAMS).exists() else None
-        self.reader = TextReader.of_json((path / SETTINGS).read_text(encoding="utf-8"), ngrams)
+        self.reader = TextReader(json.loads((path / SETTINGS).read_text(encoding="utf-8")), ngrams)
 
     def encode(self, sentences: Sequence[str], batch_size: int = 64) -> np.ndarray:
         """Vectors (N, D) float32 of sentences, in their order."""

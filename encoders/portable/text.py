@@ -3,7 +3,6 @@
 Imports nothing of this project: `encoders/portable/source.py` puts it into the exported file.
 """
 
-import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,11 +26,6 @@ class TextReader:
         self.lowercase_lookup = settings.get("lowercase_lookup", False)
         self.shortest_ngram, self.longest_ngram = settings["ngram_sizes"]
         self.ngrams = ngrams
-
-    @classmethod
-    def of_json(cls, text: str, ngrams: np.ndarray | None = None) -> "TextReader":
-        """The reader of a file of settings."""
-        return cls(json.loads(text), ngrams)
 
     def read(self, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows (N, T), lengths (N,) and the vectors (U, E) of unknown words, with rows after those of all words.

@@ -246,7 +246,7 @@ class Shouting(Corpus):
 
 def clash() -> None:
     """Uses two functions of one name."""
-    TextReader.of_json("")
+    TextReader({}, None)
     hash_of()
 
 

@@ -8,9 +8,11 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 
+from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import read_run
 from encoder_lab.storage.made_with import KEYS, commit, made_with, without_made_with
+from encoder_lab.studies.results import commit_of
 from tests.reports.small_runs import run_of
 
 
@@ -37,6 +39,19 @@ def test_the_commit_is_that_of_the_file_and_says_whether_something_changed(tmp_p
     assert commit(tmp_path / "code.py") == first
     (tmp_path / "code.py").write_text("a = 2\n")
     assert commit(tmp_path / "code.py") == f"{first}-dirty"
+
+
+def test_results_are_of_a_commit_without_changes(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="git does not know the commit"):
+        commit_of(tmp_path)
+    git(tmp_path, "init")
+    (tmp_path / "train.py").write_text("a = 1\n")
+    git(tmp_path, "add", "train.py")
+    git(tmp_path, "commit", "-m", "first")
+    assert commit_of(tmp_path) == git(tmp_path, "rev-parse", "--short", "HEAD")
+    (tmp_path / "train.py").write_text("a = 2\n")
+    with pytest.raises(InputError, match=r"^train\.py differs from its commit"):
+        commit_of(tmp_path)
 
 
 def with_versions(folder: Path, torch_version: str) -> Path:
