@@ -22,6 +22,7 @@ GROUPS = {
 }
 
 CONFIG_DIR = ("--config-dir", "-cd")
+SUITES = "suites"  # the chosen suites: each file in configs/suite adds its own, users write suite=
 WIDE = 120  # columns
 WIDEST = 36  # columns for a setting with its default
 
@@ -103,9 +104,9 @@ def _settings(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
         declared = own or {}
         for key, value in node.items():
             parameter = declared.get(key)
-            if isinstance(value, dict) and parameter and key not in ("source", "suites"):
+            if isinstance(value, dict) and parameter and key not in ("source", SUITES):
                 waiting.append((f"{above}{key}.", value, declared_in(value, parameter, key)))
-            elif str(value).startswith("${") or key in OF_HYDRA:
+            elif str(value).startswith("${") or key in (*OF_HYDRA, SUITES):
                 continue
             elif (parameter and parameter.description) or not declared:  # a class that takes any has no meanings
                 setting = f"{above}{key}={_shown(value)}"

@@ -21,6 +21,7 @@ def test_settings_of_the_programs_and_of_suites_have_the_meaning_that_they_decla
         assert f"seed={'1' if program == 'RunSettings' else 'null'} " in text
         assert declared["seed"].description in text
         assert declared["cache"].description in text
+        assert "_target_" not in text
     assert "coherence.items=200" in text
     assert "probes.classifier.l2=[1e-05,0.0001,0.001,0.01]" in text
 
