@@ -191,22 +191,22 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[
             yield charts_by_model(trained)
         with suppress(InputError):
             yield sizes.charts_by_size(sizes.by_size(runs), suite, *final)
+        with suppress(InputError):
+            yield pareto.charts_of_fronts(pareto.fronts_of(models, suite, *final))
     with suppress(InputError):
         yield use.charts_of_use(use.use_of(models, *final))
     with suppress(InputError):
         yield order.charts_of_order(order.orders(models, DEFAULT_SUITE, arguments.classifier))
-    if spaces := [space for run in runs if (space := subspaces_in(run.folder))]:
+    spaces = []
+    for run in runs:
+        with suppress(InputError):
+            spaces.append(subspaces.read_subspaces(run.folder))
+    if spaces:
         yield subspaces.charts_of_subspaces(spaces)
     with suppress(InputError):
         yield layers.charts_by_layer([*layers.layers_of_models(models, *final), *layers.published_layers()])
     with suppress(InputError):
         yield correlations(models, arguments, published=False)
-
-
-def subspaces_in(folder: Path) -> subspaces.Subspaces | None:
-    with suppress(InputError):
-        return subspaces.read_subspaces(folder)
-    return None
 
 
 def panels_of(models: list[ReportedModel], suite: str, classifier: str) -> list[Panel]:

@@ -69,10 +69,7 @@ def panel_of(
     title: str, probes: Sequence[Sequence[ProbeRow]], score: str, metrics: Sequence[Sequence[Mapping[str, str]]]
 ) -> Panel:
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
-    tasks = in_order([row.task for rows in probes for row in rows])
-    by_task = {task: [row for rows in probes for row in rows if row.task == task] for task in tasks}
-    epochs_of = [[{float(r.epoch): r.interval for r in rows if r.task == task} for rows in probes] for task in tasks]
-    lines = [over_runs(task, runs, chance_of(by_task[task])) for task, runs in zip(tasks, epochs_of, strict=True)]
+    lines = lines_of([[(float(row.epoch), row) for row in rows] for rows in probes])
     score = shown_score(score, metrics)
     scores = [{float(row["epoch"]): float(row[score]) for row in rows if row.get(score)} for rows in metrics]
     own = [{epoch: (y,) * 3 for epoch, y in run.items() if abs(y) < HIGHEST} for run in scores]  # also not NaN
@@ -88,6 +85,16 @@ def shown_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> s
     perplexity = f"{score.rpartition('/')[0]}/perplexity"
     flat = bool(score) and not any(float(row.get(score) or 0) for row in rows)
     return perplexity if flat and any(row.get(perplexity) for row in rows) else score
+
+
+def lines_of(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSeries]:
+    """A line for each task from the rows of each run, which have an x."""
+    lines = []
+    for task in in_order([row.task for run in runs for _, row in run]):
+        rows = [{x: row for x, row in run if row.task == task} for run in runs]
+        chance = chance_of(row for run in rows for row in run.values())
+        lines.append(over_runs(task, [{x: row.interval for x, row in run.items()} for run in rows], chance))
+    return lines
 
 
 def over_runs(name: str, runs: Sequence[Mapping[float, Interval]], chance: float | None = None) -> DataSeries:
@@ -149,25 +156,19 @@ def charts_by_task(panels: Sequence[Panel]) -> ChartSection:
     for place, (title, colour) in enumerate({panel.title: panel.colour for panel in panels}.items()):
         ours, style = look_at(place)
         legend[title] = colour or ours, style
-    cells = {f"{task} ({unit or '%'})": lines for (task, unit), lines in lines_by_task(panels).items()}
-    cells |= {f"{score} (dev)": lines for score, lines in own_lines(panels).items()}
-    charts = []
-    for name, lines in cells.items():
-        series = [replace(line, name=t, task=line.name, model=t, look=legend[t]) for t, line in lines]
-        charts.append(Chart(name, Axis(EPOCH), Axis(), series, (2.9, 2.25)))
+    drawn = {
+        (f"{task} ({panel.unit or '%'})", panel.title): line  # a model has a panel for each unit
+        for task in in_order([line.name for panel in panels for line in panel.lines])
+        for panel in panels
+        for line in panel.lines
+        if line.name == task
+    }
+    drawn |= {(f"{panel.score} (dev)", panel.title): panel.own for panel in panels if panel.score}
+    lines = grouped(
+        (cell, replace(line, name=title, task=line.name, model=title, look=legend[title]))
+        for (cell, title), line in drawn.items()
+    )
+    charts = [Chart(cell, Axis(EPOCH), Axis(), series, (2.9, 2.25)) for cell, series in lines.items()]
     meaning = f"bands: {band_meaning({n for panel in panels for n in panel.runs})}"
     bands = meaning if len(legend) <= BANDED else ""
     return ChartSection(f"{panels[0].suite} by epoch: each task", charts, legend, columns=4, bands=bands)
-
-
-def lines_by_task(panels: Sequence[Panel]) -> dict[tuple[str, str], list[tuple[str, DataSeries]]]:
-    """By task and unit: the titles of models and their lines. A model has a panel for each unit."""
-    tasks = in_order([line.name for panel in panels for line in panel.lines])
-    lines = ((task, panel, line) for task in tasks for panel in panels for line in panel.lines if line.name == task)
-    return grouped(((task, panel.unit), (panel.title, line)) for task, panel, line in lines)
-
-
-def own_lines(panels: Sequence[Panel]) -> dict[str, list[tuple[str, DataSeries]]]:
-    """By the name of an objective's score: the titles of models and their lines."""
-    scores = dict.fromkeys(panel.score for panel in panels if panel.score)
-    return {score: list({p.title: p.own for p in panels if p.score == score}.items()) for score in scores}

@@ -114,11 +114,10 @@ def title(name: ModelName) -> str:
 
 def groups(points: Points) -> dict[str, Point]:
     """The seven groups of discourse tasks: as they are, or the mean over domains (SP: SParxiv, SProc, ...)."""
-    by_group, starts = {}, facts_of("discoeval").groups
-    single = {task: point for task, point in points.items() if task not in starts.values() and " " not in task}
-    for start, group in starts.items():
-        domains = [point for task, point in single.items() if task.startswith(start)]
-        if group in points or domains:
+    by_group = {}
+    for start, group in facts_of("discoeval").groups.items():
+        domains = [point for task, point in points.items() if task.startswith(start) and " " not in task]
+        if domains:
             by_group[group] = points.get(group) or mean_of(domains)
     return by_group
 

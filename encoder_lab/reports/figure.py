@@ -52,7 +52,8 @@ def draw(section: ChartSection) -> Figure:
     grid = figure.add_gridspec(rows, columns, width_ratios=widths, height_ratios=heights)
     for place, chart in enumerate(section.charts):
         axes = figure.add_subplot(grid[divmod(place, columns)])
-        axes.set_title(_title(chart), loc="left", fontsize=10, fontweight="bold")
+        title = fill(for_figure(chart.title), max(10, int((chart.inches[0] - 0.9) / BOLD)))  # no wider than its chart
+        axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
         if isinstance(chart, HeatMap):
             _draw_heat_map(axes, chart)
         else:
@@ -67,11 +68,6 @@ def draw(section: ChartSection) -> Figure:
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure, in inches, outside pyplot's global state."""
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
-
-
-def _title(chart: Chart | HeatMap) -> str:
-    """Wrapped where its chart ends."""
-    return fill(for_figure(chart.title), max(10, int((chart.inches[0] - 0.9) / BOLD)))
 
 
 def _legend(section: ChartSection, width: float) -> list[Artist]:

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import LOOKS, Axis, Chart, ChartSection, DataSeries, in_order, looks
-from encoder_lab.reports.curves import band_meaning, over_runs, score_axis
+from encoder_lab.reports.curves import band_meaning, lines_of, score_axis
 from encoder_lab.reports.models import models_of, with_evaluations
-from encoder_lab.reports.runs import Run, by_one_reader, final_rows, grouped
+from encoder_lab.reports.runs import Run, by_one_reader, final_rows
 from probes.facts import unit_of
-from probes.results import chance_of
 
 SIZE, SIZES = "encoder.dim", "dimensions of the sentence vector"
 
@@ -73,12 +72,7 @@ def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[s
     """The scores by unit and size; none if there is only one size."""
     final = [list(final_rows(run, suite, epoch, classifier).values()) for _, run in model.runs]
     scores = zip(model.runs, by_one_reader(final, classifier), strict=True)
-    sized = grouped((row.task, (float(size), row)) for (size, _), rows in scores for row in rows)
-    lines = grouped(
-        (
-            unit_of(suite, sized[task][0][1].classifier),
-            over_runs(task, [{size: r.interval} for size, r in sized[task]], chance_of([r for _, r in sized[task]])),
-        )
-        for task in in_order(list(sized))
-    )
+    sized = [[(unit_of(suite, row.classifier), float(size), row) for row in rows] for (size, _), rows in scores]
+    units = dict.fromkeys(unit for run in sized for unit, *_ in run)
+    lines = {unit: lines_of([[(size, row) for of, size, row in run if of == unit] for run in sized]) for unit in units}
     return {unit: some for unit, some in lines.items() if any(len(line.x) > 1 for line in some)}

@@ -19,7 +19,6 @@ from encoder_lab.reports.curves import (
     charts_by_model,
     charts_by_task,
     draw_curves,
-    lines_by_task,
     over_runs,
     panel_of,
 )
@@ -181,8 +180,8 @@ def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit
     ]
     panels = [panel_of("one", [some], "", []) for some in by_chart(rows).values()]
     assert legend_of(draw(charts_by_task(panels))) == ["one", "bands: 95% interval"]
-    both = {("EffRank", "dimensions"), ("IsoScore", ""), ("Both", "dimensions"), ("Both", "")}
-    assert lines_by_task(panels).keys() == both
+    titles = {chart.title for chart in charts_by_task(panels).charts}
+    assert titles == {"EffRank (dimensions)", "IsoScore (%)", "Both (dimensions)", "Both (%)"}
     limits = [axes.get_ylim() for axes in draw(charts_by_model(panels)).axes]
     assert [low <= -6 for low, _ in limits] == [False, True]
     assert limits[0][1] > 301
