@@ -78,29 +78,30 @@ class PlainSeq2Seq(nn.Module):
 
     def loss(self, words: Words, batch: SentencePair) -> Tensor:
         vector, states = self.encoder(words, batch.source)
-        state, logits = None, []
-        for step in range(batch.target.ids.shape[1] - 1):
-            token = self.dropout(self.embedding(batch.target.ids[:, step]))
+        inputs, gold = batch.target.ids[:, :-1], batch.target.ids[:, 1:]
+        scores = self.scores(vector, Memory(states, batch.source.lengths), inputs)
+        return functional.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=0)
+
+    def scores(self, vector: Tensor, memory: Memory, inputs: Tensor) -> Tensor:
+        """Of the next token (B, U, V), for vectors (B, D) and targets so far (B, U)."""
+        state, scores = None, []
+        for step in range(inputs.shape[1]):
+            token = self.dropout(self.embedding(inputs[:, step]))
             hidden, state = self.lstm(torch.cat([token, vector], 1)[:, None], state)
-            if self.attention is not None:
-                hidden = self.attention(hidden, Memory(states, batch.source.lengths))
-            logits.append(self.output(self.dropout(hidden[:, 0])))
-        scores = torch.stack(logits, 1)  # (B, U, V)
-        return functional.cross_entropy(scores.flatten(0, 1), batch.target.ids[:, 1:].flatten(), ignore_index=0)
+            scores.append(self.output(self.dropout(self.attend(hidden, memory)[:, 0])))
+        return torch.stack(scores, 1)
+
+    def attend(self, hidden: Tensor, memory: Memory) -> Tensor:
+        return hidden if self.attention is None else self.attention(hidden, memory)
 
 
 class WholeTarget(PlainSeq2Seq):
-    """A fair step: the decoder reads the whole target at once, and one call has the cross-entropy of all tokens."""
+    """A fair step: the decoder reads the whole target at once."""
 
-    def loss(self, words: Words, batch: SentencePair) -> Tensor:
-        vector, states = self.encoder(words, batch.source)
-        inputs, gold = batch.target.ids[:, :-1], batch.target.ids[:, 1:]
+    def scores(self, vector: Tensor, memory: Memory, inputs: Tensor) -> Tensor:
         steps = vector[:, None].expand(-1, inputs.shape[1], -1)
         hidden, _ = self.lstm(torch.cat([self.dropout(self.embedding(inputs)), steps], 2))
-        if self.attention is not None:
-            hidden = self.attention(hidden, Memory(states, batch.source.lengths))
-        scores = self.output(self.dropout(hidden))
-        return functional.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=0)
+        return self.output(self.dropout(self.attend(hidden, memory)))
 
 
 class PlainNLI(nn.Module):
