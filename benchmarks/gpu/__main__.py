@@ -43,16 +43,29 @@ def work(settings: SimpleNamespace) -> int:
     else:
         refuse_without_gpu()
     from benchmarks.gpu.sizes import BY_NAME
+    from benchmarks.machine import write_json
 
     command = " ".join(["python -m benchmarks.gpu", *sys.argv[1:]])
-    record = {"command": command, "device": settings.device, "sizes": settings.sizes, "hardware": {}, "parts": []}
+    record: dict[str, Any] = {
+        "command": command,
+        "device": settings.device,
+        "sizes": settings.sizes,
+        "hardware": {},
+        "parts": [],
+    }
 
-    def show(outcome: Outcome) -> None:
+    def add(outcome: Outcome) -> None:
+        """Write what is known so far. The rows of limits begin with the hardware."""
         print(f"{outcome.name}: {outcome.error or 'done'}, {outcome.seconds:.0f} s", flush=True)
-        add(record, outcome)
-        write(settings, record)
+        rows = [as_dict(row) for row in outcome.rows]
+        if rows and "what" not in rows[0]:
+            record["hardware"] = rows.pop(0)
+        seconds = round(outcome.seconds, 1)
+        record["parts"].append({"name": outcome.name, "seconds": seconds, "error": outcome.error, "rows": rows})
+        with atomic_write(settings.page) as file:
+            file.write(as_page(write_json(settings.json, record)))
 
-    run_all([part for part in PARTS if part.function in settings.parts], BY_NAME[settings.sizes], show)
+    run_all([part for part in PARTS if part.function in settings.parts], BY_NAME[settings.sizes], add)
     print_new_rows([table(record)], set())
     failed = failures(record)
     if failed:
@@ -60,25 +73,10 @@ def work(settings: SimpleNamespace) -> int:
     return min(failed, 1)
 
 
-def add(record: dict[str, Any], outcome: Outcome) -> None:
-    """The rows of a part; those of limits begin with the hardware."""
-    for row in outcome.rows:
-        record["hardware"] |= row if isinstance(row, dict) else {}
-    rows = [as_dict(row) for row in outcome.rows if not isinstance(row, dict)]
-    seconds = round(outcome.seconds, 1)
-    record["parts"].append({"name": outcome.name, "seconds": seconds, "error": outcome.error, "rows": rows})
-
-
-def write(settings: SimpleNamespace, record: dict[str, Any]) -> None:
-    """Write what is known so far."""
-    from benchmarks.machine import write_json
-
-    with atomic_write(settings.page) as file:
-        file.write(as_page(write_json(settings.json, record)))
-
-
 def as_dict(row: Any) -> dict[str, Any]:
     """A row as JSON has it; of a difference also whether it is allowed."""
+    if isinstance(row, dict):
+        return row
     return row._asdict() | ({"passes": row.passes} if hasattr(row, "passes") else {})
 
 
