@@ -8,6 +8,7 @@ peak so far, file handles, child processes, and the size of the cache. Batches h
 tokens at each step.
 """
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 from benchmarks.machine import status_megabytes
 
 LIMIT_MB = 2048
+END_OF_EPOCH = re.compile(r": epoch [1-9]\d*/")  # in the lines of train.py
 SETTINGS = (
     *("encoder=bilstm_max", "objective=nmt_enfr", "logger=[]", "trainer.limit_val_batches=1"),
     *("probes.tasks=[SentLen]", "probes.classifier.widths=[0]"),
@@ -60,7 +62,7 @@ def by_epoch(precision: str, epochs: int, steps: int, cache: Path, run: Path) ->
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            if line.startswith("epoch ") and "before training" not in line:
+            if END_OF_EPOCH.search(line):
                 samples.append(resources(process.pid, cache))
                 print(f"  {precision}, epoch {len(samples)}: {samples[-1]}", flush=True)
     if len(samples) != epochs or process.returncode:

@@ -15,7 +15,7 @@ from benchmarks import data, discoeval, sides, start_up
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
 from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
 from benchmarks.fair_regression import L2, above_optimum, our_optima
-from benchmarks.memory import resources
+from benchmarks.memory import END_OF_EPOCH, resources
 from benchmarks.peers import (
     PackedEncoder,
     PlainDiscourse,
@@ -48,6 +48,7 @@ from objectives.sequence import SequenceObjective
 from probes.classifiers.classifier import as_tensors, probe, standardised
 from probes.classifiers.grid import Grid
 from probes.discoeval.features import READINGS
+from tests.conftest import Lab
 from tests.tiny_corpus import TinyCorpus
 
 
@@ -180,6 +181,13 @@ def test_what_a_process_holds_counts_open_files_and_the_cache(tmp_path: Path) ->
     assert after["handles"] == before["handles"] + 1
     assert (before["cache_mb"], after["cache_mb"]) == (0, 3)
     assert after["peak_mb"] >= after["resident_mb"] > 0
+
+
+def test_each_epoch_of_a_run_is_found_in_its_lines(lab: Lab, tmp_path: Path) -> None:
+    ended = lab.finish(*lab.settings(tmp_path / "run"))
+    lines = ended.stdout.splitlines()
+    assert any("before training" in line for line in lines), ended.stderr
+    assert len([line for line in lines if END_OF_EPOCH.search(line)]) == 2
 
 
 def test_bags_as_counts_have_the_same_loss() -> None:
