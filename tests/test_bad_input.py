@@ -32,6 +32,11 @@ def parallel(tmp_path: Path) -> Path:
     return folder
 
 
+def of_pairs(lab: Lab, folder: Path, corpus: Path) -> list[str]:
+    """A run without probing on such a corpus."""
+    return lab.settings(folder / "r", "corpus=multi30k", f"corpus.root={corpus}", "probes=none")
+
+
 @pytest.mark.parametrize(("group", "choice"), [("encoder", "bilstm_max"), ("objective", "nmt_enfr")])
 def test_an_unknown_choice_lists_the_choices(lab: Lab, group: str, choice: str) -> None:
     said = complaint(lab, f"{group}=nonsense")
@@ -57,14 +62,7 @@ def test_a_missing_corpus_folder_says_how_to_get_it(lab: Lab, tmp_path: Path) ->
 def test_parallel_files_of_different_length_are_named(lab: Lab, parallel: Path, tmp_path: Path) -> None:
     with gzip.open(parallel / "train.fr.gz", "at", encoding="utf-8") as file:
         file.write("Une ligne de trop .\n")
-    said = complaint(
-        lab,
-        *lab.settings(tmp_path / "r"),
-        "corpus=multi30k",
-        f"corpus.root={parallel}",
-        "corpus.size=null",
-        "probes=none",
-    )
+    said = complaint(lab, *of_pairs(lab, tmp_path, parallel), "corpus.size=null")
     assert "train.en.gz" in said
     assert "train.fr.gz" in said
 
@@ -72,14 +70,7 @@ def test_parallel_files_of_different_length_are_named(lab: Lab, parallel: Path, 
 def test_invalid_utf8_names_file_and_line(lab: Lab, parallel: Path, tmp_path: Path) -> None:
     with gzip.open(parallel / "train.fr.gz", "wb") as file:
         file.write(b"Un chien .\n" * 6 + b"caf\xe9 .\n" + b"Un chat .\n" * 13)
-    said = complaint(
-        lab,
-        *lab.settings(tmp_path / "r"),
-        "corpus=multi30k",
-        f"corpus.root={parallel}",
-        "corpus.size=null",
-        "probes=none",
-    )
+    said = complaint(lab, *of_pairs(lab, tmp_path, parallel), "corpus.size=null")
     assert "train.fr.gz:7" in said
 
 
@@ -92,13 +83,8 @@ def test_a_broken_tree_names_file_and_line(lab: Lab, tmp_path: Path) -> None:
 
 def test_a_malformed_probing_line_names_file_and_line(lab: Lab, tmp_path: Path) -> None:
     (tmp_path / "sentence_length.txt").write_text("tr\t0\ta b c .\nxx\t0\ta b .\n")
-    said = complaint(
-        lab,
-        *(text for text in lab.settings(tmp_path / "r") if "_size=" not in text),
-        "probes=senteval",
-        f"probes.root={tmp_path}",
-        "probes.tasks=[SentLen]",
-    )
+    small = (text for text in lab.settings(tmp_path / "r") if "_size=" not in text)
+    said = complaint(lab, *small, "probes=senteval", f"probes.root={tmp_path}", "probes.tasks=[SentLen]")
     assert "sentence_length.txt:2" in said
 
 
@@ -111,7 +97,7 @@ def test_broken_word_vectors_name_file_and_line(lab: Lab, tmp_path: Path) -> Non
 def test_an_empty_corpus_file_is_named(lab: Lab, parallel: Path, tmp_path: Path) -> None:
     for language in ("en", "fr"):
         (parallel / f"train.{language}.gz").write_bytes(gzip.compress(b""))
-    said = complaint(lab, *lab.settings(tmp_path / "r"), "corpus=multi30k", f"corpus.root={parallel}", "probes=none")
+    said = complaint(lab, *of_pairs(lab, tmp_path, parallel))
     assert "train.en.gz" in said
 
 
@@ -188,7 +174,7 @@ def test_empty_and_over_long_sentences_are_counted_and_reported(lab: Lab, parall
         text = ["Un ." if language == "fr" else "A .", word * 150, "" if language == "en" else "Un ."]
         lines = text + ["Un chien court ."] * 60
         (parallel / f"train.{language}.gz").write_bytes(gzip.compress("\n".join(lines).encode() + b"\n"))
-    done = lab.finish(*lab.settings(tmp_path / "r"), "corpus=multi30k", f"corpus.root={parallel}", "probes=none")
+    done = lab.finish(*of_pairs(lab, tmp_path, parallel))
     assert done.returncode == 0, done.stderr
     assert "1 empty" in done.stdout
     assert "1 too long" in done.stdout

@@ -18,13 +18,15 @@ from tests.conftest import Lab
 
 @pytest.fixture(autouse=True)
 def quick(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs are forked, with the cache of other tests, and nothing is compiled."""
+    """Runs are forked, with the cache of other tests, nothing is compiled, and there are few words."""
 
     def run(command: list[str], env: dict[str, str], **_: Any) -> subprocess.CompletedProcess:
         return commands.finish(*command[1:], f"cache={lab.cache}", environment=env)
 
     monkeypatch.setattr(runs.subprocess, "run", run)
     monkeypatch.setattr(torch, "compile", lambda function, **_: function)
+    for module in ("encoding", "fair", "steps"):
+        monkeypatch.setattr(f"benchmarks.{module}.WORDS", 500)
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.function)

@@ -304,7 +304,8 @@ def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab: 
     rows = [f"{word} {number} 1\n" for number, word in enumerate(sorted(set(text.split())), 1)]
     (tmp_path / "v.vec").write_text(f"{len(rows)} 2\n{''.join(rows)}")
     small = ["encoder=bov", "embeddings=file", f"embeddings.path={tmp_path}/v.vec", "probes=none", "logger=[]"]
-    corpus = ["objective=autoencoder", "corpus=text", f"corpus.root={tmp_path}/a.txt", f"cache={tmp_path}/cache"]
+    objective = ["objective=autoencoder", "objective.decoder_embedding=8", "objective.decoder_hidden=12"]
+    corpus = [*objective, "corpus=text", f"corpus.root={tmp_path}/a.txt", f"cache={tmp_path}/cache"]
     first = lab.finish(*small, *corpus, f"hydra.run.dir={run}", "trainer.max_epochs=1")
     assert first.returncode == 0, first.stderr
     (tmp_path / "a.txt").rename(tmp_path / "b.txt")

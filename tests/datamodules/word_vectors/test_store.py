@@ -167,7 +167,7 @@ def test_vectors_of_a_short_text_differ_between_words(tmp_path: Path) -> None:
     config = OmegaConf.load(ROOT / "configs" / "embeddings" / "train.yaml")
     how = {key: value for key, value in config.items() if key not in ("source", "freeze")}
     text = list(Demo(size=1500).sentences("train"))
-    store = Trained(**{**how, "dim": 20}).vectors(lambda: text, "text", tmp_path)
+    store = Trained(**{**how, "dim": 10}).vectors(lambda: text, "text", tmp_path)
     words = store.lookup(Vocabulary.count(text).words[2:500]).matrix
     words = words / np.linalg.norm(words, axis=1, keepdims=True)
     assert (words @ words.T).mean() < 0.6
