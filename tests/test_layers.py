@@ -51,6 +51,21 @@ def test_a_package_imports_only_lower_packages(package: str) -> None:
     assert not wrong
 
 
+def test_a_run_begins_without_slow_libraries() -> None:
+    """They are imported where they are used: each takes a tenth of a second and more before the first step."""
+    slow = re.compile(r"(sklearn|pandas|pyarrow|transformers|datasets|matplotlib|nltk|fasttext|scipy\.\w+)\b")
+    waiting, seen = [f"{LAB}.training.build", f"{LAB}.training.trainer"], set[str]()
+    while waiting:
+        seen.add(module := waiting.pop())
+        if (file := ROOT.joinpath(*module.split(".")).with_suffix(".py")).is_file():
+            for node in ast.parse(file.read_text(encoding="utf-8")).body:  # not what a function imports
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+                above = [f"{node.module}"] if isinstance(node, ast.ImportFrom) else []
+                waiting += {*above, *(".".join([*above, name]) for name in names)} - seen
+    assert "probes.statistics" in seen
+    assert not {name for name in seen if slow.match(name)}
+
+
 def test_only_the_door_knows_hydra() -> None:
     """Everything else gets frozen settings or plain data."""
     folders = [ROOT / package if package in PACKAGES else ROOT / LAB / package for package in ALLOWED]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+import scipy  # which imports its parts at their first use
 
 EDGE = 0  # id of the sentence boundary
 
@@ -19,7 +19,8 @@ class Bigrams:
             flat.append(EDGE)
         text = np.array(flat, dtype=np.int32)
         self.words = list(self.ids)
-        pairs = coo_array((np.ones(len(text) - 1, np.int32), (text[:-1], text[1:])), (len(self.ids), len(self.ids)))
+        counts, size = np.ones(len(text) - 1, np.int32), len(self.ids)
+        pairs = scipy.sparse.coo_array((counts, (text[:-1], text[1:])), (size, size))
         self._forward, self._backward = pairs.tocsr(), pairs.T.tocsr()
         for table in (self._forward, self._backward):
             table.sum_duplicates()  # its columns are sorted then
@@ -41,7 +42,7 @@ class Bigrams:
         return _row(self._backward, after)
 
 
-def _row(table: csr_array, first: int) -> tuple[np.ndarray, np.ndarray]:
+def _row(table: "scipy.sparse.csr_array", first: int) -> tuple[np.ndarray, np.ndarray]:
     inside = slice(table.indptr[first], table.indptr[first + 1])
     return table.indices[inside], table.data[inside]
 
