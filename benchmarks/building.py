@@ -24,7 +24,7 @@ from encoder_lab.settings.command_line import COUNTS, Setting
 SETTINGS = [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000])]
 COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
-from benchmarks.machine import alone, cost_of
+from benchmarks.machine import cost_of, in_new_process
 from datamodules.demo import PROBE_FACTOR, Demo
 from probes.probing.build.__main__ import COMMAND as BUILD
 from probes.probing.build.__main__ import build
@@ -60,7 +60,7 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
             trees = Path(folder) / "trees.mrg"
             generate(trees, size)
-            cases.append({"sentences": size, **alone(build_tasks, trees, Path(folder) / "tasks")})
+            cases.append({"sentences": size, **in_new_process(build_tasks, trees, Path(folder) / "tasks")})
         yield {"cases": cases}
 
 

@@ -31,7 +31,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from tqdm import tqdm
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from benchmarks.machine import alone, measured, now
+from benchmarks.machine import in_new_process, measured, now
 from datamodules.text.sentences import SEPARATOR
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoders.language_model import CausalLM
@@ -145,7 +145,7 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     sizes += [(LARGE, settings.large, 1)] if settings.large else []
     cases = []
     for size in sizes:
-        cases.append(alone(compare, *size))
+        cases.append(in_new_process(compare, *size))
         yield {"cases": cases}
 
 

@@ -24,7 +24,7 @@ from encoder_lab.settings.command_line import COUNTS, Setting
 SETTINGS = [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000])]
 COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
-from benchmarks.machine import alone, cost_of
+from benchmarks.machine import cost_of, in_new_process
 from datamodules.demo import Demo
 from datamodules.trees.conllu import DependencyTree, read_conllu, rows_of
 from probes.probing.build.__main__ import COMMAND as BUILD
@@ -76,7 +76,7 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
             path = Path(folder) / "trees.conllu"
             generate(path, size)
             for name, step in STEPS.items():
-                cases.append({"sentences": size, "step": name, **alone(step, path, Path(folder) / "tasks")})
+                cases.append({"sentences": size, "step": name, **in_new_process(step, path, Path(folder) / "tasks")})
                 yield {"cases": cases}
 
 

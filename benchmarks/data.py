@@ -26,7 +26,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 import numpy as np
 
-from benchmarks.machine import alone, measured, now
+from benchmarks.machine import in_new_process, measured, now
 from datamodules.corpora.plain_text import PlainText
 from datamodules.seq2seq import TextPairs
 
@@ -100,7 +100,7 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
             text, cache = Path(folder) / "text.txt", Path(folder) / "cache"
             generate(text, size)
-            case = {"sentences": size, **alone(prepare, text, cache), **alone(epoch, text, cache)}
+            case = {"sentences": size, **in_new_process(prepare, text, cache), **in_new_process(epoch, text, cache)}
         step_rate = step["sentences_per_second"]
         case["ratio_to_model"] = case["batch_sentences_per_second"] / step_rate if step_rate else None
         cases.append(case)

@@ -36,7 +36,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "discoeval_full")
 
 import numpy as np
 
-from benchmarks.machine import DEVICE, alone, measured, now
+from benchmarks.machine import DEVICE, in_new_process, measured, now
 from benchmarks.probing import count_sentences
 from benchmarks.sequential import train_alone
 from probes.classification import Classification
@@ -118,7 +118,7 @@ def _trees(random: np.random.Generator, size: int) -> list[tuple[list[str], list
     return nodes
 
 
-def first(items: Items, count: int) -> Items:
+def first_items(items: Items, count: int) -> Items:
     return Items(tuple(column[:count] for column in items.texts), items.gold[:count])
 
 
@@ -132,7 +132,7 @@ def timed_round(task: Classification) -> tuple[Items, Items, float]:
     size = min(len(task.train.gold), task.grid.batch * BATCHES[max(task.grid.widths)])
     share = size / len(task.train.gold)
     dev = max(1, round(share * len(task.dev.gold) / task.grid.block))
-    return first(task.train, size), first(task.dev, dev), 1 / share
+    return first_items(task.train, size), first_items(task.dev, dev), 1 / share
 
 
 def seconds_of_a_pass(work: Callable[[Grid], object], grid: Grid, rounds: float) -> float:
@@ -198,7 +198,7 @@ def modern(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     in_memory = len(task.features([vectors.matrix[:1]] * COLUMNS[shape.group])[0]) * 8 <= bytes_per_item(task)
     part = 1 if in_memory or full else PART
     if part > 1:
-        train, dev, test = (first(items, len(items.gold) // part) for items in task.parts)
+        train, dev, test = (first_items(items, len(items.gold) // part) for items in task.parts)
         memory_mb = task.grid.memory_mb // part  # so that they are not kept either
         task = replace(task, train=train, dev=dev, test=test, grid=replace(task.grid, memory_mb=memory_mb))
     with measured() as cost:
@@ -209,11 +209,11 @@ def modern(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
 
 def compare(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     """All three sides of a task."""
-    senteval = alone(published, shape, dim, full)
+    senteval = in_new_process(published, shape, dim, full)
     sides = {
-        "toolkit": alone(toolkit, shape, dim, senteval.pop("toolkit_passes", 0)),
+        "toolkit": in_new_process(toolkit, shape, dim, senteval.pop("toolkit_passes", 0)),
         "senteval": senteval,
-        "modern": alone(modern, shape, dim, full),
+        "modern": in_new_process(modern, shape, dim, full),
     }
     for side in sides.values():
         side["seconds"] *= shape.domains

@@ -7,7 +7,7 @@ The published side may be timed on some of the outer folds only; its seconds are
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,31 +41,34 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 import torch
 
 from benchmarks import sequential
-from benchmarks.machine import add_ratios, alone, measured
+from benchmarks.machine import add_ratios, in_new_process, measured
 from benchmarks.probing import Shape, vectors
-from benchmarks.sequential import nested_folds
 from probes.classifiers.classifier import Grid, as_tensors
 from probes.classifiers.examples import Tensors
 from probes.downstream.folds import nested
 from probes.downstream.relatedness import correlation, regression
 
 SEED = 1111  # as in the toolkit
+SEQUENTIAL = "one after another"  # the published side
 PAIR_DIMS = (300, 512, 4096)  # of the vectors of relatedness: a bag of pretrained vectors, and encoders
 
 
-def ours(shape: Shape, folds: int, protocol: str) -> dict[str, Any]:
+def cross_validate(side: str, shape: Shape, folds: int, outer: int) -> dict[str, Any]:
+    """Cost and scores of one side with folds inside folds; the published side stops after `outer` folds."""
     items = as_tensors(vectors(shape)[0], "cpu")
     with measured() as cost:
-        scores = nested(items, shape.classes, folds, Grid(protocol=protocol).logistic(), SEED)  # type: ignore[arg-type]
-    return {"dev": scores.dev_accuracy, "test": scores.test_accuracy, **cost}
+        if side == SEQUENTIAL:
+            dev, test = sequential.nested_folds(items, shape.classes, folds, grid_of(side), SEED, outer)
+        else:
+            dev, test, *_ = nested(items, shape.classes, folds, grid_of(side), SEED)
+    if side == SEQUENTIAL and outer < folds:
+        cost["seconds"] *= folds / outer
+        return {"timed_outer_folds": outer, **cost}
+    return {"dev": dev, "test": test, **cost}
 
 
-def published(shape: Shape, folds: int, outer: int) -> dict[str, Any]:
-    items = as_tensors(vectors(shape)[0], "cpu")
-    with measured() as cost:
-        dev, test = nested_folds(items, shape.classes, folds, Grid(protocol="senteval").logistic(), SEED, outer)
-    cost["seconds"] *= folds / outer
-    return {**({"dev": dev, "test": test} if outer == folds else {"timed_outer_folds": outer}), **cost}
+def grid_of(side: str) -> Grid:
+    return Grid(protocol="modern" if side == "modern" else "senteval").logistic()
 
 
 def rated_pairs(pairs: tuple[int, int, int], dim: int) -> list[Tensors]:
@@ -84,27 +87,26 @@ def regress(side: str, pairs: tuple[int, int, int], dim: int) -> dict[str, Any]:
     """Cost, and Pearson's r on dev and test times 100, of one side on relatedness."""
     train, dev, test = rated_pairs(pairs, dim)
     with measured() as cost:
-        if side == "one after another":
+        if side == SEQUENTIAL:
             r, predicted = sequential.relatedness(train, dev, test, SEED)
         else:
-            grid = Grid(protocol="senteval" if "senteval" in side else "modern").logistic()
-            r, predicted, _ = regression(train, dev, test, (1, 5), grid, SEED)
+            r, predicted, _ = regression(train, dev, test, (1, 5), grid_of(side), SEED)
     return {"dev": 100 * r, "test": 100 * correlation(predicted, test.y.numpy()), **cost}
 
 
+def compare(side_of: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, dict[str, Any]]:
+    sides = {side: in_new_process(side_of, side, *arguments) for side in ("modern", "senteval, fused", SEQUENTIAL)}
+    add_ratios(sides, SEQUENTIAL)
+    return sides
+
+
 def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
-    shape, pairs = Shape(settings.sentences, 2, 2, settings.dim, 2), tuple(settings.pairs)
-    sides = {
-        "modern": alone(ours, shape, settings.folds, "modern"),
-        "senteval, fused": alone(ours, shape, settings.folds, "senteval"),
-        "one after another": alone(published, shape, settings.folds, settings.outer or settings.folds),
-    }
-    add_ratios(sides, "one after another")
-    yield {"shape": shape._asdict(), "folds": settings.folds, "pairs": pairs, **sides}
+    shape, folds, pairs = Shape(settings.sentences, 2, 2, settings.dim, 2), settings.folds, tuple(settings.pairs)
+    sides = compare(cross_validate, shape, folds, settings.outer or folds)
+    yield {"shape": shape._asdict(), "folds": folds, "pairs": pairs, **sides}
     related: dict[str, Any] = {}
     for dim in PAIR_DIMS:
-        related[str(dim)] = {side: alone(regress, side, pairs, dim) for side in sides}
-        add_ratios(related[str(dim)], "one after another")
+        related[str(dim)] = compare(regress, pairs, dim)
         yield {"relatedness": related}
 
 

@@ -26,7 +26,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
-from benchmarks.machine import DEVICE, alone, measured, now
+from benchmarks.machine import DEVICE, in_new_process, measured, now
 from benchmarks.steps import WIDTH, WORDS, encoder_of
 from datamodules.text.vocabulary import Vocabulary
 from encoders import FrozenEncoder, recurrent
@@ -50,7 +50,7 @@ def generate(count: int, seed: int = 1) -> list[str]:
     return sentences
 
 
-def different(count: int) -> list[str]:
+def distinct_sentences(count: int) -> list[str]:
     """`count` different sentences."""
     return list(dict.fromkeys(generate(2 * count)))[:count]
 
@@ -106,7 +106,7 @@ def compare(name: str, count: int) -> dict[str, object]:
 
 
 def work(settings: SimpleNamespace) -> Iterator[dict[str, object]]:
-    yield alone(compare, settings.encoder, settings.sentences)
+    yield in_new_process(compare, settings.encoder, settings.sentences)
 
 
 if __name__ == "__main__":

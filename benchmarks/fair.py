@@ -41,7 +41,7 @@ import numpy as np
 import torch
 
 from benchmarks import encoding, fair_regression
-from benchmarks.machine import DEVICE
+from benchmarks.machine import DEVICE, in_precision
 from benchmarks.peers import CLIP, RATE, PlainInferSent, PlainInferSentNLI, PlainNLI, WholeTarget
 from benchmarks.sides import Sides, compare, use_one_thread
 from benchmarks.steps import (
@@ -57,7 +57,7 @@ from benchmarks.steps import (
     our_module,
     our_step,
     training_step,
-    words,
+    word_embedding,
 )
 from datamodules.arrays import Ragged
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
@@ -83,7 +83,7 @@ def translation(precision: str, batches: int, scale: Scale = FULL) -> Sides:
     bf16 = precision == "bf16-mixed" and (DEVICE != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported())
     peer_precision = "bf16-mixed" if bf16 else "32-true"
     optimizer = torch.optim.Adam(peer.parameters(), fused=True)
-    theirs = training_step(partial(peer.loss, words()), optimizer, peer_precision)
+    theirs = training_step(partial(peer.loss, word_embedding()), optimizer, peer_precision)
     small = text.batch(np.arange(8))
     ours(small), theirs(small)
     name = f"translation step, {precision}: fair plain step, {peer_precision}"
@@ -103,7 +103,7 @@ def repeat(step: Callable[[Any], None], batches: Sequence[Any]) -> Callable[[], 
 def entailment(dim: int, batches: int, scale: Scale = FULL) -> Sides:
     """A step of NLI as experiment=conneau2017/infersent_linear has it, against InferSent's loop."""
     text = generate("nli", scale)
-    embedding = words()
+    embedding = word_embedding()
     encoder = BiLSTM(WIDTH, dim, 1, None, 0.0)
     module = NLI(encoder, embedding, text, None, 1, head="linear", hidden=512).to(DEVICE)  # type: ignore
     optimizer = torch.optim.SGD([p for p in module.parameters() if p.requires_grad], RATE)
@@ -131,7 +131,7 @@ def plain_entailment(dim: int, batches: int, scale: Scale = FULL) -> Callable[[]
     text = generate("nli", scale)
     peer = PlainNLI(BiLSTM(WIDTH, dim, 1, None, 0.0), 512).to(DEVICE)
     optimizer = torch.optim.SGD(peer.parameters(), RATE)
-    step = training_step(partial(peer.loss, words()), optimizer, max_norm=CLIP)
+    step = training_step(partial(peer.loss, word_embedding()), optimizer, max_norm=CLIP)
     return repeat(step, [text.batch(rows) for rows in by_length(text, batches, scale.batch)])
 
 
@@ -142,11 +142,11 @@ def words_in(texts: Ragged, rows: np.ndarray) -> list[np.ndarray]:
 
 def sentences(dim: int, count: int, precision: str) -> Sides:
     """Encoding of `count` different sentences against InferSent's encode with the same weights."""
-    texts = encoding.different(count)
+    texts = encoding.distinct_sentences(count)
     encoder = BiLSTM(WIDTH, dim, 1, None, 0.0)
     in_float32 = encoding.frozen_encoder(encoder)
-    bf16 = precision == "bf16-mixed"
-    ours = FrozenEncoder(encoder, in_float32.embedding, in_float32.vocabulary, bfloat16=bf16)
+    bfloat16 = precision == "bf16-mixed"
+    ours = FrozenEncoder(encoder, in_float32.embedding, in_float32.vocabulary, bfloat16=bfloat16)
     peer = PlainInferSent(WIDTH, dim).to(DEVICE)
     for direction, layer in (("", encoder.lstm.forward_layers[0]), ("_reverse", encoder.lstm.backward_layers[0])):
         for name, weight in layer.named_parameters():
@@ -158,15 +158,15 @@ def sentences(dim: int, count: int, precision: str) -> Sides:
     difference = np.abs(in_float32.encode(texts[sample]) - peer.encode(split[sample], vectors.__getitem__)).max()
     assert difference < (1e-4 if DEVICE == "cpu" else 1e-2), f"vectors differ by {difference}"  # TF32 on a GPU
 
-    def theirs(bfloat16: bool) -> np.ndarray:
-        with torch.autocast(DEVICE, torch.bfloat16, enabled=bfloat16):
+    def theirs(precision: str) -> np.ndarray:
+        with in_precision(precision):
             return peer.encode(split, vectors.__getitem__)
 
     name = f"encoding, {dim:,} dim., {count:,} sentences, {precision}: InferSent's encode"
     read, weights = sum(map(len, split)), sum(weight.numel() for weight in encoder.parameters() if weight.ndim > 1)
     more = {"gflop": 2e-9 * read * weights, "gigabytes": 4e-9 * (read * WIDTH + count * dim)}
-    same = partial(theirs, bf16)
-    return Sides(name, partial(ours.encode, texts), partial(theirs, False), theirs_as_ours=same, more=more)
+    in_our_precision = partial(theirs, precision)
+    return Sides(name, partial(ours.encode, texts), partial(theirs, "32-true"), 1.0, in_our_precision, more)
 
 
 def cases(part: str, steps: int, precisions: list[str]) -> Sequence[Callable[[], Sides]]:

@@ -25,7 +25,7 @@ EXACT = 1e-10  # nats above the optimum, by estimate, where the search ends that
 
 def encoded(shape: probing.Shape) -> list[Labelled]:
     """Vectors of an untrained BiLSTM-max; the class of a sentence is its length, in bins of similar size."""
-    texts = encoding.different(shape.train + shape.dev + shape.test)
+    texts = encoding.distinct_sentences(shape.train + shape.dev + shape.test)
     vectors = encoding.frozen_encoder(BiLSTM(WIDTH, shape.dim, 1, None, 0.0)).encode(texts)
     lengths = np.array([len(text.split()) for text in texts])
     labels = np.searchsorted(np.quantile(lengths, np.arange(1, shape.classes) / shape.classes), lengths)

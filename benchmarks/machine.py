@@ -32,6 +32,11 @@ def processor(device: str = "cpu") -> str:
     return names[0].split(":")[1].strip() if names else platform.machine()
 
 
+def in_precision(precision: str) -> torch.autocast:
+    """The context in which Lightning runs a step."""
+    return torch.autocast(DEVICE, torch.bfloat16, enabled=precision == "bf16-mixed")
+
+
 def now() -> float:
     """The time in seconds, after the GPU has finished its work."""
     if DEVICE == "cuda":
@@ -169,7 +174,7 @@ def add_ratios(sides: dict[str, dict[str, Any]], reference: str) -> None:
         side["ratio"] = sides[reference]["seconds"] / side["seconds"]
 
 
-def alone(function: Callable[..., Result], *arguments: Any) -> Result:
+def in_new_process(function: Callable[..., Result], *arguments: Any) -> Result:
     """Run the function in a new process, so that each measurement has its own memory."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(function, *arguments).result()

@@ -213,7 +213,7 @@ class PlainInferSentNLI(nn.Module):
         self.optimizer.step()
 
 
-class Searched(NamedTuple):
+class RegressionSearch(NamedTuple):
     """The chosen classifier of a search over L2 values."""
 
     dev: float  # percent
@@ -223,7 +223,7 @@ class Searched(NamedTuple):
 
 def scikit_learn(
     train: Labelled, dev: Labelled, test: Labelled, classes: int, values: Sequence[float], tolerance: float = 1e-4
-) -> Searched:
+) -> RegressionSearch:
     """scikit-learn's logistic regression (lbfgs) for each L2 value, standardised; the best on dev.
 
     `tolerance`: on the gradient, by default as scikit-learn has it.
@@ -236,11 +236,11 @@ def scikit_learn(
     models = [LogisticRegression(C=c, max_iter=2000, tol=tolerance).fit(x, train.labels) for c in strengths]
     dev_scores = [model.score(x_dev, dev.labels) for model in models]
     best = int(np.argmax(dev_scores))
-    weights = [as_ours(model.coef_.T, model.intercept_) for model in models]
-    return Searched(100 * dev_scores[best], 100 * models[best].score(x_test, test.labels), weights)
+    weights = [in_our_layout(model.coef_.T, model.intercept_) for model in models]
+    return RegressionSearch(100 * dev_scores[best], 100 * models[best].score(x_test, test.labels), weights)
 
 
-def as_ours(weight: np.ndarray, bias: np.ndarray) -> tuple[Tensor, Tensor]:
+def in_our_layout(weight: np.ndarray, bias: np.ndarray) -> tuple[Tensor, Tensor]:
     """Weight (D, C) and bias (C,). Two classes are one column in scikit-learn, the difference of ours."""
     split = np.array([-0.5, 0.5]) if len(bias) == 1 else 1.0
     return torch.from_numpy(weight * split).float(), torch.from_numpy(bias * split).float()

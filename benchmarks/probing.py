@@ -44,7 +44,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, PUBLISHED)
 import numpy as np
 import torch
 
-from benchmarks.machine import DEVICE, add_ratios, alone, measured, now
+from benchmarks.machine import DEVICE, add_ratios, in_new_process, measured, now
 from benchmarks.sequential import search, train_alone
 from probes.classifiers import optimum, senteval
 from probes.classifiers.cells import Cell, Cells, predict
@@ -165,27 +165,26 @@ def fused(shape: Shape, max_passes: int) -> dict[str, Any]:
 def sequential(shape: Shape, passes: list[tuple[int, float, int]], max_passes: int) -> dict[str, Any]:
     """Train to the end, or some passes of each width and dropout, and calculate the rest."""
     data, grid = [as_tensors(part, DEVICE) for part in vectors(shape)], grid_for(shape, "senteval")
-    short = replace(grid, block=max_passes, max_passes=0)
+    work = gflop(shape, ((width, count * shape.train) for width, _, count in passes))
     train_alone(tuple(t[:64] for t in data[0]), data[1], shape.classes, (1, 0.0, 1e-5), replace(grid, max_passes=0), 1)
-    scores: dict[str, Any] = {}
+    if not max_passes:
+        with measured() as cost:
+            dev, test, _ = search(*data, shape.classes, grid, SEED)
+        return {"gflop": work, "dev": dev, "test": test, **cost}
+    short, seconds = replace(grid, block=max_passes, max_passes=0), 0.0
     with measured() as cost:
-        if not max_passes:
-            scores["dev"], scores["test"], _ = search(*data, shape.classes, grid, SEED)
-        seconds = 0.0
-        for width, dropout, count in passes if max_passes else []:
+        for width, dropout, count in passes:
             started = now()
             train_alone(data[0], data[1], shape.classes, (width, dropout, 1e-4), short, SEED)
             seconds += (now() - started) * count / max_passes
-    if max_passes:
-        scores["calculated_from_passes"], cost["seconds"] = max_passes, seconds
-    return {"gflop": gflop(shape, ((width, count * shape.train) for width, _, count in passes)), **scores, **cost}
+    return {"gflop": work, "calculated_from_passes": max_passes, **cost, "seconds": seconds}
 
 
 def compare(shape: Shape, sequential_passes: int, fused_passes: int) -> dict[str, Any]:
     """All three sides on one shape."""
-    ours = {"modern": alone(modern, shape), "senteval, fused": alone(fused, shape, fused_passes)}
+    ours = {"modern": in_new_process(modern, shape), "senteval, fused": in_new_process(fused, shape, fused_passes)}
     passes = ours["senteval, fused"].pop("toolkit_passes")
-    sides = {"sequential": alone(sequential, shape, passes, sequential_passes), **ours}
+    sides = {"sequential": in_new_process(sequential, shape, passes, sequential_passes), **ours}
     add_ratios(sides, "sequential")
     for side in sides.values():
         side["gflop_per_second"] = side.pop("gflop") / side["seconds"]

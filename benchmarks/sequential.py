@@ -6,7 +6,7 @@ The reference of benchmarks/probing.py and downstream.py, and of the tests. Rule
 
 import copy
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from probes.classifiers.classifier import Grid
 
 
-class Alone(NamedTuple):
+class TrainedClassifier(NamedTuple):
     """One classifier, trained by itself."""
 
     dev_accuracy: float  # percent
@@ -49,7 +49,7 @@ def train_alone(
     grid: Grid,
     seed: int,
     order: np.random.RandomState | None = None,
-) -> Alone:
+) -> TrainedClassifier:
     """Train one cell (width, dropout, L2). Seeds and uses the global generator of torch, like the toolkit."""
     (x, y), (width, dropout, l2) = train, cell
     order = order or np.random.RandomState(seed)
@@ -76,7 +76,7 @@ def train_alone(
         else:
             stop = failures >= grid.tenacity
             failures += 1
-    return Alone(best, best_model, evaluations, passes)
+    return TrainedClassifier(best, best_model, evaluations, passes)
 
 
 def search(
@@ -113,7 +113,7 @@ def nested_folds(
     """
     x, y = items
 
-    def fit(train: np.ndarray, dev: np.ndarray, l2: float, order: np.random.RandomState | None = None) -> Alone:
+    def fit(train: np.ndarray, dev: np.ndarray, l2: float, order: Any = None) -> TrainedClassifier:
         return train_alone((x[train], y[train]), (x[dev], y[dev]), classes, (0, 0.0, l2), grid, seed, order)
 
     splits = StratifiedKFold(folds, shuffle=True, random_state=1111)

@@ -17,7 +17,7 @@ from omegaconf import OmegaConf
 from torch import Tensor, nn
 
 from benchmarks.command import ROOT
-from benchmarks.machine import DEVICE
+from benchmarks.machine import DEVICE, in_precision
 from benchmarks.peers import PlainDiscourse, PlainNLI, PlainSeq2Seq
 from datamodules.arrays import Ragged, ragged
 from datamodules.batches import InDocument, LabelledPair, Position, SentencePair
@@ -76,13 +76,13 @@ class GeneratedText(NamedTuple):
 
     def batch(self, rows: np.ndarray) -> Any:
         """A padded batch on the device of the model."""
-        return move_data_to_device(self._padded(rows), torch.device(DEVICE))
-
-    def _padded(self, rows: np.ndarray) -> Any:
         if self.objective == "discourse":
-            return self._in_documents(rows)
-        pair = pad(self.source, rows), pad(self.target, rows)
-        return LabelledPair(*pair, torch.from_numpy(rows % 3)) if self.objective == "nli" else SentencePair(*pair)
+            batch: Any = self._in_documents(rows)
+        elif self.objective == "nli":
+            batch = LabelledPair(pad(self.source, rows), pad(self.target, rows), torch.from_numpy(rows % 3))
+        else:
+            batch = SentencePair(pad(self.source, rows), pad(self.target, rows))
+        return move_data_to_device(batch, torch.device(DEVICE))
 
     def _in_documents(self, rows: np.ndarray) -> InDocument:
         def position(index: np.ndarray, count: int) -> Position:
@@ -109,11 +109,6 @@ def generate(objective: str, scale: Scale = FULL) -> GeneratedText:
     return GeneratedText(objective, source, ragged([1, *row.tolist(), 2] for row in codes), symbols)
 
 
-def in_file_order(steps: int) -> list[np.ndarray]:
-    """The first batches of the text, in file order, for the reference."""
-    return list(np.arange(steps * BATCH).reshape(-1, BATCH))
-
-
 def by_length(text: GeneratedText, steps: int, batch: int = BATCH) -> list[np.ndarray]:
     """Training batches, evenly spaced from short to long sentences."""
     lengths = [np.diff(text.source.offsets), np.diff(text.target.offsets)]
@@ -128,13 +123,13 @@ def encoder_of(name: str, **settings: Any) -> Any:
     return instantiate(config, input_dim=WIDTH, **{key: value for key, value in settings.items() if key in config})
 
 
-def words() -> WordEmbedding:
+def word_embedding() -> WordEmbedding:
     return WordEmbedding(np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32)).to(DEVICE)
 
 
 def our_module(encoder: str, text: Any, **settings: Any) -> Any:
     """The project's objective, as train.py builds it."""
-    parts = encoder_of(encoder, **settings), words(), text, None, 1
+    parts = encoder_of(encoder, **settings), word_embedding(), text, None, 1
     if text.objective == "nli":
         return NLI(*parts).to(DEVICE)
     if text.objective == "discourse":
@@ -146,7 +141,7 @@ def amounts(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict
     """What these steps multiply and move at least."""
     return {
         "gflop": sum(operations(module, text, rows) for rows in batches) / 1e9,
-        "gigabytes": sum(moved(module, text, rows) for rows in batches) / 1e9,
+        "gigabytes": sum(bytes_moved(module, text, rows) for rows in batches) / 1e9,
     }
 
 
@@ -159,7 +154,7 @@ def operations(module: Any, text: GeneratedText, rows: np.ndarray) -> float:
     return 6.0 * (total + _weights(module.head if text.objective == "nli" else module.heads) * len(rows))
 
 
-def moved(module: Any, text: GeneratedText, rows: np.ndarray) -> float:
+def bytes_moved(module: Any, text: GeneratedText, rows: np.ndarray) -> float:
     """Bytes that a 32-bit step moves at least: it writes and reads gradients, Adam reads and writes three arrays, and
     each logit is written, read and written by the softmax, and read by two products.
     """
@@ -200,7 +195,7 @@ def our_step(module: Any, precision: str = "32-true", compiled: bool = False) ->
 
 def plain_step(encoder: str, text: GeneratedText) -> Step:
     """One training step of the reference."""
-    embedding, plain_encoder = words(), encoder_of(encoder)
+    embedding, plain_encoder = word_embedding(), encoder_of(encoder)
     if text.objective == "nli":
         module: Any = PlainNLI(plain_encoder, 100)
     elif text.objective == "discourse":
@@ -218,7 +213,7 @@ def training_step(
 
     def step(batch: Any) -> None:
         optimizer.zero_grad()
-        with torch.autocast(DEVICE, torch.bfloat16, enabled=precision == "bf16-mixed"):
+        with in_precision(precision):
             value = loss(batch)
         value.backward()
         if max_norm is not None:

@@ -27,13 +27,9 @@ OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
 ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
 ALL = [f"{encoder}:{objective}" for objective in OBJECTIVES for encoder in ENCODERS]
 DEFAULT = [
-    "bilstm_max:nmt",
-    "gated_convnet:nmt",
-    "bilstm_max:seq2tree",
-    "bilstm_max:nli",
-    "gated_convnet:nli",
+    "bilstm_max:nmt", "gated_convnet:nmt", "bilstm_max:seq2tree", "bilstm_max:nli", "gated_convnet:nli",
     "bigru_mean:discourse",
-]
+]  # fmt: skip
 REFERENCE_STEPS = 3
 
 
@@ -58,7 +54,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "training_all")
 import numpy as np
 import torch
 
-from benchmarks.machine import alone, now
+from benchmarks.machine import in_new_process, now
 from benchmarks.steps import (
     BATCH,
     POOL,
@@ -67,7 +63,6 @@ from benchmarks.steps import (
     amounts,
     by_length,
     generate,
-    in_file_order,
     our_module,
     our_step,
     plain_step,
@@ -78,7 +73,7 @@ from objectives.discourse import Discourse
 from objectives.nli import NLI, features
 
 
-def timed(step: Step, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
+def throughput(step: Step, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
     """Tokens and sentences per second over these batches, including their creation, after a small warm-up."""
     step(text.batch(np.arange(8)))
     started = now()
@@ -96,7 +91,7 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
     sides = {}
     for precision in precisions:
         module = our_module(encoder, text)
-        rates = timed(our_step(module, precision), text, batches)
+        rates = throughput(our_step(module, precision), text, batches)
         seconds = sum(map(text.tokens, batches)) / rates["tokens_per_second"]
         work = amounts(module, text, batches)
         sides[precision] = rates | {f"{name}_per_second": number / seconds for name, number in work.items()}
@@ -105,15 +100,16 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
     if compiled:
         step = our_step(our_module(encoder, text), precisions[0], compiled=True)
         started = now()
-        timed(step, text, batches)
+        throughput(step, text, batches)
         seconds = now() - started
-        sides["compiled"] = timed(step, text, batches) | {"seconds_of_the_first_round": seconds}
+        sides["compiled"] = throughput(step, text, batches) | {"seconds_of_the_first_round": seconds}
     return sides
 
 
 def plain(encoder: str, objective: str) -> dict[str, float]:
+    """Rates of the reference, on the first batches in file order."""
     text = generate(objective)
-    return timed(plain_step(encoder, text), text, in_file_order(REFERENCE_STEPS))
+    return throughput(plain_step(encoder, text), text, list(np.arange(REFERENCE_STEPS * BATCH).reshape(-1, BATCH)))
 
 
 def shares(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
@@ -169,8 +165,8 @@ def _decode(module: Any, batch: Any, part: Callable[[str], Any]) -> None:
 def compare(pair: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, Any]:
     """Both sides of one pair."""
     encoder, objective = pair.split(":")
-    sides = alone(ours, encoder, objective, steps, precisions, compiled)
-    reference = alone(plain, encoder, objective)
+    sides = in_new_process(ours, encoder, objective, steps, precisions, compiled)
+    reference = in_new_process(plain, encoder, objective)
     for side in sides.values():
         side["ratio"] = side["tokens_per_second"] / reference["tokens_per_second"]
     first = sides.pop(precisions[0])

@@ -1,7 +1,10 @@
 """The reference models of the benchmarks compute what ours compute."""
 
+import json
 import os
 import pkgutil
+import sys
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,8 +14,10 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
-from benchmarks import data, discoeval, sides, start_up
+from benchmarks import data, discoeval, machine, probing, sides, start_up
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
+from benchmarks.command import measure
+from benchmarks.conllu import COMMAND
 from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
 from benchmarks.fair_regression import L2, above_optimum, our_optima
 from benchmarks.memory import END_OF_EPOCH, resources
@@ -33,6 +38,7 @@ from datamodules.batches import Bag, Sentences
 from datamodules.discourse import SentencesInDocuments
 from datamodules.nli import InferencePairs
 from datamodules.seq2seq import TextPairs
+from encoder_lab.settings.command_line import INTERRUPTED
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
@@ -234,6 +240,17 @@ def test_all_three_sides_of_the_discoeval_benchmark_read_the_same_task(monkeypat
     assert toolkit(shape, 8, full["toolkit_passes"])["seconds"] == 2 * full["toolkit_passes"]
 
 
+def test_one_classifier_after_another_has_the_scores_of_all_as_one_to_the_end_or_its_seconds_by_calculation() -> None:
+    shape = probing.Shape(60, 20, 20, 8, probing.MANY)
+    ours = probing.fused(shape, 0)
+    theirs = probing.sequential(shape, ours["toolkit_passes"], 0)
+    assert (theirs["dev"], theirs["test"]) == (ours["dev"], ours["test"])
+    calculated = probing.sequential(shape, ours["toolkit_passes"], 1)
+    assert calculated["calculated_from_passes"] == 1
+    assert calculated["gflop"] == theirs["gflop"] == pytest.approx(1.25 * ours["gflop"], rel=0.25)
+    assert set(probing.modern(shape)) >= {"seconds", "dev", "test", "gflop", "memory_mb", "own_mb"}
+
+
 def test_texts_one_at_a_time_have_the_same_bits(tmp_path: Path) -> None:
     suites = suites_of(60)
     build(LanguageModelSize(1, 16, 400), suites, tmp_path)
@@ -258,6 +275,20 @@ def test_the_terminal_shows_the_head_once_and_each_row_when_it_is_measured(capsy
         print_new_rows(conllu(conllu_record(*sizes)), printed)
     *_, head, first, second = capsys.readouterr().out.splitlines()
     assert [head.split()[0], first.split()[0], second.split()[0]] == ["sentences", "20,000", "30,000"]
+
+
+def test_what_was_measured_stays_where_a_benchmark_is_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rates = {"matrix_gflop_per_second": 100, "memory_gb_per_second": 10}
+    monkeypatch.setattr(machine, "hardware", lambda: {"machine": "a CPU", "cores": 2, "threads": 1, **rates})
+    monkeypatch.setattr(sys, "argv", ["conllu.py", f"json={tmp_path}/conllu.json"])
+
+    def work(_: Any) -> Iterator[dict[str, Any]]:
+        yield conllu_record(20_000)
+        raise KeyboardInterrupt
+
+    assert measure(COMMAND, work) == INTERRUPTED
+    record = json.loads((tmp_path / "conllu.json").read_text())
+    assert (record["machine"], record["cases"]) == ("a CPU", conllu_record(20_000)["cases"])
 
 
 def test_the_input_pipeline_is_measured_from_raw_text(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import sides
-from benchmarks.machine import SAMPLES, alone, measured
+from benchmarks.machine import SAMPLES, in_new_process, measured
 
 MEGABYTES = 100
 
@@ -29,7 +29,7 @@ def memory_after(before: int) -> dict[str, float]:
 
 def test_memory_is_that_of_the_work_alone() -> None:
     hold(300)  # ru_maxrss would hand it on to the child
-    memory = alone(memory_after, 200)
+    memory = in_new_process(memory_after, 200)
     assert memory["memory_mb"] == pytest.approx(MEGABYTES, rel=0.1)
     assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.1)
 

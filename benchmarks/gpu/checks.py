@@ -7,7 +7,6 @@ PyTorch has it by default, with 11 bits where float32 has 24; bfloat16 has 8.
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import nullcontext
 from copy import deepcopy
 from itertools import islice
 from pathlib import Path
@@ -19,9 +18,9 @@ from lightning_fabric.utilities import move_data_to_device
 
 from benchmarks.coherence import LanguageModelSize, build, sampled, suites_of
 from benchmarks.command import PRECISIONS
-from benchmarks.gpu.rows import Difference, apart
+from benchmarks.gpu.rows import Difference, difference
 from benchmarks.gpu.sizes import TINY, Sizes
-from benchmarks.machine import DEVICE
+from benchmarks.machine import DEVICE, in_precision
 from encoders.language_model import CausalLM
 from probes.classifiers import recorded
 from probes.classifiers.cells import Cell, Cells
@@ -34,11 +33,6 @@ PERCENT = 3.0  # accuracy; the order of sums decides ties
 BITS = 0.01  # of a token
 
 
-def in_precision(precision: str) -> Any:
-    """The context in which Lightning runs a step."""
-    return torch.autocast(DEVICE, torch.bfloat16) if precision == "bf16-mixed" else nullcontext()
-
-
 def encoders(_: Sizes) -> Iterator[Difference]:
     """Vectors of every encoder."""
     words, lengths = each_encoder.batch([2, 9, 5, 1] * 4)
@@ -49,7 +43,7 @@ def encoders(_: Sizes) -> Iterator[Difference]:
         for precision in PRECISIONS:
             with in_precision(precision):
                 vector = encoder(words.to(DEVICE), lengths.to(DEVICE)).vector
-            yield Difference(f"{name}, {precision}: vectors", apart(vector, expected), TOLERANCE[precision])
+            yield difference(f"{name}, {precision}: vectors", vector, expected, TOLERANCE[precision])
 
 
 def objectives(_: Sizes) -> Iterator[Difference]:
@@ -60,17 +54,16 @@ def objectives(_: Sizes) -> Iterator[Difference]:
             module.log_score = lambda *_, **__: None  # type: ignore[method-assign]
             on_device = deepcopy(module).to(DEVICE)
             batch = next(iter(data.train_dataloader()))
-            loss, gradient = _step(module, batch)
+            moved = move_data_to_device(batch, torch.device(DEVICE))
+            loss, gradient = loss_and_gradient(module, batch)
             for precision in PRECISIONS:
                 with in_precision(precision):
-                    other, other_gradient = _step(on_device, move_data_to_device(batch, torch.device(DEVICE)))
-                yield Difference(f"{name}, {precision}: loss", apart(other, loss), TOLERANCE[precision])
-                yield Difference(
-                    f"{name}, {precision}: gradient", apart(other_gradient, gradient), 2 * TOLERANCE[precision]
-                )
+                    other, other_gradient = loss_and_gradient(on_device, moved)
+                yield difference(f"{name}, {precision}: loss", other, loss, TOLERANCE[precision])
+                yield difference(f"{name}, {precision}: gradient", other_gradient, gradient, 2 * TOLERANCE[precision])
 
 
-def _step(module: Any, batch: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def loss_and_gradient(module: Any, batch: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """The loss of a batch, and the gradient of all weights."""
     module.zero_grad()
     torch.manual_seed(1)
@@ -85,22 +78,22 @@ def classifiers(sizes: Sizes) -> Iterator[Difference]:
     for grid in [*grids, *(grid.logistic() for grid in grids)]:
         for classes in (3,) if sizes == TINY else (3, 101):
             scores, expected = (each_classifier.scores(device, grid, classes) for device in (DEVICE, "cpu"))
-            apart_by = max(abs(a - b) for a, b in zip(scores, expected, strict=True))
+            largest = max(abs(a - b) for a, b in zip(scores, expected, strict=True))
             what = "logistic regression" if grid.is_logistic else "networks"
-            yield Difference(f"{what}, {grid.protocol}, {classes} classes: accuracy, percent", apart_by, PERCENT)
+            yield Difference(f"{what}, {grid.protocol}, {classes} classes: accuracy, percent", largest, PERCENT)
     for protocol in ("modern", "senteval"):
         for score in (each_classifier.folds, each_classifier.relatedness):
-            apart_by = abs(score(DEVICE, protocol) - score("cpu", protocol))
-            yield Difference(f"{score.__name__}, {protocol}: percent", apart_by, PERCENT)
+            largest = abs(score(DEVICE, protocol) - score("cpu", protocol))
+            yield Difference(f"{score.__name__}, {protocol}: percent", largest, PERCENT)
     for protocol in ("modern", "senteval"):
         graphs, plain = (weights_after_steps(protocol, calls) for calls in (recorded.PLAIN, sys.maxsize))
-        yield Difference(f"steps as graphs and kernel by kernel, {protocol}: weights", apart(graphs, plain), 0.0)
+        yield difference(f"steps as graphs and kernel by kernel, {protocol}: weights", graphs, plain, 0.0)
 
 
 def weights_after_steps(protocol: str, plain: int) -> torch.Tensor:
     """All weights of classifiers with dropout; `plain`: steps before they are recorded."""
-    drawn = torch.Generator().manual_seed(1)
-    x, y = torch.randn(64, 12, generator=drawn), torch.randint(3, (64,), generator=drawn)
+    generator = torch.Generator().manual_seed(1)
+    x, y = torch.randn(64, 12, generator=generator), torch.randint(3, (64,), generator=generator)
     grid = [Cell(width, dropout, l2) for width in (4, 9) for dropout in (0.0, 0.2) for l2 in (1e-5, 1e-2)]
     cells = Cells(12, 3, grid, 1, DEVICE, as_torch=protocol == "senteval")
     with patch.object(recorded, "PLAIN", plain):

@@ -33,7 +33,8 @@ class Time(NamedTuple):
 Row = Difference | Time
 
 
-def apart(first: Tensor, second: Tensor) -> float:
-    """The largest difference, as a part of the largest number of the second."""
-    first, second = (tensor.detach().to("cpu", torch.double) for tensor in (first, second))
-    return float((first - second).abs().max() / second.abs().max().clamp_min(1e-12))
+def difference(what: str, result: Tensor, expected: Tensor, tolerance: float) -> Difference:
+    """The largest difference, as a part of the largest number that is expected."""
+    result, expected = (tensor.detach().to("cpu", torch.double) for tensor in (result, expected))
+    largest = (result - expected).abs().max() / expected.abs().max().clamp_min(1e-12)
+    return Difference(what, float(largest), tolerance)

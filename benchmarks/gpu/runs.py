@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.command import ROOT
-from benchmarks.gpu.rows import Difference, Row, Time, apart
+from benchmarks.gpu.rows import Row, Time, difference
 from benchmarks.gpu.sizes import QUICK, Sizes
 from benchmarks.machine import DEVICE
 
@@ -33,39 +33,35 @@ def resumed(_: Sizes) -> Iterator[Row]:
     """A run that is resumed ends with the weights of one that is not interrupted, and both take the same batches."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        whole = weights(tiny(folder, "whole"))
-        tiny(folder, "resumed", epochs=1)
+        run(folder, "whole", *QUICK)
+        run(folder, "resumed", *QUICK, epochs=1)
         train(f"resume={folder / 'resumed'}", f"trainer.max_epochs={EPOCHS}")
-        yield Difference("resumed and uninterrupted run: weights", apart(weights(folder / "resumed"), whole), 0.0)
+        after_resume, whole = weights(folder / "resumed"), weights(folder / "whole")
+        yield difference("resumed and uninterrupted run: weights", after_resume, whole, 0.0)
 
 
 def distributed(_: Sizes) -> Iterator[Row]:
     """A run in one process of DDP ends with the weights of a run without it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        whole, other = tiny(folder, "whole"), tiny(folder, "ddp", "trainer=ddp", "trainer.devices=1")
-        yield Difference("DDP on one device: weights", apart(weights(other), weights(whole)), 1e-4)
+        run(folder, "whole", *QUICK)
+        run(folder, "ddp", *QUICK, "trainer=ddp", "trainer.devices=1")
+        yield difference("DDP on one device: weights", weights(folder / "ddp"), weights(folder / "whole"), 1e-4)
 
 
 def demo(sizes: Sizes) -> Iterator[Row]:
     """The seconds of the demo, with an empty cache."""
     with tempfile.TemporaryDirectory() as folder:
-        yield Time(f"{EPOCHS} epochs", train(*run_settings(Path(folder), "demo"), *sizes.demo))
+        yield Time(f"{EPOCHS} epochs", run(Path(folder), "demo", *sizes.demo))
 
 
-def tiny(folder: Path, name: str, *settings: str, epochs: int = EPOCHS) -> Path:
-    """The folder of a run on a few sentences."""
-    train(*run_settings(folder, name, epochs), *QUICK, *settings)
-    return folder / name
-
-
-def run_settings(folder: Path, name: str, epochs: int = EPOCHS) -> list[str]:
-    """Settings of a run on the device."""
+def run(folder: Path, name: str, *settings: str, epochs: int = EPOCHS) -> float:
+    """The seconds of a run on the device; its folder is `folder / name`."""
     folders = [f"hydra.run.dir={folder / name}", f"cache={folder / 'cache'}"]
-    return [*folders, f"trainer.accelerator={DEVICE}", f"trainer.max_epochs={epochs}"]
+    return train(*folders, f"trainer.accelerator={DEVICE}", f"trainer.max_epochs={epochs}", *settings)
 
 
-def weights(run: Path) -> torch.Tensor:
+def weights(folder: Path) -> torch.Tensor:
     """All weights at the end of a run."""
-    state = torch.load(run / "checkpoints" / "last.ckpt", map_location="cpu", weights_only=True)["state_dict"]
+    state = torch.load(folder / "checkpoints" / "last.ckpt", map_location="cpu", weights_only=True)["state_dict"]
     return torch.cat([tensor.flatten().float() for tensor in state.values()])

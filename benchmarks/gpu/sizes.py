@@ -6,21 +6,11 @@ from benchmarks.probing import Shape
 from benchmarks.steps import FULL, SMALL, Scale
 
 QUICK = [
-    "corpus.size=160",
-    "embeddings.dim=10",
-    "embeddings.bucket=100",
-    "embeddings.words=5000",
-    "encoder.dim=16",
-    "encoder.projection=12",
-    "objective.decoder_embedding=8",
-    "objective.decoder_hidden=12",
-    "probes.tasks=[SentLen]",
-    "probes.train_size=120",
-    "probes.dev_size=60",
-    "probes.test_size=60",
-    "probes.classifier.widths=[20]",
+    "corpus.size=160", "embeddings.dim=10", "embeddings.bucket=100", "embeddings.words=5000", "encoder.dim=16",
+    "encoder.projection=12", "objective.decoder_embedding=8", "objective.decoder_hidden=12", "probes.tasks=[SentLen]",
+    "probes.train_size=120", "probes.dev_size=60", "probes.test_size=60", "probes.classifier.widths=[20]",
     "probes.classifier.dropouts=[0.0]",
-]
+]  # fmt: skip
 
 
 class Sizes(NamedTuple):
