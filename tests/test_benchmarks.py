@@ -3,8 +3,10 @@
 import json
 import os
 import pkgutil
+import re
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
-from benchmarks import data, discoeval, machine, probing, sides, start_up
+from benchmarks import discoeval, machine, probing, sides, start_up
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
 from benchmarks.command import measure
 from benchmarks.conllu import COMMAND
@@ -33,7 +35,7 @@ from benchmarks.peers import (
 )
 from benchmarks.probing import Shape, vectors
 from benchmarks.steps import BATCH, by_length, generate, our_loss
-from benchmarks.tables import conllu, markdown, print_new_rows
+from benchmarks.tables import SECTIONS, conllu, markdown, print_new_rows
 from datamodules.batches import Bag, Sentences
 from datamodules.discourse import SentencesInDocuments
 from datamodules.nli import InferencePairs
@@ -56,6 +58,8 @@ from probes.classifiers.grid import Grid
 from probes.discoeval.features import READINGS
 from tests.conftest import Lab
 from tests.tiny_corpus import TinyCorpus
+
+RATES = {"matrix_gflop_per_second": 100, "bf16_matrix_gflop_per_second": 100, "memory_gb_per_second": 10}
 
 
 def tied(packed: PackedEncoder) -> PackedEncoder:
@@ -278,8 +282,7 @@ def test_the_terminal_shows_the_head_once_and_each_row_when_it_is_measured(capsy
 
 
 def test_what_was_measured_stays_where_a_benchmark_is_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    rates = {"matrix_gflop_per_second": 100, "memory_gb_per_second": 10}
-    monkeypatch.setattr(machine, "hardware", lambda: {"machine": "a CPU", "cores": 2, "threads": 1, **rates})
+    monkeypatch.setattr(machine, "hardware", lambda: {"machine": "a CPU", "cores": 2, "threads": 1, **RATES})
     monkeypatch.setattr(sys, "argv", ["conllu.py", f"json={tmp_path}/conllu.json"])
 
     def work(_: Any) -> Iterator[dict[str, Any]]:
@@ -291,9 +294,18 @@ def test_what_was_measured_stays_where_a_benchmark_is_stopped(monkeypatch: pytes
     assert (record["machine"], record["cases"]) == ("a CPU", conllu_record(20_000)["cases"])
 
 
-def test_the_input_pipeline_is_measured_from_raw_text(tmp_path: Path) -> None:
-    data.generate(tmp_path / "text.txt", 300)
-    prepared = data.prepare(tmp_path / "text.txt", tmp_path / "cache")
-    epoch = data.epoch(tmp_path / "text.txt", tmp_path / "cache")
-    assert 150 < prepared["pairs"] < 300  # some are dev, test or too long
-    assert min(epoch["batch_sentences_per_second"], epoch["first_batch_seconds"]) > 0
+@pytest.mark.parametrize(("name", "arguments"), [
+    ("building", "sizes=[200]"), ("conllu", "sizes=[200]"), ("data", "sizes=[300]"), ("coherence", "items=60 large=0"),
+    ("downstream", "sentences=60 dim=8 folds=2 pairs=40,20,20"), ("encoding", "sentences=60 encoder=bov"),
+    ("probing", "train=[100] dims=[8] classes=[100]"), ("training", "pairs=[bov:nli] steps=1"),
+])  # fmt: skip
+def test_a_benchmark_fills_its_table(name: str, arguments: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmark = import_module(f"benchmarks.{name}")
+    monkeypatch.setattr(benchmark, "in_new_process", lambda function, *more: function(*more))
+    monkeypatch.setattr("benchmarks.downstream.PAIR_DIMS", (8,))
+    monkeypatch.setattr("benchmarks.coherence.ROUNDS", 1)
+    record = {**RATES, "cores": 2}
+    for part in benchmark.work(benchmark.COMMAND.read(arguments.split())):
+        record |= part
+    _, tables = SECTIONS[name]
+    assert all(re.search(r"\d", markdown(table)) for table in tables(record))
