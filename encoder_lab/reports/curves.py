@@ -20,7 +20,7 @@ from encoder_lab.reports.chart import (
 )
 from encoder_lab.reports.figure import draw, save_figure
 from encoder_lab.reports.metrics import read_metrics
-from encoder_lab.reports.runs import grouped
+from encoder_lab.reports.runs import by_epoch, grouped
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
 from probes.statistics import Interval, mean_of_runs
@@ -71,8 +71,8 @@ def panel_of(
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
     lines = lines_of([[(float(row.epoch), row) for row in rows] for rows in probes])
     score = shown_score(score, metrics)
-    scores = [{float(row["epoch"]): float(row[score]) for row in rows if row.get(score)} for rows in metrics]
-    own = [{epoch: (y,) * 3 for epoch, y in run.items() if abs(y) < HIGHEST} for run in scores]  # also not NaN
+    scores = [by_epoch(rows, score) for rows in metrics]
+    own = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < HIGHEST} for run in scores]  # also not NaN
     name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
     suite, unit = next((chart for rows in probes for chart in by_chart(rows)), ("", ""))
     epochs = Counter(epoch for rows in probes for epoch in {row.epoch for row in rows})

@@ -129,7 +129,7 @@ def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
 
 
 def _set_ticks(axes: Axes, chart: Chart, last: float) -> None:
-    """Those of the chart, or whole numbers up to `last`."""
+    """Those of the chart, or numbers up to `last`, whole ones where it can be."""
     for axis, ticks in ((axes.xaxis, chart.x.ticks), (axes.yaxis, chart.y.ticks)):
         low, high = sorted(axis.get_view_interval())
         shown = {place: for_figure(text) for place, text in ticks.items() if low <= place <= high}
@@ -138,9 +138,9 @@ def _set_ticks(axes: Axes, chart: Chart, last: float) -> None:
             long = axis is axes.xaxis and SMALL * len("  ".join(shown.values())) > chart.inches[0] - 2
             axis.set_ticks(list(shown), list(shown.values()), **(TURNED if long else {}))
     if not chart.x.ticks:
-        whole = MaxNLocator(nbins=max(4, min(10, int(1.8 * chart.inches[0]))), integer=True, steps=[1, 2, 5, 10])
-        first = axes.get_xlim()[0]
-        axes.set_xticks([tick for tick in whole.tick_values(first, last) if first <= tick <= last])
+        first, most = axes.get_xlim()[0], max(4, min(10, int(1.8 * chart.inches[0])))
+        locator = MaxNLocator(nbins=most, integer=last - first >= 1, steps=[1, 2, 5, 10])
+        axes.set_xticks([tick for tick in locator.tick_values(first, last) if first <= tick <= last])
 
 
 def _draw_series(axes: Axes, series: DataSeries, banded: bool) -> None:

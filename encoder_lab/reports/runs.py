@@ -114,13 +114,7 @@ class Run:
         return any(row.suite == suite for row in self.rows)
 
     def own_scores(self) -> dict[int, float]:
-        score = self.score
-        return {int(m["epoch"]): float(m[score]) for m in self.metrics if score and m.get(score)}
-
-    def test_score(self, epoch: int) -> float | None:
-        """The objective's score on the test split after an epoch, where it was computed."""
-        scores = {int(row["epoch"]): float(row[self.score]) for row in self.tests if row.get(self.score)}
-        return scores.get(epoch)
+        return by_epoch(self.metrics, self.score)
 
     @property
     def unfinished(self) -> str:
@@ -134,14 +128,19 @@ class Run:
         """The last epoch probed until `which`: last, a number, or best by its own score: never 0 if it trained."""
         probed = sorted({row.epoch for row in self.rows if row.suite == suite})
         probed = (which == "best" and [e for e in probed if e > 0]) or probed
-        wanted = self.best_epoch() if which == "best" else None if which == "last" else int(which)
+        wanted = self.requested(which)
         return max((e for e in probed if wanted is None or e <= wanted), default=probed[0])
+
+    def requested(self, which: str) -> Epoch | None:
+        """The epoch that best, last or a number means; None if any epoch will do."""
+        if which == "best":
+            return self.best_epoch()
+        return int(which) if which != "last" else max([*self.own_scores(), *(row.epoch for row in self.rows)])
 
     def best_epoch(self) -> int | None:
         """The epoch of the best own score; of equals that of the lowest loss, then the last. None without scores."""
         sign = 1 if OWN_SCORES.get(self.score.rsplit("/", 1)[-1], True) else -1
-        loss = f"{self.score.rpartition('/')[0]}/loss"
-        losses = {int(row["epoch"]): float(row[loss]) for row in self.metrics if row.get(loss)}
+        losses = by_epoch(self.metrics, f"{self.score.rpartition('/')[0]}/loss")
         ranks = {
             epoch: (sign * score, -losses.get(epoch, math.inf), epoch)
             for epoch, score in self.own_scores().items()
@@ -153,8 +152,12 @@ class Run:
     def last_epoch(self) -> Epoch:
         """The last epoch that has a score; of an evaluated run the last one that it was trained for, where known."""
         wanted = self.settings.get("run.trainer.max_epochs")
-        known = wanted if isinstance(wanted, int) else 0
-        return max([known, *self.own_scores(), *(row.epoch for row in self.rows)])
+        return max(wanted if isinstance(wanted, int) else 0, self.requested("last") or 0)
+
+
+def by_epoch(table: Iterable[Mapping[str, str]], column: str) -> dict[int, float]:
+    """The numbers of a column of metrics.csv or test.csv, where it has them."""
+    return {int(row["epoch"]): float(row[column]) for row in table if row.get(column)}
 
 
 def run_folders(paths: Iterable[Path]) -> list[Path]:

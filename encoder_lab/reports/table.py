@@ -9,7 +9,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
-from encoder_lab.reports.runs import OWN_SCORES, grouped, rows_by_task
+from encoder_lab.reports.runs import OWN_SCORES, by_epoch, grouped, rows_by_task
 from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name, with_ties
@@ -213,7 +213,7 @@ def published_rows(scores: Sequence[Published]) -> list[TableRow]:
 def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     """The model's best score on its training task, or that of the same epoch on test; None while a run has none."""
     epochs = [(run, epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
-    scored = [(run.test_score(epoch) if test else run.own_scores()[epoch], epoch) for run, epoch in epochs]
+    scored = [(by_epoch(run.tests if test else run.metrics, run.score).get(epoch), epoch) for run, epoch in epochs]
     best = [(score, epoch) for score, epoch in scored if score is not None]
     if not best or len(best) < len(scored):
         return None

@@ -6,7 +6,7 @@ from typing import Any
 from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.published import NOTES, PUBLISHED_TEST, SOURCES
-from encoder_lab.reports.runs import Run, grouped
+from encoder_lab.reports.runs import grouped
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.facts import facts_of, unit_of
 from probes.results import Epoch
@@ -135,7 +135,7 @@ def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) ->
         if run.has(suite):
             unfinished |= {f"{title} ({run.unfinished})": None} if run.unfinished else {}
             shown = run.epoch(epoch, suite)
-            if _asked(run, epoch) not in (None, shown):
+            if run.requested(epoch) not in (None, shown):
                 others.setdefault(shown, {})[title] = None
     early = [f"Training was stopped, or goes on: {'; '.join(unfinished)}."] if unfinished else []
     elsewhere = [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in others.items()]
@@ -150,13 +150,6 @@ def _not_last(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[s
         if any(at < last for at, last in shown):
             early.append(f"{model.title}: {', '.join(f'{at} of {last}' for at, last in shown)}")
     return [f"Not of the last epoch: {'; '.join(early)}."] if early else []
-
-
-def _asked(run: Run, epoch: str) -> Epoch | None:
-    """The epoch that best, last or a number means for a run; None if any epoch will do."""
-    if epoch == "best":
-        return run.best_epoch()
-    return int(epoch) if epoch.isdigit() else max([*run.own_scores(), *(row.epoch for row in run.rows)])
 
 
 def measures(columns: Sequence[str]) -> list[str]:
