@@ -126,7 +126,7 @@ def report_use(arguments: SimpleNamespace) -> None:
 
 def report_pareto(arguments: SimpleNamespace) -> None:
     fronts = pareto.fronts_of(reported(arguments), arguments.suite, arguments.epoch, arguments.classifier)
-    save(pareto.charts_of_fronts(fronts), arguments.out, pareto.as_text(fronts))
+    save(pareto.charts_of_fronts(fronts, arguments.suite), arguments.out, pareto.as_text(fronts))
 
 
 def report_subspaces(arguments: SimpleNamespace) -> None:
@@ -192,7 +192,7 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[
         with suppress(InputError):
             yield sizes.charts_by_size(sizes.by_size(runs), suite, *final)
         with suppress(InputError):
-            yield pareto.charts_of_fronts(pareto.fronts_of(models, suite, *final))
+            yield pareto.charts_of_fronts(pareto.fronts_of(models, suite, *final), suite)
     with suppress(InputError):
         yield use.charts_of_use(use.use_of(models, *final))
     with suppress(InputError):

@@ -89,7 +89,7 @@ def as_text(fronts: Sequence[Fronts]) -> str:
     return "\n".join([*lines[1:], "", NOTE, ""])
 
 
-def charts_of_fronts(fronts: Sequence[Fronts]) -> ChartSection:
+def charts_of_fronts(fronts: Sequence[Fronts], suite: str) -> ChartSection:
     """A chart for each task, a stepped line for each seed of each model."""
     legend = {model: look_at(place) for place, model in enumerate(dict.fromkeys(front.model for front in fronts))}
     charts = []
@@ -98,7 +98,7 @@ def charts_of_fronts(fronts: Sequence[Fronts]) -> ChartSection:
         series = [line for front in shown for line in _lines(front, legend[front.model], most)]
         x, y = Axis(COMPLEXITY[classifier]), Axis("accuracy on dev (%)")
         charts.append(Chart(f"{task} ({classifier})", x, y, series, (3.7, 2.6)))
-    return ChartSection("accuracy against complexity", charts, legend, columns=3)
+    return ChartSection(f"{suite}: accuracy against complexity", charts, legend, columns=3)
 
 
 def _lines(front: Fronts, look: Look, most: float) -> Iterator[DataSeries]:
