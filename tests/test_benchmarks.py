@@ -304,6 +304,7 @@ def test_a_benchmark_fills_its_table(name: str, arguments: str, monkeypatch: pyt
     monkeypatch.setattr(benchmark, "in_new_process", lambda function, *more: function(*more))
     monkeypatch.setattr("benchmarks.downstream.PAIR_DIMS", (8,))
     monkeypatch.setattr("benchmarks.coherence.ROUNDS", 1)
+    monkeypatch.setattr("benchmarks.coherence.SAMPLE", 20)
     record = {**RATES, "cores": 2}
     for part in benchmark.work(benchmark.COMMAND.read(arguments.split())):
         record |= part
