@@ -26,7 +26,7 @@ from tests.shipped import ENCODERS, OBJECTIVES
 CONFIGS = ROOT / "configs"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FEWER = [
-    *("probes.tasks=[SentLen]", "probes.classifier.l2=[0.001]", "embeddings.words=2000"),
+    *("probes.tasks=[SentLen]", "probes.classifier.l2=[0.001]"),
     *("probes.train_size=60", "probes.dev_size=30", "probes.test_size=30", "coherence.items=4"),
     *("geometry.sentences=40", "trainer.max_epochs=1", "logger=[csv]", "parts.nmt_enfr.objective.decoder_hidden=12"),
 ]

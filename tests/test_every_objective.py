@@ -81,7 +81,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 TRAINED = [name for name in choices("objective") if name != "untrained"]
-MODULES = {composed(f"objective={name}").objective._target_: name for name in TRAINED}  # nmt_* are one
+LOADED = {name: OmegaConf.load(CONFIGS / "objective" / f"{name}.yaml") for name in TRAINED}
+MODULES = {OmegaConf.select(LOADED[name], "objective._target_"): name for name in TRAINED}  # nmt_* have that of seq2seq
 
 
 PAIRS = [(encoder, "nmt_enfr") for encoder in choices("encoder")]  # its decoder reads the states of all words

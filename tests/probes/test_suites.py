@@ -13,7 +13,7 @@ from hydra.core.global_hydra import GlobalHydra
 
 from probes.results import read_rows
 from tests.commands import FORKS
-from tests.conftest import ROOT, TINY
+from tests.conftest import ROOT, TINY, Lab
 from tests.packages import PACKAGES
 
 DATA = """
@@ -124,9 +124,9 @@ def test_help_shows_a_new_suite_and_its_settings(project: Path, program: str) ->
     assert "toy.size=60" in text
 
 
-def test_a_new_suite_is_probed_while_training_evaluated_and_reported_in_a_study(project: Path) -> None:
+def test_a_new_suite_is_probed_while_training_evaluated_and_reported_in_a_study(project: Path, lab: Lab) -> None:
     tiny = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
-    quick = [*tiny, f"cache={project / 'cache'}", "suite=[probing,toy]"]
+    quick = [*tiny, f"cache={lab.cache}", "suite=[probing,toy]"]
     folder = project / "results"
     said(project, "train.py", "study=toy", "scale=demo", f"study_dir={folder}", *quick)
     rows = [row for path in folder.rglob("probes.csv") for row in read_rows(path)]

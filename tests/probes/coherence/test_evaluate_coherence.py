@@ -58,10 +58,10 @@ def characters(pairs: list[tuple[str, str]]) -> list:
 
 
 def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores(
-    lm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    lm: Path, once: Once, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = [f"model=[lm:{lm},ngram,unigram,length,call:{__name__}:characters]"]
-    done = scored(tmp_path, *asked)
+    done = scored(once.folder, *asked)
     show(done, settings(*asked))
     printed = capsys.readouterr().out
     for said in (
