@@ -36,7 +36,7 @@ Words are separated by spaces, as in the training text of the run; raw=true toke
 Files are text, JSON lines (.jsonl), both also with .gz and .bz2, Parquet (.parquet) and Arrow (.arrow). All cores or
 GPUs are used. A command that was killed continues when it is given again.
 
-  python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME in=texts/ out=vectors/\""""
+  python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME in=texts/ out=vectors/"""
 OF_FILES = [
     Setting("out", "a folder for the shards; the name of a shard has its first and last row", FOLDER),
     Setting("column", "of Parquet and Arrow, or the key of JSON lines (default: text)"),

@@ -255,7 +255,7 @@ def _explained(setting: Setting) -> str:
         default = str(default).lower()
     elif isinstance(default, list | tuple):
         default = ",".join(map(str, default))
-    return setting.meaning if default is None else f"{setting.meaning} (default: {default})"
+    return setting.meaning if default in (None, "") else f"{setting.meaning} (default: {default})"
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
