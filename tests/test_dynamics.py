@@ -3,7 +3,6 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -147,7 +146,7 @@ def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab: Lab,
         scored(lab, Path("evaluations"), f"model={run}", chosen, "suite=discoeval", "discoeval.tasks=[SP]", *sizes)
     moved = run.rename(tmp_path / "moved")
     (model,) = models_of(each_seed_once(map(read_run, run_folders([moved]))))
-    (panel,) = panels_of([model], SimpleNamespace(suite="discoeval", classifier="logreg"))
+    (panel,) = panels_of([model], "discoeval", "logreg")
     assert [line.x for line in panel.lines] == [epochs(read_rows(dense.folder / "probes.csv"))]
     assert len(panel.own.x) == 2
 

@@ -113,11 +113,13 @@ def with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
 
 def score_of(cell: TableCell) -> str:
     """With a true minus sign."""
-    return (f"{cell.score:.1f}" if abs(cell.score) < LARGE else f"{cell.score:.3g}").replace("-", MINUS)
+    return (f"{cell.score:z.1f}" if abs(cell.score) < LARGE else f"{cell.score:.3g}").replace("-", MINUS)
 
 
 def interval_of(cell: TableCell) -> str:
-    return f"{cell.low:.1f}–{cell.high:.1f}".replace("-", MINUS)
+    """As 1.2–3.4, and -1.2 to 3.4 where a dash could be a sign."""
+    low, high = (f"{end:z.1f}".replace("-", MINUS) for end in (cell.low, cell.high))
+    return f"{low} to {high}" if MINUS in low + high else f"{low}–{high}"
 
 
 def _signed(text: str) -> str:

@@ -96,8 +96,9 @@ def as_text(models: Sequence[ModelUse]) -> str:
         lines = [f"**{model.title}**", "", _line(heads), _line(rule)]
         for use in model.properties:
             known = f"{use.known[0]:.1f}" if use.known else ""
-            rise = "{:.1f} [{:.1f}, {:.1f}]".format(*use.rise)
-            cells = [f"{use.numbers[column]:.1f}" if column in use.numbers else "" for column in columns]
+            rise = "{:z.1f} [{:z.1f}, {:z.1f}]".format(*use.rise)
+            formats = dict.fromkeys(columns, "z.1f") | {"rank": "g"}
+            cells = [format(use.numbers[name], formats[name]) if name in use.numbers else "" for name in columns]
             lines.append(_line([use.name, known, rise, use.verdict, *cells]))
         if np.isfinite(model.seeds):
             lines += ["", f"Kendall's tau of the order of rises between its seeds: {model.seeds:.2f}"]

@@ -62,7 +62,7 @@ class EpochLines(pl.Callback):
         rows = [row for row in now if not unit_of(row.suite, row.classifier)]
         took = {**seconds_by_suite(now), "now with encoding": self.probing.seconds}
         costs = [", ".join(f"{name} {seconds:.1f} s" for name, seconds in took.items())] if len(took) > 2 else []
-        return [*(f"{row.task} {row.test_accuracy:.1f}" for row in rows[:SHOWN]), *costs]
+        return [*(f"{row.task} {row.test_accuracy:z.1f}" for row in rows[:SHOWN]), *costs]
 
     def _name(self, trainer: pl.Trainer, epoch: int) -> str:
         """With the run, as several may print to one terminal or file."""

@@ -36,7 +36,7 @@ def test_seeds_are_their_mean_and_the_table_says_in_how_many_a_property_is_used(
     assert model.seeds == 1  # both have the same order
     text = as_text([model])
     assert "| SubjNum | 95.0 | 3.5 [" in text
-    assert "| 1 of 2 | 1.0 | 1.5 | 2.5 | -0.5 |" in text
+    assert "| 1 of 2 | 1 | 1.5 | 2.5 | -0.5 |" in text
     assert "Kendall's tau of the order of rises between its seeds: 1.00" in text
 
 
