@@ -127,7 +127,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make(name: str, options: SimpleNamespace) -> None:
-    """Make a report; imports matplotlib and scipy only now."""
+    """Make a report; imports scipy only now."""
     from encoder_lab.reports import commands
 
     getattr(commands, f"report_{name}")(SimpleNamespace(**{**DEFAULTS, **vars(options)}))

@@ -32,6 +32,7 @@ COLOURS = ("#1F77B4", "#D62728", "#2CA02C", "#FF7F0E", "#7B3FB5", "#17C3D6", "#7
 STYLES: tuple[Style, ...] = ("solid", "dashed", "dotted")  # of lines that have no group, ten of each
 TASKS = tuple(LOOKS)
 OWN = "#000000"  # the objective's own score
+FIGURES = (".png", ".svg")  # endings of files
 
 
 @dataclass(frozen=True)

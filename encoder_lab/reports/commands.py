@@ -1,6 +1,6 @@
 """The reports of report.py, a function for each. They take the settings of the command line.
 
-report.py imports this module only to make a report, because it loads matplotlib and scipy.
+report.py imports this module only to make a report, because it loads scipy.
 """
 
 import sys
@@ -12,12 +12,11 @@ from types import SimpleNamespace
 
 from encoder_lab.errors import InputError, printable
 from encoder_lab.reports import compare, correlation, layers, order, pareto, sizes, stability, subspaces, use
-from encoder_lab.reports.chart import ChartSection
+from encoder_lab.reports.chart import FIGURES, ChartSection
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.curves import Panel, by_chart, charts_by_model, charts_by_task, panel_of
 from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
-from encoder_lab.reports.figure import FIGURES, draw, save_figure
 from encoder_lab.reports.findings import as_markdown, check
 from encoder_lab.reports.findings_chart import chart_of_findings
 from encoder_lab.reports.formats import select_tasks
@@ -241,7 +240,9 @@ def correlations(models: list[ReportedModel], arguments: SimpleNamespace, publis
 
 
 def save(section: ChartSection, out: Path, text: str = "") -> None:
-    """Write the charts as a figure, after printing the text."""
+    """Write the charts as a figure, after printing the text; loads matplotlib."""
+    from encoder_lab.reports.figure import draw, save_figure
+
     figure = draw(section)
     if text:
         print(for_terminal(text))

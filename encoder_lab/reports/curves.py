@@ -18,7 +18,6 @@ from encoder_lab.reports.chart import (
     looks,
     with_ends,
 )
-from encoder_lab.reports.figure import draw, save_figure
 from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.runs import by_epoch, grouped
 from probes.facts import facts_of, unit_of
@@ -51,6 +50,8 @@ class Panel(NamedTuple):
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
     """Draw `curves.png` of a run folder, a chart for each suite; `score` names a column of metrics.csv."""
+    from encoder_lab.reports.figure import draw, save_figure
+
     metrics, rows = read_metrics(run / "metrics.csv"), read_rows(run / "probes.csv")
     charts = by_chart(rows) or {("", ""): []}
     panels = [

@@ -20,7 +20,17 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from scipy.optimize import isotonic_regression
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import GROUPS, OWN, Chart, ChartSection, DataSeries, HeatMap, levels_of_chance, with_ends
+from encoder_lab.reports.chart import (
+    FIGURES,
+    GROUPS,
+    OWN,
+    Chart,
+    ChartSection,
+    DataSeries,
+    HeatMap,
+    levels_of_chance,
+    with_ends,
+)
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.storage.files import atomic_write
 
@@ -32,7 +42,6 @@ CHANCE: dict[str, Any] = {"color": "#555555", "linestyle": (0, (1, 3)), "linewid
 TURNED: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}  # long names below an axis
 GRID, NOTE, FRAME = "#E6E6E6", "#555555", "#C0392B"  # colours
 DPI = 200
-FIGURES = (".png", ".svg")  # endings of files
 PERCENT = ("BLEU", "accuracy")  # the objectives' scores that have a highest value
 LETTER, HANDLE = 0.075, 0.95  # inches of a letter, and of the line of an entry of the legend with the space around it
 BOLD, SMALL = 0.085, 0.068  # inches of a letter of a title, and of a note

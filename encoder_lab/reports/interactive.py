@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
-from matplotlib.colors import to_hex
 
 from encoder_lab.errors import printable
 from encoder_lab.reports.chart import Axis, Chart, DataSeries, HeatMap, levels_of_chance, scored, with_ends
@@ -102,6 +100,9 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 def _heat_map(heat: HeatMap) -> dict[str, Any]:
     """The columns without colours are behind the names of the rows."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
     colours = colormaps[heat.colours]
     names = list(map(_text, heat.rows))
     for head, cells in heat.more.items():
