@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 from encoder_lab.compute.memory import give_back_large_blocks
 from encoder_lab.compute.quick_imports import quick_imports
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import refuse_too_few_epochs, refuse_wrong_arguments, refuse_wrong_environment
+from encoder_lab.settings.arguments import (
+    refuse_other_settings,
+    refuse_too_few_epochs,
+    refuse_wrong_arguments,
+    refuse_wrong_environment,
+)
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import help_text
 from encoder_lab.settings.quoting import unquoted
@@ -41,10 +46,12 @@ def train(settings: "RunSettings", run: Path) -> None:
     from encoder_lab.training.build import build
     from encoder_lab.training.checkpoints import disk_use
     from encoder_lab.training.devices import is_first, refuse_without_partner, say
+    from encoder_lab.training.loggers import refuse_missing_packages
     from encoder_lab.training.run_folder import describe, final_scores, record_places, summary
     from encoder_lab.training.tensorboard import add_picture, open_page
     from encoder_lab.training.trainer import build_trainer, fit
 
+    refuse_missing_packages(settings.loggers)
     refuse_without_partner(settings.trainer.alone, settings.trainer.num_nodes)
     print_lines(str(run))
     give_back_large_blocks()
@@ -93,6 +100,7 @@ def begin(config: "DictConfig") -> None:
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
         written = plain(config)
         check("train", written, referred(config), job.overrides.task)
+        settings = made(RunSettings, written)
         with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build
             import encoder_lab.training.trainer  # noqa: F401
@@ -104,8 +112,8 @@ def begin(config: "DictConfig") -> None:
 
     with run_folder.explained(run, written["allow"]), run_folder.owned(run):
         only_ours(written, "this command", written["allow"])  # else the run could not be resumed or loaded
-        before = {"begun_from": begun_from(written["init"])} if written["init"] else {}
-        settings = made(RunSettings, {**written, **before})
+        if written["init"]:
+            settings = made(RunSettings, {**written, "begun_from": begun_from(written["init"])})
         if is_first():
             run_folder.begin(settings, run, sweep=job.mode == RunMode.MULTIRUN)
         train(settings, run)
@@ -115,6 +123,7 @@ def resume(run: Path, overrides: list[str]) -> None:
     """Continue the run in a folder; only `trainer.` settings may change."""
     if not (run / "config.yaml").exists():
         raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
+    refuse_other_settings(overrides)
     refuse_too_few_epochs(run, overrides)
     with quick_imports(any(text.startswith("allow=") for text in overrides)):
         from encoder_lab.training import run_folder

@@ -12,11 +12,13 @@ from encoder_lab.settings.command_line import fail, unknown
 from encoder_lab.settings.config_help import description
 from encoder_lab.settings.known import PART, Known, known_settings, no_such_setting
 from encoder_lab.settings.quoting import names, unquoted
-from encoder_lab.settings.run_settings import read_settings
-from encoder_lab.storage.csv_files import read_csv
 
 SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
 PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
+PLACE = re.compile(  # a setting that says where the same content is now
+    r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths|more)="
+    r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
+)
 OPEN = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))  # any setting fits
 RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
 WORLD = ("WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "MASTER_PORT")
@@ -48,8 +50,19 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
         raise SystemExit(statuses[0])
 
 
+def refuse_other_settings(overrides: Sequence[str], setting: str = "resume=") -> None:
+    """Raises InputError for what a run that `setting` continues may not change."""
+    plain = [text.lstrip("+") for text in overrides]
+    if other := [text for text in plain if not text.startswith(("trainer.", "allow=")) and not PLACE.match(text)]:
+        may = "only trainer.* and places of files (as corpus.root=, cache=) may change"
+        raise InputError(f"{setting} keeps the run's settings; {may}, not {' '.join(other)}")
+
+
 def refuse_too_few_epochs(run: Path, overrides: Sequence[str]) -> None:
     """Raises InputError where a run to be continued has had more epochs than `trainer.max_epochs` allows."""
+    from encoder_lab.settings.run_settings import read_settings  # files and locks, which help does not need
+    from encoder_lab.storage.csv_files import read_csv
+
     keys_and_values = (text.lstrip("+").partition("=")[::2] for text in overrides)
     asked = [plain_value(value) for key, value in keys_and_values if key == "trainer.max_epochs"]
     trainer = read_settings(run / "config.yaml").get("trainer")

@@ -27,6 +27,7 @@ from encoder_lab.settings.types import (
 COLOUR = r"^#[0-9a-fA-F]{6}$"
 DEVICE = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
 CONSTANT = ClassSettings("encoder_lab.training.schedules.RateSchedule")
+LOGGERS = ("tensorboard", "csv", "wandb", "mlflow")
 NUMBERS = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
 IN_BRACKETS = "last, all, mean, a number or several in brackets"
 SIZE = f"a whole number from 1 to {MOST_ITEMS}; or null (train_size: only with probes=senteval and files)"
@@ -246,6 +247,10 @@ class RunSettings:
     labels: Labels = Labels()
     begun_from: Sequence[Mapping[str, Any]] = field(default_factory=tuple)  # the runs before it, by init=
     written: Mapping[str, Any] = field(default_factory=dict)  # as config.yaml has them
+
+    def __post_init__(self) -> None:
+        if unknown := [name for name in self.loggers if name not in LOGGERS]:
+            raise InputError(f"logger=[{unknown[0]}]: no such logger; choose some of {', '.join(LOGGERS)}, or []")
 
     @property
     def loggers(self) -> tuple[str, ...]:

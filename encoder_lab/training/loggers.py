@@ -3,8 +3,9 @@
 import csv
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,21 @@ WANDB, MLFLOW = "wandb_run", "mlflow_run"  # files of a run with the names of it
 PACKAGES = {"wandb": "wandb", "mlflow": "mlflow-skinny"}
 
 
+def refuse_missing_packages(chosen: Iterable[str]) -> None:
+    """Raises InputError for a logger whose package is not installed."""
+    for name in chosen:
+        if name in PACKAGES and find_spec(name) is None:
+            package = PACKAGES[name]
+            remedy = f"pip install {package}, or leave it out"
+            raise InputError(f"logger={name}: the package {package} is not installed; {remedy}")
+
+
 def loggers_of(chosen: Sequence[str], settings: Mapping[str, Any], run: Path) -> list[Logger]:
-    """The loggers of a run, with its settings; a resumed one continues their records. Raises InputError."""
-    if unknown := [name for name in chosen if name not in MADE]:
-        raise InputError(f"logger=[{unknown[0]}]: no such logger; choose some of {', '.join(MADE)}, or []")
+    """The loggers of a run, with its settings; a resumed one continues their records."""
     loggers = []
     begun = (run / MLFLOW).exists()
     for name in chosen:
-        try:
-            logger = MADE[name](run)
-        except ModuleNotFoundError:
-            package = PACKAGES.get(name, name)
-            remedy = f"pip install {package}, or leave it out"
-            raise InputError(f"logger={name}: the package {package} is not installed; {remedy}") from None
+        logger = MADE[name](run)
         if name in PACKAGES and is_first() and not (name == "mlflow" and begun):  # TensorBoard has them as text
             logger.log_hyperparams(dict(settings))
         loggers.append(logger)

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from datamodules.excluded import LEFT_OUT
 from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.arguments import plain_value
+from encoder_lab.settings.arguments import plain_value, refuse_other_settings
 from encoder_lab.settings.build import lacking, made
 from encoder_lab.settings.check import check
 from encoder_lab.settings.command_line import one_line_errors
@@ -46,10 +45,6 @@ FILES = ("wandb_run", "mlflow_run", "reads.json", LEFT_OUT, *TABLES)
 APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
 OF_OTHERS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
 FOLDERS = ("checkpoints", "decoder", "not_finite", *EARLY)
-PLACE = re.compile(  # a setting that says where the same content is now
-    r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths|more)="
-    r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
-)
 RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
 
 
@@ -76,10 +71,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str], setting: str = "resu
     """
     allow = [name for text in overrides if text.startswith("allow=") for name in names(text.partition("=")[2])]
     overrides = [text.lstrip("+") for text in overrides if not text.startswith("allow=")]
-    moved = [text for text in overrides if PLACE.match(text)]
-    if foreign := [text for text in overrides if not text.startswith("trainer.") and text not in moved]:
-        may = "only trainer.* and places of files (as corpus.root=, cache=) may change"
-        raise InputError(f"{setting} keeps the run's settings; {may}, not {' '.join(foreign)}")
+    refuse_other_settings(overrides, setting)
     written: Any = read_config(run)
     if missing := lacking(RunSettings, written):
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")

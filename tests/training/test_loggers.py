@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.run import LOGGERS
 from encoder_lab.storage.csv_files import read_csv
-from encoder_lab.training.loggers import loggers_of
+from encoder_lab.training.loggers import MADE, loggers_of, refuse_missing_packages
 from encoder_lab.training.run_folder import refuse_links_and_nesting
+from tests.asked import run_settings
 
 SCORES = {"probing/SentLen": 61.5, "val/bleu": 3.25}
 
@@ -35,9 +37,13 @@ def log(run: Path, name: str, epoch: int) -> None:
     logger.finalize("success")
 
 
-def test_an_unknown_logger_is_answered_with_those_there_are(tmp_path: Path) -> None:
+def test_a_logger_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(MADE) == set(LOGGERS)
     with pytest.raises(InputError, match="choose some of tensorboard, csv, wandb, mlflow"):
-        log(tmp_path, "comet", 1)
+        run_settings("logger=[csv,comet]")
+    monkeypatch.setattr("encoder_lab.training.loggers.PACKAGES", {"comet": "comet-ml"})
+    with pytest.raises(InputError, match="logger=comet: the package comet-ml is not installed; pip install comet-ml"):
+        refuse_missing_packages(["csv", "comet"])
 
 
 def test_csv_has_the_rows_of_all_processes_of_a_run_also_of_one_that_was_killed(tmp_path: Path) -> None:
