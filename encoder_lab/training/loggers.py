@@ -22,7 +22,7 @@ PACKAGES = {"wandb": "wandb", "mlflow": "mlflow-skinny"}
 
 
 def refuse_missing_packages(chosen: Iterable[str]) -> None:
-    """Raises InputError for a logger whose package is not installed."""
+    """Raises InputError for a logger without its package."""
     for name in chosen:
         if name in PACKAGES and find_spec(name) is None:
             package = PACKAGES[name]
