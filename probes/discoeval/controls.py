@@ -7,16 +7,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from probes.discoeval.items import DiscourseTask, ceiling
+from probes.classification import Classification
+from probes.discoeval.items import ceiling
 from probes.task import Items, Texts, texts_of
 
 PERIODS = (2, 5, 6)  # a file may have its labels in turn
 
 
-def controls(task: DiscourseTask) -> dict[str, float]:
+def controls(task: Classification) -> dict[str, float]:
     """Test accuracies in percent of controls that do not read words, and counts of shared sentences."""
-    parts = (task.train, task.dev, task.test)
-    train, dev, test = (set(part.sentences) for part in parts)
+    train, dev, test = (set(part.sentences) for part in task.parts)
     most = np.bincount(task.train.gold).argmax()
     words = [len(text.split()) for text in task.train.sentences]
     return {
@@ -29,13 +29,13 @@ def controls(task: DiscourseTask) -> dict[str, float]:
     }
 
 
-def balance(task: DiscourseTask) -> Mapping[str, list[int]]:
+def balance(task: Classification) -> Mapping[str, list[int]]:
     """Items of each class in train, dev and test."""
-    counts = [np.bincount(part.gold, minlength=len(task.classes)) for part in (task.train, task.dev, task.test)]
+    counts = [np.bincount(part.gold, minlength=len(task.classes)) for part in task.parts]
     return {label: [int(count[i]) for count in counts] for i, label in enumerate(task.classes)}
 
 
-def _logistic(train: np.ndarray, test: np.ndarray, task: DiscourseTask) -> float:
+def _logistic(train: np.ndarray, test: np.ndarray, task: Classification) -> float:
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(train, task.train.gold)
     return 100 * float((model.predict(test) == task.test.gold).mean())
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines
-from probes.discoeval.items import DiscourseTask, both_orders, keys_of
+from probes.classification import Classification
+from probes.discoeval.items import discourse_task, group_of, items_of, keys_of, order_task
 from probes.discoeval.rst_files import rst_file, rst_items, rst_paths
 from probes.task import Items
 
@@ -33,20 +34,18 @@ PDTB = {"PDTB-E": "Explicit", "PDTB-I": "Implicit"}
 SHARED = 0.05  # of the items of dev or test that may be in train too; the published files have far fewer
 PARTLY_SHARED = 0.5  # of the items, with half of their texts: short utterances of dialogues are said again and again
 
+Reader = Callable[[str, Sequence[Path]], Classification]
 
-Reader = Callable[[str, str, Sequence[Path]], DiscourseTask]
 
-
-class GroupFiles(NamedTuple):
+class TaskFiles(NamedTuple):
     """A task and the files that its reader takes."""
 
     name: str
-    group: str
     files: list[Path]
     read: Reader
 
 
-def read_discoeval(root: Path, names: Sequence[str] = (), seed: int = SEED) -> tuple[list[DiscourseTask], dict]:
+def read_discoeval(root: Path, names: Sequence[str] = (), seed: int = SEED) -> tuple[list[Classification], dict]:
     """The named tasks or groups (all by default) in a folder, and by name the first file that each other one lacks.
 
     `root` is the toolkit's `data` or the folder above it. Raises InputError naming file and line.
@@ -56,10 +55,10 @@ def read_discoeval(root: Path, names: Sequence[str] = (), seed: int = SEED) -> t
         raise InputError(f"{root}: no such folder; get DiscoEval from {SOURCE} and name its folder (discoeval.root=)")
     wanted = named(list(sources(folder, seed)), names)
     missing = {source.name: path for source in wanted for path in reversed(source.files) if not path.is_file()}
-    return [s.read(s.name, s.group, s.files) for s in wanted if s.name not in missing], missing
+    return [s.read(s.name, s.files) for s in wanted if s.name not in missing], missing
 
 
-def sources(folder: Path, seed: int = SEED) -> Iterator[GroupFiles]:
+def sources(folder: Path, seed: int = SEED) -> Iterator[TaskFiles]:
     """Every task that a folder has or should have: the published domains, or those that somebody else put there."""
     readers: dict[str, Reader] = {
         "SP": partial(_labelled, classes=POSITIONS, texts=5),  # the first sentence was moved there from one of five
@@ -69,11 +68,11 @@ def sources(folder: Path, seed: int = SEED) -> Iterator[GroupFiles]:
     }
     for group, read in readers.items():
         for domain in domains(folder / group, PUBLISHED[group]):
-            yield GroupFiles(group + SHORT.get(domain, domain), group, _files(folder / group / domain), read)
+            yield TaskFiles(group + SHORT.get(domain, domain), _files(folder / group / domain), read)
     for group, name in PDTB.items():
         inside = folder / "PDTB" / name
-        yield GroupFiles(group, group, [inside / LABELS, *_files(inside)], _relations)
-    yield GroupFiles("RST", "RST-DT", rst_paths(folder / "RST"), _trees)
+        yield TaskFiles(group, [inside / LABELS, *_files(inside)], _relations)
+    yield TaskFiles("RST", rst_paths(folder / "RST"), _trees)
 
 
 def domains(folder: Path, published: Sequence[str]) -> list[str]:
@@ -90,16 +89,16 @@ def domains(folder: Path, published: Sequence[str]) -> list[str]:
     return [*([] if others and len(others) == len(present) else published), *others]
 
 
-Named = TypeVar("Named", GroupFiles, DiscourseTask)
+Named = TypeVar("Named", TaskFiles, Classification)
 
 
 def named(available: list[Named], names: Sequence[str]) -> list[Named]:
     """Those with the given names or groups; all where none is given. Raises InputError with the choices."""
     wanted = {_plain(name) for name in names}
-    choices = {_plain(key): key for source in available for key in (source.name, source.group)}
+    choices = {_plain(key): key for task in available for key in (task.name, group_of(task.name))}
     if unknown := wanted - set(choices):
         raise InputError(f"no DiscoEval task {', '.join(sorted(unknown))}; choose from {', '.join(choices.values())}")
-    return [task for task in available if not wanted or {_plain(task.name), _plain(task.group)} & wanted]
+    return [task for task in available if not wanted or {_plain(task.name), _plain(group_of(task.name))} & wanted]
 
 
 def _plain(name: str) -> str:
@@ -110,19 +109,18 @@ def _files(folder: Path) -> list[Path]:
     return [folder / file for file in FILES]
 
 
-def _labelled(name: str, group: str, files: Sequence[Path], classes: list[str], texts: int) -> DiscourseTask:
-    return _task(name, group, classes, files, [_read(path, classes, texts) for path in files])
+def _labelled(name: str, files: Sequence[Path], classes: list[str], texts: int) -> Classification:
+    return _task(name, classes, files, [_read(path, classes, texts) for path in files])
 
 
-def _orders(name: str, group: str, files: Sequence[Path], seed: int) -> DiscourseTask:
+def _orders(name: str, files: Sequence[Path], seed: int) -> Classification:
     """BSO: pairs in their true order, without labels."""
     pairs = [_read(path, [], 2) for path in files]
     _check_splits(files, [_sorted(part) for part in pairs])
-    order = np.random.RandomState(seed)
-    return DiscourseTask(name, group, ["swapped", "true order"], *(both_orders(part, order) for part in pairs))
+    return order_task(name, pairs, seed)
 
 
-def _relations(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
+def _relations(name: str, files: Sequence[Path]) -> Classification:
     """PDTB: the number of a sense in labelset.txt, and the two arguments."""
     labelset, *texts = files
     classes = [line.strip() for _, line in read_lines(labelset)]
@@ -135,21 +133,20 @@ def _relations(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
     if unused := [i for i in range(len(classes)) if i not in used]:
         wrong = f"{classes[unused[0]]!r} is the label of no item"
         raise InputError(f"{labelset}:{unused[0] + 1}: {wrong}; is it the list of these files?")
-    return _task(name, group, classes, texts, parts)
+    return _task(name, classes, texts, parts)
 
 
-def _trees(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
+def _trees(name: str, files: Sequence[Path]) -> Classification:
     """RST: the label of a node and the EDUs of its two subtrees. Classes: those of train sorted, then the others."""
     rows = [rst_file(path) for path in files]
     known = sorted({row.label for row in rows[0]})
     classes = [*known, *sorted({row.label for part in rows for row in part} - set(known))]
-    return _task(name, group, classes, files, [rst_items(part, classes) for part in rows], whole=False)
+    return _task(name, classes, files, [rst_items(part, classes) for part in rows], whole=False)
 
 
 def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
     """A file of the published form: label, if there are labels, and texts between tabs."""
-    columns: list[list[str]] = [[] for _ in range(texts)]
-    gold = []
+    rows, gold = [], []
     for number, line in read_lines(path):
         fields = line.split("\t")
         label = fields.pop(0) if labels else ""
@@ -162,23 +159,22 @@ def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
         words = [" ".join(text.split()) for text in fields]
         if "" in words:
             raise InputError(f"{path}:{number}: sentence {words.index('') + 1} is empty; correct or remove the line")
-        for column, text in zip(columns, words, strict=True):
-            column.append(text)
+        rows.append(words)
         gold.append(labels.index(label) if labels else 0)
-    return Items(tuple(columns), np.array(gold, dtype=np.int64))
+    return items_of(rows, gold)
 
 
 def _task(
-    name: str, group: str, classes: list[str], files: Sequence[Path], parts: Sequence[Items], whole: bool = True
-) -> DiscourseTask:
+    name: str, classes: list[str], files: Sequence[Path], parts: Sequence[Items], whole: bool = True
+) -> Classification:
     """A task, checked: train has several classes, all of them if it is `whole`; the splits have different items."""
     counts = np.bincount(parts[0].gold, minlength=len(classes))
     if (counts > 0).sum() < 2:
         raise InputError(f"{files[0]}: every item has the label {classes[int(counts.argmax())]}; is it the whole file?")
-    if whole and group not in PDTB and not counts.all():
+    if whole and name not in PDTB and not counts.all():
         raise InputError(f"{files[0]}: no item has the label {classes[int(counts.argmin())]}; is it the whole file?")
     _check_splits(files, parts)
-    return DiscourseTask(name, group, classes, *parts)
+    return discourse_task(name, classes, *parts)
 
 
 def _sorted(pairs: Items) -> Items:

@@ -64,15 +64,8 @@ class Reading(NamedTuple):
             if tuple_of(getattr(requested, name)) != tuple_of(getattr(Grid, name)):
                 problem = "protocol=senteval has published settings for each group of suite=discoeval"
                 raise InputError(f"{problem}; leave probes.classifier.{name}= out")
-        return replace(
-            requested,
-            widths=(self.hidden,),
-            dropouts=(0.0,),
-            l2=self.l2,
-            max_passes=self.max_passes,
-            block=self.block,
-            tenacity=self.tenacity,
-        )
+        own = {name: getattr(self, name) for name in FIXED[2:]}
+        return replace(requested, widths=(self.hidden,), dropouts=(0.0,), **own)
 
 
 FIXED = ("widths", "dropouts", "l2", "max_passes", "block", "tenacity")

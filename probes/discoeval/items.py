@@ -1,30 +1,48 @@
 """What a discourse task is: items of k texts in three splits, their senses, and the best score that they allow."""
 
 from collections import Counter, defaultdict
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
+from probes.classification import Classification
+from probes.discoeval import FACTS
+from probes.discoeval.features import READINGS
 from probes.task import Items
-from probes.vectors import distinct
 
 SPLITS = ("train", "dev", "test")
+FEWEST = 10  # items of a label that train must have, of tasks that are built from annotations
+
+Item = TypeVar("Item")
 
 
-class DiscourseTask(NamedTuple):
-    """One task of DiscoEval (Chen et al. 2019, section 3)."""
+def group_of(name: str) -> str:
+    """The column of the paper's Table 2 for a task as the published toolkit calls it: SParxiv, BSOroc, PDTB-E, RST."""
+    return next(group for start, group in FACTS.groups.items() if name.startswith(start))
 
-    name: str  # as the published toolkit calls it: SParxiv, BSOroc, DCchat, SSPabs, PDTB-E, RST
-    group: str  # the column of the paper's Table 2: SP, BSO, DC, SSP, PDTB-E, PDTB-I, RST-DT
-    classes: list[str]
-    train: Items
-    dev: Items
-    test: Items
 
-    @property
-    def sentences(self) -> list[str]:
-        """The distinct texts that a model must encode, in a fixed order."""
-        return distinct(text for part in (self.train, self.dev, self.test) for text in part.sentences)
+def discourse_task(name: str, classes: list[str], *parts: Items) -> Classification:
+    """One task of DiscoEval (Chen et al. 2019, section 3) with its train, dev and test items."""
+    features = READINGS[group_of(name)].features
+    return Classification(name, classes, *parts, suite="discoeval", features=features, second=second_measures)
+
+
+def order_task(name: str, pairs: Iterable[Items], seed: int) -> Classification:
+    """BSO of the pairs of each split in their true order."""
+    order = np.random.RandomState(seed)
+    return discourse_task(name, ["swapped", "true order"], *(both_orders(part, order) for part in pairs))
+
+
+def items_of(rows: Iterable[Sequence[Any]], gold: Sequence[int]) -> Items:
+    """Items from the texts of each, and their classes."""
+    return Items(tuple(map(list, zip(*rows, strict=True))), np.array(gold, dtype=np.int64))
+
+
+def frequent(parts: Mapping[str, list[Item]], label: Callable[[Item], str]) -> dict[str, list[Item]]:
+    """Of each split what has a label that train has at least FEWEST times."""
+    counts = Counter(map(label, parts["train"]))
+    return {split: [item for item in part if counts[label(item)] >= FEWEST] for split, part in parts.items()}
 
 
 def keys_of(items: Items) -> list[tuple]:

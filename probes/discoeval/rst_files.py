@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.text_files import read_json_lines
+from probes.discoeval.items import items_of
 from probes.discoeval.rst_pickle import read_pickle
 from probes.task import Items
 
@@ -118,8 +117,7 @@ def _valid(place: str, text: str) -> str:
 def rst_items(nodes: Sequence[Node], classes: Sequence[str]) -> Items:
     """Nodes as items: two columns of lists of EDUs, and the labels as places in `classes`."""
     index = {label: i for i, label in enumerate(classes)}
-    gold = np.array([index[node.label] for node in nodes], dtype=np.int64)
-    return Items(([node.left for node in nodes], [node.right for node in nodes]), gold)
+    return items_of([(node.left, node.right) for node in nodes], [index[node.label] for node in nodes])
 
 
 def write_rst(nodes: Sequence[Node], path: Path) -> None:

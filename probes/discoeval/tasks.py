@@ -1,8 +1,7 @@
 """The discourse suite: seven groups of tasks, from the published folder or one of its form, or the embedded world."""
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +10,7 @@ from encoder_lab.settings.types import Even, NameOrNull, NamesOrNull
 from probes.classification import Classification
 from probes.discoeval.data import ITEMS, SOURCE, named, read_discoeval
 from probes.discoeval.features import ABLATIONS, READINGS, Reading
-from probes.discoeval.items import SPLITS, DiscourseTask, second_measures
+from probes.discoeval.items import SPLITS, group_of
 from probes.discoeval.world import SIZES, world_tasks
 from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
@@ -35,18 +34,18 @@ def tasks(context: Context, settings: DiscoEvalSettings) -> list[Classification]
     analyses = _several(settings.analyses)
     if unknown := [name for name in analyses if name not in ABLATIONS]:
         raise InputError(f"discoeval.analyses={unknown[0]}: give {' or '.join(ABLATIONS)}, or both in brackets")
-    read = [_classification(task, task.name, READINGS[task.group], context) for task in discourse]
+    read = [_read_by(READINGS[group_of(task.name)], task, context) for task in discourse]
     for name in analyses:
         group, reading = ABLATIONS[name]
         without = name.replace("_", " ")
-        more = [task for task in discourse if task.group == group]
+        more = [replace(t, name=f"{t.name} without {without}") for t in discourse if group_of(t.name) == group]
         if not more:
             raise InputError(f"discoeval.analyses={name}: it is about {group}; add {group} to discoeval.tasks=")
-        read += [_classification(task, f"{task.name} without {without}", reading, context) for task in more]
+        read += [_read_by(reading, task, context) for task in more]
     return read
 
 
-def _discourse_tasks(settings: DiscoEvalSettings, seed: int) -> list[DiscourseTask]:
+def _discourse_tasks(settings: DiscoEvalSettings, seed: int) -> list[Classification]:
     names, root = _several(settings.tasks), settings.root
     sizes = {split: size for split in SPLITS if (size := getattr(settings, f"{split}_size")) is not None}
     if root is None:
@@ -57,7 +56,7 @@ def _discourse_tasks(settings: DiscoEvalSettings, seed: int) -> list[DiscourseTa
     tasks, missing = read_discoeval(Path(root), names, seed)
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it from {SOURCE}"), file=sys.stderr)
-    warn_of_wrong_sizes({task.name: (task.train, task.dev, task.test) for task in tasks}, ITEMS)
+    warn_of_wrong_sizes({task.name: task.parts for task in tasks}, ITEMS)
     if not tasks:
         raise InputError(f"{root}: none of the tasks is there; get them from {SOURCE}, or leave discoeval.root= out")
     return tasks
@@ -68,15 +67,5 @@ def _several(setting: Any) -> list[str]:
     return [] if setting is None else [setting] if isinstance(setting, str) else [str(name) for name in setting]
 
 
-def _classification(task: DiscourseTask, name: str, reading: Reading, context: Context) -> Classification:
-    parts: Sequence = task.train, task.dev, task.test
-    return Classification(
-        name,
-        task.classes,
-        *parts,
-        suite="discoeval",
-        grid=reading.grid(context.grid),
-        seed=context.seed,
-        features=reading.features,
-        second=second_measures,
-    )
+def _read_by(reading: Reading, task: Classification, context: Context) -> Classification:
+    return replace(task, grid=reading.grid(context.grid), seed=context.seed, features=reading.features)

@@ -1,19 +1,18 @@
 """Discourse relations: the pipe files of PDTB 2 and PDTB 3, and tables as GUM has them (.gdtb.tsv)."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines, read_table
-from probes.discoeval.items import SPLITS
+from probes.discoeval.items import SPLITS, frequent
 
 GROUPS = ("Explicit", "Implicit")
 SECTIONS = {"train": range(2, 15), "dev": range(15, 19), "test": range(19, 24)}  # Chen et al. 2019, section 3.1
-FEWEST = 10  # items of a sense that train must have
 TABLE = ("type", "sense", "sense2", "arg1", "arg2")
 PDTB_2, PDTB_3 = 48, 34  # columns
 SENSES = {PDTB_2: (11, 12, 13, 14), PDTB_3: (8, 9, 11, 12)}
@@ -46,7 +45,7 @@ def read_relations(paths: Sequence[Path], raw: Path | None) -> dict[str, dict[st
             every[relation.group][relation.split] += [
                 (sense, relation.first, relation.second) for sense in relation.senses
             ]
-    return {group: _frequent(parts) for group, parts in every.items()}
+    return {group: frequent(parts, itemgetter(0)) for group, parts in every.items()}
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -62,11 +61,6 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _is_relations(path: Path) -> bool:
     return path.name.endswith((".pipe", ".pdtb", ".gdtb.tsv", ".gdtb.tsv.gz")) or bool(FILE_NAME.fullmatch(path.name))
-
-
-def _frequent(parts: dict[str, list[Triple]]) -> dict[str, list[Triple]]:
-    counts = Counter(sense for sense, _, _ in parts["train"])
-    return {split: [triple for triple in triples if counts[triple[0]] >= FEWEST] for split, triples in parts.items()}
 
 
 def _table_relations(path: Path) -> Iterator[Relation]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from encoder_lab.storage.files import atomic_write
+from probes.classification import Classification
 from probes.discoeval.controls import balance, controls
-from probes.discoeval.items import DiscourseTask
 from probes.markdown import class_table, table
 
 NOTE = """\
@@ -14,14 +14,14 @@ on how many words each text of an item has. *Position only*: logistic regression
 *Ceiling*: the best that one answer to each text can reach, as some texts have several labels."""
 
 
-def write_report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacking: Sequence[str], out: Path) -> None:
+def write_report(tasks: Sequence[Classification], sizes: Mapping[str, int], lacking: Sequence[str], out: Path) -> None:
     with atomic_write(out / "report.md") as file:
         file.write(report(tasks, sizes, lacking))
 
 
-def report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacking: Sequence[str]) -> str:
+def report(tasks: Sequence[Classification], sizes: Mapping[str, int], lacking: Sequence[str]) -> str:
     """The page as Markdown."""
-    counts = [(t.name, *(len(part.gold) for part in (t.train, t.dev, t.test)), len(t.classes)) for t in tasks]
+    counts = [(t.name, *(len(part.gold) for part in t.parts), len(t.classes)) for t in tasks]
     measured = {task.name: controls(task) for task in tasks}
     lines = [
         "# Discourse tasks",

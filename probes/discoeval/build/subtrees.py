@@ -1,11 +1,15 @@
 """Subtrees put together: which nodes there are, and the EDUs on their two sides."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from probes.discoeval.build.relations import coarse
+import yaml
+
 from probes.discoeval.rst_files import Node
 
+RELATIONS = yaml.safe_load(Path(__file__).with_name("relations.yaml").read_text(encoding="utf-8"))
+COARSE = {fine: name for name, several in RELATIONS["rst_dt"].items() for fine in several.split()}
 MOST_EDUS = 2_000_000  # of all nodes of a document, each as often as it stands there; a long one of RST-DT has 10,000
 
 
@@ -24,6 +28,20 @@ class Subtree(NamedTuple):
 def label_of(nuclearity: str, relation: str) -> str:
     """NS-Elaboration: which side is the nucleus, and the coarse relation."""
     return f"{nuclearity}-{coarse(relation)}"
+
+
+def coarse(relation: str) -> str:
+    """Carlson et al. 2001's class of an RST-DT relation, GUM's of one of its own, else the relation as it is.
+
+    RST-DT's endings are left out: -e (embedded), -n and -s (which side is meant).
+    """
+    name = relation.strip().lower()
+    for ending in ("-e", "-n", "-s"):
+        name = name.removesuffix(ending)
+    first, hyphen, _ = name.partition("-")
+    if name in COARSE:
+        return COARSE[name]
+    return first.capitalize() if hyphen and first in RELATIONS["gum"].split() else relation.strip()
 
 
 def joined(label: str, parts: Sequence[Subtree]) -> Subtree:

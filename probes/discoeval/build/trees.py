@@ -1,7 +1,7 @@
 """Rhetorical trees as items: a node's label and the EDUs of its two subtrees, from .dis, .rs3 and .rst.jsonl files."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,9 @@ from encoder_lab.storage.text_files import read_json_lines
 from probes.discoeval.build.dis import read_dis
 from probes.discoeval.build.rs3 import read_rs3
 from probes.discoeval.build.subtrees import Subtree, TreeTooLargeError, joined, label_of
-from probes.discoeval.items import SPLITS
+from probes.discoeval.items import SPLITS, frequent
 from probes.discoeval.rst_files import Limits, Node
 
-FEWEST = 10  # items of a label that train must have
 SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "valid": "dev", "test": "test"}
 DEV_SHARE = 10  # without dev, one of this many documents of train is dev
 ENDINGS = (".dis", ".rs3", ".rst.jsonl", ".rst.jsonl.gz")
@@ -41,8 +40,7 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
         documents["dev"] = documents["train"][DEV_SHARE - 1 :: DEV_SHARE]
         documents["train"] = [d for i, d in enumerate(documents["train"], 1) if i % DEV_SHARE]
     nodes = {split: [node for tree in trees for node in tree] for split, trees in documents.items()}
-    counts = Counter(node.label for node in nodes["train"])
-    return {split: [node for node in part if counts[node.label] >= FEWEST] for split, part in nodes.items()}
+    return frequent(nodes, attrgetter("label"))
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

@@ -1,7 +1,10 @@
-"""The meaning of the labels of a treebank: one table per tag set. Another language needs one more table."""
+"""The meaning of the labels of a treebank: one table of tags.yaml per tag set."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, get_type_hints
+
+import yaml
 
 from encoder_lab.errors import InputError
 
@@ -49,71 +52,15 @@ class TagSet(NamedTuple):
     dotted: bool = False  # the capital letter of i is İ, that of ı is I, as in Turkish
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def _read(name: str, labels: dict[str, Any]) -> TagSet:
+    hints = get_type_hints(TagSet)
+    values = {key: frozenset(v.split()) if hints[key] == frozenset[str] else v for key, v in labels.items()}
+    return TagSet(name=name, **values)
 
 
-BE = _set("be am is are was were been being 's 're 'm ’s ’re ’m")
-HAVE = _set("have has had having 've 'd ’ve ’d")
-DO = _set("do does did done doing")
-QUOTES = _set("`` ''")
-TIMES = "time second minute hour day week month year decade century morning afternoon evening night today tomorrow"
-
-ENGLISH = TagSet(  # Penn Treebank
-    name="english/penn",
-    clause="S",
-    coordination="S",
-    predicates=_set("VP"),
-    conjunctions=_set("CC CONJP"),
-    coordinators=_set("and but or so yet"),
-    names=_set("NNP NNPS"),
-    capitals=_set("I"),
-    full_stop=".",
-    punctuation=_set(", . : -LRB- -RRB- # $ HYPH NFP SYM") | QUOTES,
-    quotes=QUOTES,
-    replaced=_set("NN NNS VB VBD VBG VBN VBP VBZ"),
-    auxiliaries=BE | HAVE | DO,
-    verb_phrase="VP",
-    noun_phrase="NP",
-    prepositional_phrase="PP",
-    numbers={"NN": "NN", "NNS": "NNS"},
-    tenses={"VBD": "PAST", "VBZ": "PRES", "VBP": "PRES"},
-    verbs=_set("MD TO VB VBD VBG VBN VBP VBZ"),
-    participle="VBN",
-    singular_verb="VBZ",
-    plural_verb="VBP",
-    not_objects=_set("ADV BNF CLR DIR EXT LGS LOC MNR PRD PRP TMP TTL VOC"),
-    time_nouns=frozenset(f"{noun}{ending}" for noun in TIMES.split() for ending in ("", "s")) | {"centuries"},
-    copulas=BE
-    | _set("become becomes became becoming remain remains remained remaining")
-    | _set("seem seems seemed seeming"),
-    perfect=HAVE,
-    shortened=_set("'s ’s 'd ’d"),
-    questions=_set("SBARQ SQ"),
-    base_verb="VB",
-    quantities=_set("lot lots number numbers couple bunch majority variety series range host pair")
-    | _set("kind kinds sort sorts type types handful rest half group part percent plenty dozens"),
-)
-
-MARKS = _set("$*LRB* $LRB $[")  # one tag, as files spell it, for quotation marks, brackets and dashes
-
-GERMAN = TagSet(  # NeGra and TIGER: flat clauses; STTS parts of speech, with separate tags for auxiliaries
-    name="german/tiger",
-    clause="S",
-    coordination="CS",
-    predicates=_set("VVFIN VAFIN VMFIN"),
-    verb_second=True,
-    conjunctions=_set("KON"),
-    coordinators=_set("und oder aber doch"),
-    names=_set("NN NE"),
-    full_stop="$.",
-    punctuation=_set("$, $.") | MARKS,
-    quotes=MARKS,
-    hanging=_set("$, $.") | MARKS,
-    replaced=_set("NN VVFIN VVIMP VVINF VVIZU VVPP"),
-)
-
-TAG_SETS = {tags.name: tags for tags in (ENGLISH, GERMAN)}
+TABLE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+TAG_SETS = {name: _read(name, labels) for name, labels in TABLE.items()}
+ENGLISH, GERMAN = TAG_SETS["english/penn"], TAG_SETS["german/tiger"]
 
 
 def tag_set(name: str) -> TagSet:

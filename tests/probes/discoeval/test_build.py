@@ -13,7 +13,7 @@ from probes.discoeval.build.documents import DocumentSource, Part, PlainDocument
 from probes.discoeval.build.tasks import build_task
 from probes.discoeval.controls import controls
 from probes.discoeval.data import read_discoeval
-from probes.discoeval.items import SPLITS
+from probes.discoeval.items import SPLITS, group_of
 from tests.probes.discoeval.test_relations import HEADER
 
 SIZES = {"train": 40, "dev": 10, "test": 10}
@@ -235,7 +235,7 @@ def test_stories_without_sections_give_all_but_ssp(tmp_path: Path, capsys: pytes
     arguments = [f"documents={path}", f"out={tmp_path / 'out'}", "train=20", "dev=4", "test=4"]
     assert command(arguments) == 0  # SSP was not asked for by name
     assert capsys.readouterr().err.startswith("SSP was not built: 0 train, 0 dev, 0 test items")
-    assert [task.group for task in read_discoeval(tmp_path / "out")[0]] == ["SP", "BSO", "DC"]
+    assert [group_of(task.name) for task in read_discoeval(tmp_path / "out")[0]] == ["SP", "BSO", "DC"]
     stories[3]["paragraphs"] = [7, 6]
     path.write_text("\n".join(map(json.dumps, stories)))
     assert command(arguments) == 2

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
+from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.discoeval.data import read_discoeval
 from probes.discoeval.features import ABLATIONS, READINGS
-from probes.discoeval.items import DiscourseTask
+from probes.discoeval.items import group_of
 from probes.task import Items
 from probes.vectors import Vectors
 from tests.probes.discoeval.small_files import small_files
@@ -70,17 +71,17 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tasks(root: Path) -> dict[str, DiscourseTask]:
+def tasks(root: Path) -> dict[str, Classification]:
     return {task.name: task for task in read_discoeval(root)[0]}
 
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_features_labels_and_order_equal_a_plain_implementation(name: str, root: Path, tasks: dict) -> None:
-    task = tasks[name]
-    for part, (x, y) in zip((task.train, task.dev, task.test), plain(root, name), strict=True):
+    task, group = tasks[name], group_of(name)
+    for part, (x, y) in zip(task.parts, plain(root, name), strict=True):
         assert part.gold.tolist() == y
-        np.testing.assert_allclose(ours(part, task.group), x, atol=1e-6)
-        assert ours(part, task.group).shape == (len(y), WIDTHS[task.group] * D)
+        np.testing.assert_allclose(ours(part, group), x, atol=1e-6)
+        assert ours(part, group).shape == (len(y), WIDTHS[group] * D)
 
 
 def test_rst_averages_the_edus_of_each_side_and_sorts_its_labels(root: Path, tasks: dict) -> None:
@@ -100,12 +101,6 @@ def test_bso_has_each_pair_in_both_orders(tasks: dict) -> None:
         pair for *pair, label in zip(*part.texts, part.gold, strict=True) if not label for pair in [tuple(pair)]
     }
     assert forward == {pair[::-1] for pair in backward}
-
-
-def test_each_sentence_is_listed_once(tasks: dict) -> None:
-    for task in tasks.values():
-        every = [text for part in (task.train, task.dev, task.test) for text in part.sentences]
-        assert sorted(set(every)) == sorted(task.sentences)
 
 
 def test_only_dc_has_a_hidden_layer_and_its_settings_stay_its_own() -> None:

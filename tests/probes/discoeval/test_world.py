@@ -10,8 +10,9 @@ from datamodules.demo.lexicon import lexicon
 from datamodules.demo.relations import CONNECTIVES, relation
 from datamodules.demo.rhetoric import edus, rhetorical_tree
 from datamodules.demo.scripts import CONTRASTS, EFFECTS, ORDERS
+from probes.classification import Classification
 from probes.discoeval.controls import controls
-from probes.discoeval.items import DiscourseTask, keys_of
+from probes.discoeval.items import group_of, keys_of
 from probes.discoeval.world import world_tasks
 
 WORDS = lexicon()
@@ -20,8 +21,8 @@ GROUPS = ["SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT"]
 
 
 @pytest.fixture(scope="module")
-def tasks() -> dict[str, DiscourseTask]:
-    return {task.group: task for task in world_tasks(SIZES, seed=3)}
+def tasks() -> dict[str, Classification]:
+    return {group_of(task.name): task for task in world_tasks(SIZES, seed=3)}
 
 
 FORMS = {
@@ -103,14 +104,14 @@ def oracle(group: str, item: tuple) -> object:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_an_oracle_that_knows_the_world_is_nearly_always_right(group: str, tasks: dict[str, DiscourseTask]) -> None:
+def test_an_oracle_that_knows_the_world_is_nearly_always_right(group: str, tasks: dict[str, Classification]) -> None:
     task = tasks[group]
     said = [oracle(group, item) for item in keys_of(task.test)]
     assert np.mean([answer == task.classes[y] for answer, y in zip(said, task.test.gold, strict=True)]) > 0.97
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_lengths_and_places_tell_nothing(group: str, tasks: dict[str, DiscourseTask]) -> None:
+def test_lengths_and_places_tell_nothing(group: str, tasks: dict[str, Classification]) -> None:
     task = tasks[group]
     measured = controls(task)
     most = measured["majority"] / 100
@@ -120,15 +121,15 @@ def test_lengths_and_places_tell_nothing(group: str, tasks: dict[str, DiscourseT
     assert measured["ceiling"] > 99
 
 
-def test_every_group_has_the_wanted_size(tasks: dict[str, DiscourseTask]) -> None:
+def test_every_group_has_the_wanted_size(tasks: dict[str, Classification]) -> None:
     assert list(tasks) == GROUPS
     for group, task in tasks.items():
-        sizes = [len(part.gold) for part in (task.train, task.dev, task.test)]
+        sizes = [len(part.gold) for part in task.parts]
         assert sizes == [(2 if group == "BSO" else 1) * size for size in SIZES.values()]
         assert len(set(task.train.gold.tolist())) == len(task.classes)
 
 
-def test_splits_share_few_sentences(tasks: dict[str, DiscourseTask]) -> None:
+def test_splits_share_few_sentences(tasks: dict[str, Classification]) -> None:
     for task in tasks.values():
         train, test = set(task.train.sentences), set(task.test.sentences)
         assert len(train & test) < 0.02 * len(test)
