@@ -5,6 +5,7 @@ items, and how much shorter a code is than that of a bag of the same word vector
 """
 
 import warnings
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,10 +18,9 @@ from probes.bits.tasks import Bits, codes_of
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.evaluation import Evaluated, name_of
-from probes.hard.items import hard_items
 from probes.probing.controls import PER, control_task
 from probes.statistics import Interval, compare, unpaired, wilson
-from probes.task import NO_ITEMS, DerivedTask, Outcome, Task, hashed
+from probes.task import NO_ITEMS, DerivedTask, Items, Outcome, Task, hashed
 
 
 def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed: int) -> list[Task]:
@@ -117,3 +117,29 @@ def _gain(own: Evaluated, bag: Evaluated) -> Outcome:
 
 def _outcome(score: Interval, dev: float, numbers: dict[str, float], seconds: float) -> Outcome:
     return Outcome(dev, *score, NO_ITEMS, {**numbers}, {}, seconds)
+
+
+def hard_items(task: Classification) -> np.ndarray:
+    """Which test items (N_test,) are hard.
+
+    Of the words of an item, the one that decides has the surest majority label in the training items, by its share
+    with one more count of each class. An item without a known word has the majority label of the task.
+    """
+    classes = len(task.classes)
+    counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(classes, np.int64))
+    for words, gold in zip(_words(task.train), task.train.gold, strict=True):
+        for word in words:
+            counts[word][gold] += 1
+    labels = {word: (int(n.argmax()), (n.max() + 1) / (n.sum() + classes)) for word, n in counts.items()}
+    most = int(np.bincount(task.train.gold, minlength=classes).argmax())
+    deciding = [
+        max((labels[w] for w in words if w in labels), key=lambda x: x[1], default=(most,))
+        for words in _words(task.test)
+    ]
+    return np.array([label[0] for label in deciding], dtype=np.int64) != task.test.gold
+
+
+def _words(items: Items) -> list[list[str]]:
+    """The distinct words of each item, in their order."""
+    texts = [" ".join(map(str, columns)) for columns in zip(*items.texts, strict=True)]
+    return [list(dict.fromkeys(text.split())) for text in texts]

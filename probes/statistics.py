@@ -120,7 +120,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * float(tail))  # binomtest takes a thousand times as long
 
 
-def compare(first: np.ndarray, second: np.ndarray, seed: int = 0) -> PairedComparison:
+def compare(first: np.ndarray, second: np.ndarray) -> PairedComparison:
     """Compare two models on the same N sentences; `first (N,)`, `second (N,)`: which are correct."""
     if first.shape != second.shape or not len(first):
         raise ValueError(f"the same sentences for both, not {first.shape} and {second.shape}")
@@ -128,7 +128,7 @@ def compare(first: np.ndarray, second: np.ndarray, seed: int = 0) -> PairedCompa
     total = len(first)
     # Sentences on which both agree do not matter, so a bootstrap sample is a draw of three counts.
     shares = np.array([only_first, only_second, total - only_first - only_second]) / total
-    drawn = np.random.default_rng(seed).multinomial(total, shares, DRAWS)
+    drawn = np.random.default_rng(0).multinomial(total, shares, DRAWS)
     low, high = np.quantile(100 * (drawn[:, 0] - drawn[:, 1]) / total, (0.025, 0.975))
     difference = 100 * (only_first - only_second) / total
     return PairedComparison(difference, float(low), float(high), mcnemar(only_first, only_second))

@@ -6,9 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
 
-from datamodules.corpora.held_out import UnreadDocument
+from datamodules.corpora.held_out import PerhapsTokenized, UnreadDocument
 from datamodules.corpora.on_disk import text_files
-from datamodules.corpora.tokenized import PerhapsTokenized
 from datamodules.corpus import Document, Section, Split
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from datamodules.corpora.on_disk import Example, OnDisk, find_file, refuse_languages
-from datamodules.corpora.parallel_files import aligned
+from datamodules.corpora.on_disk import Example, OnDisk, aligned, find_file, refuse_languages
 from datamodules.corpus import Split
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Seed, SourceLanguage

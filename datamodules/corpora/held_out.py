@@ -9,9 +9,11 @@ from typing import Annotated, NamedTuple
 
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Document, Split
+from datamodules.text.languages import check_language
+from datamodules.text.tokenize import tokenize
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import CorpusSize, PartHeldOutOrNull, ProbeSplit
+from encoder_lab.settings.types import CorpusSize, PartHeldOutOrNull, ProbeSplit, SourceLanguage, Tokenized
 
 SHARES: dict[Split, int] = {"dev": 1, "test": 1, "probe": 2}  # parts of `held_out`; the rest is train
 HELD_OUT, OF_FEW, FEW = 20, 10, 500_000  # usual; of fewer bytes, so that small text has probing tasks
@@ -126,3 +128,27 @@ class DocumentCorpus(OnDisk):
         if split == "train" or self.size is None or split not in MOST:
             return self.size if split == "train" else MOST.get(split)
         return min(MOST[split], max(500, self.size // 5))
+
+
+class PerhapsTokenized(DocumentCorpus):
+    """`tokenized`: the text is already tokenised, with spaces between tokens."""
+
+    def __init__(
+        self,
+        root: Annotated[str | None, "a file, or a folder of .jsonl, .jsonl.gz, .jsonl.bz2"],
+        size: CorpusSize = None,
+        tokenized: Tokenized = False,
+        source_language: SourceLanguage = "en",
+        held_out: PartHeldOutOrNull = None,
+        probe_split: ProbeSplit = True,
+    ) -> None:
+        super().__init__(root, size, held_out, probe_split)
+        check_language(source_language, "corpus.source_language")
+        self.tokenized, self.source_language = tokenized, source_language
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} tokenized {self.tokenized}"
+
+    def tokens(self, text: str) -> str:
+        """The text with single spaces between its tokens."""
+        return " ".join(text.split()) if self.tokenized else tokenize(text, self.source_language)

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from datamodules.corpora.on_disk import OnDisk, find_file, refuse_languages
-from datamodules.corpora.parallel_files import aligned
+from datamodules.corpora.on_disk import OnDisk, aligned, find_file, refuse_languages
 from datamodules.corpus import Split
 from encoder_lab.settings.types import CorpusSize, SourceLanguage
 from encoder_lab.storage.text_files import read_lines

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from datamodules.corpora.parallel_files import aligned
+from datamodules.corpora.on_disk import aligned
 from datamodules.corpus import Corpus, Split
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize, tokenize_pair

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from datamodules.corpora.held_out import UnreadDocument
+from datamodules.corpora.held_out import PerhapsTokenized, UnreadDocument
 from datamodules.corpora.on_disk import text_files
-from datamodules.corpora.tokenized import PerhapsTokenized
 from datamodules.corpus import Document, Section
 from encoder_lab.storage.text_files import read_lines
 

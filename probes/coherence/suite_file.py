@@ -192,15 +192,13 @@ def check_predictions(suite: TestSuite, where: str, syntaxgym: bool = False) -> 
                 raise InputError(f"{place}: no region {value.region}; region_meta names 1 to {len(suite.regions)}")
 
 
-def record_of(suite: TestSuite, values: Sequence[Sequence[Sequence[float]]] | None = None) -> dict[str, Any]:
-    """The suite as JSON has it, with region values (items, conditions, regions) where it has been scored."""
+def record_of(suite: TestSuite) -> dict[str, Any]:
+    """The suite as JSON has it."""
     items = []
-    for at, item in enumerate(suite.items):
+    for item in suite.items:
         conditions = []
-        for place, (name, texts) in enumerate(zip(suite.conditions, item.texts, strict=True)):
-            regions: list[dict[str, Any]] = [{"region_number": n, "content": text} for n, text in enumerate(texts, 1)]
-            for region, value in zip(regions, values[at][place] if values is not None else (), strict=False):
-                region["metric_value"] = {suite.metric: float(value) if value == value else None}  # NaN is no JSON
+        for name, texts in zip(suite.conditions, item.texts, strict=True):
+            regions = [{"region_number": number, "content": text} for number, text in enumerate(texts, 1)]
             conditions.append({"condition_name": name, "regions": regions})
         source = {"source": item.source} if item.source else {}
         items.append({"item_number": item.number, **source, "conditions": conditions})
@@ -212,15 +210,9 @@ def record_of(suite: TestSuite, values: Sequence[Sequence[Sequence[float]]] | No
     }
 
 
-def write_suite(
-    suite: TestSuite, path: Path, values: Sequence[Sequence[Sequence[float]]] | None = None, model: str = ""
-) -> None:
-    """Write the suite as JSON; with `values`, (items, conditions, regions), also the value of each region."""
-    record = record_of(suite, values)
-    if model:
-        record["meta"]["model"] = model
+def write_suite(suite: TestSuite, path: Path) -> None:
     with atomic_write(path) as file:
-        json.dump(record, file, indent=1, ensure_ascii=False)
+        json.dump(record_of(suite), file, indent=1, ensure_ascii=False)
         file.write("\n")
 
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from datamodules.demo.narratives import narrative
-from datamodules.demo.relations import SENSES, relation
-from datamodules.demo.rhetoric import LABELS, rhetorical_tree
+from datamodules.demo.relations import LABELS, SENSES, relation, rhetorical_tree
 from probes.classification import Classification
 from probes.discoeval.build.documents import Part, PlainDocument
 from probes.discoeval.build.tasks import BUILDERS, Rows, build_task

@@ -1,23 +1,30 @@
 """The geometry suite: each measure of the shape of the vectors is a task."""
 
+import itertools
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor
 
+from datamodules.corpus import Corpus
 from encoder_lab.errors import InputError
 from encoder_lab.storage.code import code_of
 from probes.geometry import measures
-from probes.geometry.data import FEWEST, sentences_of
+from probes.probing.data import held_out_text
 from probes.statistics import Interval
 from probes.suites import Context
 from probes.task import NO_ITEMS, Outcome, hashed
-from probes.vectors import Vectors
+from probes.vectors import Vectors, distinct
+
+FEWEST = 40  # sentences: four in each group of the jackknife
+SPREAD = 20  # sentences that are read for each that is drawn
+
 
 DIMENSIONS, PERCENT = "dimensions", "percent"
 MEASURES: dict[str, tuple[Callable[[Tensor], Interval], str]] = {
@@ -85,6 +92,15 @@ def tasks(context: Context, settings: GeometrySettings) -> list[Shape]:
     """Every measure, of the same sentences."""
     sentences = sentences_of(context.corpus, settings.sentences, context.seed)
     return [Shape(name, sentences) for name in MEASURES]
+
+
+def sentences_of(corpus: Corpus, size: int, seed: int) -> list[str]:
+    """`size` distinct sentences that no objective trains on, or as many as there are. Raises InputError for too few."""
+    read = distinct(itertools.islice(held_out_text(corpus), SPREAD * size))
+    if len(read) < FEWEST:
+        raise InputError(f"suite=geometry needs {FEWEST} held-out sentences; this corpus= has {len(read)}")
+    drawn = np.random.default_rng(seed).choice(len(read), min(size, len(read)), replace=False)
+    return [read[place] for place in sorted(drawn)]
 
 
 def matrix_of(vectors: Vectors, sentences: list[str]) -> Tensor:

@@ -17,8 +17,7 @@ from probes.bits.variational import variational_length, weight_nats
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid, Labelled
 from probes.evaluation import Evaluation
-from probes.hard.items import hard_items
-from probes.measures import measures_of
+from probes.measures import hard_items, measures_of
 from probes.statistics import compare
 from probes.task import Items, single
 

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from probes.coherence.build.draft import Draft, DraftPair, suite_of_pairs, twins_of
-from probes.coherence.build.texts import SourceText, windows
+from probes.coherence.build.texts import WINDOW, SourceText, windows
 
 
-def cloze(texts: Iterable[SourceText], size: int = 5) -> Draft:
+def cloze(texts: Iterable[SourceText]) -> Draft:
     """One suite. The endings are those of the Story Cloze test; other stories exchange their endings in pairs.
 
     Two stories that exchange endings of about the same length give two items, so that a model which sees no context
@@ -19,10 +19,10 @@ def cloze(texts: Iterable[SourceText], size: int = 5) -> Draft:
             excluded["dialogues, which have no ending"] += 1
         elif text.wrong_ending:
             pairs.append(_pair(text, text.wrong_ending))
-        elif pieces := windows(text, size):
+        elif pieces := windows(text):
             open_stories += [(text.about or text.source, piece) for piece in pieces]
         else:
-            excluded[f"texts of fewer than {size} sentences"] += 1
+            excluded[f"texts of fewer than {WINDOW} sentences"] += 1
     waiting: list[tuple[str, SourceText]] = []
     for story, piece in sorted(open_stories, key=lambda item: (len(item[1].sentences[-1].split()), item[1].source)):
         for at, (other_story, other) in enumerate(waiting):

@@ -7,13 +7,13 @@ import numpy as np
 
 from datamodules.text.sentences import SEPARATOR
 from probes.coherence.build.draft import Draft, DraftPair, generator, suite_of_pairs
-from probes.coherence.build.texts import SourceText, windows
+from probes.coherence.build.texts import WINDOW, SourceText, windows
 from probes.coherence.suite_file import TestSuite
 
 CONDITIONS = ("original", "shuffled")
 
 
-def order(texts: Iterable[SourceText], seed: int, size: int = 5, separator: bool = False) -> Draft:
+def order(texts: Iterable[SourceText], seed: int, separator: bool = False) -> Draft:
     """Two suites of stories and documents, two of dialogues: all sentences shuffled, and only those before the last.
 
     Both texts of a pair have the same words. With `separator` there is `[SEP]` between the turns of a dialogue.
@@ -26,9 +26,9 @@ def order(texts: Iterable[SourceText], seed: int, size: int = 5, separator: bool
         change = f" {SEPARATOR}" if text.dialogue and separator else ""
         between = f"{change} "
         pairs = whole.setdefault(genre, []), context.setdefault(genre, [])
-        pieces = windows(text, size)
+        pieces = windows(text)
         if not pieces:
-            excluded[f"texts of fewer than {size} sentences"] += 1
+            excluded[f"texts of fewer than {WINDOW} sentences"] += 1
         for piece in pieces:
             sentences = piece.sentences
             if len(sentences) < 3:

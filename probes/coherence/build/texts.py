@@ -21,6 +21,7 @@ ROC = [f"sentence{number}" for number in range(1, 6)]
 CONTEXT = [f"InputSentence{number}" for number in range(1, 5)]
 ENDINGS = ["RandomFifthSentenceQuiz1", "RandomFifthSentenceQuiz2"]
 ANSWER = "AnswerRightEnding"
+WINDOW = 5  # sentences of a story, and of a piece of a longer text
 SILENCE = "__SILENCE__"  # PersonaChat's mark of a speaker who says nothing
 
 
@@ -125,9 +126,9 @@ def _list(value: Any) -> list[Any]:
     return value
 
 
-def windows(text: SourceText, size: int) -> list[SourceText]:
-    """A dialogue unchanged; any other text in pieces of `size` sentences that do not overlap."""
-    if text.dialogue or len(text.sentences) == size:
+def windows(text: SourceText) -> list[SourceText]:
+    """A dialogue unchanged; any other text in pieces of WINDOW sentences that do not overlap."""
+    if text.dialogue or len(text.sentences) == WINDOW:
         return [text]
-    starts = range(0, len(text.sentences) - size + 1, size)
-    return [SourceText(f"{text.source}, sentence {at + 1}", text.sentences[at : at + size]) for at in starts]
+    starts = range(0, len(text.sentences) - WINDOW + 1, WINDOW)
+    return [SourceText(f"{text.source}, sentence {at + 1}", text.sentences[at : at + WINDOW]) for at in starts]

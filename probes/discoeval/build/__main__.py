@@ -53,10 +53,9 @@ def build(options: SimpleNamespace) -> list[str]:
     from datamodules.text.languages import check_language
     from probes.discoeval.build.documents import DocumentSource, read_documents
     from probes.discoeval.build.pdtb import GROUPS, read_relations
-    from probes.discoeval.build.report import write_report
     from probes.discoeval.build.tasks import BUILDERS, build_task
     from probes.discoeval.build.trees import read_trees
-    from probes.discoeval.build.write import write_relations, write_rows, write_trees
+    from probes.discoeval.build.write import write_relations, write_report, write_rows, write_trees
     from probes.discoeval.data import DOMAIN, read_discoeval
     from probes.discoeval.items import SPLITS
 

@@ -21,11 +21,10 @@ from probes.probing.build.odd_man_out import odd_man_out
 from probes.probing.build.pool import Pool, Sizes, gather
 from probes.probing.build.sampling import TaskDraft
 from probes.probing.build.surface import sent_len, word_content
-from probes.probing.build.swaps import bigram_shift
 from probes.probing.build.syntax import top_constituents
 from probes.probing.build.tags import ENGLISH, TagSet
-from probes.probing.build.targets import by_target
-from probes.probing.build.whole import sentence_type, voice
+from probes.probing.build.targets import by_target, sentence_type, voice
+from probes.probing.build.word_order import bigram_shift
 
 TaskBuilder = Callable[[Pool, Sizes], TaskDraft]
 TASKS: dict[str, TaskBuilder] = {

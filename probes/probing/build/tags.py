@@ -54,7 +54,9 @@ class TagSet(NamedTuple):
 
 def _read(name: str, labels: dict[str, Any]) -> TagSet:
     hints = get_type_hints(TagSet)
-    values = {key: frozenset(v.split()) if hints[key] == frozenset[str] else v for key, v in labels.items()}
+    values: dict[str, Any] = {
+        key: frozenset(v.split()) if hints[key] == frozenset[str] else v for key, v in labels.items()
+    }
     return TagSet(name=name, **values)
 
 

@@ -1,4 +1,4 @@
-"""Tense, SubjNum and ObjNum: classes that depend on one word form (Conneau et al. 2018, section 2)."""
+"""Classes of one word form, such as Tense (Conneau et al. 2018, section 2), and of a sentence as a whole."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced
+from probes.probing.build.tags import TagSet
 
 MOST_SHARE = 20  # a form fills at most a twentieth of its class if there are enough others
 
@@ -62,3 +63,34 @@ def _rare_first(targets: Iterable[tuple[Analysis, Target]], most: int) -> list[t
         turns.append((seen[word] // most, s, word))
     turns.sort(key=lambda turn: turn[0])
     return [(s, word) for _, s, word in turns]
+
+
+def voice(pool: Pool, sizes: Sizes) -> TaskDraft:
+    """Is the main clause active or passive?"""
+    return _by_class("Passive", pool, sizes)
+
+
+def sentence_type(pool: Pool, sizes: Sizes) -> TaskDraft:
+    """Is it a declarative, an interrogative or an imperative? Without final marks, which would say it."""
+    return _by_class("SentType", pool, sizes, marks=False)
+
+
+def _by_class(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskDraft:
+    known = set() if marks else {s.sentence for s in pool.all()}
+    sources: dict[str, str] = {}
+    splits: list[dict[str, list[str]]] = [{} for _ in sizes]
+    for classes, split in zip(splits, pool.splits, strict=True):
+        for s in split:
+            label = dict(s.classes).get(name)
+            text = s.sentence if marks else _without_final_marks(s, pool.tags)
+            if label and text and text not in known and text not in sources:
+                sources[text] = s.sentence
+                classes.setdefault(label, []).append(text)
+    return balanced(name, splits, sizes, sources=sources)
+
+
+def _without_final_marks(s: Analysis, tags: TagSet) -> str:
+    words, parts = s.words, s.tags.split(" ")
+    while words and parts[len(words) - 1] in tags.punctuation:
+        words.pop()
+    return " ".join(words)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from datamodules.demo.lexicon import lexicon
-from datamodules.demo.relations import CONNECTIVES, relation
-from datamodules.demo.rhetoric import edus, rhetorical_tree
+from datamodules.demo.relations import CONNECTIVES, edus, relation, rhetorical_tree
 from datamodules.demo.scripts import CONTRASTS, EFFECTS, ORDERS
 from probes.classification import Classification
 from probes.discoeval.controls import controls

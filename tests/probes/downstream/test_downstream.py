@@ -20,8 +20,7 @@ from probes.downstream import data, relatedness
 from probes.downstream.data import STS, TASKS, known, read_downstream
 from probes.downstream.folds import at_once, by_folds, nested
 from probes.downstream.relatedness import regression, targets
-from probes.downstream.scoring import Downstream
-from probes.downstream.similarity import cosines, similarity
+from probes.downstream.scoring import Downstream, cosines, similarity
 from probes.downstream.tasks import DownstreamSettings
 from probes.downstream.tasks import tasks as downstream_tasks
 from probes.evaluation import Evaluation, distinct_sentences

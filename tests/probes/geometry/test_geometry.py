@@ -10,9 +10,8 @@ from torch import nn
 
 from encoder_lab.errors import InputError
 from probes.geometry import measures
-from probes.geometry.data import sentences_of
 from probes.geometry.history import VECTORS, file_of, read_state
-from probes.geometry.tasks import MEASURES, Shape
+from probes.geometry.tasks import MEASURES, Shape, sentences_of
 from probes.results import read_rows
 from probes.vectors import Vectors
 from probes.watch import probe_now
