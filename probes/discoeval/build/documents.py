@@ -113,7 +113,8 @@ def read_conversations(root: Path) -> Iterator[tuple[str | None, str, list[str]]
     """The split, if folders say so, the name and the messages of each conversation, in their order.
 
     A folder of the Ubuntu channel (Kummerfeld et al. 2019) has `NAME.annotation.txt`, lines `7 9 -` for two messages of
-    one conversation, numbered from 0, and `NAME.tok.txt` with a message on each line, between `<s>` and `</s>`. Folders named train, dev and test are the splits. Raises InputError naming file and line.
+    one conversation, numbered from 0, and `NAME.tok.txt` with a message on each line, between `<s>` and `</s>`. Folders
+    named train, dev and test are the splits. Raises InputError naming file and line.
     """
     for path in sorted(root.rglob(f"*{ANNOTATION}")):
         name = path.name.removesuffix(ANNOTATION)
