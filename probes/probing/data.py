@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, NamedTuple
 
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Corpus, NoSuchView, made_of
@@ -25,7 +25,6 @@ from encoder_lab.storage.text_files import read_lines
 from probes.classification import Classification
 from probes.probing.build.all_tasks import (
     MORE_TASKS,
-    NO_TASKS,
     TASKS,
     BuiltTasks,
     TaskBuilder,
@@ -44,6 +43,8 @@ from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
 
 Tags = Annotated[str, "what the labels of its trees mean: english/penn | german/tiger, see docs/probing_tasks.md"]
+Own = Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"]
+NO_TASKS: Mapping[str, TaskBuilder] = {}
 ALL = "all"  # in place of the names of tasks: all that the source has
 RequestedSizes = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
 USUAL = Sizes(1200, 300, 500)
@@ -56,20 +57,20 @@ class FromCorpus:
     def __init__(
         self,
         tags: Tags = ENGLISH.name,
-        own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
+        own: Own = NO_TASKS,
     ) -> None:
         self.tags, self.own = tag_set(tags), own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        wanted, corpus = built_sizes(sizes), context.corpus
-        enough = TREES_PER_SENTENCE * sum(wanted)
+        request, corpus = Request(context, names, built_sizes(sizes), self.own), context.corpus
+        enough = TREES_PER_SENTENCE * sum(request.sizes)
         with suppress(NoSuchView):
             trees = itertools.islice(corpus.trees("probe"), enough)
-            return _tree_tasks(context, made_of(corpus), numbered(trees), names, wanted, self.tags, self.own)
+            return request.of_trees(made_of(corpus), numbered(trees), self.tags)
         with suppress(NoSuchView):
             analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), enough))
-            return _dependency_tasks(context, made_of(corpus), analyses, names, wanted, self.own)
-        return FromText([], own=self.own).tasks(context, names, sizes)
+            return request.of_dependencies(made_of(corpus), analyses)
+        return request.of_text(made_of(corpus), itertools.islice(held_out_text(corpus), enough))
 
 
 class FromTrees:
@@ -79,7 +80,7 @@ class FromTrees:
         self,
         paths: Annotated[Paths, "files (.mrg, .txt, .gz; tab-separated with the tree last), or folders"],
         tags: Tags = ENGLISH.name,
-        own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
+        own: Own = NO_TASKS,
         on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
         check_on_bad_tree("probes.on_bad_tree", on_bad_tree)
@@ -89,10 +90,10 @@ class FromTrees:
         self.paths, self.tags, self.own = [Path(path) for path in paths], tag_set(tags), own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        wanted = built_sizes(sizes)
+        request = Request(context, names, built_sizes(sizes), self.own)
         read = [*contents_of(_files(self.paths, tree_files)), self.on_bad_tree]
         trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
-        return _tree_tasks(context, read, trees, names, wanted, self.tags, self.own)
+        return request.of_trees(read, trees, self.tags)
 
 
 class FromTreebank:
@@ -106,7 +107,7 @@ class FromTreebank:
         self,
         paths: Annotated[Paths, "CoNLL-U files (.conllu, .gz, .bz2), or folders; train, dev, test keep their splits"],
         test_paths: Annotated[Paths, "the test split, in place of that of paths: such as a parallel treebank"] = (),
-        own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
+        own: Own = NO_TASKS,
     ) -> None:
         if not paths:
             raise InputError("probes=ud needs probes.paths=[FILE_OR_FOLDER,...] with CoNLL-U files")
@@ -114,12 +115,12 @@ class FromTreebank:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks that can be built; says why others cannot."""
-        wanted = built_sizes(sizes)
+        request = Request(context, names, built_sizes(sizes), self.own)
         files, test = _files(self.paths, conllu_files), _files(self.test_paths, conllu_files)
         portions = Progress(portions_of(files, test), "probing tasks", unit=" portions")
-        analyses = analyse_treebank(portions, wanted if test else None)
+        analyses = analyse_treebank(portions, request.sizes if test else None)
         read = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
-        return _dependency_tasks(context, read, analyses, names, wanted, self.own)
+        return request.of_dependencies(read, analyses)
 
 
 class FromText:
@@ -134,7 +135,7 @@ class FromText:
         paths: Annotated[Paths, "files with a sentence per line (.txt, .gz, .bz2), or folders; []: text of the corpus"],
         tokenized: Annotated[bool, "true if these files are already tokenised, with spaces between tokens"] = False,
         language: Annotated[str | None, "of the files, for their tokens; null: that of the corpus"] = None,
-        own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
+        own: Own = NO_TASKS,
     ) -> None:
         if not paths and (tokenized or language):
             raise InputError("probes.tokenized= and probes.language= are about files; give probes.paths=[FILE,...]")
@@ -143,24 +144,13 @@ class FromText:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks that can be built; says why others cannot."""
-        wanted = built_sizes(sizes)
-        if self.paths:
-            files = _files(self.paths, partial(text_files, endings=(".txt",)))
-            language = self.language or context.given_corpus.source_language
-            read: Sequence[object] = [*contents_of(files), "" if self.tokenized else language]
-            text = _lines(files, None if self.tokenized else language)
-        else:
-            read = made_of(context.corpus)
-            text = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(wanted))
-
-        builders, seen = TEXT_TASKS | dict(self.own), Progress(text, "probing tasks", unit=" sentences")
-        return _cached(
-            context,
-            [read, wanted, context.seed, "text"],
-            all_or(names, builders),
-            builders,
-            lambda unknown: build_plain(seen, wanted, unknown, context.seed, self.own),
-        )
+        request = Request(context, names, built_sizes(sizes), self.own)
+        if not self.paths:
+            held_out = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(request.sizes))
+            return request.of_text(made_of(context.corpus), held_out)
+        files = _files(self.paths, partial(text_files, endings=(".txt",)))
+        language = None if self.tokenized else self.language or context.given_corpus.source_language
+        return request.of_text([*contents_of(files), language or ""], _lines(files, language))
 
 
 class FromSentEval:
@@ -231,11 +221,6 @@ def held_out_text(corpus: Corpus) -> Iterator[str]:
     return itertools.chain.from_iterable(corpus.sentences(split) for split in corpus.for_probing)
 
 
-def all_or(names: Sequence[str], builders: Iterable[str]) -> list[str]:
-    """The names of tasks, or those of all builders."""
-    return list(builders) if list(names) == [ALL] else list(names)
-
-
 def _lines(files: Sequence[Path], language: str | None) -> Iterator[str]:
     """The lines of text files, tokenised if they have a language."""
     lines = (line for file in files for _, line in read_lines(file) if line.strip())
@@ -249,76 +234,71 @@ def _files(paths: Sequence[Path], inside: Callable[[Path], list[Path]]) -> list[
     return [file for path in paths for file in inside(path)]
 
 
-def _tree_tasks(
-    context: Context,
-    read: Sequence[object],
-    trees: Iterator[Bracketed],
-    names: Sequence[str],
-    sizes: Sizes,
-    tags: TagSet,
-    own: Mapping[str, TaskBuilder],
-) -> list[Classification]:
-    """Tasks from Penn-style trees. Raises InputError if one of them cannot be built."""
-    seen = Progress(trees, "probing tasks", unit=" trees")
-    return _cached(
-        context,
-        [read, sizes, context.seed, tags.name],
-        all_or(names, [*supported_tasks(tags), *own]),
-        TASKS | MORE_TASKS | dict(own),
-        lambda unknown: build_tasks(seen, sizes, unknown, context.seed, tags=tags, own=own),
-    )
+class Request(NamedTuple):
+    """What is asked of a source that builds its tasks; each is built once."""
 
+    context: Context
+    names: Sequence[str]
+    sizes: Sizes
+    own: Mapping[str, TaskBuilder]
 
-def _dependency_tasks(
-    context: Context,
-    read: Sequence[object],
-    analyses: Iterator[Analysis],
-    names: Sequence[str],
-    sizes: Sizes,
-    own: Mapping[str, TaskBuilder],
-) -> list[Classification]:
-    """Tasks from dependency trees that can be built; says why others cannot."""
-    builders, key = UD_TASKS | dict(own), [read, sizes, context.seed, "ud"]
-    build = partial(build_universal, analyses, sizes, seed=context.seed, own=own)
-    return _cached(context, key, all_or(names, builders), builders, build)
+    def of_trees(self, read: Sequence[object], trees: Iterator[Bracketed], tags: TagSet) -> list[Classification]:
+        """Tasks from Penn-style trees. Raises InputError if one of them cannot be built."""
+        seen, builders = Progress(trees, "probing tasks", unit=" trees"), TASKS | MORE_TASKS | dict(self.own)
+        build = partial(build_tasks, seen, self.sizes, seed=self.context.seed, tags=tags, builders=builders)
+        return self._cached(read, tags.name, builders, [*supported_tasks(tags), *self.own], build)
 
+    def of_dependencies(self, read: Sequence[object], analyses: Iterator[Analysis]) -> list[Classification]:
+        """Tasks from dependency trees that can be built; says why others cannot."""
+        builders = UD_TASKS | dict(self.own)
+        build = partial(build_universal, analyses, self.sizes, seed=self.context.seed, builders=builders)
+        return self._cached(read, "ud", builders, builders, build)
 
-def _cached(
-    context: Context,
-    key: list[Any],
-    names: Sequence[str],
-    builders: Mapping[str, TaskBuilder],
-    build: Callable[[list[str]], BuiltTasks],
-) -> list[Classification]:
-    """Tasks from the files of an earlier build by the same code, or built now and written in the published format.
+    def of_text(self, read: Sequence[object], text: Iterator[str]) -> list[Classification]:
+        """Tasks from sentences that can be built; says why others cannot."""
+        seen, builders = Progress(text, "probing tasks", unit=" sentences"), TEXT_TASKS | dict(self.own)
+        build = partial(build_plain, seen, self.sizes, seed=self.context.seed, builders=builders)
+        return self._cached(read, "text", builders, builders, build)
 
-    Says of each task that cannot be built why. Raises InputError if that is all of them.
-    """
-    refuse_unknown_tasks(names, builders)
-    folder = context.cache / f"probing-{key_of(code_of(_cached), *key)}"
-    files = {name: folder / f"{name}-{code_of(builders[name])}.txt" for name in names}
-    whys = {name: file.with_suffix(".why") for name, file in files.items()}
+    def _cached(
+        self,
+        read: Sequence[object],
+        form: str,
+        builders: Mapping[str, TaskBuilder],
+        every: Iterable[str],
+        build: Callable[[list[str]], BuiltTasks],
+    ) -> list[Classification]:
+        """Tasks from the files of an earlier build by the same code, or built now and written in the published format.
 
-    def unknown() -> list[str]:
-        return [name for name in names if not files[name].exists() and not whys[name].exists()]
+        `every`: the tasks that are built where all are asked for. Says of each task that cannot be built why. Raises
+        InputError if that is all of them.
+        """
+        names = list(every) if list(self.names) == [ALL] else list(self.names)
+        refuse_unknown_tasks(names, builders)
+        folder = self.context.cache / f"probing-{key_of(code_of(Request), read, self.sizes, self.context.seed, form)}"
+        files = {name: folder / f"{name}-{code_of(builders[name])}.txt" for name in names}
+        whys = {name: file.with_suffix(".why") for name, file in files.items()}
 
-    def write() -> None:
-        from probes.probing.build.report import section  # draws, too
+        def unknown() -> list[str]:
+            return [name for name in names if not files[name].exists() and not whys[name].exists()]
 
-        built = build(unknown())
-        for name, why in built.lacking.items():
-            with atomic_write(whys[name]) as file:
-                file.write(why)
-        for name, draft in built.drafts.items():
-            with atomic_write(folder / f"{name}.md") as file:
-                file.write(section(draft))
-            write_task(draft.task, files[name])
+        def write() -> None:
+            from probes.probing.build.report import section  # draws, too
 
-    make_once(folder, lambda: not unknown(), write)
-    lacking = {name: whys[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
-    if lacking and len(lacking) == len(names):
-        wrong = f"none of the tasks can be built; {names[0]}: {lacking[names[0]]}"
-        raise InputError(f"{wrong}; or leave all of them out: probes=none")
-    for name, why in lacking.items():
-        print(f"{name} cannot be built: {why}", file=sys.stderr)
-    return [read_task(name, files[name]) for name in names if name not in lacking]
+            built = build(unknown())
+            for name, why in built.lacking.items():
+                with atomic_write(whys[name]) as file:
+                    file.write(why)
+            for name, draft in built.drafts.items():
+                with atomic_write(folder / f"{name}.md") as file:
+                    file.write(section(draft))
+                write_task(draft.task, files[name])
+
+        make_once(folder, lambda: not unknown(), write)
+        lacking = {name: whys[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
+        if lacking and len(lacking) == len(names):
+            wrong = f"none of the tasks can be built; {names[0]}: {lacking[names[0]]}"
+            raise InputError(f"{wrong}; or leave all of them out: probes=none")
+        for name, why in lacking.items():
+            print(f"{name} cannot be built: {why}", file=sys.stderr)
+        return [read_task(name, files[name]) for name in names if name not in lacking]

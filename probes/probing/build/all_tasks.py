@@ -41,8 +41,6 @@ TASKS: dict[str, TaskBuilder] = {
 }
 MORE_TASKS: dict[str, TaskBuilder] = {"Passive": voice, "SentType": sentence_type}  # not of the ten: by name alone
 
-NO_TASKS: Mapping[str, TaskBuilder] = {}
-
 
 def refuse_unknown_tasks(names: Sequence[str], builders: Mapping[str, TaskBuilder]) -> None:
     """Raises InputError for a task that is neither ours nor the user's."""
@@ -73,10 +71,12 @@ class BuiltTasks(NamedTuple):
         return sum(map(len, held)) - self.sentences()
 
 
-def supported_tasks(tags: TagSet) -> list[str]:
-    """The tasks that can be built from the labels of a tag set."""
-    needed = {"Tense": tags.tenses, "SubjNum": tags.numbers, "ObjNum": tags.numbers}
-    return [name for name in TASKS if needed.get(name, True)]
+def supported_tasks(tags: TagSet, builders: Mapping[str, TaskBuilder] = TASKS) -> list[str]:
+    """The tasks that can be built from the labels of a tag set; all of the user's own."""
+    marked = {"Tense": tags.tenses, "SubjNum": tags.numbers, "ObjNum": tags.numbers}
+    without = [name for name, labels in marked.items() if not labels] + ([] if tags.questions else list(MORE_TASKS))
+    ours = TASKS | MORE_TASKS
+    return [name for name, build in builders.items() if name not in without or build is not ours[name]]
 
 
 def build_tasks(
@@ -86,17 +86,15 @@ def build_tasks(
     seed: int = 0,
     partly: bool = False,
     tags: TagSet = ENGLISH,
-    own: Mapping[str, TaskBuilder] = NO_TASKS,
+    builders: Mapping[str, TaskBuilder] = TASKS | MORE_TASKS,
 ) -> BuiltTasks:
-    """Build the named tasks. A task does not depend on which other tasks are built. `own`: the user's own tasks.
+    """Build the named tasks. A task does not depend on which other tasks are built.
 
     With too few trees a task is smaller, and its notes say so. Raises InputError if a task cannot be built at all;
     with `partly` such tasks are listed in `lacking` instead.
     """
-    builders = TASKS | MORE_TASKS | dict(own)
     refuse_unknown_tasks(names, builders)
-    able = [*supported_tasks(tags), *(MORE_TASKS if tags.questions else ()), *own]
-    if unsupported := [name for name in names if name not in able]:
+    if unsupported := [name for name in names if name not in supported_tasks(tags, builders)]:
         these = ", ".join(unsupported)
         raise InputError(f"the labels of {tags.name} do not support {these}: leave them out of probes.tasks=[...]")
     sizes = Sizes(*sizes)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from datamodules.text.languages import refuse_unspaced
 from encoder_lab.compute.processes import parallel_map
-from probes.probing.build.all_tasks import NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
+from probes.probing.build.all_tasks import TASKS, BuiltTasks, TaskBuilder, draw_tasks
 from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis
 from probes.probing.build.dependencies import MARK
 from probes.probing.build.pool import Sizes, gather
@@ -25,7 +25,7 @@ def build_plain(
     sizes: Sizes,
     names: Sequence[str] = tuple(TEXT_TASKS),
     seed: int = 0,
-    own: Mapping[str, TaskBuilder] = NO_TASKS,
+    builders: Mapping[str, TaskBuilder] = TEXT_TASKS,
 ) -> BuiltTasks:
     """Build the named tasks from tokenised sentences. Those that cannot be built are listed in `lacking`.
 
@@ -41,7 +41,7 @@ def build_plain(
 
     pool = gather(analyse_sentences(read()), sizes, seed, UNIVERSAL._replace(name="text"))
     refuse_unspaced(pool.words + short)
-    return draw_tasks(pool, TEXT_TASKS | dict(own), sizes, names, partly=True)
+    return draw_tasks(pool, builders, sizes, names, partly=True)
 
 
 def analyse_sentences(sentences: Iterable[str]) -> Iterator[Analysis]:

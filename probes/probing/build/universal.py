@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from encoder_lab.errors import InputError
-from probes.probing.build.all_tasks import MORE_TASKS, NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
+from probes.probing.build.all_tasks import MORE_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.dependencies import MARK, OPEN_CLASS, TEST
 from probes.probing.build.pool import Pool, Sizes, WholeTest, gather
@@ -62,7 +62,7 @@ def build_universal(
     sizes: Sizes,
     names: Sequence[str] = tuple(UD_TASKS),
     seed: int = 0,
-    own: Mapping[str, TaskBuilder] = NO_TASKS,
+    builders: Mapping[str, TaskBuilder] = UD_TASKS,
     whole_test: bool = False,
 ) -> BuiltTasks:
     """Build the named tasks from analysed sentences. Those that cannot be built are listed in `lacking`.
@@ -70,7 +70,6 @@ def build_universal(
     `whole_test`: the test split is all of its sentences that a task can use, in any balance; `sizes.test` is
     not used.
     """
-    builders = UD_TASKS | dict(own)
     pool = in_its_language(gather(analyses, sizes, seed, UNIVERSAL))
     if whole_test:
         sizes = WholeTest(sizes.train, sizes.dev, len(pool.splits[TEST]))
