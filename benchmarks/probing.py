@@ -49,6 +49,7 @@ from benchmarks.sequential import search, train_alone
 from probes.classifiers import optimum, senteval
 from probes.classifiers.cells import Cell, Cells, predict
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
+from probes.classifiers.examples import best_of
 
 FEWEST_PASSES = 28  # of a cell: one evaluation and six without improvement, four passes each
 MANY = 100  # from this many classes on the classifier is logistic regression, as for WordContent
@@ -148,12 +149,13 @@ def fused(shape: Shape, max_passes: int) -> dict[str, Any]:
         trained = senteval.train_all(train, dev, shape.classes, grid, SEED, DEVICE)
     passes = []  # of the toolkit: every cell, and for each width and dropout the best one again
     for width, dropout in grid.settings():
-        cells = [cell for cell in trained.known.values() if (cell.width, cell.dropout) == (width, dropout)]
-        best = max(cells, key=lambda cell: round(cell.dev_accuracy, 2))
-        sentences = sum(counts[Cell(cell.width, cell.dropout, cell.l2)] for cell in [*cells, best])
+        cells = [cell for cell in trained if (cell.width, cell.dropout) == (width, dropout)]
+        again = best_of(cells, senteval.DIGITS)
+        sentences = sum(counts[Cell(cell.width, cell.dropout, cell.l2)] for cell in [*cells, again])
         passes.append((width, dropout, sentences // shape.train))
-    right = (predict(trained.winner.parameters, test.x) == test.y).double().mean()
-    scores = {"dev": trained.winner.dev_accuracy, "test": 100 * float(right)}
+    best = best_of(trained, senteval.DIGITS)
+    right = (predict(best.parameters, test.x) == test.y).double().mean()
+    scores = {"dev": best.dev_accuracy, "test": 100 * float(right)}
     return {
         **({"for_passes": max_passes} if max_passes else scores),
         "gflop": gflop(shape, ((cell.width, count) for cell, count in counts.items())),

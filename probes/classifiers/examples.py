@@ -1,6 +1,6 @@
 """Inputs and results of a probing classifier. Letters: N sentences, D vector width."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -57,6 +57,11 @@ class Fitted(NamedTuple):
     def hyperparameters(self) -> dict[str, Any]:
         """The settings of this cell in its grid."""
         return {"width": self.width, "dropout": self.dropout, "l2": self.l2}
+
+
+def best_of(cells: Iterable[Fitted], digits: int | None = None) -> Fitted:
+    """The best on dev; the first wins a tie. `digits`: to which accuracies are rounded."""
+    return max(cells, key=lambda cell: cell.dev_accuracy if digits is None else round(cell.dev_accuracy, digits))
 
 
 class Score(NamedTuple):

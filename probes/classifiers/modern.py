@@ -21,10 +21,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.examples import Data, Examples, Fitted
+from probes.classifiers.examples import Data, Examples, Fitted, best_of
 from probes.classifiers.grid import Grid
 from probes.classifiers.optimum import covariance
 
@@ -99,12 +98,12 @@ def successive_halving(
     keys = [candidate.key(cell) for candidate in whole for cell in candidate.block]
     in_memory = WEIGHT_BYTES * weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
     together = at_once([candidate.block for candidate in whole], inputs, classes, grid)
-    highest, best, done = dict.fromkeys(keys, -1.0), Best(keys), list[Stage]()
+    highest, done, last = dict.fromkeys(keys, -1.0), list[Stage](), list[list[Fitted]]()
     candidates = (
         whole if grid.is_logistic else _candidates(train, dev, classes, replace(grid, l2=(_middle(grid),)), device)
     )
 
-    def work(candidate: Candidate) -> None:
+    def work(candidate: Candidate) -> list[Fitted]:
         cells = candidate.cells or _trained(
             candidate,
             done[:-1],
@@ -114,10 +113,8 @@ def successive_halving(
             if not done[-1].last:
                 for key, accuracy in _scores(cells, candidate):
                     highest[key] = max(highest[key], accuracy)
-        if done[-1].last:
-            for key, fitted in _fitted(cells, candidate):
-                best.add({key: fitted})
         candidate.cells = cells if in_memory else None
+        return _fitted(cells, candidate, highest) if done[-1].last else []
 
     for stage, places in _stages(len(train.y), inputs, grid, len(keys), seed, train.y.device):
         if len(done) == 1 and not grid.is_logistic:
@@ -126,10 +123,9 @@ def successive_halving(
             candidates = _promoted(candidates, highest, places)
         candidates = _joined(candidates, inputs, classes, grid, device)
         done.append(stage)
-        on_all_cores(work, candidates, device, together)
-    scored = highest | {key: cell.dev_accuracy for key, cell in best.known.items()}
-    points = [(weights([cell], inputs, classes), score) for (cell, _), score in scored.items() if score >= 0]
-    winner = best.winner
+        last = on_all_cores(work, candidates, device, together)
+    points = [(weights([cell], inputs, classes), score) for (cell, _), score in highest.items() if score >= 0]
+    winner = best_of(cell for cells in last for cell in cells)
     return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2), points=points)
 
 
@@ -251,10 +247,13 @@ def _scores(cells: Cells, candidate: Candidate) -> list[tuple[Key, float]]:
     return [(candidate.key(cell), accuracy) for cell, accuracy in zip(cells.cells, accuracies, strict=True)]
 
 
-def _fitted(cells: Cells, candidate: Candidate) -> Iterator[tuple[Key, Fitted]]:
-    """Every cell with its dev accuracy and its weights, for the original features."""
+def _fitted(cells: Cells, candidate: Candidate, highest: dict[Key, float]) -> list[Fitted]:
+    """Every cell with its weights, for the original features, and its dev accuracy, which becomes the `highest`."""
+    fitted = []
     for position, (key, accuracy) in enumerate(_scores(cells, candidate)):
+        highest[key] = accuracy
         weight, *rest = cells.snapshot(position)
         if candidate.whitening is not None:
             weight = weight @ candidate.whitening.t()
-        yield key, Fitted(*key[0], accuracy, [weight, *rest])
+        fitted.append(Fitted(*key[0], accuracy, [weight, *rest]))
+    return fitted

@@ -4,34 +4,38 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.examples import Data, Fitted
+from probes.classifiers.examples import Data, Fitted, best_of
 from probes.classifiers.grid import Grid
+
+DIGITS = 2  # of an accuracy in percent, as the toolkit compares them
 
 
 def published(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
     """The cell with the best dev accuracy, rounded to 2 decimals; the first of the grid wins a tie."""
-    best, inputs = train_all(train, dev, classes, grid, seed, device), train.x.shape[1]
-    points = [(weights([cell], inputs, classes), fitted.dev_accuracy) for cell, fitted in best.known.items()]
-    return best.winner._replace(dev_accuracy=round(best.winner.dev_accuracy, 2), points=points)
+    fitted, inputs = train_all(train, dev, classes, grid, seed, device), train.x.shape[1]
+    points = [(weights([Cell(f.width, f.dropout, f.l2)], inputs, classes), f.dev_accuracy) for f in fitted]
+    best = best_of(fitted, DIGITS)
+    return best._replace(dev_accuracy=round(best.dev_accuracy, DIGITS), points=points)
 
 
-def train_all(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Best[Cell]:
-    """All cells of the grid, in order, each at its best on dev; only the best of all has its weights."""
+def train_all(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> list[Fitted]:
+    """All cells of the grid, in order, each at its best on dev; only the best of a block has its weights."""
     formed = not isinstance(train.x, Tensor)
     # features that each block forms take longer than logistic regression itself
     jobs = blocks(train.x.shape[1], classes, grid, device, least=1 if formed else BLOCKS)
-    best = Best((cell for block in jobs for cell in block), digits=2)
 
-    def work(block: list[Cell]) -> None:  # creates its own cells, so that few are in memory at once
+    def work(block: list[Cell]) -> list[Fitted]:  # creates its own cells, so that few are in memory at once
         cells = Cells(train.x.shape[1], classes, block, seed, device, grid.optimiser)
         fitted = train_with_early_stopping(cells, train, dev, grid, seed)
-        best.add({Cell(cell.width, cell.dropout, cell.l2): cell for cell in fitted})
+        best = best_of(fitted, DIGITS)
+        return [cell if cell is best else cell._replace(parameters=[]) for cell in fitted]
 
-    on_all_cores(work, jobs, device, 1 if formed and len(jobs) == 1 else at_once(jobs, train.x.shape[1], classes, grid))
-    return best
+    done = on_all_cores(
+        work, jobs, device, 1 if formed and len(jobs) == 1 else at_once(jobs, train.x.shape[1], classes, grid)
+    )
+    return [cell for block in done for cell in block]
 
 
 def train_with_early_stopping(cells: Cells, train: Data, dev: Data, grid: Grid, seed: int) -> list[Fitted]:
