@@ -1,6 +1,7 @@
 """The interface of a task: items of k texts, the reader of their vectors or surprisals, and the score."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
@@ -142,3 +143,12 @@ def hashed(*parts: object) -> str:
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
         digest.update(b"\0")
     return digest.hexdigest()[:16]
+
+
+def warn_of_wrong_sizes(parts: Mapping[str, Iterable[Items]], published: Mapping[str, int]) -> None:
+    """Print a line for each task of another size, by more than a tenth; those not published are the user's own."""
+    for name in (name for name in parts if name in published):
+        items, wanted = sum(len(part.gold) for part in parts[name]), published[name]
+        if abs(items - wanted) > wanted / 10:
+            line = f"{name}: {items:,} items, but {wanted:,} are published; its scores are not those of the task"
+            print(f"warning: {line}", file=sys.stderr)

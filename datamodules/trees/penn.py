@@ -1,12 +1,13 @@
-"""Penn-style constituency trees: `(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))`."""
+"""Penn-style constituency trees: `(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))`; also of Stanford CoreNLP."""
 
+import html
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
-from datamodules.trees.corenlp import only_trees
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import note_once, read_lines
 
@@ -228,3 +229,42 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
         yield begun, " ".join(lines)
     elif not any_tree:
         raise InputError(f"{path}: no tree in it; expected (ROOT (S ...))")
+
+
+Lines = Iterable[tuple[int, str]]  # with their numbers
+
+IN_JSON = re.compile(r'"parse"\s*:\s*("(?:[^"\\]|\\.)*+")')
+
+
+def _of_json(lines: Lines) -> Iterator[tuple[int, str]]:
+    return ((number, json.loads(text)) for number, line in lines for text in IN_JSON.findall(line))
+
+
+def _of_xml(lines: Lines) -> Iterator[tuple[int, str]]:
+    inside = False
+    for number, line in lines:
+        for part in re.split(r"(?=<)", line):
+            inside = part.startswith("<parse>") or (inside and not part.startswith("<"))
+            if inside:
+                yield number, html.unescape(part.removeprefix("<parse>"))
+
+
+def _of_text(lines: Lines) -> Iterator[tuple[int, str]]:
+    level = 0
+    for number, line in lines:
+        if level > 0 or line.startswith("(ROOT"):
+            level += line.count("(") - line.count(")")
+            yield number, line
+
+
+FORMATS: dict[str, Callable[[Lines], Iterator[tuple[int, str]]]] = {
+    ".json": _of_json,
+    ".xml": _of_xml,
+    ".out": _of_text,
+}
+
+
+def only_trees(path: Path, lines: Lines) -> Lines:
+    """The lines of a file; of an output file of CoreNLP, known by its ending, those of its trees."""
+    name = path.name.removesuffix(".gz").removesuffix(".bz2")
+    return next((read(lines) for ending, read in FORMATS.items() if name.endswith(ending)), lines)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from encoder_lab.reports.published import published
 from encoder_lab.reports.runs import grouped
 from encoder_lab.reports.text import aligned
-from probes.coherence.chance import chance
+from probes.coherence.formula import chance
 from probes.coherence.scoring import also, compared_name, with_ties
 from probes.coherence.tasks import PAIRS, TIES
 from probes.evaluation import Evaluated

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import MOST_ITEMS
-from probes.coherence.chance import chance
 from probes.coherence.data import read_suites
+from probes.coherence.formula import chance
 from probes.coherence.scoring import SuiteScore, compared_name, pairs_of, prediction_score, score_suite, token_records
 from probes.coherence.suite_file import TestSuite, fingerprint
 from probes.coherence.world import world_suites

@@ -12,8 +12,8 @@ from probes.discoeval.data import ITEMS, SOURCE, named, read_discoeval
 from probes.discoeval.features import ABLATIONS, READINGS, Reading
 from probes.discoeval.items import SPLITS, group_of
 from probes.discoeval.world import SIZES, world_tasks
-from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
+from probes.task import warn_of_wrong_sizes
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from probes.downstream.data import PUBLISHED, SOURCE, read_downstream, read_own
 from probes.downstream.scoring import Downstream
 from probes.probing.published_files import own_files
 from probes.probing.tasks import refuse_taken
-from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
+from probes.task import warn_of_wrong_sizes
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 from probes.probing.build.universal import UD_TASKS, build_universal
 from probes.probing.published_files import FILES, PUBLISHED, own_files, read_senteval, read_task, write_task
-from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
+from probes.task import warn_of_wrong_sizes
 
 Tags = Annotated[str, "what the labels of its trees mean: english/penn | german/tiger, see docs/probing_tasks.md"]
 Own = Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"]

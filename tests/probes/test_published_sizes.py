@@ -10,9 +10,8 @@ from probes.discoeval.data import ITEMS
 from probes.discoeval.tasks import DiscoEvalSettings
 from probes.discoeval.tasks import tasks as discourse_tasks
 from probes.probing.data import FromSentEval
-from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
-from probes.task import single
+from probes.task import single, warn_of_wrong_sizes
 from tests.probes.discoeval.small_files import small_files
 from tests.tiny_corpus import TinyCorpus
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probes.coherence.chance import chance
+from probes.coherence.formula import chance
 
 
 @pytest.mark.parametrize(("formulas", "percent"), [
