@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
@@ -71,6 +72,22 @@ def refusal(read: Callable[[], Any], path: Path) -> str | None:
     assert said is None or str(path) in str(said)
     assert not re.search("MemoryError|allocate memory|bad_alloc", f"{said} {said and said.__context__!r}"), said
     return said and str(said)
+
+
+def any_damage_is_read_or_refused(read: Callable[[], Any], path: Path, examples: int = 0) -> None:
+    """Check that `read` accepts the file with any damage or refuses it in one line. At least `examples` times."""
+    whole = path.read_bytes()
+
+    @settings(max_examples=max(examples, settings.default.max_examples))
+    @given(corrupted(whole))
+    @example(b"")
+    @example(whole[:-1])
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        refusal(read, path)
+
+    check()
+    path.write_bytes(whole)
 
 
 def line_of(said: str | None, path: Path) -> int | None:

@@ -67,30 +67,26 @@ build_once(Path({str(tmp_path / "made")!r}), build)
 CACHED_FILES = ["words.txt", "skipped.json", "train.source.ids.npy", "train.source.offsets.npy", "subwords.model"]
 
 
-@pytest.mark.parametrize("name", [*CACHED_FILES, "train.source.txt", CONTENTS])
-def test_a_cached_file_that_is_cut_off_names_the_folder_to_delete(tmp_path: Path, name: str) -> None:
-    data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
-    path = data.folder / name
+def cut_off(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
-        TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
 
 
-@pytest.mark.parametrize("name", ["skipped.json", CONTENTS])
-@pytest.mark.parametrize("damage", [lambda text: text.replace(b"{", b"["), lambda text: b"[]".ljust(len(text))])
-def test_cached_counts_that_were_changed_name_the_folder_to_delete(
-    tmp_path: Path, name: str, damage: Callable[[bytes], bytes]
-) -> None:
+def of_other_brackets(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"{", b"["))
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"[]".ljust(path.stat().st_size))
+
+
+@pytest.mark.parametrize(("damage", "name"), [
+    *[(cut_off, name) for name in (*CACHED_FILES, "train.source.txt", CONTENTS)],
+    *[(damage, name) for name in ("skipped.json", CONTENTS) for damage in (of_other_brackets, emptied)],
+    (Path.unlink, "words.txt"),
+])  # fmt: skip
+def test_a_damaged_cache_names_the_folder_to_delete(tmp_path: Path, damage: Callable[[Path], None], name: str) -> None:
     data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
-    path = data.folder / name
-    path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
-        TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
-
-
-def test_a_cached_file_that_is_gone_names_the_folder_to_delete(tmp_path: Path) -> None:
-    data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
-    (data.folder / "words.txt").unlink()
+    damage(data.folder / name)
     with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
         TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
 

@@ -22,7 +22,7 @@ from probes.coherence.suite_file import (
     suite_of,
     write_suite,
 )
-from tests.fuzzing import corrupted, refusal
+from tests.fuzzing import any_damage_is_read_or_refused
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "syntaxgym"
 SUITE = TestSuite(
@@ -137,13 +137,10 @@ def test_the_published_toolkit_takes_an_unknown_condition_under_a_star_for_nothi
     suite_of(spoil(["predictions", 0, "formula"], "(*;%orignal%) < 1"), "file", syntaxgym=True)
 
 
-@given(st.data())
-def test_a_corrupted_file_is_read_or_refused_in_one_line(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    path = tmp_path_factory.mktemp("corrupted") / "suite.json"
-    path.write_bytes(data.draw(corrupted(json.dumps(record_of(SUITE), ensure_ascii=False).encode())))
-    refusal(lambda: read_suite(path), path)
+def test_a_corrupted_file_is_read_or_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "suite.json"
+    path.write_text(json.dumps(record_of(SUITE), ensure_ascii=False))
+    any_damage_is_read_or_refused(lambda: read_suite(path), path)
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5)

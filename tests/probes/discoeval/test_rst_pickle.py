@@ -8,13 +8,13 @@ from collections import OrderedDict
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from probes.discoeval.rst_files import rst_file
 from probes.discoeval.rst_pickle import read_pickle
-from tests.fuzzing import corrupted, refusal
+from tests.fuzzing import any_damage_is_read_or_refused, refusal
 
 NODES = [("NS-Elaboration", ["a b", "c é"], ["d"]), ("NN-Joint", ["d"], ["a b", "e " * 40])]
 
@@ -137,17 +137,8 @@ def test_bytes_of_an_old_python_are_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("protocol", [0, 2, 4])
 def test_any_damage_is_read_or_refused_in_one_line(protocol: int, tmp_path: Path) -> None:
     path = tmp_path / "RST_DEV.pkl"
-    original = pickle.dumps(NODES, protocol)
-
-    @settings(max_examples=150)
-    @given(corrupted(original))
-    @example(b"")
-    @example(original[:-1])
-    def check(content: bytes) -> None:
-        path.write_bytes(content)
-        refusal(lambda: rst_file(path), path)
-
-    check()
+    path.write_bytes(pickle.dumps(NODES, protocol))
+    any_damage_is_read_or_refused(lambda: rst_file(path), path, examples=150)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])

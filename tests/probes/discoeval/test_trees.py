@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 import sacremoses  # noqa: F401  # before memory is counted
-from hypothesis import given, settings
 
 from encoder_lab.errors import InputError
 from probes.discoeval.build.dis import read_dis
 from probes.discoeval.build.rs3 import read_rs3
 from probes.discoeval.build.trees import read_json_tree, read_trees
 from probes.discoeval.items import SPLITS
-from tests.fuzzing import corrupted, refusal
+from tests.fuzzing import any_damage_is_read_or_refused
 
 DIS = """( Root (span 1 3)
   ( Nucleus (span 1 2) (rel2par span)
@@ -133,20 +132,20 @@ def test_a_broken_tree_is_refused_in_one_line(ending: str, old: str, new: str, s
 @pytest.mark.parametrize("ending", SAME)
 def test_any_tree_is_read_or_refused_in_one_line(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"train{ending}"
-
-    @settings(max_examples=80)
-    @given(corrupted(SAME[ending].encode()))
-    def check(content: bytes) -> None:
-        path.write_bytes(content)
-        refusal(lambda: read_trees([path]), path)
-
-    check()
+    path.write_text(SAME[ending])
+    any_damage_is_read_or_refused(lambda: read_trees([path]), path, examples=80)
 
 
-def test_a_tree_that_is_too_deep_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "said"), [
+    ("( Root ( Nucleus " * 5000, r"train\.dis"),
+    ("( Root ( text " + "_! " * 300_000 + ") )", r"train\.dis:1: expected \), found the end"),
+])  # fmt: skip
+def test_a_tree_that_is_too_deep_or_texts_without_an_end_are_refused_at_once(
+    text: str, said: str, tmp_path: Path
+) -> None:
     path = tmp_path / "train.dis"
-    path.write_text("( Root ( Nucleus " * 5000)
-    with pytest.raises(InputError, match=r"train\.dis"):
+    path.write_text(text)
+    with pytest.raises(InputError, match=said):
         read_trees([path])
 
 
@@ -195,13 +194,6 @@ def test_documents_together_may_have_only_what_the_reader_of_their_nodes_takes(
     monkeypatch.setattr("probes.discoeval.rst_files.MOST_EDUS", 49)
     with pytest.raises(InputError, match=r"d9\.dis: more than 49 EDUs"):
         read_trees([folder])
-
-
-def test_many_texts_without_an_end_are_refused_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "train.dis"
-    path.write_text("( Root ( text " + "_! " * 300_000 + ") )")
-    with pytest.raises(InputError, match=r"train\.dis:1: expected \), found the end"):
-        read_trees([path])
 
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"

@@ -4,7 +4,6 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from encoder_lab.errors import InputError
 from probes.coherence.build.__main__ import COMMAND, command
 from probes.coherence.build.cloze import cloze
 from probes.coherence.build.connectives import CONNECTIVES, connectives
-from probes.coherence.build.draft import ended
+from probes.coherence.build.draft import Draft, ended
 from probes.coherence.build.gum import read_documents
 from probes.coherence.build.order import order
 from probes.coherence.build.remention import remention
@@ -26,7 +25,7 @@ from probes.coherence.build.winograd import inserted, winograd
 from probes.coherence.scoring import pairs_of, score_suite
 from probes.coherence.suite_file import TestSuite, read_suite
 from probes.surprisals import score_pairs
-from tests.fuzzing import corrupted, refusal
+from tests.fuzzing import any_damage_is_read_or_refused
 
 DATA = Path(__file__).parents[5] / "shared" / "data"
 SENTENCE = st.sampled_from(["She ran.", "It rained.", "He slept all day.", "The end."])
@@ -334,15 +333,8 @@ def test_arrau_gives_a_suite_for_each_part_of_the_paper(arrau: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MMAX)
-@given(data=st.data())
-def test_a_corrupted_file_of_arrau_is_read_or_refused_in_one_line(arrau: Path, name: str, data: st.DataObject) -> None:
-    path = arrau / "RST_DTreeBank/MMAX" / name
-    whole = path.read_bytes()
-    path.write_bytes(data.draw(corrupted(whole)))
-    try:
-        refusal(partial(remention, arrau), arrau)
-    finally:
-        path.write_bytes(whole)
+def test_a_corrupted_file_of_arrau_is_read_or_refused_in_one_line(arrau: Path, name: str) -> None:
+    any_damage_is_read_or_refused(lambda: remention(arrau), arrau / "RST_DTreeBank/MMAX" / name)
 
 
 DISCO = [
@@ -518,26 +510,18 @@ FORMATS: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@given(data=st.data())
-def test_a_corrupted_source_is_read_or_refused_in_one_line(
-    tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
-) -> None:
+def test_a_corrupted_source_is_read_or_refused_in_one_line(tmp_path: Path, name: str) -> None:
     whole, read = FORMATS[name]
-    path = tmp_path_factory.mktemp("corrupted") / name
-    path.write_bytes(data.draw(corrupted(whole.encode())))
-    refusal(lambda: read(path), path)
+    path = written(tmp_path / name, whole)
+    any_damage_is_read_or_refused(lambda: read(path), path)
 
 
 @pytest.mark.parametrize("name", ["dev.docs.jsonl", "dev.coref.jsonl", "dev.gdtb.tsv"])
-@given(data=st.data())
-def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(gum: Path, name: str, data: st.DataObject) -> None:
-    whole = (gum / name).read_bytes()
-    (gum / name).write_bytes(data.draw(corrupted(whole)))
-    try:
-        for build in (connectives, remention):
-            refusal(partial(build, gum), gum)
-    finally:
-        (gum / name).write_bytes(whole)
+@pytest.mark.parametrize("build", [connectives, remention])
+def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(
+    gum: Path, build: Callable[[Path], Draft], name: str
+) -> None:
+    any_damage_is_read_or_refused(lambda: build(gum), gum / name)
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="needs the open data")
