@@ -39,10 +39,8 @@ def variational_length(
         deviation = (squares.t() @ (likely * (1 - likely)) + 1 / prior**2).rsqrt()
         costs = weight_nats(mean, deviation, prior) * LOG2E + log2(len(values))
         centre, width = x @ mean, (squares @ deviation.square()).sqrt()
-        draws = (
-            functional.cross_entropy(centre + width * _noise(centre, random), data.y, reduction="none")
-            for _ in range(DRAWS)
-        )
+        noise = (torch.randn(centre.shape, generator=random, device=device) for _ in range(DRAWS))
+        draws = (functional.cross_entropy(centre + width * each, data.y, reduction="none") for each in noise)
         labels = sum(draws, torch.zeros(len(x), device=device)).double() * LOG2E / DRAWS
         each = (labels + costs / len(x)).cpu().numpy()
         codes.append(Description(each, len(x) * log2(classes), [costs, float(labels.sum())]))
@@ -53,7 +51,3 @@ def weight_nats(mean: Tensor, deviation: Tensor, prior: float) -> float:
     """KL of independent normal weights from normal ones of mean 0 and deviation `prior`."""
     ratio = (deviation / prior).square()
     return float((ratio - ratio.log() - 1 + (mean / prior).square()).double().sum()) / 2
-
-
-def _noise(like: Tensor, random: torch.Generator) -> Tensor:
-    return torch.randn(like.shape, generator=random, device=like.device)

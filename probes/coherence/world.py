@@ -22,8 +22,9 @@ def world_suites(items: int, seed: int) -> list[TestSuite]:
     """
     stories = [story for number in range(items // STORIES + 2) for story in _stories(seed, number)]
     suites = [*order(stories, seed).suites, *cloze(stories).suites]
-    suites = [_first(suite, items) for suite in suites if suite.items]
     twins = items // 2
+    sizes = {"story_cloze": 2 * twins}
+    suites = [s._replace(items=s.items[: sizes.get(s.name, items)]) for s in suites if s.items]
     suites += [*_winograd(seed, twins), _mention_form(seed, twins), *_connectives(items, seed)]
     contradictions = ((f"inference {SPLIT}-{number}", *contradiction(seed, SPLIT, number)) for number in range(items))
     return [*suites, speaker_suite(by_two_and_by_one(*pair) for pair in contradictions)]
@@ -61,10 +62,6 @@ def _mention_form(seed: int, twins: int) -> TestSuite:
     ]
     comment = "a pronoun for the person of the sentence before, the phrase for another; the sentence with it is scored"
     return suite_of_pairs("mention_form", ("context", "sentence"), ("fitting", "other"), 2, pairs, comment)
-
-
-def _first(suite: TestSuite, items: int) -> TestSuite:
-    return suite._replace(items=suite.items[: items - items % 2 if suite.name == "story_cloze" else items])
 
 
 def _connectives(items: int, seed: int) -> list[TestSuite]:

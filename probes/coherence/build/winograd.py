@@ -27,7 +27,9 @@ def winograd(path: Path) -> Draft:
             options, twins = now, source
         place, pronoun = record["pronoun_loc"], record["pronoun"]
         before, after = clean(record["text"][:place]), clean(record["text"][place + len(pronoun) :])
-        nouns = [inserted(option, pronoun, before, after) for option in _answers(record)]
+        right = record["label"]
+        answers = (clean(record["options"][at]) for at in (right, 1 - right))
+        nouns = [inserted(option, pronoun, before, after) for option in answers]
         full.append(DraftPair(source, tuple((clean(f"{before} {noun} {after}"),) for noun in nouns), twins))
         if not after:
             excluded["schemas in which nothing follows the pronoun (partial)"] += 1
@@ -81,11 +83,6 @@ def _collection(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 "label": {"A": 0, "B": 1}.get(answer[:1], -1),
             },
         )
-
-
-def _answers(record: dict[str, Any]) -> list[str]:
-    right = record["label"]
-    return [clean(record["options"][right]), clean(record["options"][1 - right])]
 
 
 def inserted(option: str, pronoun: str, before: str, after: str) -> str:

@@ -1,6 +1,8 @@
 """The language of predictions."""
 
+import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from probes.coherence.formula import (
     Number,
     Operation,
     Value,
+    chance,
     compared,
     evaluate,
     is_prediction,
@@ -245,3 +248,30 @@ def test_two_conditions_are_compared_where_one_is_below_the_other_in_a_region() 
     assert compared("(3;%as%) < (3;%yet%)") == (Value(3, "as"), Value(3, "yet"))
     for other in ("(3;%as%) > (3;%yet%)", "(3;%as%) < (2;%yet%)", "(3;%as%) < 5", "(3;%a%) < (3;%b%) + 1"):
         assert compared(other) is None
+
+
+@pytest.mark.parametrize(("formulas", "percent"), [
+    (["(1;%a%) < (1;%b%)"], 50),
+    (["(1;%a%) < (1;%b%)", "(1;%a%) < (1;%c%)"], 100 / 3),  # the smallest of three
+    (["((1;%a%) < (1;%b%)) & ((2;%a%) < (2;%b%))"], 25),
+    (["((1;%a%) < (1;%b%)) | ((2;%a%) < (2;%b%))"], 75),
+    (["(1;%a%) = (1;%b%)"], 0),
+    (["(1;%a%) < (1;%b%)", "(1;%b%) < (1;%a%)"], 0),
+    (["(1;%a%) - (1;%b%) > (2;%a%) - (2;%b%)"], 50),
+    (["((1;%a%) - (1;%b%) > 0) & ((2;%a%) + (2;%b%) < (2;%c%) + (2;%d%))"], 25),
+    (["(1;%a%) > 5"], None),
+])  # fmt: skip
+def test_the_chance_of_formulas_is_their_own(formulas: list[str], percent: float | None) -> None:
+    assert chance(formulas) == (percent if percent is None else pytest.approx(percent, abs=0.4))
+
+
+@given(st.integers(1, 9))
+def test_one_condition_below_n_others_is_one_of_n_and_one(others: int) -> None:
+    formulas = [f"(1;%a%) < (1;%b{number}%)" for number in range(others)]
+    assert chance(formulas) == pytest.approx(100 / (others + 1), abs=0.4)
+
+
+@given(st.permutations(range(4)))
+def test_a_whole_order_is_one_of_all_orders(order: list[int]) -> None:
+    formulas = [f"(1;%c{a}%) < (1;%c{b}%)" for a, b in pairwise(order)]
+    assert chance(formulas) == pytest.approx(100 / math.factorial(4))
