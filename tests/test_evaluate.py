@@ -168,14 +168,9 @@ def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Pa
     show(done, evaluation("model=bov"))
     printed = capsys.readouterr().out
     for name in (
-        "BoV",
-        "Majority vote",
-        "NB-uni-tfidf",
-        "Untrained",
-        "Hum. Eval.",
-        "(Conneau et al. 2018, Table 2)",
+        "BoV", "Majority vote", "NB-uni-tfidf", "Untrained", "Hum. Eval.", "(Conneau et al. 2018, Table 2)",
         "cannot tell",
-    ):
+    ):  # fmt: skip
         assert name in printed
 
 

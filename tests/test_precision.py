@@ -37,20 +37,11 @@ def test_the_softmax_keeps_its_biases_in_float32(training: bool) -> None:
 
 
 LEARNS = [  # in forty steps, and length can be read from its vectors
-    "corpus.size=160",
-    "objective.optimizer.lr=0.01",
-    "datamodule.batch_size=8",
-    "encoder.dim=32",
-    "objective.decoder_hidden=32",
-    "objective.decoder_layers=1",
-    "probes.tasks=[SentLen]",
-    "probes.train_size=240",
-    "probes.dev_size=60",
-    "probes.test_size=120",
-    "probes.classifier.widths=[0]",
-    "probes.classifier.l2=[0.001]",
+    "corpus.size=160", "objective.optimizer.lr=0.01", "datamodule.batch_size=8", "encoder.dim=32",
+    "objective.decoder_hidden=32", "objective.decoder_layers=1", "probes.tasks=[SentLen]", "probes.train_size=240",
+    "probes.dev_size=60", "probes.test_size=120", "probes.classifier.widths=[0]", "probes.classifier.l2=[0.001]",
     "probes.every_n_epochs=2",
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

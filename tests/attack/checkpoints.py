@@ -23,34 +23,12 @@ from tests.fuzzing import limits
 from tests.parts import SCHEDULES, Parts, fit, trainer_in
 
 ODD: list[Any] = [
-    None,
-    0,
-    -1,
-    10**18,
-    2**70,
-    True,
-    1.5,
-    float("nan"),
-    float("inf"),
-    "",
-    "abc",
-    "../../victim",
-    [],
-    {},
-    [1],
-]
+    None, 0, -1, 10**18, 2**70, True, 1.5, float("nan"), float("inf"), "", "abc", "../../victim", [], {}, [1],
+]  # fmt: skip
 ODD += [
-    {"a": 1},
-    [[]],
-    torch.zeros(0),
-    torch.zeros(3, 5),
-    "/etc/passwd",
-    GONE,
-    10**9,
-    -0.5,
-    torch.zeros(2, 3).to_sparse(),
-    torch.zeros(2, 3, device="meta"),
-]
+    {"a": 1}, [[]], torch.zeros(0), torch.zeros(3, 5), "/etc/passwd", GONE, 10**9, -0.5,
+    torch.zeros(2, 3).to_sparse(), torch.zeros(2, 3, device="meta"),
+]  # fmt: skip
 
 
 class _Line(pl.LightningModule):

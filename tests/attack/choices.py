@@ -19,21 +19,9 @@ ODD: list[Any] = [
     None, True, False, 0, 1, -1, 2**31, 10**12, 10**30, 0.5, -0.5, 1e308, float("inf"), float("nan"), "", "abc",
 ]  # fmt: skip
 ODD += [
-    "1e3",
-    "a\0b",
-    "x" * 5000,
-    "../..",
-    "/dev/zero",
-    "${seed}",
-    [],
-    [1],
-    ["a"],
-    [None],
-    [[]],
-    {},
-    {"a": 1},
+    "1e3", "a\0b", "x" * 5000, "../..", "/dev/zero", "${seed}", [], [1], ["a"], [None], [[]], {}, {"a": 1},
     [{"a": 1}],
-]
+]  # fmt: skip
 ODD += [{"_target_": "os.getcwd"}, {"_target_": "datamodules.demo.Demo"}]
 COMPOSED = [
     "train",

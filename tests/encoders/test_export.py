@@ -34,13 +34,9 @@ from tests.test_every_encoder import CONFIGS, SMALL
 GOLDEN = ROOT / "tests" / "golden_run"
 OURS = ("configs", *PACKAGES)
 TEXTS = [
-    "the dog sees a cat .",
-    "Dogs don't run, doggish Été!",
-    "The Dog sees l'Hound",
-    "dog",
-    " a  b\tcat\x1cdog <unk> ",
+    "the dog sees a cat .", "Dogs don't run, doggish Été!", "The Dog sees l'Hound", "dog", " a  b\tcat\x1cdog <unk> ",
     "the dog " * 20,
-]
+]  # fmt: skip
 STOCK = ("bov", "bilstm_max", "bilstm_att")
 Make = Callable[..., Path]
 
