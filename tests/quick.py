@@ -1,7 +1,7 @@
 """Imported by every process of the tests: nothing waits for what no test can see, or is composed a second time."""
 
 import os
-from copy import deepcopy
+import pickle
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +16,7 @@ os.sched_getaffinity = lambda _: {0}  # a large process forks slowly, and each p
 os.fsync = lambda _: None  # what it is for, a loss of power, happens in no test
 metadata.entry_points = cache(metadata.entry_points)  # which each trainer of Lightning reads from the disk
 
-parsed: dict[tuple[str, str, str], Any] = {}  # YAML by its loader and text: the files of configs/ do not change
+parsed: dict[tuple[str, str, str], bytes] = {}  # YAML by its loader and text: the files of configs/ do not change
 load_yaml = yaml.load
 
 
@@ -27,14 +27,14 @@ def load(stream: Any, Loader: Any) -> Any:
     if key not in parsed:
         if text is not stream:
             stream.seek(0)
-        parsed[key] = load_yaml(stream, Loader)
-    return deepcopy(parsed[key])
+        parsed[key] = pickle.dumps(load_yaml(stream, Loader))
+    return pickle.loads(parsed[key])  # five times as fast as a deep copy
 
 
 yaml.load = load
 
 lists: dict[tuple, DefaultsList] = {}  # of Hydra, by the files that it reads and the choices of groups
-configs: dict[int, Any] = {}  # by the list
+configs: dict[int, tuple[list, bytes]] = {}  # by the list
 list_defaults = config_loader_impl.create_defaults_list
 compose_defaults = ConfigLoaderImpl._compose_config_from_defaults_list
 
@@ -55,8 +55,8 @@ def list_once(
 
 def compose_once(self: ConfigLoaderImpl, defaults: list, repo: Any) -> Any:
     if id(defaults) not in configs:
-        configs[id(defaults)] = defaults, compose_defaults(self, defaults, repo)
-    return deepcopy(configs[id(defaults)][1])
+        configs[id(defaults)] = defaults, pickle.dumps(compose_defaults(self, defaults, repo))
+    return pickle.loads(configs[id(defaults)][1])
 
 
 config_loader_impl.create_defaults_list = list_once
