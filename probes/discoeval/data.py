@@ -37,7 +37,7 @@ PARTLY_SHARED = 0.5  # of the items, with half of their texts: short utterances 
 Reader = Callable[[str, Sequence[Path]], Classification]
 
 
-class TaskFiles(NamedTuple):
+class PublishedTask(NamedTuple):
     """A task and the files that its reader takes."""
 
     name: str
@@ -58,7 +58,7 @@ def read_discoeval(root: Path, names: Sequence[str] = (), seed: int = SEED) -> t
     return [s.read(s.name, s.files) for s in wanted if s.name not in missing], missing
 
 
-def sources(folder: Path, seed: int = SEED) -> Iterator[TaskFiles]:
+def sources(folder: Path, seed: int = SEED) -> Iterator[PublishedTask]:
     """Every task that a folder has or should have: the published domains, or those that somebody else put there."""
     readers: dict[str, Reader] = {
         "SP": partial(_labelled, classes=POSITIONS, texts=5),  # the first sentence was moved there from one of five
@@ -68,11 +68,11 @@ def sources(folder: Path, seed: int = SEED) -> Iterator[TaskFiles]:
     }
     for group, read in readers.items():
         for domain in domains(folder / group, PUBLISHED[group]):
-            yield TaskFiles(group + SHORT.get(domain, domain), _files(folder / group / domain), read)
+            yield PublishedTask(group + SHORT.get(domain, domain), _files(folder / group / domain), read)
     for group, name in PDTB.items():
         inside = folder / "PDTB" / name
-        yield TaskFiles(group, [inside / LABELS, *_files(inside)], _relations)
-    yield TaskFiles("RST", rst_paths(folder / "RST"), _trees)
+        yield PublishedTask(group, [inside / LABELS, *_files(inside)], _relations)
+    yield PublishedTask("RST", rst_paths(folder / "RST"), _trees)
 
 
 def domains(folder: Path, published: Sequence[str]) -> list[str]:
@@ -89,7 +89,7 @@ def domains(folder: Path, published: Sequence[str]) -> list[str]:
     return [*([] if others and len(others) == len(present) else published), *others]
 
 
-Named = TypeVar("Named", TaskFiles, Classification)
+Named = TypeVar("Named", PublishedTask, Classification)
 
 
 def named(available: list[Named], names: Sequence[str]) -> list[Named]:
