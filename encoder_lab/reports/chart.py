@@ -74,10 +74,13 @@ class Chart:
     series: Sequence[DataSeries]
     inches: tuple[float, float]  # width and height
     named: bool = False  # the name of each series is at its end
-    grouped: bool = False  # the styles of its lines are the groups of the paper's tasks
     own: DataSeries | None = None  # the objective's score, on an axis of its own
     shaded: tuple[float, float] | None = None  # from x to x
     remarks: Sequence[tuple[str, str]] = ()  # at the right of row 0, 1, ...: text and colour
+
+    @property
+    def lines(self) -> list[DataSeries]:
+        return [series for series in self.series if series.shape != "points"]
 
 
 @dataclass(frozen=True)

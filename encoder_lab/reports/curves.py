@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from encoder_lab.reports.chart import (
-    LOOKS,
     Axis,
     Chart,
     ChartSection,
@@ -147,8 +146,7 @@ def _chart(panel: Panel, look: Mapping[str, Look], inches: tuple[float, float]) 
         x = Axis(ends=(-0.5, max(len(lines), 1) - 0.2), ticks={at: line.name for at, line in enumerate(lines)})
         return Chart(panel.title, x, y, points, inches)
     own = replace(panel.own, model=panel.title, marker="square") if panel.score else None
-    grouped_lines = any(line.name in LOOKS for line in lines)
-    return Chart(panel.title, epoch_axis(panel.epochs), y, lines, inches, named=True, grouped=grouped_lines, own=own)
+    return Chart(panel.title, epoch_axis(panel.epochs), y, lines, inches, named=True, own=own)
 
 
 def charts_by_task(panels: Sequence[Panel]) -> ChartSection:

@@ -23,6 +23,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import (
     FIGURES,
     GROUPS,
+    LOOKS,
     OWN,
     Chart,
     ChartSection,
@@ -84,8 +85,9 @@ def _legend(section: ChartSection, width: float) -> list[Artist]:
     charts = [chart for chart in section.charts if isinstance(chart, Chart)]
     names = {} if any(chart.named or chart.x.ticks for chart in charts) else section.legend
     looks = {fill(for_figure(name), int((width - HANDLE) / LETTER)): look for name, look in names.items()}
-    if any(chart.grouped for chart in charts):
-        of = "" if all(chart.grouped for chart in charts) else "probing: "
+    grouped = [any(series.name in LOOKS for series in chart.series) for chart in charts if chart.named and chart.lines]
+    if any(grouped):
+        of = "" if all(grouped) else "probing: "
         looks |= {of + name: ("#444444", style) for name, style in GROUPS.items()}
     entries: list[Artist] = [
         Line2D([], [], color=colour, linestyle=DASHES[style], linewidth=2, label=name)
@@ -117,7 +119,7 @@ def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
     ends = [(one.name, with_ends(one.y)[0, -1], one.look[0]) for one in chart.series if one.name]
     for series in chart.series:
         _draw_series(axes, series, banded)
-    for level in levels_of_chance([one for one in chart.series if one.shape != "points"]):
+    for level in levels_of_chance(chart.lines):
         axes.axhline(level, label=f"chance {level:.0f}", **CHANCE)
     if chart.shaded:
         axes.axvspan(*chart.shaded, color="#F1F1F1", zorder=0)

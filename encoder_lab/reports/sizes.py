@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import LOOKS, Axis, Chart, ChartSection, DataSeries, in_order, looks
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, in_order, looks
 from encoder_lab.reports.curves import band_meaning, lines_of, score_axis
 from encoder_lab.reports.models import models_of, with_evaluations
 from encoder_lab.reports.runs import Run, by_one_reader, final_rows
@@ -59,9 +59,8 @@ def charts_by_size(models: Sequence[ModelSizes], suite: str, epoch: str, classif
     for model, unit, lines in drawn:
         x = Axis(SIZES, ticks={float(size): str(size) for size in model.sizes}, linear=0)
         series = [replace(line, look=legend[line.name]) for line in lines]
-        grouped_lines, inches = any(line.name in LOOKS for line in lines), (9.0 if len(drawn) == 1 else 6.0, 4.8)
-        y = score_axis(lines, suite, unit)
-        charts.append(Chart(model.title, x, y, series, inches, named=True, grouped=grouped_lines))
+        inches = 9.0 if len(drawn) == 1 else 6.0, 4.8
+        charts.append(Chart(model.title, x, score_axis(lines, suite, unit), series, inches, named=True))
     seeds = {[size for size, _ in model.runs].count(size) for model, *_ in drawn for size in model.sizes}
     return ChartSection(
         f"{suite} by size of the sentence vector", charts, legend, bands=f"bands: {band_meaning(seeds)}"
