@@ -69,7 +69,13 @@ def draw(section: ChartSection) -> Figure:
         else:
             _draw_chart(axes, chart, bool(section.bands))
     if entries:
-        figure.legend(handles=entries, loc="outside lower left", ncols=across, fontsize=8.5, frameon=False)
+        figure.legend(
+            handles=entries,
+            loc="outside upper left" if note else "outside lower left",
+            ncols=across,
+            fontsize=8.5,
+            frameon=False,
+        )
     if note:
         figure.supxlabel(note, fontsize=8, color=NOTE)
     return figure
