@@ -168,7 +168,7 @@ def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
         weight, bias = optima.known[1e-6]
         assert ((train.x @ weight + bias).argmax(1) == train.y).all()
         predicted.append((others.x @ weight + bias).argmax(1))
-    assert (predicted[0] == predicted[1]).double().mean() > 0.95
+    assert (predicted[0] == predicted[1]).double().mean() > 0.9  # with 30 times the gap 0.82 to 0.88
 
 
 def test_streamed_features_have_the_same_optimum() -> None:
