@@ -139,17 +139,8 @@ def _heat_map(model: LayerScores) -> HeatMap:
         ["" if cell is None else f"{scored(cell.score, cell.low, cell.high)}\nchance {chance or '–'}" for cell in cells]
         for cells, chance in zip(model.cells.values(), chances, strict=True)
     ]
-    width = 0.46 * (len(model.numbers) + 2) + 0.068 * max(map(len, tasks)) + 0.3
-    return HeatMap(
-        model.title,
-        tasks,
-        list(map(str, model.numbers)),
-        shades,
-        texts,
-        hover,
-        "YlGnBu",
-        (width, 1.2 + 0.25 * len(tasks)),
-        framed=[model.best(task) for task in tasks],
-        more={"chance": chances, "±": [model.margin(task) for task in tasks]},
-        label="layer",
-    )
+    inches = 0.46 * (len(model.numbers) + 2) + 0.068 * max(map(len, tasks)) + 0.3, 1.2 + 0.25 * len(tasks)
+    heat = HeatMap(model.title, tasks, list(map(str, model.numbers)), shades, texts, hover, "YlGnBu", inches)
+    framed = [model.best(task) for task in tasks]
+    more = {"chance": chances, "±": [model.margin(task) for task in tasks]}
+    return replace(heat, framed=framed, more=more, label="layer")
