@@ -2,13 +2,16 @@
 
 import textwrap
 from collections.abc import Callable, Sequence
+from statistics import median
 from typing import Any, NamedTuple
 
 PUBLISHED = 2_000_000  # sentences of an epoch in Conneau et al. 2018
 PARTS = ("translation", "entailment", "encoding", "regression")  # of the benchmark fair, in the order of rows
 WIDTH = 100  # columns of text, and of a cell on the terminal
 LEFT = ("what", "result", "others")  # columns with text, as the first of each table
-TERMINAL_ONLY = ("GFLOP/s", "GB/s", "memory, MB", "distinct", "result, MB", "largest difference")  # columns
+TERMINAL_ONLY = (  # columns
+    "GFLOP/s", "GB/s", "memory, MB", "distinct", "result, MB", "largest difference", "median on equal terms",
+)  # fmt: skip
 
 Record = dict[str, Any]
 Row = Sequence[tuple[str, str]]  # the head of each column and the cell
@@ -89,6 +92,7 @@ def fair(record: Record) -> list[Table]:
             ("median", f"{case['ratios'][len(case['ratios']) // 2]:.2f}"),
             ("best", f"{case['ratios'][-1]:.2f}"),
             ("on equal terms", " to ".join(f"{case['ratios_on_equal_terms'][end]:.2f}" for end in (0, -1))),
+            ("median on equal terms", f"{median(case['ratios_on_equal_terms']):.2f}"),
             ("ours, s", f"{case['our_seconds']:.2f}"),
             ("theirs, s", f"{case['their_seconds']:.2f}"),
             ("above the optimum", ", ".join(f"{nats:.0e}" for nats in case.get("above_optimum", []))),
