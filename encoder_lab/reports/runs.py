@@ -156,8 +156,8 @@ class Run:
 
 
 def by_epoch(table: Iterable[Mapping[str, str]], column: str) -> dict[int, float]:
-    """The numbers of a column of metrics.csv or test.csv, where it has them."""
-    return {int(row["epoch"]): float(row[column]) for row in table if row.get(column)}
+    """The numbers of a column of metrics.csv or test.csv, where it has them; none of a column without a name."""
+    return {int(row["epoch"]): float(row[column]) for row in table if column and row.get(column)}
 
 
 def run_folders(paths: Iterable[Path]) -> list[Path]:
