@@ -21,6 +21,7 @@ from encoder_lab.progress import Progress
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of, key_of
 from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.made_with import without_made_with
 from encoder_lab.storage.text_files import parse_json
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _encoder_state(checkpoint: Path) -> dict[str, str]:
     encoder = encoder_class(run / "config.yaml", read_config(run))
     return {
         "weights": key_of(content_of(checkpoint), contents_of(vectors, run)),
-        "settings of the run": content_of(run / "config.yaml"),
+        "settings of the run": key_of(without_made_with((run / "config.yaml").read_bytes()).decode()),
         "code": key_of(code_of(encoder), code_of(FrozenEncoder)),
     }
 

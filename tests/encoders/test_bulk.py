@@ -145,6 +145,13 @@ def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path: Path, job: Job, 
         plan(job, [tmp_path / "a.txt"], Path(job.run))
 
 
+def test_the_machine_that_trained_is_no_part_of_the_plan(tmp_path: Path, job: Job) -> None:
+    shards = plan(job, [tmp_path / "a.txt"], Path(job.run))
+    with (tmp_path / "run" / "config.yaml").open("a") as file:
+        file.write("made_with:\n  threads: 99\n")
+    assert plan(job, [tmp_path / "a.txt"], Path(job.run)) == shards
+
+
 def test_shards_of_other_code_are_another_plan(tmp_path: Path, job: Job) -> None:
     plan(job, [tmp_path / "a.txt"], Path(job.run))
     written = json.loads((path := job.out / "plan.json").read_text())
