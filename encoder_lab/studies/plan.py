@@ -61,28 +61,30 @@ def named_study(configs: Path, arguments: Sequence[str]) -> str | None:
 def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) -> Study:
     """The cells of a study at one scale; `data` is the folder of the corpora, `more` goes to every run.
 
-    An axis maps labels to settings. A scale has settings for `every` cell, for the cells of some labels, and for single
-    cells by name (`nli/bilstm_last`); null instead of settings leaves these cells out.
+    An axis maps labels to settings; a scale may have more axes. It has settings for `every` cell, for the cells of some
+    labels, and for names that begin so (`nli/bilstm_last`); null instead of settings leaves these cells out.
     """
     settings: Any = OmegaConf.to_container(OmegaConf.load(path))
     if scale not in settings["scales"]:
         raise InputError(f"scale={scale}: {name} has {', '.join(settings['scales'])}")
     wanted = settings["scales"][scale] or {}
+    axes = settings["axes"] | wanted.get("axes", {})
     cells, left_out = [], {}
-    for labels in product(*({k: v or "" for k, v in axis.items()} for axis in settings["axes"].values())):
+    for labels in product(*axes.values()):
         place = "/".join(labels)
-        own = [axis[label] for axis, label in zip(settings["axes"].values(), labels, strict=True)]
-        scaled = [wanted[key] for key in ("every", *labels, place) if key in wanted]
+        own = [axis[label] or "" for axis, label in zip(axes.values(), labels, strict=True)]
+        begins = ["/".join(labels[:count]) for count in range(2, len(labels) + 1)]
+        scaled = [wanted[key] for key in ("every", *labels, *begins) if key in wanted]
         if None in scaled:
             left_out[place] = f"the study has none at scale={scale}"
             continue
-        names = dict(zip(settings["axes"], labels, strict=True))
+        names = dict(zip(axes, labels, strict=True))
         overrides = _settings(" ".join([*own, *scaled]), data, names)
         examples = settings.get("examples", {}).items() if scale == "paper" else ()
         stated = [number for label, number in examples if label in ("every", *labels)]
         cells.append(StudyCell(place, [*overrides, *more], *stated))
     scored = settings.get("evaluations", {}).get(scale, {}).items()
-    each = [_evaluations(label, texts, settings["axes"], data, cells, more) for label, texts in scored]
+    each = [_evaluations(label, texts, list(axes), data, cells, more) for label, texts in scored]
     reports = [report.split() for key in ("every", scale) for report in settings.get("reports", {}).get(key, [])]
     return Study(name, scale, cells, [cell for some in each for cell in some], left_out, reports)
 

@@ -74,6 +74,30 @@ def test_the_grid_of_table_2_has_its_24_cells() -> None:
     assert len({cell.name for cell in study.cells}) == 24
 
 
+def test_a_scale_may_have_an_axis_of_its_own_and_a_name_stands_for_all_that_begin_so(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("""\
+axes: {objective: {nli: "", nmt: ""}, encoder: {bov: encoder=bov, max: ""}}
+scales:
+  demo: null
+  medium: {axes: {seed: {"1": seed=1, "2": seed=2}}, nli/max: a=1, nmt/bov: null, nmt/max/2: "b={seed}"}
+evaluations: {medium: {again: "model={run} c={seed}"}}
+""")
+    study = read_study(tmp_path / "a.yaml", "a", "medium", "data", [])
+    assert {cell.name: cell.overrides for cell in study.cells} == {
+        "nli/bov/1": ["encoder=bov", "seed=1"],
+        "nli/bov/2": ["encoder=bov", "seed=2"],
+        "nli/max/1": ["seed=1", "a=1"],
+        "nli/max/2": ["seed=2", "a=1"],
+        "nmt/max/1": ["seed=1"],
+        "nmt/max/2": ["seed=2", "b=2"],
+    }
+    assert [cell.overrides[1] for cell in study.evaluations] == ["c=1", "c=2"] * 3
+    assert [cell.name for cell in read_study(tmp_path / "a.yaml", "a", "demo", "data", []).cells][:2] == [
+        "nli/bov",
+        "nli/max",
+    ]
+
+
 def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -> None:
     """Table 3 is on test; an untrained encoder has no objective."""
     more = ["seed=3", "allow=[my_parts]"]  # the packages are given with each command
