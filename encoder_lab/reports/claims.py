@@ -52,7 +52,8 @@ class Rule:
             names = [model[1] if isinstance(model, tuple) else ("", "") for model in (first, second)]
             pairs = self._pairs(e, first, second, each)
             fields = {"first": title(names[0]), "second": title(names[1]), "encoder": star[0], "each": each}
-            fields |= {"tasks": len(pairs), "sizes": sorted(e.sizes.get(names[0], {}))}
+            sizes = e.sizes.get(names[0], {})
+            fields |= {"tasks": len(pairs), "smallest": min(sizes, default=0), "largest": max(sizes, default=0)}
             for task, *points in _means(pairs) if self.mean and pairs else pairs:
                 ours, theirs = (p._replace(score=p.score + more) for p, more in zip(points, self.plus, strict=True))
                 about = self.about.format(task=task, **fields)

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import PUBLISHED_TEST, published
 from encoder_lab.reports.runs import Run, by_one_reader, final_rows, grouped
+from encoder_lab.reports.sizes import by_size
 from encoder_lab.reports.table import published_rows
 from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
 from probes.facts import facts_of
@@ -72,7 +73,7 @@ class Evidence:
             name: points.get("SP with context", grouped[name].get("SP")) for name, points in self.discoeval.items()
         }
         epochs = {name: moments for name in self.curves if (moments := self.after_epochs(name))}
-        sizes = {name: sorted(by_size) for name, by_size in self.sizes.items() if len(by_size) > 1}
+        sizes = {name: sorted(points) for name, points in self.sizes.items()}
         human = [row for row in published("conneau2018_table2") if row.model == "Hum. Eval."]
         return {
             "probing": self.probing,
@@ -133,10 +134,10 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         return {key: points for key, points in every.items() if points}
 
     sizes: dict[ModelName, dict[int, Points]] = {}
-    for model in models:
-        if isinstance(dim := model.runs[0].settings.get("encoder.dim"), int):
-            points = _points(model.runs, "probing", "mlp", epoch)
-            sizes.setdefault((model.encoder, model.objective), {}).setdefault(dim, points)
+    for sized in by_size(chain(*(model.runs for model in models))):
+        if len(sized.sizes) > 1:
+            seeds = {size: _points(runs, "probing", "mlp", epoch) for size, runs in grouped(sized.runs).items()}
+            sizes.setdefault(sized.name, seeds)
     both = [(_points(m.runs, "probing", "mlp", epoch), _points(m.runs, "downstream", "", epoch)) for m in models]
     return Evidence(
         suite("probing", "mlp"),

@@ -12,11 +12,13 @@ from encoder_lab.reports.runs import Run, by_one_reader, final_rows
 from probes.facts import unit_of
 
 SIZE, SIZES = "encoder.dim", "dimensions of the sentence vector"
+RATE = "objective.optimizer.lr"  # wide models take a smaller one (Yang et al. 2021)
 
 
 class ModelSizes(NamedTuple):
-    """Runs that differ only in the size of the sentence vector and their seed."""
+    """Runs that differ only in the size of the sentence vector, their seed, and a rate that follows the size."""
 
+    name: tuple[str, str]  # encoder, objective
     title: str
     runs: Sequence[tuple[int, Run]]  # (size, run)
 
@@ -33,9 +35,21 @@ def has_size(run: Run) -> bool:
 def by_size(runs: Iterable[Run]) -> list[ModelSizes]:
     """The runs with a size, grouped by model, with the scores of their evaluations."""
     joined = [run for run in with_evaluations(runs) if has_size(run)]
-    size = {run.folder: int(run.settings[SIZE]) for run in joined}
-    others = [replace(run, settings={k: v for k, v in run.settings.items() if k != SIZE}) for run in joined]
-    return [ModelSizes(model.title, [(size[run.folder], run) for run in model.runs]) for model in models_of(others)]
+    sized = {run.folder: (int(run.settings[SIZE]), run.settings.get(RATE)) for run in joined}
+    follows = set()  # runs with a rate for each size
+    for model in models_of(_without(run, SIZE, RATE) for run in joined):
+        pairs = {sized[run.folder] for run in model.runs}
+        if len(pairs) == len(dict(pairs)):
+            follows |= {run.folder for run in model.runs}
+    others = [_without(run, SIZE, RATE) if run.folder in follows else _without(run, SIZE) for run in joined]
+    return [
+        ModelSizes((model.encoder, model.objective), model.title, [(sized[run.folder][0], run) for run in model.runs])
+        for model in models_of(others)
+    ]
+
+
+def _without(run: Run, *keys: str) -> Run:
+    return replace(run, settings={key: value for key, value in run.settings.items() if key not in keys})
 
 
 def lines_by_size(
@@ -44,7 +58,9 @@ def lines_by_size(
     """The lines of the tasks by model and unit. Raises InputError where no model has scores at several sizes."""
     several = [model for model in models if len(model.sizes) > 1]
     if not several:
-        raise InputError("no runs differ only in encoder.dim (and seed); give runs of one model with several sizes")
+        raise InputError(
+            "no runs differ only in encoder.dim (seed, rate by size); give runs of one model with several sizes"
+        )
     drawn = [(model, *lines) for model in several for lines in _lines(model, suite, epoch, classifier).items()]
     if not drawn:
         raise InputError(f"no scores of the suite {suite!r} at several sizes; evaluate.py makes them")

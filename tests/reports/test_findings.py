@@ -22,7 +22,7 @@ from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import compare
 from probes.task import Items
 from report import main
-from tests.reports.small_runs import evaluation_of, finding_of, run_of, with_rows, with_settings
+from tests.reports.small_runs import evaluation_of, finding_of, models, run_of, with_rows, with_settings
 
 MAX = "BiLSTM-max"
 NMT_FR = (MAX, "NMT En-Fr")
@@ -72,7 +72,15 @@ def test_the_size_of_the_vector_is_judged_from_the_smallest_to_the_largest() -> 
     sizes = {512: points(70), 1024: points(99), 4096: points(75)}
     evidence = Evidence(sizes={(MAX, "NLI"): sizes, (MAX, "NMT En-Fr"): sizes})
     assert [round(c.difference, 6) for c in finding_of("size helps nli", evidence).comparisons] == [5]
-    assert [round(c.difference, 6) for c in finding_of("size does not help nmt", evidence).comparisons] == [-3]
+    (nmt,) = finding_of("size does not help nmt", evidence).comparisons
+    assert round(nmt.difference, 6) == -3
+    assert "4096 over 512 dimensions" in nmt.about
+
+
+def test_sizes_are_those_of_runs_that_differ_in_the_size_alone(tmp_path: Path) -> None:
+    other = with_settings(run_of(tmp_path / "other", dim=4096), "  layers: 1\n")
+    folders = [run_of(tmp_path / "a", dim=512), run_of(tmp_path / "b", dim=1024), other]
+    assert [*evidence_of(models(*folders)).sizes["BiLSTM-max", "NMT En-Fr"]] == [512, 1024]
 
 
 @pytest.mark.parametrize("joined", [False, True])

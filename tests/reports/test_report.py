@@ -458,6 +458,21 @@ def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Pat
     assert [(model.sizes, len(model.runs)) for model in sized] == [([512, 1024], 4), ([1024], 1)]
 
 
+RATE = "objective:\n  optimizer:\n    lr: {}\n"
+
+
+def test_a_rate_may_follow_the_size_but_two_rates_of_a_size_are_two_models(tmp_path: Path) -> None:
+    rates = {512: 0.001, 1024: 0.0005}
+    runs = [with_settings(run_of(tmp_path / str(dim), dim=dim), RATE.format(rate)) for dim, rate in rates.items()]
+    assert [model.sizes for model in by_size(map(read_run, runs))] == [[512, 1024]]
+    other = with_settings(run_of(tmp_path / "other", dim=512), RATE.format(0.0005))
+    sized = by_size(map(read_run, [*runs, other]))
+    assert sorted((model.sizes, model.title) for model in sized) == [
+        ([512], "BiLSTM-max, NMT En-Fr (objective.optimizer.lr=0.001)"),
+        ([512, 1024], "BiLSTM-max, NMT En-Fr (objective.optimizer.lr=0.0005)"),
+    ]
+
+
 def test_a_measure_is_of_the_items_of_its_task(tmp_path: Path) -> None:
     made = [ProbeRow(1, 1, suite, "WC", "mlp", 50, 50, 49, 51, {}, 1, 0.1) for suite in ("probing", "selectivity")]
     for name, encoder in (("one", "bilstm_max"), ("other", "bilstm_last")):
