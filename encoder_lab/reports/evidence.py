@@ -36,6 +36,7 @@ class Point(NamedTuple):
     score: float
     half: float
     answers: tuple[Answers, ...] = ()  # of all seeds; empty if one is unknown
+    parts: tuple["Point", ...] = ()  # of a mean over tasks: each of them
 
 
 class EpochScores(NamedTuple):
@@ -280,8 +281,10 @@ def share_point(percent: float, items: int) -> Point:
 
 def mean_of(points: Sequence[Point]) -> Point:
     """The mean over tasks with different test items."""
+    if len(points) == 1:
+        return points[0]
     half = math.sqrt(sum(p.half**2 for p in points)) / len(points)
-    return Point(sum(p.score for p in points) / len(points), half)
+    return Point(sum(p.score for p in points) / len(points), half, parts=tuple(points))
 
 
 def correlation_point(r: float, models: int, tests: int = 1) -> Point:

@@ -140,7 +140,13 @@ def within(first: Point, second: Point, points: float, about: str) -> Comparison
 
 
 def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
-    """Half of the 95% interval of the difference of two scores, and whether the comparison is paired."""
+    """Half of the 95% interval of the difference of two scores, and whether the comparison is paired.
+
+    Means over tasks are compared task by task, as their test items are.
+    """
+    if first.parts and len(first.parts) == len(second.parts):
+        halves, all_paired = zip(*map(half_of_difference, first.parts, second.parts), strict=True)
+        return math.hypot(*halves) / len(halves), all(all_paired)
     if (paired := by_items(first.answers, second.answers)) is None:
         return math.hypot(first.half, second.half), False
     return (paired.high - paired.low) / 2, True

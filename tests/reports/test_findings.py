@@ -239,6 +239,24 @@ def test_paired_seeds_that_differ_otherwise_make_a_difference_less_sure(tmp_path
     assert comparison.half > compare(RIGHT[0], RIGHT[1]).difference
 
 
+def test_means_over_tasks_are_compared_item_by_item_where_all_their_tasks_can_be() -> None:
+    def scores(right: np.ndarray, test: str) -> dict[str, Point]:
+        return dict.fromkeys(("SParxiv", "SPwiki", "BSOdemo"), Point(100 * right.mean(), 4, (Answers(test, right),)))
+
+    def titles_hurt(test: str) -> list[Comparison]:
+        models = {"Baseline (NSP)": scores(RIGHT[0], "t"), "+ SDT": scores(RIGHT[1], test)}
+        evidence = Evidence(discoeval={("BiGRU", name): points for name, points in models.items()})
+        return finding_of("titles hurt", evidence).comparisons
+
+    low, high = compare(*RIGHT)[1:3]
+    paired, apart = (high - low) / 2, math.hypot(4, 4)
+    for test, item in (("t", paired), ("other", apart)):
+        mean, position, order = titles_hurt(test)
+        assert [c.paired for c in (mean, position, order)] == [test == "t"] * 3
+        assert (position.half, order.half) == pytest.approx((item / math.sqrt(2), item))
+        assert mean.half == pytest.approx(math.hypot(position.half, order.half) / 2)
+
+
 def test_a_report_says_how_many_comparisons_are_paired(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     runs = [
         run_with_answers(tmp_path / e, e, right) for e, right in zip(("bilstm_max", "bilstm_last"), RIGHT, strict=True)
