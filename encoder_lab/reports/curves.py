@@ -18,7 +18,7 @@ from encoder_lab.reports.chart import (
     with_ends,
 )
 from encoder_lab.reports.metrics import read_metrics
-from encoder_lab.reports.runs import by_epoch, grouped
+from encoder_lab.reports.runs import by_epoch, grouped, mean_of_seeds
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
 from probes.statistics import Interval, mean_of_runs
@@ -93,14 +93,16 @@ def lines_of(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSerie
     for task in in_order([row.task for run in runs for _, row in run]):
         rows = [{x: row for x, row in run if row.task == task} for run in runs]
         chance = chance_of(row for run in rows for row in run.values())
-        lines.append(over_runs(task, [{x: row.interval for x, row in run.items()} for run in rows], chance))
+        xs = sorted({x for run in rows for x in run})
+        intervals = [mean_of_seeds([run[x] for run in rows if x in run]) for x in xs]
+        lines.append(DataSeries(task, xs, intervals, chance))
     return lines
 
 
-def over_runs(name: str, runs: Sequence[Mapping[float, Interval]], chance: float | None = None) -> DataSeries:
+def over_runs(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
     """Score and interval by x, of all runs that have an x."""
     xs = sorted({x for run in runs for x in run})
-    return DataSeries(name, xs, [mean_of_runs([run[x] for run in runs if x in run]) for x in xs], chance)
+    return DataSeries(name, xs, [mean_of_runs([run[x] for run in runs if x in run]) for x in xs])
 
 
 def band_meaning(runs: Collection[int]) -> str:

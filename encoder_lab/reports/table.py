@@ -9,7 +9,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
-from encoder_lab.reports.runs import OWN_SCORES, by_epoch, grouped, rows_by_task
+from encoder_lab.reports.runs import OWN_SCORES, by_epoch, grouped, mean_of_seeds, rows_by_task
 from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name, with_ties
@@ -296,7 +296,7 @@ def _cell(rows: Sequence[ProbeRow]) -> TableCell:
         return TableCell(*rows[0].interval, about, dev, test, rows[0].chance)
     about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
     chance = chance_of(rows)
-    return TableCell(*mean_of_runs([row.interval for row in rows]), about, dev, test, chance)
+    return TableCell(*mean_of_seeds(rows), about, dev, test, chance)
 
 
 def _own_column(objective: str, measure: str) -> str:

@@ -28,7 +28,7 @@ from encoder_lab.reports.formats import as_csv, latex, markdown
 from encoder_lab.reports.page import FORMATS
 from encoder_lab.reports.published import SCORES as PUBLISHED_SCORES
 from encoder_lab.reports.published import SOURCES, published
-from encoder_lab.reports.runs import read_run
+from encoder_lab.reports.runs import mean_of_seeds, read_run
 from encoder_lab.reports.sizes import SIZES, by_size, lines_by_size
 from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
 from encoder_lab.reports.terminal import plain
@@ -481,6 +481,16 @@ def test_a_measure_is_of_the_items_of_its_task(tmp_path: Path) -> None:
     table = probing_table(models(tmp_path / "one", tmp_path / "other"), "selectivity")
     assert any(note.startswith("WC: rows are of different test sentences") for note in table.notes)
     assert not any(table.best(row, "WC") for row in table.rows)
+
+
+def test_the_interval_of_a_share_of_right_answers_stays_within_0_and_100() -> None:
+    rows = [ProbeRow(1, 1, "probing", "WC", "mlp", 50, score, score - 1, score + 1, {}, 1, 0.1) for score in (99, 20)]
+    low, high = mean_of_seeds(rows)[1:]
+    assert (low < 0, high > 100) == (True, True)
+    counted = [replace(row, answers=Answers("a", np.ones(4, bool))) for row in rows]
+    assert mean_of_seeds(counted) == (59.5, 0.0, 100.0)
+    correlated = [replace(row, answers=Answers("a", np.ones(0, bool))) for row in rows]
+    assert mean_of_seeds(correlated)[1:] == (low, high)
 
 
 def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path: Path) -> None:
