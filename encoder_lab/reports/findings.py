@@ -45,7 +45,9 @@ class Comparison(NamedTuple):
     @property
     def p_value(self) -> float:
         """Two-sided, of a normal difference with this interval."""
-        return float(2 * norm.sf(abs(self.difference) * norm.ppf(1 - LEVEL / 2) / self.half)) if self.half else 0.0
+        if not self.half:
+            return float(not self.difference)
+        return float(2 * norm.sf(abs(self.difference) * norm.ppf(1 - LEVEL / 2) / self.half))
 
     @property
     def sign(self) -> int:

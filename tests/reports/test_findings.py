@@ -63,6 +63,8 @@ def test_comparisons_are_corrected_together() -> None:
     clear = finding(*[(3.0, 2.0)] * 10)  # p = .0033 each, 10 times that is below .05
     assert (clear.verdict, clear.corrected.verdict) == ("holds", "holds")
     assert Comparison("", 1.96, 1.96).p_value == pytest.approx(0.05, abs=1e-4)
+    same = finding((2.1, 2.0), (0.0, 0.0), (0.0, 0.0))  # equal scores say nothing for a claim
+    assert (same.verdict, same.corrected.verdict) == ("holds", "cannot tell")
 
 
 def test_the_size_of_the_vector_is_judged_from_the_smallest_to_the_largest() -> None:
@@ -255,6 +257,15 @@ def test_means_over_tasks_are_compared_item_by_item_where_all_their_tasks_can_be
         assert [c.paired for c in (mean, position, order)] == [test == "t"] * 3
         assert (position.half, order.half) == pytest.approx((item / math.sqrt(2), item))
         assert mean.half == pytest.approx(math.hypot(position.half, order.half) / 2)
+
+
+@pytest.mark.parametrize(("order", "verdict"), [(70, "cannot tell"), (67, "holds")])
+def test_a_loss_that_helps_one_discourse_task_and_hurts_none_has_no_complex_effects(order: int, verdict: str) -> None:
+    base = {task: Point(70, 1) for task in ("DC", "BSO", "SP")}
+    loss = base | {"DC": Point(80, 1), "BSO": Point(order, 1)}
+    models = {"Baseline (NSP)": base, "+ SPP": loss, "+ NL": loss}
+    evidence = Evidence(discoeval={("BiGRU", name): points for name, points in models.items()})
+    assert finding_of("alone they help here and hurt there", evidence).verdict == verdict
 
 
 def test_a_report_says_how_many_comparisons_are_paired(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
