@@ -15,7 +15,7 @@ from encoder_lab.reports.published import PUBLISHED_TEST, published
 from encoder_lab.reports.runs import Run, by_one_reader, final_rows, grouped
 from encoder_lab.reports.sizes import by_size
 from encoder_lab.reports.table import published_rows
-from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
+from encoder_lab.reports.table_notes import CLASSIFIERS, RELATEDNESS, at_another_epoch
 from probes.facts import facts_of
 from probes.probing import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
@@ -139,7 +139,8 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         if len(sized.sizes) > 1:
             seeds = {size: _points(runs, "probing", "mlp", epoch) for size, runs in grouped(sized.runs).items()}
             sizes.setdefault(sized.name, seeds)
-    both = [(_points(m.runs, "probing", "mlp", epoch), _points(m.runs, "downstream", "", epoch)) for m in models]
+    embed = [model.runs for model in models if model.encoder != BASELINES]
+    both = [(_points(runs, "probing", "mlp", epoch), _points(runs, "downstream", "", epoch)) for runs in embed]
     return Evidence(
         suite("probing", "mlp"),
         suite("probing", "logreg"),
@@ -175,9 +176,16 @@ def published_evidence() -> Evidence:
 
 
 def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
+    """The scores by task; with `mlp` also those that have no choice of a classifier, as of baselines."""
     either = facts_of(suite).one_reader if classifier == "mlp" else frozenset()
     rows = [row for run in runs for row in final_rows(run, suite, epoch, classifier).values()]
-    read = [row for row in rows if not classifier or row.classifier == classifier or row.task in either]
+    read = [
+        row
+        for row in rows
+        if classifier in ("", row.classifier)
+        or row.task in either
+        or (classifier == "mlp" and row.classifier not in CLASSIFIERS)
+    ]
     return {task: _point(rows) for task, rows in grouped((row.task, row) for row in read).items()}
 
 

@@ -31,7 +31,11 @@ ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in p
 OWN, OWN_TEST = "training", "training on test"  # the suites of the objective's own scores
 CLASSIFIER = tuple(f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY))
 LABELS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
-STATED = ("run.seed", "encoder.dim", "objective.parts", "objective.select", *LABELS, *CLASSIFIER)  # by reports
+STATED = (  # by reports
+    *("run.seed", "encoder.dim", "embeddings.freeze", "embeddings.scale", "objective.parts", "objective.select"),
+    *LABELS,
+    *CLASSIFIER,
+)
 
 
 def scores(*folders: str | Path) -> list[dict[str, Any]]:

@@ -78,7 +78,7 @@ def _smaller(by_model: Sequence[RowsByTask]) -> list[str]:
 def _scaled(models: Sequence[ReportedModel]) -> list[str]:
     """Which untrained encoders read word vectors that are not as in their file: their scores change most by it."""
     untrained = [model for model in models if (run := model.runs[0]).objective == "untrained" and run.encoder != "bov"]
-    written = [m for m in untrained if "embeddings.source._target_" in m.runs[0].settings]
+    written = [m for m in untrained if "embeddings.freeze" in m.runs[0].settings]  # has word vectors
     scaled = [model.title for model in written if model.runs[0].settings.get("embeddings.scale") is None]
     if not scaled:
         return []

@@ -314,6 +314,30 @@ def test_models_that_share_a_name_are_named_and_correlated(tmp_path: Path) -> No
     assert "BiLSTM-max, NMT En-Fr (dim=1024)" in evidence.notes[1]
 
 
+def test_claims_about_naive_bayes_read_our_baselines_and_correlations_do_not(tmp_path: Path) -> None:
+    def row(suite: str, task: str, classifier: str, score: float) -> ProbeRow:
+        return ProbeRow(0, 0, suite, task, classifier, 1.0, score, score - 2, score + 2, {}, 1, 0.1)
+
+    folders = []
+    for name, order in (("nb-uni-tfidf", 50.0), ("nb-bi-tfidf", 68.0)):
+        rows = [row("probing", task, name, score) for task, score in (("BShift", order), ("SOMO", 40.0), ("WC", 90.0))]
+        config = f"model: {name}\nseed: 1\nencoder_name: baseline\nobjective_name: {name}\n"
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.yaml").write_text(config)
+        write_rows(tmp_path / name / "probes.csv", [*rows, row("downstream", "MR", name, 70.0)])
+        folders.append(tmp_path / name)
+    evidence = evidence_from(*folders)
+    below = finding_of("words are below chance on odd words", evidence)
+    bigrams = finding_of("bigrams help only with order", evidence)
+    assert (len(below.comparisons), below.verdict) == (2, "holds")
+    assert [(c.about.split(",")[0], c.needed, c.difference) for c in bigrams.comparisons] == [
+        ("BShift", True, 18),
+        ("SOMO", False, 5),
+        ("WC", False, 5),
+    ]
+    assert not evidence.pairs
+
+
 def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run")
     rows = [ProbeRow(2, 2, "probing", task, "logreg", 1.0, 60, 58, 62, {}, 1, 0.1) for task in ("SentLen", "BShift")]

@@ -25,10 +25,12 @@ from encoder_lab.reports.curves import charts_by_task
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import check
 from encoder_lab.reports.formats import as_csv, latex, markdown
+from encoder_lab.reports.models import models_of
 from encoder_lab.reports.page import FORMATS
 from encoder_lab.reports.published import SCORES as PUBLISHED_SCORES
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import mean_of_seeds, read_run
+from encoder_lab.reports.scores import runs_in
 from encoder_lab.reports.sizes import SIZES, by_size, lines_by_size
 from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
 from encoder_lab.reports.terminal import plain
@@ -575,10 +577,11 @@ def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_
 ) -> None:
     folder = run_of(tmp_path / "untrained")
     config = (folder / "config.yaml").read_text().replace("nmt_enfr", "untrained")
-    source = f"embeddings:\n  source: {{_target_: x.Trained}}\n  scale: {scale}\n"
-    (folder / "config.yaml").write_text(config + source)
-    notes = " ".join(probing_table(models(folder), "probing").notes)
-    assert ("Word vectors with mean square 1" in notes) == said
+    (folder / "config.yaml").write_text(f"{config}embeddings: {{scale: {scale}, freeze: true}}\n")
+    assert main(["scores", str(folder), f"out={tmp_path / 'scores.csv'}"]) == 0
+    for reported in (models(folder), models_of(runs_in([tmp_path / "scores.csv"]))):
+        notes = " ".join(probing_table(reported, "probing").notes)
+        assert ("Word vectors with mean square 1" in notes) == said
 
 
 def test_a_table_says_which_tasks_have_less_test_items_than_were_published(tmp_path: Path) -> None:
