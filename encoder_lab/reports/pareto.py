@@ -1,7 +1,7 @@
 """Accuracy against the complexity of the classifier: the cells of a grid that no simpler one equals.
 
 Pimentel et al. 2020, "Pareto probing". The complexity of an MLP is the number of its weights, that of logistic
-regression the nuclear norm of its weights on standardised features. The accuracy is the one on dev.
+regression their nuclear norm. The accuracy is the one on dev.
 """
 
 from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from torch import Tensor
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
-from probes.classifiers.examples import Data, Examples, Fitted, Labelled, Score
+from probes.classifiers.examples import Data, Examples, Fitted, Labelled, Score, complexity
 from probes.classifiers.grid import FRONT, FrontPoint, Grid, best_of_l2, front
 from probes.classifiers.modern import WIDE, successive_halving
 from probes.classifiers.optimum import Optima
@@ -63,10 +63,7 @@ def probe(
 
 
 def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fitted:
-    """The classifier with the best dev accuracy over the L2 values (`best_of_l2`).
-
-    The complexity of each is the nuclear norm of its weights.
-    """
+    """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
     basis = torch.linalg.qr(train.x[:].t())[0] if len(train.y) < train.x.shape[1] else None  # of the vectors' space
     optima = Optima(train if basis is None else Examples(train.x @ basis, train.y), classes)
     points: list[FrontPoint] = []
@@ -75,7 +72,7 @@ def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fi
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
         right = int((predict(parameters, dev.x) == dev.y).sum())
         cell = Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
-        points.append((float(torch.linalg.matrix_norm(parameters[0], "nuc")), cell.dev_accuracy))
+        points.append((complexity(parameters), cell.dev_accuracy))
         return cell
 
     def tried(values: list[float]) -> list[Fitted]:

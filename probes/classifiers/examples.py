@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from probes.classifiers.grid import FrontPoint
@@ -57,6 +58,12 @@ class Fitted(NamedTuple):
     def hyperparameters(self) -> dict[str, Any]:
         """The settings of this cell in its grid."""
         return {"width": self.width, "dropout": self.dropout, "l2": self.l2}
+
+
+def complexity(parameters: Sequence[Tensor]) -> float:
+    """Of an MLP the number of its weights, of logistic regression their nuclear norm (Pimentel et al. 2020)."""
+    weight, _, *output = parameters
+    return float(weight.numel() + output[0].numel() if output else torch.linalg.matrix_norm(weight, "nuc"))
 
 
 def best_of(cells: Iterable[Fitted], digits: int | None = None) -> Fitted:

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from probes.classifiers.blocks import BLOCKS, WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.examples import Data, Examples, Fitted, best_of
+from probes.classifiers.examples import Data, Examples, Fitted, best_of, complexity
 from probes.classifiers.grid import Grid
 from probes.classifiers.optimum import covariance
 
@@ -124,8 +124,12 @@ def successive_halving(
         candidates = _joined(candidates, inputs, classes, grid, device)
         done.append(stage)
         last = on_all_cores(work, candidates, device, together)
-    points = [(weights([cell], inputs, classes), score) for (cell, _), score in highest.items() if score >= 0]
-    winner = best_of(cell for cells in last for cell in cells)
+    final = [cell for cells in last for cell in cells]
+    if grid.is_logistic:  # the norm needs weights, which cells that left the race no longer have
+        points = [(complexity(cell.parameters), cell.dev_accuracy) for cell in final]
+    else:
+        points = [(weights([cell], inputs, classes), score) for (cell, _), score in highest.items() if score >= 0]
+    winner = best_of(final)
     return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2), points=points)
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores, weights
+from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.examples import Data, Fitted, best_of
+from probes.classifiers.examples import Data, Fitted, best_of, complexity
 from probes.classifiers.grid import Grid
 
 DIGITS = 2  # of an accuracy in percent, as the toolkit compares them
@@ -14,9 +14,9 @@ DIGITS = 2  # of an accuracy in percent, as the toolkit compares them
 
 def published(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
     """The cell with the best dev accuracy, rounded to 2 decimals; the first of the grid wins a tie."""
-    fitted, inputs = train_all(train, dev, classes, grid, seed, device), train.x.shape[1]
-    points = [(weights([Cell(f.width, f.dropout, f.l2)], inputs, classes), f.dev_accuracy) for f in fitted]
+    fitted = train_all(train, dev, classes, grid, seed, device)
     best = best_of(fitted, DIGITS)
+    points = [point for cell in fitted for point in cell.points]
     return best._replace(dev_accuracy=round(best.dev_accuracy, DIGITS), points=points)
 
 
@@ -28,7 +28,8 @@ def train_all(train: Data, dev: Data, classes: int, grid: Grid, seed: int, devic
 
     def work(block: list[Cell]) -> list[Fitted]:  # creates its own cells, so that few are in memory at once
         cells = Cells(train.x.shape[1], classes, block, seed, device, grid.optimiser)
-        fitted = train_with_early_stopping(cells, train, dev, grid, seed)
+        trained = train_with_early_stopping(cells, train, dev, grid, seed)
+        fitted = [cell._replace(points=[(complexity(cell.parameters), cell.dev_accuracy)]) for cell in trained]
         best = best_of(fitted, DIGITS)
         return [cell if cell is best else cell._replace(parameters=[]) for cell in fitted]
 

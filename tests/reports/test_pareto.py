@@ -12,10 +12,10 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.pareto import area, as_text, charts_of_fronts, fronts_of
 from encoder_lab.reports.runs import Run
-from probes.classifiers.classifier import Grid, probe
+from probes.classifiers.classifier import MANY, Grid, probe
 from probes.classifiers.grid import front
 from probes.results import ProbeRow
-from tests.labelled_vectors import separable, three
+from tests.labelled_vectors import Labelled, random_labels, separable, three
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(0, 100)), min_size=1))
@@ -33,15 +33,23 @@ def test_the_area_of_two_points_and_of_a_task_that_was_read_by_nothing() -> None
     assert area([(0, 60)], chance=50, most=0) == 50
 
 
+@pytest.mark.parametrize("classes", [3, MANY])
+@pytest.mark.parametrize("protocol", ["modern", "senteval"])
+def test_the_complexity_of_logistic_regression_is_the_nuclear_norm_of_its_weights(protocol: str, classes: int) -> None:
+    """It falls as the penalty grows; the number of weights does not."""
+    data = [Labelled(*random_labels(size * classes, seed, classes)) for seed, size in enumerate((8, 2, 2))]
+    grids = [Grid(protocol=protocol, widths=(0,), dropouts=(0.0,), l2=(l2,)) for l2 in (1e-5, 10.0)]
+    free, tight = (probe(*data, classes=classes, grid=grid, seed=1).hyperparameters["front"][-1] for grid in grids)
+    assert 0 < tight[0] < free[0]
+
+
 @pytest.mark.parametrize(("protocol", "widths"), [("modern", (4, 8)), ("senteval", (4, 8)), ("modern", (0,))])
 def test_a_score_has_the_front_of_the_cells_that_were_trained(protocol: str, widths: tuple[int, ...]) -> None:
     grid = Grid(protocol=protocol, widths=widths, dropouts=(0.0,), l2=(1e-5, 1e-1))
     score = probe(*three(separable, 200, 80, 80, classes=3), classes=3, grid=grid, seed=1)
     points = score.hyperparameters["front"]
     assert points[-1][1] == pytest.approx(score.dev_accuracy, abs=5)
-    if widths == (0,):  # the nuclear norm grows as the penalty shrinks
-        assert 0 < points[0][0] < 100
-    else:
+    if widths != (0,):
         assert {complexity for complexity, _ in points} <= {width * (6 + 3) for width in widths}
 
 
