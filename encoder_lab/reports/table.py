@@ -221,7 +221,9 @@ def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
     if len(scores) == 1:
         return TableCell(scores[0], about=about)
-    return TableCell(*mean_of_runs([(score, score, score) for score in scores]), about)
+    mean, low, high = mean_of_runs([(score, score, score) for score in scores])
+    is_percent = OWN_SCORES.get(model.runs[0].score.rsplit("/", 1)[-1], False)  # none is below 0
+    return TableCell(mean, max(low, 0.0), min(high, 100.0) if is_percent else high, about)
 
 
 def _means(
