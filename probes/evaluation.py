@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from encoder_lab.model import Model
 from encoder_lab.storage.code import code_of
@@ -78,6 +79,8 @@ class Evaluation:
             assert self.model.encode is not None
             sentences = distinct(s for task in self.tasks if task.needs != "surprisal" for s in task.sentences)
             matrix = vectors_of(self.model.encode, sentences[self.share.places], self.model.encoder)
+            # of a GPU: the blocks of large batches, which no classifier needs, are free for other processes
+            torch.cuda.empty_cache()
             self._vectors = Vectors(self.share.together(matrix), sentences, self.model.bfloat16)
         return self._vectors
 

@@ -49,6 +49,8 @@ def probe_now(
         rows = [score.row for score in evaluation.scores()]
         rows = [row for row in rows if row.suite != CONTROL]  # they are in `selectivity`
         saved = keep_state(results.parent, evaluation, tasks)
+    del evaluation
+    torch.cuda.empty_cache()  # what the classifiers needed is free for other processes while the model trains
     if share.rank == 0:
         write_rows(results, rows)
         rows += compare_states(results, epoch) if saved else []

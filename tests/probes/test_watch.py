@@ -12,6 +12,7 @@ from transformers import Trainer, TrainingArguments
 
 from encoder_lab.evaluation.tasks import tasks_for
 from probes.callback import ProbingCallback
+from probes.classification import Classification
 from probes.results import read_rows
 from probes.trainer_callback import ProbingTrainerCallback
 from tests.conftest import TINY
@@ -109,3 +110,17 @@ def test_modes_are_restored_one_by_one(trained: bool, tmp_path: Path) -> None:
     module.drop.train(not trained)
     probe_now(tasks(1), module, module, tmp_path / "probes.csv", epoch=0)
     assert (module.training, module.drop.training, module.layer.training) == (trained, not trained, trained)
+
+
+def test_memory_of_a_gpu_is_given_back_after_encoding_and_after_the_classifiers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from probes.watch import probe_now
+
+    did: list[str] = []
+    module, encode, score = Foreign(), Foreign.encode, Classification.score
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: did.append("given back"))
+    monkeypatch.setattr(Foreign, "encode", lambda *args: (did.append("encoded"), encode(*args))[1])
+    monkeypatch.setattr(Classification, "score", lambda *args: (did.append("read"), score(*args))[1])
+    probe_now(tasks(2), module, module, tmp_path / "probes.csv", epoch=0)
+    assert did == ["encoded", "given back", "read", "read", "given back"]
