@@ -19,7 +19,7 @@ from probes.statistics import mean_of_runs
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
 BOLD = (
-    "Bold: the best trained encoder of a column, among ours and in each published table; baselines and bags of "
+    "Bold: the best encoder of a column, trained or not, among ours and in each published table; baselines and bags of "
     "vectors (BoV) do not compete."
 )
 MEAN = "avg."  # the column of the mean over groups, as in Chen et al. 2019
@@ -198,7 +198,7 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
         else []
     )
     seeds = {model.title: [len(model.runs)] for model in models if own_cell(model)}
-    notes = [*which, *seeds_note(seeds), *quoting([row.source for row in shown])]
+    notes = [*which, *seeds_note(seeds, errors="of the seeds"), *quoting([row.source for row in shown])]
     return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
 
 

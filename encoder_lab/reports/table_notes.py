@@ -96,15 +96,18 @@ def _trained_by(settings: Mapping[str, Any], suite: str) -> str:
     return ", ".join([*parts, f"{folds} folds"] if folds else parts)
 
 
-def seeds_note(seeds: Mapping[str, Collection[int]]) -> list[str]:
-    """A note on the models with several seeds, and how many; `seeds` has the numbers of each model by its title."""
+def seeds_note(seeds: Mapping[str, Collection[int]], errors: str = "of the test items and of the seeds") -> list[str]:
+    """A note on the models with several seeds, and how many; `seeds` has the numbers of each model by its title.
+
+    `errors`: what the intervals are of.
+    """
     several = {title: sorted(n for n in numbers if n > 1) for title, numbers in seeds.items() if max(numbers) > 1}
     if not several:
         return []
     ranges = {title: "-".join(map(str, dict.fromkeys((n[0], n[-1])))) for title, n in several.items()}
     same = len(set(ranges.values())) == 1
     count = next(iter(ranges.values())) if same else f"several ({'; '.join(f'{t}: {n}' for t, n in ranges.items())})"
-    return [f"Models with {count} seeds: their mean with its 95% interval, of the test items and of the seeds (t)."]
+    return [f"Models with {count} seeds: their mean with its 95% interval, {errors} (t)."]
 
 
 def read_by(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:
