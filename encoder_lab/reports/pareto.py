@@ -84,7 +84,10 @@ def as_text(fronts: Sequence[Fronts]) -> str:
         before = key
         areas = [area(points, front.chance, most[key]) for points in front.seeds]
         seeds = f" ± {np.std(areas, ddof=1):.1f} over {len(areas)} seeds" if len(areas) > 1 else ""
-        points = ", ".join(f"{accuracy:.1f} at {complexity:,.{0 if complexity >= 1000 else 1}f}" for complexity, accuracy in front.seeds[0])
+        points = ", ".join(
+            f"{accuracy:.1f} at {complexity:,.{0 if complexity >= 1000 else 1}f}"
+            for complexity, accuracy in front.seeds[0]
+        )
         lines.append(f"  {front.model:<{wide}}area {np.mean(areas):5.1f}{seeds}; {points}")
     return "\n".join([*lines[1:], "", NOTE, ""])
 

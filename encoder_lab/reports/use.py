@@ -10,7 +10,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, in_order, looks, scored, signed_ticks
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.order import mean_agreement
-from encoder_lab.reports.runs import by_one_reader, grouped, rows_by_task
+from encoder_lab.reports.runs import by_one_reader, grouped, mean_of_seeds, rows_by_task
 from probes.results import ProbeRow
 from probes.statistics import Interval, mean_of_runs
 
@@ -81,7 +81,7 @@ def _property(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]) ->
         for column in COLUMNS
         if (values := [v for row in rows if isinstance(v := row.hyperparameters.get(column), int | float)])
     }
-    read = mean_of_runs([row.interval for row in known]) if known else None
+    read = mean_of_seeds(known) if known else None
     used = sum(row.hyperparameters.get("used") == 1 for row in rows)
     return PropertyUse(name, read, mean_of_runs([row.interval for row in rows]), used, len(rows), numbers)
 
