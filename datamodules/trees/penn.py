@@ -176,7 +176,8 @@ def trees_in(text: Bracketed) -> list[Tree] | None:
     except ValueError as error:
         if text.skipped_if_bad:
             return None
-        remedy = "fix or remove this tree, or leave out all such trees with on_bad_tree=skip"
+        skip = "on_bad_tree=skip (train.py: corpus.on_bad_tree=skip or probes.on_bad_tree=skip)"
+        remedy = f"fix or remove this tree, or leave out all such trees with {skip}"
         raise InputError(f"{text.place}: {error}; {remedy}") from None
 
 
