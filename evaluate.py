@@ -18,7 +18,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import asked_suites, refuse_wrong_arguments, refuse_wrong_environment
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
-from encoder_lab.settings.model_setting import refuse_missing_models
+from encoder_lab.settings.model_setting import FORMS, refuse_missing_models
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
     from omegaconf import DictConfig
@@ -36,10 +36,12 @@ CONFIGS = Path(__file__).parent / "configs"
 
 def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     """Score every model of the configuration on every suite; writes each file at once, prints tables at the end."""
+    refuse_wrong_settings(settings)  # before slow imports
+
     from encoder_lab.compute.devices import device_for
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.evaluation.open_models import complete_models, open_models
-    from encoder_lab.evaluation.settings import refuse_what_has_no_effect, refuse_wrong_settings
+    from encoder_lab.evaluation.settings import refuse_what_has_no_effect
     from encoder_lab.progress import print_lines
     from encoder_lab.reports.evaluations import compare_states, note_what_joins_no_run
     from encoder_lab.storage.content import cache_digests_in
@@ -49,7 +51,6 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
 
     print_lines()
     device, cache = device_for(settings.device), settings.cache_folder
-    refuse_wrong_settings(settings)
     with fast_exact_matmul(), nullcontext(cache) if cache else scratch() as work:
         cache_digests_in(work)
         opened = open_models(settings, device, work)
@@ -78,6 +79,25 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
         if settings.epochs is not None:
             note_what_joins_no_run(done)
         return list({scores.folder: scores for scores in done}.values())  # of the epochs of a run, the last
+
+
+def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
+    """Raises InputError for settings that are wrong with any tasks."""
+    from encoder_lab.reports.published import requested_tables
+    from encoder_lab.settings.run import several
+
+    requested_tables(settings.published)
+    if settings.models and settings.write_sentences:
+        raise InputError("write_sentences= writes and stops, so model= is not scored; leave one of them out")
+    if not settings.models and not settings.write_sentences:
+        raise InputError(f"model= is missing; give {FORMS}")
+    if settings.epochs is None:
+        return
+    if settings.epochs != "all" and not all(map(str.isdigit, several(settings.epochs))):
+        raise InputError(f"epochs={settings.epochs}: give all, or numbers as [0,1,5]")
+    for name in settings.models:
+        if not Path(name).is_dir():
+            raise InputError(f"model={name}: no run folder, so it has no epochs; leave out epochs=")
 
 
 def scored(

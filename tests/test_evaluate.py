@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
@@ -451,3 +453,22 @@ def test_findings_read_the_discourse_scores(lab: Lab, tmp_path: Path) -> None:
     done = scored(lab, tmp_path, "suite=discoeval", "model=call:tests.test_evaluate:lengths", *asked)
     evidence = evidence_of(models_of(read_run(one.folder) for one in done))
     assert len(finding_of("context helps position", evidence).comparisons) == 1
+
+
+WITHOUT_TORCH = """
+import runpy, sys
+sys.argv[1:] = {arguments}
+try:
+    runpy.run_path("evaluate.py", run_name="__main__")
+finally:
+    assert "torch" not in sys.modules
+"""
+
+
+def test_settings_that_are_wrong_with_any_tasks_are_refused_before_slow_imports() -> None:
+    command = [sys.executable, "-c", WITHOUT_TORCH.format(arguments=["model=bov", "epochs=all"])]
+    done = subprocess.run(command, cwd=CONFIGS.parent, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: model=bov: no run folder, so it has no epochs; leave out epochs=\n",
+    )

@@ -92,14 +92,9 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
 
 def checkpoints_of(name: str, settings: EvaluationSettings) -> tuple[str, list[Path]]:
     """The folder of a run and its checkpoints that `epochs=` asks for. Raises InputError where there is none."""
-    if not Path(name).is_dir():
-        raise InputError(f"model={name}: no run folder, so it has no epochs; leave out epochs=")
     run = find_checkpoint(Path(name)).parents[1]
     if settings.epochs != "all":
-        epochs = several(settings.epochs)
-        if not all(map(str.isdigit, epochs)):
-            raise InputError(f"epochs={settings.epochs}: give all, or numbers as [0,1,5]")
-        return str(run), [find_checkpoint(run, int(epoch)) for epoch in epochs]
+        return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(settings.epochs)]
     checkpoints = intermediate_checkpoints(run)
     if not checkpoints:
         raise InputError(f"model={name}: keeps no epoch; train with checkpoints.keep=every, or leave out epochs=")

@@ -5,20 +5,10 @@ from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
-from encoder_lab.reports.evaluations import refuse_published_of_other_tasks, requested_tables
+from encoder_lab.reports.evaluations import refuse_published_of_other_tasks
 from encoder_lab.reports.runs import EACH_EPOCH
-from encoder_lab.settings.model_setting import FORMS
 from encoder_lab.settings.run import EvaluationSettings
 from probes.suites import Suite
-
-
-def refuse_wrong_settings(settings: EvaluationSettings) -> None:
-    """Raises InputError for settings that are wrong with any models and tasks."""
-    requested_tables(settings.published)
-    if settings.models and settings.write_sentences:
-        raise InputError("write_sentences= writes and stops, so model= is not scored; leave one of them out")
-    if not settings.models and not settings.write_sentences:
-        raise InputError(f"model= is missing; give {FORMS}")
 
 
 def refuse_what_has_no_effect(settings: EvaluationSettings, suites: Sequence[Suite]) -> None:

@@ -12,7 +12,7 @@ from encoder_lab.model import Model
 from encoder_lab.reports.coherence_lines import suite_lines
 from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.models import models_of, shortest_tails, why_apart
-from encoder_lab.reports.published import published
+from encoder_lab.reports.published import requested_tables
 from encoder_lab.reports.runs import read_run
 from encoder_lab.reports.strips import TOKENS
 from encoder_lab.reports.table import has_scores_of, probing_table
@@ -86,15 +86,6 @@ def note_what_joins_no_run(done: Sequence[WrittenScores]) -> None:
         if differ := why_apart(read_run(Path(run)), read_run(folder)):
             other = for_terminal(f"{run}: its own scores are of other tasks, with {differ}")
             print(f"{other}; so reports show these as another model's", file=sys.stderr)
-
-
-def requested_tables(chosen: str | None) -> list[str] | None:
-    """The requested published table; None leaves the choice to the table. Raises InputError for an unknown one."""
-    if chosen == "paper":
-        return None
-    if chosen:
-        published(chosen)
-    return [chosen] if chosen else []
 
 
 def refuse_published_of_other_tasks(chosen: str | None, suites: Sequence[Suite]) -> None:

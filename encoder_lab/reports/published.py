@@ -42,3 +42,12 @@ def published(table: str) -> list[Published]:
     if not rows:
         raise InputError(f"no published table {table!r}; there are {', '.join(SOURCES)}")
     return [Published(r["table"], r["kind"], r["encoder"], r["model"], r["task"], float(r["score"])) for r in rows]
+
+
+def requested_tables(chosen: str | None) -> list[str] | None:
+    """The requested published table; None leaves the choice to the table. Raises InputError for an unknown one."""
+    if chosen == "paper":
+        return None
+    if chosen:
+        published(chosen)
+    return [chosen] if chosen else []
