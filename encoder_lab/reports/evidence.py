@@ -134,7 +134,7 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         every = {key: _points(model.runs, name, classifier, epoch) for key, model in first.items()}
         return {key: points for key, points in every.items() if points}
 
-    sizes: dict[ModelName, dict[int, Points]] = {}
+    sizes: dict[ModelName, Mapping[int, Points]] = {}
     for sized in by_size(chain(*(model.runs for model in models))):
         if len(sized.sizes) > 1:
             seeds = {size: _points(runs, "probing", "mlp", epoch) for size, runs in grouped(sized.runs).items()}

@@ -8,7 +8,7 @@ from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import read_lines
+from encoder_lab.storage.text_files import composed, read_lines
 
 
 def read_csv(path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()) -> list[dict[str, str]]:
@@ -75,4 +75,4 @@ def _key(row: Mapping[str, str], key: Sequence[str]) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else composed(str(value))  # as it will be read
