@@ -152,7 +152,7 @@ class Run:
     @property
     def last_epoch(self) -> Epoch:
         """The last epoch that has a score; of an evaluated run the last one that it was trained for, where known."""
-        wanted = self.settings.get("run.trainer.max_epochs")
+        wanted = 0 if self.objective.endswith("untrained") else self.settings.get("run.trainer.max_epochs")
         return max(wanted if isinstance(wanted, int) else 0, self.requested("last") or 0)
 
 

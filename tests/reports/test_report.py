@@ -251,6 +251,8 @@ def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path: Path) -> No
     notes = probing_table(models(of_best), "probing", "last").notes
     assert notes[0].endswith("as evaluated.")
     assert "Not of the last epoch: BiLSTM-max, NLI: 1 of 5." in notes
+    bag = evaluation_of(tmp_path / "d", "RUN", "probing", objective="untrained", epoch=0, settings=of_a_run(1))
+    assert not any("last epoch" in note for note in probing_table(models(bag), "probing", "last").notes)
 
 
 def test_scores_with_a_unit_are_not_called_test_scores(tmp_path: Path) -> None:
