@@ -12,7 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build, named
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
-from objectives.objective import Objective
+from objectives.objective import MakeOptimizer, Objective
 
 
 class Multitask(Objective):
@@ -38,13 +38,13 @@ class Multitask(Objective):
         encoder: Encoder,
         embedding: WordEmbedding,
         data: Mixture,
-        optimizer: Mapping[str, Any],
+        optimizer: MakeOptimizer | None,
         seed: int,
         parts: Annotated[Sequence[str], "objectives by name, such as [nmt_enfr,nli]"],
         settings: Annotated[Mapping[str, Any], "those of each objective"],
         select: Annotated[str | None, "the part with the score that chooses the checkpoint; null: the first"] = None,
     ) -> None:
-        super().__init__(encoder, embedding, build(optimizer), seed)
+        super().__init__(encoder, embedding, optimizer, seed)
         chosen = select or parts[0]
         if chosen not in parts:
             raise InputError(f"objective.select={chosen}: choose one of the parts, {', '.join(parts)}")

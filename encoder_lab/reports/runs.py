@@ -11,8 +11,7 @@ from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.run_settings_check import check_settings
-from encoder_lab.settings.known import flat
-from encoder_lab.settings.run_settings import objective_of, read_settings
+from encoder_lab.settings.run_settings import flat, objective_of, read_settings
 from encoder_lab.storage.csv_files import numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_rows

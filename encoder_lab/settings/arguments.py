@@ -12,6 +12,7 @@ from encoder_lab.settings.command_line import fail, unknown
 from encoder_lab.settings.config_help import description
 from encoder_lab.settings.known import PART, Known, known_settings, no_such_setting
 from encoder_lab.settings.quoting import names, unquoted
+from encoder_lab.settings.run_settings import read_settings
 
 SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
 PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
@@ -60,8 +61,7 @@ def refuse_other_settings(overrides: Sequence[str], setting: str = "resume=") ->
 
 def refuse_too_few_epochs(run: Path, overrides: Sequence[str]) -> None:
     """Raises InputError where a run to be continued has had more epochs than `trainer.max_epochs` allows."""
-    from encoder_lab.settings.run_settings import read_settings  # files and locks, which help does not need
-    from encoder_lab.storage.csv_files import read_csv
+    from encoder_lab.storage.csv_files import read_csv  # brings locks, which --help does not need
 
     keys_and_values = (text.lstrip("+").partition("=")[::2] for text in overrides)
     asked = [plain_value(value) for key, value in keys_and_values if key == "trainer.max_epochs"]

@@ -11,7 +11,8 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.settings.command_line import fail
 from encoder_lab.settings.declared import CLASS, Parameter, parameters
-from encoder_lab.settings.known import OF_HYDRA, PART, flat, no_such_setting
+from encoder_lab.settings.known import OF_HYDRA, PART, no_such_setting
+from encoder_lab.settings.run_settings import flat
 from encoder_lab.settings.without_effect import without_effect
 
 MISSING = "???"

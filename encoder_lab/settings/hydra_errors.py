@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 from encoder_lab.errors import in_one_line
-from encoder_lab.settings.known import at_its_place, flat
+from encoder_lab.settings.known import at_its_place
 from encoder_lab.settings.quoting import for_shell
+from encoder_lab.settings.run_settings import flat
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")

@@ -1,13 +1,15 @@
 """The names of all settings in our YAML files, and the closest of them to a name that does not exist."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+
+from encoder_lab.settings.run_settings import flat
 
 NO_SOURCE = ("experiment", "study")  # groups that change settings and have none of their own
 GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
@@ -67,11 +69,3 @@ def no_such_setting(name: str, known: Iterable[str]) -> str:
     if close := get_close_matches(name, words.get(last, words[alike[0]] if alike else []), 3, 0):
         return f"nothing reads such a setting; did you mean {' or '.join(f'{other}=' for other in close)}?"
     return "nothing reads such a setting; see --help and the files in configs/"
-
-
-def flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Every setting and every group of settings with its dotted name; groups come before what is in them."""
-    for key, value in settings.items():
-        yield f"{above}{key}", value
-        if isinstance(value, dict):
-            yield from flat(value, f"{above}{key}.")

@@ -8,7 +8,6 @@ from typing import Any
 import yaml
 
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.storage.files import refuse_special
 
 MOST_BYTES = 1 << 20
 HALF = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
@@ -29,6 +28,8 @@ def trained_in_bfloat16(settings: Mapping[str, Any]) -> bool:
 
 def read_settings(path: Path) -> dict[str, Any]:
     """The settings in a run folder. Raises InputError naming the file, and the line if known."""
+    from encoder_lab.storage.files import refuse_special  # brings locks, which --help does not need
+
     refuse_special(path)
     try:
         with path.open("rb") as file:
@@ -95,6 +96,14 @@ def _check_plain(text: str, settings: Any) -> None:
     for _, value in leaves(settings):
         if isinstance(value, str) and "${" in value:
             raise ValueError(f"{value[:40]!r} would be computed; write the value itself")
+
+
+def flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Every setting and every group of settings with its dotted name; groups come before what is in them."""
+    for key, value in settings.items():
+        yield f"{above}{key}", value
+        if isinstance(value, dict):
+            yield from flat(value, f"{above}{key}.")
 
 
 def leaves(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:

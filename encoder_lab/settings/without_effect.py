@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from encoder_lab.settings.config_help import with_defaults
-from encoder_lab.settings.known import CLASS, flat, known_settings
+from encoder_lab.settings.known import CLASS, known_settings
+from encoder_lab.settings.run_settings import flat
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 OR_NOT = "or leave it out"

@@ -9,7 +9,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import mistakes
-from encoder_lab.settings.known import flat
+from encoder_lab.settings.run_settings import flat
 from encoder_lab.settings.without_effect import without_effect
 
 CONFIGS = Path(__file__).parents[2] / "configs"

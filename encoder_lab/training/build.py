@@ -14,7 +14,9 @@ from datamodules.excluded import LEFT_OUT, Excluded, as_lines
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
+from encoder_lab.settings.build import build as instantiate
 from encoder_lab.settings.build import named
+from encoder_lab.settings.known import CLASS
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
@@ -22,7 +24,7 @@ from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.reads import CORPUS, VECTORS, Reads, refuse_other_reads, write_reads
 from encoder_lab.training.devices import accelerator, is_first, say
 from encoder_lab.training.initial import source_of, take_weights
-from encoder_lab.training.optimizers import prepared
+from encoder_lab.training.optimizers import trainable
 from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.fingerprint import fingerprint
@@ -51,7 +53,9 @@ class Built(NamedTuple):
 def build(settings: RunSettings, run: Path) -> Built:
     """Data, model and probes of a run. Its word vectors go to its folder at the first call."""
     pl.seed_everything(settings.seed, workers=True, verbose=False)
-    objective = prepared(settings.objective, probing_device(settings.trainer.accelerator))
+    device = probing_device(settings.trainer.accelerator)
+    described = settings.objective.arguments.get("optimizer")
+    optimizer = {"optimizer": trainable(instantiate(described), described[CLASS], device)} if described else {}
     corpus = settings.corpus.build()
     cache = Path(settings.cache)
     cache_digests_in(cache)
@@ -76,7 +80,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     embedding = WordEmbedding(vectors.matrix, freeze=settings.embeddings.freeze)
     encoder = settings.encoder.build(input_dim=embedding.dim)
     parts = {"data": data} if settings.objective_name != "untrained" else {}
-    module = objective.build(encoder=encoder, embedding=embedding, seed=settings.seed, **parts)
+    module = settings.objective.build(encoder=encoder, embedding=embedding, seed=settings.seed, **parts, **optimizer)
     if source:
         take_weights(source, encoder)
     narrow = trained_in_bfloat16(settings.written)
@@ -88,7 +92,6 @@ def build(settings: RunSettings, run: Path) -> Built:
     if is_first():
         write_reads(run, reads_of(run, corpus, data, tasks, vector_file))
     surprised = any(task.needs == "surprisal" for task in tasks)
-    device = probing_device(settings.trainer.accelerator)
     fast = multiplies_in_bfloat16(torch.device(device))
     if narrow and not fast:
         say(f"trainer.precision={settings.trainer.precision}: {SLOW}")

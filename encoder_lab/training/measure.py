@@ -13,9 +13,10 @@ from datamodules.base import fitting_batch
 from datamodules.batches import Bag, InDocument, LabelledPair, Position, SentencePair, Sentences
 from datamodules.discourse import TARGETS, ClassCounts
 from encoder_lab.compute.matmul import fast_exact_matmul
-from encoder_lab.settings.build import ClassSettings, build, named
+from encoder_lab.settings.build import build, named
+from encoder_lab.settings.known import CLASS
 from encoder_lab.training.build import probing_device
-from encoder_lab.training.optimizers import prepared
+from encoder_lab.training.optimizers import trainable
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse
 from objectives.nli import NLI
@@ -79,15 +80,15 @@ def measured(config: Mapping[str, Any]) -> Measured:
 
 def _built(config: Mapping[str, Any], device: str) -> tuple[Objective, Generated]:
     sizes, described = config["datamodule"], config["objective"]
-    target, arguments = described["_target_"], {key: value for key, value in described.items() if key[0] != "_"}
-    symbols = TREE_SYMBOLS if issubclass(named(target), Seq2Tree) else sizes.get("codes", 0)
+    symbols = TREE_SYMBOLS if issubclass(named(described[CLASS]), Seq2Tree) else sizes.get("codes", 0)
     classes = ClassCounts(*(sizes.get(n, d) for n, d in zip(CLASSES, ClassCounts(), strict=True)))
     data = Generated(symbols, classes, sizes.get("bag_words", 0))
     table = np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32)
     embedding = WordEmbedding(table, freeze=config["embeddings"]["freeze"])
     encoder = build(config["encoder"], input_dim=WIDTH)
-    objective = prepared(ClassSettings(target, arguments), device)
-    module = objective.build(encoder=encoder, embedding=embedding, seed=1, data=data).to(device)
+    make = described["optimizer"]
+    optimizer = trainable(build(make), make[CLASS], device)
+    module = build(described, encoder=encoder, embedding=embedding, seed=1, data=data, optimizer=optimizer).to(device)
     module.log_score = lambda *_, **__: None
     return module, data
 

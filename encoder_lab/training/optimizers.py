@@ -9,25 +9,22 @@ import torch
 from torch import nn
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import ClassSettings, build
-from encoder_lab.settings.known import CLASS
 from objectives.objective import MakeOptimizer
 
 OTHER_STEPS = {"fused", "foreach", "differentiable"}  # of which an optimiser of torch takes one
 
 
-def prepared(objective: ClassSettings, device: str) -> ClassSettings:
-    """An objective with its optimiser `fused` where it can be. Raises InputError where it cannot train here."""
-    described = objective.arguments.get("optimizer")
-    if described is None:
-        return objective
-    make = build(described)
+def trainable(make: Any, target: str, device: str) -> MakeOptimizer:
+    """An optimiser that waits for its weights, `fused` where it can be. Raises InputError where it cannot train here.
+
+    `make` is the partial call that settings describe, `target` the path of its class there.
+    """
     may_fuse = "fused" in signature(make.func).parameters and not OTHER_STEPS & make.keywords.keys()
-    if may_fuse and not _error(partial(make, fused=True), device):
-        return objective._replace(arguments={**objective.arguments, "optimizer": {**described, "fused": True}})
+    if may_fuse and not _error(fused := partial(make, fused=True), device):
+        return fused
     if error := _error(make, device):
-        raise InputError(f"objective.optimizer.{_culprit(make.func, make.keywords, described[CLASS])}: {error}")
-    return objective
+        raise InputError(f"objective.optimizer.{_culprit(make.func, make.keywords, target)}: {error}")
+    return make
 
 
 def _error(make: MakeOptimizer, device: str = "cpu") -> Exception | None:

@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ SETTINGS: dict[str, Any] = {
         "datamodule": {"_target_": "datamodules.nli.InferencePairs", "batch_size": 7},
     },
 }
-ADAM = {"_target_": "torch.optim.Adam", "_partial_": True, "lr": 0.01}
+ADAM = partial(torch.optim.Adam, lr=0.01)
 
 
 def draws(batches: tuple[int, ...], weights: list[float], steps: int | None = None) -> Draws:

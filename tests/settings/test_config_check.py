@@ -10,7 +10,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.settings import check
 from encoder_lab.settings.arguments import refuse_wrong_arguments
-from encoder_lab.settings.known import flat, known_settings
+from encoder_lab.settings.known import known_settings
+from encoder_lab.settings.run_settings import flat
 from encoder_lab.studies.compose import plain
 from tests.conftest import ROOT, Lab
 from tests.shipped import ENCODERS, OBJECTIVES

@@ -9,8 +9,8 @@ import pytorch_lightning as pl
 import torch
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import ClassSettings, build
-from encoder_lab.training import optimizers
+from encoder_lab.settings.build import build
+from encoder_lab.training.optimizers import trainable
 from tests.conftest import Lab
 from tests.parts import Parts, fit, trainer_in
 
@@ -24,9 +24,8 @@ OTHERS = {"LBFGS": "closure", "SparseAdam": "dense gradients", "Muon": "2D param
 
 def prepared(name: str, **settings: Any) -> Any:
     """The optimiser of a run with these settings, to be called with weights."""
-    target = {"_target_": f"torch.optim.{name}", "_partial_": True, "lr": 0.01}
-    objective = optimizers.prepared(ClassSettings("", {"optimizer": target | settings}), "cpu")
-    return build(objective.arguments["optimizer"])
+    described = {"_target_": f"torch.optim.{name}", "_partial_": True, "lr": 0.01, **settings}
+    return trainable(build(described), described["_target_"], "cpu")
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
