@@ -1,9 +1,9 @@
 """From the settings of a run to what it trains and probes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytorch_lightning as pl
 import torch
@@ -11,6 +11,7 @@ import torch
 from datamodules.base import ResumableData
 from datamodules.corpus import Corpus, without
 from datamodules.excluded import LEFT_OUT, Excluded, as_lines
+from datamodules.word_vectors.store import RunVectors
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
@@ -76,39 +77,59 @@ def build(settings: RunSettings, run: Path) -> Built:
         source = source_of(settings.init, run, *own, corpus.fingerprint())
     vectors = run_vectors(settings.embeddings.source.build(), run, data, sentences, cache, source)
 
-    pl.seed_everything(settings.seed, workers=True, verbose=False)  # weights depend on the seed alone
+    module, frozen = modules(settings, corpus, data, vectors, optimizer)
+    if source:
+        take_weights(source, frozen.encoder)
+    keep_files(run, module, data)
+    if is_first():
+        write_reads(run, reads_of(run, corpus, data, tasks, vector_file))
+    model = probed(settings, module, frozen, data, tasks, sentences)
+    schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.at_steps
+    cached = None if model.logprobs else cache  # the fingerprint has no weights of a decoder
+    probing = ProbingCallback(measured_tasks(suites), model, run / "probes.csv", *schedule, cached)
+    return Built(data, module, suites, probing)
+
+
+def modules(
+    settings: RunSettings, corpus: Corpus, data: ResumableData, vectors: RunVectors, optimizer: Mapping[str, Any]
+) -> tuple[Objective, FrozenEncoder]:
+    """What is trained, and its encoder as it is probed. The weights depend on the seed alone."""
+    pl.seed_everything(settings.seed, workers=True, verbose=False)
     embedding = WordEmbedding(vectors.matrix, freeze=settings.embeddings.freeze)
     encoder = settings.encoder.build(input_dim=embedding.dim)
     parts = {"data": data} if settings.objective_name != "untrained" else {}
     module = settings.objective.build(encoder=encoder, embedding=embedding, seed=settings.seed, **parts, **optimizer)
-    if source:
-        take_weights(source, encoder)
-    narrow = trained_in_bfloat16(settings.written)
     spoken = corpus.source_language
     tokens = corpus.tokenize if spoken == "en" else partial(corpus.tokenize, language=spoken)
+    narrow = trained_in_bfloat16(settings.written)
     words = vectors.vocabulary, vectors.lookup_oov
-    frozen = FrozenEncoder(encoder, embedding, *words, tokens, bfloat16=narrow, lowercase=data.lowercase)
-    keep_files(run, module, data)
-    if is_first():
-        write_reads(run, reads_of(run, corpus, data, tasks, vector_file))
-    surprised = any(task.needs == "surprisal" for task in tasks)
-    fast = multiplies_in_bfloat16(torch.device(device))
+    return module, FrozenEncoder(encoder, embedding, *words, tokens, bfloat16=narrow, lowercase=data.lowercase)
+
+
+def probed(
+    settings: RunSettings,
+    module: Objective,
+    frozen: FrozenEncoder,
+    data: ResumableData,
+    tasks: Sequence[Task],
+    sentences: Sequence[str],
+) -> Model:
+    """The model as tasks see it: its vectors of their sentences, and what else they need."""
+    needed = {task.needs for task in tasks}
+    narrow = trained_in_bfloat16(settings.written)
+    fast = multiplies_in_bfloat16(torch.device(probing_device(settings.trainer.accelerator)))
     if narrow and not fast:
         say(f"trainer.precision={settings.trainer.precision}: {SLOW}")
-    model = Model(
+    return Model(
         settings.encoder_name,
         objective_of(settings.written),
         frozen.encode,
         partial(fingerprint, frozen, settings.encoder.written, sentences),
-        logprobs=TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None,
+        logprobs=TextLikelihood(frozen.encode, module.likelihood()).logprobs if "surprisal" in needed else None,
         bag=bag_of(frozen),
         bfloat16=narrow and fast,
-        loss=DevLoss(module, data) if any(task.needs == "loss" for task in tasks) else None,
+        loss=DevLoss(module, data) if "loss" in needed else None,
     )
-    schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.at_steps
-    cached = None if surprised else cache  # the fingerprint has no weights of a decoder
-    probing = ProbingCallback(measured_tasks(suites), model, run / "probes.csv", *schedule, cached)
-    return Built(data, module, suites, probing)
 
 
 def reads_of(run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Task], vectors: str | None) -> Reads:
