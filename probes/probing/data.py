@@ -234,6 +234,11 @@ def _files(paths: Sequence[Path], inside: Callable[[Path], list[Path]]) -> list[
     return [file for path in paths for file in inside(path)]
 
 
+def _arguments(builder: TaskBuilder) -> str:
+    """What settings gave a builder: of a partial function its arguments, of an object its attributes."""
+    return repr([builder.args, builder.keywords] if isinstance(builder, partial) else vars(builder))
+
+
 class Request(NamedTuple):
     """What is asked of a source that builds its tasks; each is built once."""
 
@@ -276,7 +281,8 @@ class Request(NamedTuple):
         names = list(every) if list(self.names) == [ALL] else list(self.names)
         refuse_unknown_tasks(names, builders)
         folder = self.context.cache / f"probing-{key_of(code_of(Request), read, self.sizes, self.context.seed, form)}"
-        files = {name: folder / f"{name}-{code_of(builders[name])}.txt" for name in names}
+        keys = {name: key_of(code_of(builders[name]), _arguments(builders[name])) for name in names}
+        files = {name: folder / f"{name}-{key}.txt" for name, key in keys.items()}
         whys = {name: file.with_suffix(".why") for name, file in files.items()}
 
         def unknown() -> list[str]:

@@ -3,6 +3,7 @@
 import importlib
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -99,27 +100,28 @@ def test_published_files_are_read_as_they_are(tmp_path: Path) -> None:
         published.tasks(context(TinyCorpus(), tmp_path, 0), ["SentLen"], (None, 12, None))
 
 
-def test_a_task_of_the_users_own_is_built_again_when_its_file_changes(
+def test_a_task_of_the_users_own_is_built_again_when_its_file_or_its_arguments_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
 
-    def built(rule: str) -> list[str]:
+    def built(rule: str, divisor: int) -> list[str]:
         (tmp_path / "my_even.py").write_text(
-            "from probes.probing.build.sampling import balanced\n\n\ndef even(pool, sizes):\n"
+            "from probes.probing.build.sampling import balanced\n\n\ndef even(pool, sizes, divisor):\n"
             f"    splits = [{{k: [s.sentence for s in split if ({rule}) == (k == 'yes')] for k in ('no', 'yes')}}\n"
             "              for split in pool.splits]\n"
             "    return balanced('Even', splits, sizes)\n"
         )
         sys.modules.pop("my_even", None)
         importlib.invalidate_caches()
-        own = {"Even": importlib.import_module("my_even").even}
+        own = {"Even": partial(importlib.import_module("my_even").even, divisor=divisor)}
         (task,) = FromCorpus(own=own).tasks(context(TinyCorpus(), tmp_path, 0), ["Even"], SIZES)
         return task.test.sentences
 
-    first = built("s.length % 2 == 0")
-    assert built("s.length % 2 == 0") == first
-    assert built("s.length % 3 == 0") != first
+    first = built("s.length % divisor == 0", 2)
+    assert built("s.length % divisor == 0", 2) == first
+    assert built("s.length % divisor == 0", 3) != first
+    assert built("s.length % divisor == 1", 2) != first
 
 
 def test_an_unknown_task_is_named_with_the_users_own(tmp_path: Path) -> None:
