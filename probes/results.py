@@ -16,7 +16,7 @@ from encoder_lab.storage.text_files import parse_json
 from probes import correlations
 from probes.correlations import Domain
 
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")  # in no name
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")  # in no name
 LONGEST, MOST, DIGITS = 200, 1e9, 25  # characters of a name; a number; digits of a whole number
 KEY = ("epoch", "suite", "task", "classifier", "seed")
 ANSWERS = "answers.csv"
@@ -89,6 +89,11 @@ def read_rows(path: Path) -> list[ProbeRow]:
         row_from_text(path, line, row, answers.get(tuple(row[name] for name in KEY)))
         for line, row in numbered_csv(path, NEEDED, KEY)
     ]
+
+
+def is_name(text: str) -> bool:
+    """Whether a row can have this name."""
+    return len(text) <= LONGEST and not CONTROL.search(text)
 
 
 def seconds_by_suite(rows: Iterable[ProbeRow]) -> dict[str, float]:
@@ -190,7 +195,7 @@ def _parse(dtype: Any, text: str) -> Any:
         return _parse(float, text) if text else None
     if dtype in (int, float, str):
         value = dtype(text)
-        if (dtype is str and (CONTROL.search(text) or len(text) > LONGEST)) or (dtype is float and abs(value) > MOST):
+        if (dtype is str and not is_name(text)) or (dtype is float and abs(value) > MOST):
             raise ValueError(text)
         if dtype is int and (str(value) != text or len(text) > DIGITS):  # two ways to write a number are two keys
             raise ValueError(text)

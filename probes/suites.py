@@ -12,6 +12,7 @@ from encoder_lab.settings.check import refuse_wrong
 from probes.classifiers.grid import Grid
 from probes.facts import facts_of
 from probes.measures import measures_of
+from probes.results import LONGEST, is_name
 from probes.task import Task
 
 
@@ -60,6 +61,9 @@ def suites_of(
         make = named(suite.target)
         tasks = make(context, declared(make, build(suite.values), suite.group))
         more = measures_of(tasks, measures, grid, seed) if facts_of(name).controls else ()
+        if wrong := [task.name for task in (*tasks, *more) if not is_name(task.name)]:
+            limits = f"the name of a task is one line of at most {LONGEST} characters"
+            raise InputError(f"suite={name}: {wrong[0][:40]!r}: {limits}; rename it")
         made.append(Suite(name, tasks, context.corpus_used, more))
     if set(measures) - {"accuracy"} and not any(facts_of(name).controls for name in suites):
         names = ",".join(suites)
