@@ -229,7 +229,10 @@ def read_own(name: str, path: Path) -> Classification | Downstream:
         return Downstream(name, "similarity", parts)
     if len(parts) < len(SPLITS):
         raise InputError(f"{path}: lines of {' and '.join(parts)} alone; give all of {', '.join(SPLITS)}, or only test")
-    rated = floor(parts["train"].gold.min()), ceil(parts["train"].gold.max())
+    lowest, highest = parts["train"].gold.min(), parts["train"].gold.max()
+    if lowest == highest:
+        raise InputError(f"{path}: the training lines have only one score, {lowest:g}; fix the file, or leave it out")
+    rated = floor(lowest), ceil(highest)
     return Downstream(name, "relatedness", parts, rated=rated)
 
 

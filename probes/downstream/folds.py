@@ -117,10 +117,12 @@ def _choose_as_published(
 
 
 def _last_fit(rows: np.ndarray, seed: int) -> Fold:
-    """All rows except those held back for early stopping."""
+    """All rows except those held back for early stopping. Raises InputError where that is none."""
     order = np.random.RandomState(seed)
     shuffled = rows[order.permutation(len(rows))]
-    held = int(HELD_BACK * len(shuffled))
+    if not (held := int(HELD_BACK * len(shuffled))):
+        wrong = f"protocol=senteval stops at 5% of the training items, and of {len(shuffled)} that is none"
+        raise InputError(f"{wrong}; give probes.classifier.protocol=modern")
     return Fold(shuffled[held:], shuffled[:held], order)
 
 

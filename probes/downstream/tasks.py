@@ -47,8 +47,9 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
     own = own_files(settings.more, "downstream.more")
     refuse_taken(own, [task.name for task in chosen], "downstream.more")
     chosen += [read_own(name, path) for name, path in own.items()]
-    for task in chosen:
-        if isinstance(task, Downstream) and task.name in own and grid.protocol == "senteval" and task.rated != (1, 5):
+    regressions = [task for task in chosen if isinstance(task, Downstream) and task.method == "relatedness"]
+    for task in regressions if grid.protocol == "senteval" else ():
+        if task.name in own and task.rated != (1, 5):
             raise InputError(f"{own[task.name]}: probes.classifier.protocol=senteval reads scores from 1 to 5 only")
     if not chosen:
         raise InputError(f"{settings.root}: none of the tasks is there")

@@ -14,6 +14,7 @@ from benchmarks import sequential
 from benchmarks.sequential import nested_folds
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
+from encoder_lab.settings.build import SuiteSettings
 from probes.classifiers.classifier import Grid
 from probes.classifiers.examples import Tensors
 from probes.downstream import data, relatedness
@@ -24,7 +25,7 @@ from probes.downstream.scoring import Downstream, cosines, similarity
 from probes.downstream.tasks import DownstreamSettings
 from probes.downstream.tasks import tasks as downstream_tasks
 from probes.evaluation import Evaluation, distinct_sentences
-from probes.suites import Context
+from probes.suites import Context, suites_of
 from probes.task import Items
 from probes.vectors import Vectors, alone, pair
 from tests.tiny_corpus import TinyCorpus
@@ -87,6 +88,12 @@ def test_too_few_items_of_a_class_are_named() -> None:
     items = separable(30)
     with pytest.raises(InputError, match="only 1 items; give a smaller"):
         nested(Tensors(items.x, torch.tensor([1] + [0] * 29)), 2, 5, MODERN, seed=1)
+
+
+def test_too_few_items_to_hold_some_back_are_refused_by_the_published_protocol() -> None:
+    items = Tensors(torch.randn(18, 5), torch.arange(18) % 2)
+    with pytest.raises(InputError, match="5% of the training items, and of 18 that is none"):
+        by_folds(items, items, 2, 3, PUBLISHED, seed=1)
 
 
 def test_targets_lie_on_the_neighbouring_ratings() -> None:
@@ -158,32 +165,45 @@ def test_features_of_a_pair_are_difference_and_product() -> None:
     assert vectors.features(Items((["b"],), np.array([1])), alone).tolist() == [[3, -1]]
 
 
-def own_scores(path: Path, splits: tuple[str, ...]) -> DownstreamSettings:
-    rows = (f"{split}\t{i % 4 + 1}\twords {'x ' * i}.\tothers {'y ' * i}.\n" for split in splits for i in range(12))
+def own_scores(path: Path, splits: tuple[str, ...], most: int = 4) -> DownstreamSettings:
+    rows = (f"{split}\t{i % most + 1}\twords {'x ' * i}.\tothers {'y ' * i}.\n" for split in splits for i in range(12))
     path.write_text("split\tscore\tsentence\tsentence2\n" + "".join(rows))
     return DownstreamSettings(more=[str(path)])
 
 
-@pytest.mark.parametrize(("splits", "method"), [(("train", "dev", "test"), "relatedness"), (("test",), "similarity")])
+@pytest.mark.parametrize(("splits", "grid", "method"), [
+    (("train", "dev", "test"), MODERN, "relatedness"),
+    (("test",), MODERN, "similarity"),
+    (("test",), PUBLISHED, "similarity"),
+])  # fmt: skip
 def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(
-    tmp_path: Path, splits: tuple[str, ...], method: str
+    tmp_path: Path, splits: tuple[str, ...], grid: Grid, method: str
 ) -> None:
-    (task,) = downstream_tasks(Context(MODERN, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits))
+    (task,) = downstream_tasks(Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits))
     assert isinstance(task, Downstream)
     assert (task.name, task.method) == ("own", method)
     assert task.parts["test"].gold.tolist() == [1, 2, 3, 4] * 3
     assert method == "similarity" or task.rated == (1, 4)
 
 
-@pytest.mark.parametrize(("splits", "grid", "said"), [
-    (("train", "test"), MODERN, "lines of train and test alone"),
-    (("train", "dev", "test"), PUBLISHED, "protocol=senteval reads scores from 1 to 5 only"),
+@pytest.mark.parametrize("name", ["two\nlines", 201 * "x"])
+def test_a_task_with_a_name_that_no_row_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    own = own_scores(tmp_path / f"{name}.tsv", ("test",)).more
+    suite = SuiteSettings("probes.downstream.tasks.tasks", "downstream", {"more": own})
+    with pytest.raises(InputError, match="the name of a task is one line of at most 200 characters"):
+        suites_of({"downstream": suite}, MODERN, 1, TinyCorpus(), tmp_path)
+
+
+@pytest.mark.parametrize(("splits", "grid", "most", "said"), [
+    (("train", "test"), MODERN, 4, "lines of train and test alone"),
+    (("train", "dev", "test"), PUBLISHED, 4, "protocol=senteval reads scores from 1 to 5 only"),
+    (("train", "dev", "test"), MODERN, 1, "the training lines have only one score, 1;"),
 ])  # fmt: skip
 def test_scored_pairs_that_cannot_be_read_are_refused(
-    tmp_path: Path, splits: tuple[str, ...], grid: Grid, said: str
+    tmp_path: Path, splits: tuple[str, ...], grid: Grid, most: int, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        downstream_tasks(Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits))
+        downstream_tasks(Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits, most))
 
 
 def folder_of_tasks(root: Path) -> Path:
@@ -197,15 +217,15 @@ def folder_of_tasks(root: Path) -> Path:
 
     for task in ("MR", "CR", "SUBJ", "MPQA"):
         for place, name in enumerate(TASKS[task].files):
-            put(name, "".join(f"{word} café{' x' * (i % 3)} {place}\n" for i, word in enumerate(words)), "latin-1")
+            put(name, "".join(f"{word} café{' x' * (i % 3)} {place}\n" for i, word in enumerate(4 * words)), "latin-1")
     for part in ("train", "dev", "test"):
         put(f"SST/binary/sentiment-{part}", "a good film\t1\na bad one\t0\n")
         put(f"SST/fine/sentiment-{part}", "".join(f"{label} film {label}\n" for label in range(5)))
     for name in TASKS["TREC"].files:
-        put(name, "".join(f"{label}:x What is {w} ?\n" for label in ("HUM", "NUM", "LOC") for w in words))
+        put(name, "".join(f"{label}:x What is {w} ?\n" for label in ("HUM", "NUM", "LOC", "ABBR") for w in words))
     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
     for name in TASKS["MRPC"].files:
-        put(name, header + "".join(f"{i % 2}\t1\t2\t{w} {i}\t{words[i % 2]} {i}\n" for i, w in enumerate(words)))
+        put(name, header + "".join(f"{i % 2}\t1\t2\t{w} {i}\t{words[i % 2]} {i}\n" for i, w in enumerate(4 * words)))
     header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
     judged = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
     for name in TASKS["SICK-E"].files:
