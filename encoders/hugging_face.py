@@ -121,7 +121,7 @@ class Pretrained:
         budget = BATCH_TOKENS if self.device.type == "cpu" else GPU_BATCH_TOKENS
         with Progress(total=len(sentences), desc="encoding", leave=False, unit=" sentences") as bar:
             for batch in length_batches(np.argsort(-letters, kind="stable"), tokens, budget):
-                out[:, batch] = self._pooled([sentences[i] for i in batch]).float().cpu().numpy()
+                out[:, batch] = self._pooled([sentences[i] for i in batch]).cpu().numpy()
                 bar.update(len(batch))
         if self.cut:
             self._say(f"{self.cut:,} of {len(sentences):,} sentences are cut after {self.longest} tokens")
@@ -141,7 +141,7 @@ class Pretrained:
             raise InputError(f"hf:{self.name}: {wrong}; take both from one folder")
         tokens = tokens.to(self.device)
         hidden = self.model(**tokens, output_hidden_states=True).hidden_states
-        states = torch.stack([hidden[number] for number in self.layers])  # (L, B, T, D)
+        states = torch.stack([hidden[number].float() for number in self.layers])  # (L, B, T, D); may be 16 bits
         mask = tokens["attention_mask"].bool()
         if self.prompt and self.modules and not self.modules.with_prompt:
             mask[:, : self._prompt_tokens] = False

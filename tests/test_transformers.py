@@ -53,14 +53,17 @@ def test_padding_never_changes_a_layer_of_a_transformer(tiny_bert: Path, tmp_pat
         np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-def test_the_mean_of_the_top_layer_equals_that_of_the_library(tiny_bert: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(dtype: torch.dtype, tmp_path: Path) -> None:
     import transformers
 
-    (top,) = pretrained(str(tiny_bert), -1, "mean", "cpu", tmp_path)
-    model = transformers.BertModel.from_pretrained(tiny_bert).eval()
-    tokens = transformers.BertTokenizer.from_pretrained(tiny_bert)("a b c", return_tensors="pt")
+    tiny(tmp_path, "Bert", **BERT)
+    model = transformers.BertModel.from_pretrained(tmp_path, dtype=dtype).eval()
+    model.save_pretrained(tmp_path)
+    (top,) = pretrained(str(tmp_path), -1, "mean", "cpu", tmp_path / "work")
+    tokens = transformers.BertTokenizer.from_pretrained(tmp_path)("a b c", return_tensors="pt")
     with torch.inference_mode():
-        wanted = model(**tokens).last_hidden_state.mean(1)
+        wanted = model(**tokens).last_hidden_state.float().mean(1)
     np.testing.assert_allclose(top.encode(["a b c"]), wanted, atol=1e-5)
 
 

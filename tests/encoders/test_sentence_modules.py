@@ -67,6 +67,15 @@ def test_the_modules_of_a_folder_are_used_and_named(made: dict, tmp_path: Path, 
     assert ("begins with 'c d: '" in printed) == ("default_prompt_name" in made)
 
 
+def test_dense_layers_over_a_transformer_in_16_bits_are_read(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    path = folder_of(tmp_path, above="dn")
+    SentenceTransformer(str(path), device="cpu").bfloat16().save(str(tmp_path / "narrow"))
+    (model,) = pretrained(str(tmp_path / "narrow"), "last", None, "cpu", tmp_path)
+    np.testing.assert_allclose(model.encode(TEXTS), library(path), atol=0.02)
+
+
 @pytest.mark.parametrize("pooled", [True, False])
 @pytest.mark.parametrize("prompt", ["query", "b: "])
 def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt: str, pooled: bool, tmp_path: Path) -> None:
