@@ -1,5 +1,6 @@
 """Reads word-vector files: text (fastText `.vec`, GloVe `.txt`, with tabs or commas), fastText and word2vec `.bin`."""
 
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -18,6 +19,7 @@ from encoder_lab.storage.scratch import scratch
 from encoder_lab.storage.text_files import composed, open_packed, read_lines
 
 DIGITS = 15  # at most, of a count in a header
+NUMBER_IN_WORD = re.compile(r" [-+]?\d*\.\d+(e[-+]?\d+)?$", re.IGNORECASE)  # the line has more numbers than others
 VectorRow = tuple[str, np.ndarray]  # a word and its vector (E,)
 
 
@@ -92,6 +94,8 @@ def _parse(path: Path, number: int, parts: list[str], width: int) -> VectorRow:
         raise InputError(f"{path}:{number}: {_wrong(parts[1:])!r} is not a number") from None
     if len(vector) != width or not parts[0]:
         raise InputError(f"{path}:{number}: {len(vector)} numbers, expected a word and {width} numbers")
+    if NUMBER_IN_WORD.search(parts[0]):
+        raise InputError(f"{path}:{number}: more numbers than the {width} of the first line; correct one of them")
     if not np.isfinite(vector).all():
         raise InputError(f"{path}:{number}: a number is not finite; remove the line")
     return parts[0], vector

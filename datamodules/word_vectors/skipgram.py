@@ -12,13 +12,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from datamodules.word_vectors.fasttext_check import check_bin
+from datamodules.word_vectors.fasttext_check import LONGEST_WORD, check_bin
 from encoder_lab.errors import InputError
 from encoder_lab.progress import SECONDS, Progress
 
@@ -76,7 +75,11 @@ def _watched(command: Sequence[str], environment: Mapping[str, str], title: str)
 def _write_first_vectors(text: Path, out: Path, dim: int) -> None:
     """Write initial vectors, uniform in (-1/dim, 1/dim) as in fastText, one row per word of the text."""
     with text.open(encoding="utf-8") as file:
-        words = sorted(Counter(word for line in file for word in line.split()))
+        words = sorted({word for line in file for word in line.split()})
+    for word in words:
+        if "\0" in word or len(word.encode()) > LONGEST_WORD:
+            why = f"a NUL character, or more than {LONGEST_WORD:,} bytes"
+            raise InputError(f"fastText cannot read the word {word[:20]!r}: it has {why}; take it out of the text")
     rows = np.random.default_rng(0).uniform(-1 / dim, 1 / dim, (len(words), dim))
     with out.open("w", encoding="utf-8") as file:
         file.write(f"{len(words)} {dim}\n")

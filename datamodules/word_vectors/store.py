@@ -87,9 +87,9 @@ class WordVectors:
         self._index = np.load(folder / "hashes.npy", mmap_mode="r")
         self.subwords_bin = subwords_bin
 
-    def __reduce__(self) -> tuple[type["WordVectors"], tuple[Path, Path | None]]:
+    def __reduce__(self) -> tuple[type["WordVectors"], tuple]:
         """Pickled as the names of its files, which stay where they are."""
-        return WordVectors, (self.folder, self.subwords_bin)
+        return WordVectors, (self.folder, self.subwords_bin, self.lowercase, self.fixed_scale)
 
     @cached_property
     def scale(self) -> float:

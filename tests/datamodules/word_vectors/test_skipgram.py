@@ -59,6 +59,13 @@ def test_fasttext_may_lie_where_only_this_process_looks(tmp_path: Path, monkeypa
         skipgram.train_bin(tmp_path / "text", tmp_path / "model.bin", {"dim": 4, "epoch": 1})
 
 
+@pytest.mark.parametrize("word", ["a\0b", "a" * 70_000])
+def test_a_word_that_fasttext_would_cut_is_named(tmp_path: Path, word: str) -> None:
+    (tmp_path / "text").write_text(f"the dog {word}\n")
+    with pytest.raises(InputError, match=r"cannot read the word 'a.*take it out of the text"):
+        skipgram.train_bin(tmp_path / "text", tmp_path / "model.bin", {"dim": 4, "epoch": 1})
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
 def test_training_of_vectors_ends_with_a_killed_run(tmp_path: Path) -> None:
     text = tmp_path / "text"

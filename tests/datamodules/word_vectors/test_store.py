@@ -92,6 +92,8 @@ def test_a_store_is_made_without_holding_its_vectors(tmp_path: Path) -> None:
 HUGE = ("1 99999999999", "1 999999999999999", "2 9999999999999999999999", "\u00b2 \u00b3")
 BROKEN = {
     "too few numbers": ("2 2\na 1 2\nb 1\n", r"v\.vec:3"),
+    "too many numbers": ("2 2\na 1 2\nb 1.5 2.5 3.5\n", r"v\.vec:3: more numbers than the 2 of the first line"),
+    "too few numbers on the first line": ("a 1.5\nb -1e-3 .5\nc .25 1.5\n", r"v\.vec:3: more numbers than the 1"),
     "no number": ("2 2\na 1 2\nb 1 x\n", r"v\.vec:3"),
     "not finite": ("2 2\na 1 2\nb 1 nan\n", r"v\.vec:3"),
     "more than declared": ("1 2\na 1 2\nb 1 2\n", r"v\.vec:3"),
@@ -203,7 +205,8 @@ def test_words_are_looked_up_in_lower_case_where_the_file_or_the_user_says_so(
 ) -> None:
     (tmp_path / "v.txt").write_text("".join(f"{word} 1 2\n" for word in words.split()))
     store = FromFile(str(tmp_path / "v.txt"), lowercase).vectors(list, "", tmp_path / "cache")
-    assert store.lookup(["The", "the", "Cat"]).present.tolist() == known
+    for one in (store, pickle.loads(pickle.dumps(store))):  # as another process gets it
+        assert one.lookup(["The", "the", "Cat"]).present.tolist() == known
 
 
 def test_the_scale_is_the_users_or_makes_the_mean_square_1(tmp_path: Path) -> None:
@@ -211,4 +214,5 @@ def test_the_scale_is_the_users_or_makes_the_mean_square_1(tmp_path: Path) -> No
     stores = [
         FromFile(str(tmp_path / "v.txt"), scale=scale).vectors(list, "", tmp_path / "cache") for scale in (None, 1)
     ]
-    assert [store.scale for store in stores] == pytest.approx([0.5**0.5, 1])
+    for some in (stores, pickle.loads(pickle.dumps(stores))):
+        assert [store.scale for store in some] == pytest.approx([0.5**0.5, 1])
