@@ -176,12 +176,11 @@ def encode(run: str, tokenized: bool) -> None:
 
 def read_sentences() -> Iterator[str]:
     """The lines of standard input; only a newline ends a line."""
+    from encoder_lab.storage.text_files import decoded
+
     number = 0
     for number, line in enumerate(sys.stdin.buffer, start=1):
-        try:
-            yield line.decode("utf-8").removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
-        except UnicodeDecodeError:
-            raise InputError(f"standard input:{number}: not valid UTF-8; convert the file") from None
+        yield decoded(line, f"standard input:{number}", number == 1)
     if not number:
         raise InputError("standard input is empty; give it one sentence per line")
 

@@ -31,16 +31,23 @@ def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[t
                     raise InputError(f"{path}:{number}: a line of more than {MAX_LINE} bytes; is this a text file?")
                 if number == 1:
                     refuse_html(path, raw)
-                if number <= skip:
-                    continue
-                line = raw.decode(encoding).removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
-                yield number, composed(line, path)
-    except UnicodeDecodeError:
-        raise InputError(f"{path}:{number}: not valid UTF-8; convert the file") from None
+                if number > skip:
+                    yield number, composed(decoded(raw, f"{path}:{number}", number == 1, encoding), path)
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(f"{path}:{number + 1}: {error}; the file is damaged or not what its name says") from None
     if not number:
         raise InputError(f"{path}: empty")
+
+
+def decoded(raw: bytes, place: str, first: bool, encoding: str = "utf-8") -> str:
+    """A line without its end, the `first` one of a file without its mark. Raises InputError for another encoding."""
+    try:
+        line = raw.decode(encoding).removeprefix("\ufeff" if first else "").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{place}: not valid UTF-8; convert the file") from None
+    if "\0" in line:  # the other byte of each letter in UTF-16
+        raise InputError(f"{place}: a NUL character, as in UTF-16; convert the file to UTF-8")
+    return line
 
 
 def refuse_html(path: Path, start: bytes) -> None:
