@@ -69,12 +69,13 @@ def _stacked(encoder: BiLSTM) -> dict[str, Tensor]:
 
 
 def _tokenizer(parts: Parts) -> Any:
-    """A tokenizer that splits at white space."""
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+    """A tokenizer that splits composed Unicode at white space."""
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
     rows = {word: row for row, word in enumerate(parts.settings["words"])}
     made = Tokenizer(models.WordLevel(rows, unk_token="<unk>"))
+    made.normalizer = normalizers.NFC()
     made.pre_tokenizer = pre_tokenizers.Split(Regex(SPACES), "removed")
     return PreTrainedTokenizerFast(tokenizer_object=made)
 

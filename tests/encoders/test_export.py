@@ -35,7 +35,7 @@ GOLDEN = ROOT / "tests" / "golden_run"
 OURS = ("configs", *PACKAGES)
 TEXTS = [
     "the dog sees a cat .", "Dogs don't run, doggish Été!", "The Dog sees l'Hound", "dog", " a  b\tcat\x1cdog <unk> ",
-    "the dog " * 20,
+    "the dog " * 20, "e\u0301te\u0301",
 ]  # fmt: skip
 STOCK = ("bov", "bilstm_max", "bilstm_att")
 Make = Callable[..., Path]
@@ -58,6 +58,8 @@ def make(tmp_path: Path, subwords: Path, monkeypatch: pytest.MonkeyPatch) -> Mak
 
     def made(name: str, composes: bool = False, moses: bool = False, lowercase: bool = False) -> Path:
         run = shutil.copytree(GOLDEN, tmp_path / f"run-{name}-{composes}-{moses}")
+        words = run / "vectors" / "words.txt"
+        words.write_text(words.read_text().replace("child", "été"), encoding="utf-8")
         config = OmegaConf.load(run / "config.yaml")
         small = {key: value for key, value in {**SMALL, "dim": 8, "layers": 2}.items() if key in CONFIGS[name]}
         config.encoder = {**CONFIGS[name], **small}
