@@ -14,6 +14,7 @@ from multiprocessing import current_process
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from datamodules.corpus import Corpus
 from datamodules.rows import count_rows, read_rows
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
@@ -96,16 +97,17 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
 
 def _encoder_state(checkpoint: Path) -> dict[str, str]:
     """What decides the vectors of a run's encoder: its weights and word vectors, its settings, and the code."""
-    from encoders.frozen import FrozenEncoder  # imports torch, as the workers do
-    from encoders.load import encoder_class, read_config
+    from encoders.load import class_in, encoder_class, read_config  # imports torch, as the workers do
 
     run = checkpoint.parents[1]
     vectors = (path for path in run.glob("vectors/*") if path.is_file())
-    encoder = encoder_class(run / "config.yaml", read_config(run))
+    config = read_config(run)
+    encoder = encoder_class(run / "config.yaml", config)
+    corpus = class_in(("datamodules",), str(config["corpus"].get("_target_")), Corpus)  # which tokenises
     return {
         "weights": key_of(content_of(checkpoint), contents_of(vectors, run)),
         "settings of the run": key_of(without_made_with((run / "config.yaml").read_bytes()).decode()),
-        "code": key_of(code_of(encoder), code_of(FrozenEncoder)),
+        "code": key_of(code_of(encode_shard), code_of(encoder), corpus and code_of(corpus)),
     }
 
 

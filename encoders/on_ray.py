@@ -34,6 +34,8 @@ class ShardWorker:
 
 def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: int | None) -> Iterator[EncodedRows]:
     """Encode shards on the cluster at `address`, on `processes` workers, by default one for each GPU, or each core."""
+    if not shards:
+        return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it sends nothing
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
     _refuse_no_cluster(address)

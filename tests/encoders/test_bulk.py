@@ -73,10 +73,12 @@ def wait_for_the_end(processes: list[psutil.Process]) -> None:
 def test_shards_together_are_the_vectors_of_all_rows(
     tmp_path: Path, texts: list[str], capfd: pytest.CaptureFixture[str], form: str, processes: int
 ) -> None:
-    assert encode.main(command(tmp_path, "rows=100", f"format={form}", f"processes={processes}")) == 0
+    asked = command(tmp_path, "rows=100", f"format={form}", f"processes={processes}")
+    assert encode.main(asked) == 0
     np.testing.assert_allclose(vectors(tmp_path, form), load_encoder(GOLDEN).encode(texts), atol=1e-6)
     assert len(shards(tmp_path, form)) == 8  # none has rows of two files
     assert "700 sentences in 8 shards, 700 of them encoded now" in capfd.readouterr().err
+    assert encode.main([*asked, "ray=127.0.0.1:1"]) == 0  # nothing is missing, so that no cluster is needed
 
 
 @pytest.mark.filterwarnings("ignore:.*empty")
@@ -155,6 +157,12 @@ def test_the_machine_that_trained_is_no_part_of_the_plan(tmp_path: Path, job: Jo
 def test_shards_of_other_code_are_another_plan(tmp_path: Path, job: Job) -> None:
     plan(job, [tmp_path / "a.txt"], Path(job.run))
     written = json.loads((path := job.out / "plan.json").read_text())
+    config = tmp_path / "run" / "config.yaml"
+    of_run = config.read_text()
+    config.write_text(of_run.replace("datamodules.corpus.Corpus", "datamodules.corpora.on_disk.OnDisk"))
+    plan(job._replace(out=tmp_path / "more"), [tmp_path / "a.txt"], Path(job.run))
+    assert json.loads((tmp_path / "more" / "plan.json").read_text())["code"] != written["code"]  # of another tokeniser
+    config.write_text(of_run)
     path.write_text(json.dumps(written | {"code": "of an earlier version"}))
     with pytest.raises(InputError, match="begun with other code"):
         plan(job, [tmp_path / "a.txt"], Path(job.run))
