@@ -19,6 +19,9 @@ TRACE = "-NONE-"
 EMPTY = re.compile(r"\*(T|ICH|con|pro|exp|arb)\*(-\d+)?")  # traces of the historical corpora, under any tag
 CODES = {"ID", "CODE", "COMMENT", "METADATA"}  # nodes of the historical corpora and Switchboard that hold no words
 ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
+BEGINNING = re.compile(
+    r"([^(]*\t)?\(\s*(\(|(ROOT|TOP|S1|VROOT)\b)"
+)  # of a line: also after a tree with an open bracket
 TREE_FILES = tuple(  # taken from a folder
     f"{ending}{pack}" for ending in (".mrg", ".const.tsv", ".txt.json", ".txt.xml", ".txt.out") for pack in ("", ".gz")
 )
@@ -211,24 +214,24 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
     """The text of each tree, with the line on which it begins."""
     lines: list[str] = []
     begun = level = size = 0
-    any_tree = False
     for number, line in only_trees(path, read_lines(path)):
-        if not lines and "\t" in line and not line.lstrip().startswith("("):
+        new_tree = level <= 0 or bool(BEGINNING.match(line))
+        if new_tree and "\t" in line and not line.lstrip().startswith("("):
             line = line.rsplit("\t", 1)[1]  # document, tab, index, tab, tree
         if not line.strip():
             continue
+        if lines and new_tree:
+            yield begun, " ".join(lines)
+            lines, level, size = [], 0, 0
         begun = begun if lines else number
         lines.append(line)
         level += line.count("(") - line.count(")")
         size += len(line)
-        if level <= 0:
-            yield begun, " ".join(lines)
-            lines, level, size, any_tree = [], 0, 0, True
-        elif size > MAX_TREE:
+        if level > 0 and size > MAX_TREE:
             raise InputError(f"{path}:{begun}: a bracket opened here is not closed within {MAX_TREE:,} characters")
     if lines:
         yield begun, " ".join(lines)
-    elif not any_tree:
+    else:
         raise InputError(f"{path}: no tree in it; expected (ROOT (S ...))")
 
 

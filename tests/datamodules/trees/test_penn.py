@@ -99,8 +99,8 @@ def test_bad_trees_are_skipped_and_counted_on_request(
     text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "a.mrg"
-    path.write_text(f"{RAIN}\n{text}\n")
-    assert [str(tree) for tree in read_trees(path, "skip")] == [RAIN]
+    path.write_text(f"{RAIN}\n{text}\n{RAIN}\n")
+    assert [str(tree) for tree in read_trees(path, "skip")] == [RAIN, RAIN]  # also after a bracket that is not closed
     assert f"{path}: trees left out, as they cannot be read: 1" in caplog.text
     with pytest.raises(InputError, match="on_bad_tree=skip"):
         list(read_trees(path))
