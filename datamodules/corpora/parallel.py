@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from datamodules.corpora.on_disk import aligned
+from datamodules.corpora.on_disk import OnDisk, aligned
 from datamodules.corpus import Corpus, Split
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize, tokenize_pair
@@ -86,9 +86,7 @@ class Parallel(Corpus):
     def _tokens(self, line: str) -> str:
         return " ".join(line.split()) if self.tokenized else tokenize(line, self.source_language)
 
-    @staticmethod
-    def tokenize(raw: str, language: str = "en") -> str:
-        return tokenize(raw, language)
+    tokenize = staticmethod(OnDisk.tokenize)
 
     def _paths(self) -> list[Path]:
         return [path for pair in self.pairs.values() for path in pair]

@@ -20,7 +20,7 @@ class Vocabulary:
         self._row = {word: row for row, word in enumerate(self.words)}
 
     @classmethod
-    def count(cls, sentences: Iterable[str], min_count: int = 1) -> "Vocabulary":
+    def count(cls, sentences: Iterable[str]) -> "Vocabulary":
         """The words of whitespace-tokenised sentences. Raises InputError for a script without spaces, not segmented."""
         from torchtext.vocab import Vocab
 
@@ -28,7 +28,7 @@ class Vocabulary:
         for special in SPECIALS:
             del counts[special]
         refuse_unspaced(counts)
-        counted = Vocab(counts, min_freq=min_count, specials=list(SPECIALS))
+        counted = Vocab(counts, specials=list(SPECIALS))
         return cls(counted.itos[len(SPECIALS) :])
 
     def __len__(self) -> int:

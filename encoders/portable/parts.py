@@ -79,6 +79,10 @@ def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndar
         return words, table, None, [0, 0]
     composed = composed_by(frozen)
     model = open_bin(path)
+    if model.is_quantized():
+        raise InputError(
+            f"{path}: quantised, so that its n-grams cannot be exported; train with the .bin file it is of"
+        )
     arguments = model.f.getArgs()
     new = [word for word in model.get_words() if UNKNOWN in frozen.vocabulary.rows(word) and len(word.split()) == 1]
     made = {word: vector for word in new if (vector := composed(word)) is not None}

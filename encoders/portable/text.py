@@ -22,8 +22,7 @@ class TextReader:
         self.words = len(settings["words"])
         self.rows = {word: row for row, word in enumerate(settings["words"])}
         self.dim, self.vector_dim, self.longest = settings["input_dim"], settings["dim"], settings["longest"]
-        self.lowercase = settings.get("lowercase", False)  # older exports have none
-        self.lowercase_lookup = settings.get("lowercase_lookup", False)
+        self.lowercase, self.lowercase_lookup = settings["lowercase"], settings["lowercase_lookup"]
         self.shortest_ngram, self.longest_ngram = settings["ngram_sizes"]
         self.ngrams = ngrams
 

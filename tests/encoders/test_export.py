@@ -23,11 +23,12 @@ from datamodules.word_vectors.store import LOWERCASE
 from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.export import export, main
-from encoders.portable.parts import parts_of
+from encoders.portable.parts import _is_moses, parts_of
 from encoders.portable.source import bundled_source
 from encoders.portable.text import TextReader
 from encoders.sources import bag_of
 from tests.conftest import ROOT
+from tests.datamodules.word_vectors.test_fasttext_check import quantised
 from tests.packages import PACKAGES
 from tests.test_every_encoder import CONFIGS, SMALL
 
@@ -164,6 +165,14 @@ def test_stock_modules_that_cannot_be_are_refused(name: str, moses: bool, make: 
         export(make(name, moses=moses), tmp_path / "out", modules="stock")
 
 
+def test_quantised_subwords_are_refused(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("__label__a the dog\n__label__b a cat\n")
+    run = make("bov")
+    quantised(tmp_path / "text", tmp_path, {}).rename(run / "vectors" / "subwords.bin")
+    with pytest.raises(InputError, match=r"subwords\.bin: quantised"):
+        parts_of(run, raw=True, allow=())
+
+
 def test_an_exported_file_imports_nothing_of_ours_and_an_empty_text_gets_zeros(make: Make, tmp_path: Path) -> None:
     export(make("bilstm_max", moses=True), tmp_path / "out", "torch")
     names = {path.name for path in (tmp_path / "out").iterdir()}
@@ -214,6 +223,7 @@ def reader(subwords: Path) -> tuple[TextReader, Any]:
     model = open_bin(subwords)
     ngrams = model.get_input_matrix()[len(model.get_words()) :]
     known = {"words": [], "input_dim": 5, "dim": 5, "longest": 9, "ngram_sizes": [2, 4]}
+    known |= {"lowercase": False, "lowercase_lookup": False}
     return TextReader(known, ngrams), model
 
 
@@ -232,6 +242,12 @@ def test_a_corpus_with_a_tokeniser_of_its_own_is_exported_as_tokenised_text_only
     with pytest.raises(InputError, match="own tokenisation, which cannot be exported; give raw=false"):
         parts_of(run, raw=True, allow=["tests"])
     assert not parts_of(run, raw=False, allow=["tests"]).moses
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs" / "corpus").glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_tokenisation_of_our_corpora_is_exported(path: Path) -> None:
+    config = {"corpus": {"_target_": OmegaConf.load(path)._target_}}
+    assert _is_moses(path, config, ()) == (path.stem != "demo")
 
 
 class Shouting(Corpus):
