@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from datamodules.demo import __main__ as demo
 from datamodules.download import __main__ as download
 from datamodules.trees import parse
 from datamodules.word_vectors import train as train_vectors
@@ -48,6 +49,20 @@ def test_a_full_disk_is_one_line(
     assert "No space left on device" in said[0]
 
 
-def test_vectors_need_a_name_ending_in_bin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train_vectors.main([str(tmp_path / "a.txt"), f"out={tmp_path / 'words.vec'}"]) == 2
-    assert "words.vec: the name must end in .bin" in capsys.readouterr().err
+NO_EFFECT = {
+    "name": (train_vectors.main, ["a.txt", "out=words.vec"], "words.vec: the name must end in .bin"),
+    **{
+        key: (train_vectors.main, ["a.txt", "out=a.bin", f"{key}=0"], f"{key}=0: give a whole number from 1")
+        for key in ("dim", "epochs", "bucket", "threads")
+    },
+    "show": (demo.main, ["show=0"], "show=0: give a whole number from 1"),
+    "both": (demo.main, ["documents=true", "inference=true"], "documents= and inference=: each is printed instead"),
+}
+
+
+@pytest.mark.parametrize(("command", "arguments", "message"), NO_EFFECT.values(), ids=NO_EFFECT.keys())
+def test_what_can_have_no_effect_is_refused(
+    command: Callable[[list[str]], int], arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(arguments) == 2
+    assert message in capsys.readouterr().err

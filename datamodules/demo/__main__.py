@@ -7,7 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from encoder_lab.settings.command_line import FILE, TRUTH, WHOLE, Command, Setting, one_of, run
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import COUNT, FILE, TRUTH, WHOLE, Command, Setting, one_of, run
 
 if TYPE_CHECKING:
     from datamodules.demo import Demo
@@ -16,7 +17,7 @@ COMMAND = Command(
     "python -m datamodules.demo",
     "Print random sentences of the demo corpus with their translations and trees.",
     [
-        Setting("show", "random sentences to print", WHOLE, 20),
+        Setting("show", "random sentences to print", COUNT, 20),
         Setting("seed", "which sentences", WHOLE, 3),
         Setting("documents", "print whole documents instead", TRUTH, False),
         Setting("inference", "print premises and hypotheses instead", TRUTH, False),
@@ -34,6 +35,9 @@ def show(options: SimpleNamespace) -> None:
     from datamodules.demo.documents import story
     from datamodules.demo.grammar import tree_of, words_of
 
+    instead = [name for name in ("documents", "inference", "conllu") if getattr(options, name)]
+    if len(instead) > 1:
+        raise InputError(f"{'= and '.join(instead)}=: each is printed instead of sentences; give one of them")
     if options.conllu:
         write_treebank(options.conllu, Demo(options.show, options.seed, options.language), options.show)
         return

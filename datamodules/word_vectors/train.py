@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FILE, TRUTH, WHOLE, Command, Setting, run
+from encoder_lab.settings.command_line import COUNT, FILE, TRUTH, Command, Setting, run
 
 COMMAND = Command(
     "python -m datamodules.word_vectors.train TEXT...",
@@ -17,10 +17,10 @@ COMMAND = Command(
     [
         Setting("out", "the .bin file to write", FILE, required=True),
         Setting("raw", "tokenise the text first (Moses, English)", TRUTH, False),
-        Setting("dim", "size of the vectors", WHOLE, 300),
-        Setting("epochs", "passes over the text", WHOLE, 5),
-        Setting("bucket", "rows for character n-grams", WHOLE, 50_000),
-        Setting("threads", "1 gives the same vectors every time", WHOLE, 1),
+        Setting("dim", "size of the vectors", COUNT, 300),
+        Setting("epochs", "passes over the text", COUNT, 5),
+        Setting("bucket", "rows for character n-grams", COUNT, 50_000),
+        Setting("threads", "1 gives the same vectors every time", COUNT, 1),
     ],
     "TEXT...",
     "text files, one sentence per line, plain or .gz",
