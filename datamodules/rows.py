@@ -97,7 +97,7 @@ def record_batches(path: Path) -> Iterator[tuple[int, Any]]:
 def _parquet(path: Path, column: str, skip: int) -> Iterator[tuple[int, Any]]:
     """Record batches with the column, each with its first row; a group of rows before `skip` is not read."""
     with _open_table(path) as pyarrow, pyarrow.parquet.ParquetFile(path, pre_buffer=False) as file:
-        known = column.partition(".")[0] in file.schema_arrow.names
+        known = {column, column.partition(".")[0]}.intersection(file.schema_arrow.names)
         first = 0
         for group in range(file.num_row_groups):
             end = first + file.metadata.row_group(group).num_rows
@@ -110,11 +110,11 @@ def _parquet(path: Path, column: str, skip: int) -> Iterator[tuple[int, Any]]:
 
 
 def column_values(place: Path, batch: Any, name: str, setting: str) -> list:
-    """A column of a record batch as Python values; `translation.fr` is the field fr of translation.
+    """A column of a record batch as Python values; `translation.fr` is also the field fr of translation.
 
     Raises InputError that names `place` and `setting` if there is no such column, or several.
     """
-    column, _, field = name.partition(".")
+    column, _, field = (name, "", "") if name in batch.schema.names else name.partition(".")
     fields = {part.name: [part.type.field(at).name for at in range(part.type.num_fields)] for part in batch.schema}
     for part, names, parent in ((column, list(fields), ""), (field, fields.get(column, []), f" {column} with a field")):
         if part and part not in names:

@@ -111,6 +111,8 @@ class Pretrained:
     @torch.inference_mode()
     def _encode(self, sentences: list[str]) -> np.ndarray:
         shape, self.cut = (len(self.names), len(sentences), self.dim), 0
+        if not sentences:
+            return np.empty(shape, np.float32)
         self.work.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=self.work) as file:  # deleted when the process ends
             # allocate now: writing to a map on a full disk kills the process
@@ -128,13 +130,15 @@ class Pretrained:
         return out
 
     def _pooled(self, sentences: list[str]) -> Tensor:
-        """(L, B, D)"""
+        """(L, B, D), zeros for a text without tokens."""
         texts = [self.prompt + sentence for sentence in sentences]
         texts = [text.lower() for text in texts] if self.modules and self.modules.lower else texts
         tokens = self.tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=self.longest)
         full = [text for text, real in zip(texts, tokens["attention_mask"].sum(1), strict=True) if real == self.longest]
         if full:
             self.cut += sum(len(ids) > self.longest for ids in self.tokenizer(full, verbose=False)["input_ids"])
+        if not tokens["input_ids"].numel():
+            return torch.zeros(len(self.names), len(texts), self.dim)
         most, rows = int(tokens["input_ids"].max()), self.model.get_input_embeddings().weight.shape[0]
         if most >= rows:
             wrong = f"the tokenizer gives token {most}, and the model has only {rows}"
@@ -146,6 +150,7 @@ class Pretrained:
         if self.prompt and self.modules and not self.modules.with_prompt:
             mask[:, : self._prompt_tokens] = False
         vectors = torch.cat([pooled(states, mask, mode) for mode in self.pooling], -1)
+        vectors = vectors.masked_fill(~mask.any(1)[:, None], 0)
         return self.above(vectors.mean(0, keepdim=True) if self.averaged else vectors)
 
     @cached_property

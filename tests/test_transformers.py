@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import get_args
 from unittest.mock import Mock
 
 import numpy as np
@@ -17,6 +18,7 @@ from probes.results import read_rows
 from probes.task import Outcome
 from probes.vectors import Vectors
 from tests.conftest import Lab
+from tests.encoders.small_language_models import gpt2
 from tests.test_evaluate import scored
 
 BERT = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 20}
@@ -51,6 +53,16 @@ def test_padding_never_changes_a_layer_of_a_transformer(tiny_bert: Path, tmp_pat
         together = layer.encode(texts)
         alone = np.concatenate([layer.encode([text]) for text in texts])
         np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", "The cat"]], ids=str)
+def test_a_text_without_tokens_gets_zeros(tmp_path: Path, texts: list[str]) -> None:
+    gpt2(tmp_path)
+    for pooling in get_args(Pooling):
+        vectors = pretrained(str(tmp_path), "last", pooling, "cpu", tmp_path / "work")[0].encode(texts)
+        assert vectors.shape == (len(texts), 32)
+        assert vectors.any(1).tolist() == [bool(text) for text in texts]
+        assert np.isfinite(vectors).all()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -96,9 +96,14 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
         list(read_rows(tmp_path / "a.parquet", "text"))
 
 
-def test_a_field_of_a_column_is_a_text(tmp_path: Path) -> None:
-    parquet.write_table(pyarrow.table({"translation": [{"en": "a", "fr": "b"}]}), tmp_path / "a.parquet")
-    assert list(read_rows(tmp_path / "a.parquet", "translation.fr")) == ["b"]
+@pytest.mark.parametrize("flat", [False, True])  # as the library datasets flattens it
+def test_a_field_of_a_column_is_a_text(tmp_path: Path, flat: bool) -> None:
+    nested = pyarrow.table({"translation": [{"en": "a", "fr": "b"}]})
+    table = nested.flatten() if flat else nested
+    parquet.write_table(table, tmp_path / "a.parquet")
+    feather.write_feather(table, str(tmp_path / "a.feather"))
+    for name in ("a.parquet", "a.feather"):
+        assert list(read_rows(tmp_path / name, "translation.fr")) == ["b"]
 
 
 @given(
