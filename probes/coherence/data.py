@@ -50,7 +50,7 @@ def read_minimal_pairs(path: Path) -> list[TestSuite]:
         texts = [record.get(key) for key in (GOOD, BAD)]
         if not all(isinstance(text, str) and text.strip() for text in texts):
             raise InputError(f"{path}:{number}: no text under {GOOD} and {BAD}, as minimal pairs in JSON lines have")
-        name = str(record.get("UID") or path.name.partition(".")[0])
+        name = str(path.name.partition(".")[0] if record.get("UID") in (None, "") else record["UID"])
         if not name.isprintable():
             raise InputError(f"{path}:{number}: the UID of a pair is a word or a few, in one line")
         items = suites.setdefault(name, [])

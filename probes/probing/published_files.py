@@ -150,12 +150,12 @@ def _records(path: Path, gold: str) -> Iterator[TaskRow]:
 def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskRow:
     """A row of an object or a table, which names its fields."""
     tag = SPLIT_NAMES.get(str(record.get("split")), str(record.get("split")))
-    value, texts = record.get(gold), [record.get("sentence"), *([record["sentence2"]] if "sentence2" in record else [])]
-    whole = value not in (None, "") and all(isinstance(text, str) and text.strip() for text in texts)
-    if tag not in SPLITS or not whole:
+    value = "" if record.get(gold) is None else str(record[gold]).strip()
+    texts = [record.get("sentence"), *([record["sentence2"]] if "sentence2" in record else [])]
+    if tag not in SPLITS or not value or not all(isinstance(text, str) and text.strip() for text in texts):
         hint = ", and sentence2 of a pair" if len(texts) > 1 else ""
         raise InputError(f"{path}:{number}: expected split (train, dev or test), {gold} and sentence{hint}")
-    return TaskRow(number, tag, str(value), tuple(" ".join(str(text).split()) for text in texts))
+    return TaskRow(number, tag, value, tuple(" ".join(str(text).split()) for text in texts))
 
 
 def write_task(task: Classification, path: Path, ids: Sequence[str] = ()) -> None:

@@ -173,7 +173,7 @@ def test_the_published_suites_are_read(tmp_path: Path) -> None:
 BLIMP = [
     {"sentence_good": "The  cat sleeps.", "sentence_bad": "The cat sleep.", "UID": "agreement", "pairID": "0"},
     {"sentence_good": "Dogs run.", "sentence_bad": "Dogs runs.", "UID": "agreement", "more": [1]},
-    {"sentence_good": "He saw himself.", "sentence_bad": "He saw herself.", "UID": "anaphor"},
+    {"sentence_good": "He saw himself.", "sentence_bad": "He saw herself.", "UID": 0},
 ]
 
 
@@ -183,7 +183,7 @@ def test_minimal_pairs_in_json_lines_are_a_suite_for_each_phenomenon(packed: boo
     path = tmp_path / ("pairs.jsonl.gz" if packed else "pairs.jsonl")
     path.write_bytes(gzip.compress(text) if packed else text)
     agreement, anaphor = read_suites([tmp_path])
-    assert (agreement.name, anaphor.name) == ("agreement", "anaphor")
+    assert (agreement.name, anaphor.name) == ("agreement", "0")
     assert [item.texts for item in agreement.items] == [
         (("The cat sleeps.",), ("The cat sleep.",)),
         (("Dogs run.",), ("Dogs runs.",)),
