@@ -36,6 +36,7 @@ from probes.probing.build.analysis import Analysis
 from probes.probing.build.dependencies import analyse_dependencies, analyse_treebank, portions_of
 from probes.probing.build.plain import TEXT_TASKS, build_plain
 from probes.probing.build.pool import Sizes
+from probes.probing.build.sampling import shrunk
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 from probes.probing.build.universal import UD_TASKS, build_universal
 from probes.probing.published_files import FILES, PUBLISHED, own_files, read_senteval, read_task, write_task
@@ -307,4 +308,8 @@ class Request(NamedTuple):
             raise InputError(f"{wrong}; or leave all of them out: probes=none")
         for name, why in lacking.items():
             print(f"{name} cannot be built: {why}", file=sys.stderr)
-        return [read_task(name, files[name]) for name in names if name not in lacking]
+        tasks = [read_task(name, files[name]) for name in names if name not in lacking]
+        for task in tasks:
+            for size in shrunk(task, self.sizes):
+                print(f"{task.name} has {size}: the text that is read has no more", file=sys.stderr)
+        return tasks

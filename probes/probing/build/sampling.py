@@ -109,10 +109,15 @@ def assemble(name: str, parts: Sequence[Classes[str]], sizes: Sizes, notes: Sequ
         pairs = [(s, label) for turn in turns for label, s in enumerate(turn) if s is not None]
         splits.append(single([s for s, _ in pairs], np.array([label for _, label in pairs], dtype=np.int64)))
     task = Classification(name, classes, *splits)
-    got = Sizes(*(len(split.sentences) for split in splits))
-    smaller = got.train < sizes.train - len(classes)
-    shrunk = [f"{got.train:,}/{got.dev:,}/{got.test:,} of {sizes.train:,}/{sizes.dev:,}/{sizes.test:,} sentences"]
-    return TaskDraft(task, {}, [*(shrunk if smaller else []), *notes], {})
+    return TaskDraft(task, {}, [*shrunk(task, sizes), *notes], {})
+
+
+def shrunk(task: Classification, sizes: Sizes) -> list[str]:
+    """A note on a task that is smaller than wanted."""
+    if len(task.train.gold) >= sizes.train - len(task.classes):
+        return []
+    got = "/".join(f"{len(part.gold):,}" for part in task.parts)
+    return [f"{got} of {sizes.train:,}/{sizes.dev:,}/{sizes.test:,} sentences"]
 
 
 def largest(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> TaskDraft:
