@@ -311,5 +311,5 @@ class Request(NamedTuple):
         tasks = [read_task(name, files[name]) for name in names if name not in lacking]
         for task in tasks:
             for size in shrunk(task, self.sizes):
-                print(f"{task.name} has {size}: the text that is read has no more", file=sys.stderr)
+                print(f"{task.name} has {size}: the text that is read gives no more", file=sys.stderr)
         return tasks

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from datamodules.text.languages import refuse_unspaced
 from encoder_lab.compute.processes import parallel_map
-from probes.probing.build.all_tasks import TASKS, BuiltTasks, TaskBuilder, draw_tasks
+from probes.probing.build.all_tasks import TASKS, BuiltTasks, TaskBuilder, draw_tasks, refuse_unknown_tasks
 from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis
 from probes.probing.build.dependencies import MARK
 from probes.probing.build.pool import Sizes, gather
@@ -29,8 +29,9 @@ def build_plain(
 ) -> BuiltTasks:
     """Build the named tasks from tokenised sentences. Those that cannot be built are listed in `lacking`.
 
-    Raises InputError for text in a script without spaces that is not segmented.
+    Raises InputError for an unknown task, and for text in a script without spaces that is not segmented.
     """
+    refuse_unknown_tasks(names, builders)
     short: Counter[str] = Counter()  # words of sentences too short for a task
 
     def read() -> Iterator[str]:

@@ -5,7 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from encoder_lab.errors import InputError
-from probes.probing.build.all_tasks import MORE_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
+from probes.probing.build.all_tasks import (
+    MORE_TASKS,
+    TASKS,
+    BuiltTasks,
+    TaskBuilder,
+    draw_tasks,
+    refuse_unknown_tasks,
+)
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.dependencies import MARK, OPEN_CLASS, TEST
 from probes.probing.build.pool import Pool, Sizes, WholeTest, gather
@@ -70,6 +77,7 @@ def build_universal(
     `whole_test`: the test split is all of its sentences that a task can use, in any balance; `sizes.test` is
     not used.
     """
+    refuse_unknown_tasks(names, builders)
     pool = in_its_language(gather(analyses, sizes, seed, UNIVERSAL))
     if whole_test:
         sizes = WholeTest(sizes.train, sizes.dev, len(pool.splits[TEST]))

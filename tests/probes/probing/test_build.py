@@ -107,9 +107,10 @@ def test_wrong_arguments_are_named(arguments: list[str], named: str) -> None:
         build(COMMAND.read(arguments))
 
 
-def test_an_unknown_task_lists_the_choices(trees: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command([f"trees={trees}", "out=x", "tasks=Lenght"]) == 2
-    assert "SentLen" in capsys.readouterr().err
+@pytest.mark.parametrize("source", ["trees", "ud", "text"])
+def test_an_unknown_task_lists_the_choices(source: str, trees: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command([f"{source}={trees}", "out=x", "tasks=BShift,Lenght"]) == 2
+    assert "no probing task Lenght; choose from SentLen" in capsys.readouterr().err
 
 
 def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(

@@ -201,7 +201,7 @@ def test_a_small_plain_text_gives_four_small_tasks_and_a_larger_one_keeps_its_sp
     made = FromText([]).tasks(context(PlainText(str(text)), tmp_path), ["all"], (1200, None, None))
     assert len(made) == 4
     assert all(task.train.gold.size < 1200 - len(task.classes) for task in made)
-    assert capsys.readouterr().err.count(" of 1,200/300/500 sentences: the text that is read has no more") == 4
+    assert capsys.readouterr().err.count(" of 1,200/300/500 sentences: the text that is read gives no more") == 4
     assert PlainText(str(text), held_out=20).held_out == 20
     text.write_text("A line .\n" * 60_000)
     assert PlainText(str(text)).held_out == 20
@@ -247,7 +247,7 @@ def test_what_cannot_be_built_is_said_each_time_but_tried_once(
         assert [task.name for task in tasks] == ["BShift"]
         said = capsys.readouterr().err
         assert line in said
-        assert "has no more" not in said
+        assert "gives no more" not in said
         written.append([(path.name, path.stat().st_mtime_ns) for path in (tmp_path / "cache").rglob("*.why")])
     assert len(written[0]) == 1
     assert written[0] == written[1]
