@@ -13,7 +13,6 @@ import torch
 from torch.nn import functional
 
 from datamodules.arrays import ragged
-from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.compute.devices import to_device
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
@@ -40,7 +39,7 @@ class Coverage(NamedTuple):
     empty: int = 0  # sentences without words; their vector is zero
     cut: int = 0  # sentences cut after LONGEST words
     words: int = 0
-    unknown: int = 0  # words without any vector
+    unknown: int = 0  # words without any vector, also among those of the training text
 
     @property
     def warning(self) -> str:
@@ -227,15 +226,19 @@ class FrozenEncoder:
         # on the device, so that a GPU does not wait after each batch
         vectors = torch.zeros(len(sentences), self.dim, device=device)
         size = self.encoder.batch_words if device.type == "cpu" else GPU_BATCH_WORDS
+        unknown = torch.zeros((), dtype=torch.int64, device=device)
         for window in windows(texts, list(length_batches(order, lengths, size, options.sentences))):
-            encode = self.encoder.over(words.vectors(window.rows))
+            word_vectors = words.vectors(window.rows)
+            uses = torch.from_numpy(np.bincount(window.texts.ids, minlength=len(window.rows)))
+            unknown += (to_device(uses, device) * (word_vectors == 0).all(1)).sum()
+            encode = self.encoder.over(word_vectors)
             for rows, (ids, real) in window.batches():
                 places = to_device(torch.from_numpy(rows), device)
                 vectors[places] = encode(to_device(ids, device), to_device(real, device)).float()
                 bar.update(len(rows))
         bar.update(len(sentences) - len(order))
         cut = sum(len(row) > LONGEST for row in word_rows)
-        counts = Coverage(0, len(sentences) - len(order), cut, len(texts.ids), int((texts.ids == UNKNOWN).sum()))
+        counts = Coverage(0, len(sentences) - len(order), cut, len(texts.ids), int(unknown))
         self.coverage = Coverage(*map(sum, zip(self.coverage, counts, strict=True)))
         if options.normalize:
             vectors = functional.normalize(vectors)

@@ -39,7 +39,7 @@ def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: 
         coverage = frozen.coverage
         if coverage.unknown > MANY * coverage.words:
             share = f"{100 * coverage.unknown / coverage.words:.0f}% of the words have no vector in this run"
-            remedy = "give embeddings=file embeddings.path= with its training vectors"
+            remedy = "its training vectors may have more (embeddings=file embeddings.path=)"
             warnings.warn(f"{run.checkpoint}: {share}; {remedy}", stacklevel=2)
         return vectors
 

@@ -108,11 +108,11 @@ class ClauseSampler:
             return self.with_modifiers(who, size)
         return replace(who, other=Thing(name=_name(chance))) if chance.often(0.12 * size) else who
 
-    def with_modifiers(self, thing: Thing, size: float, plural: float = 0.42) -> Thing:
+    def with_modifiers(self, thing: Thing, size: float) -> Thing:
         """A noun with article, number and, as `size` allows, adjective, owner, place or relative clause."""
         chance, noun = self.chance, thing.noun
         assert noun is not None
-        many = chance.often(plural)
+        many = chance.often(0.42)
         article = chance.weighted([("the", 5.0), ("a", 3.0), ("this", 0.7), ("several", 0.8 if many else 0.0)])
         adjective = self.adjective(noun) if chance.often(0.3 * size) else None
         thing = replace(thing, plural=many, article=article, adjective=adjective)  # type: ignore[arg-type]
@@ -164,9 +164,9 @@ class ClauseSampler:
     def intransitive(self) -> Verb:
         return self.chance.zipf(self.scene.topic.idle if self.chance.often(TYPICAL) else WORDS.intransitive)
 
-    def event(self, size: float = 1.0, verb: Verb | None = None, tense: Tense | None = None) -> Event:
+    def event(self, size: float, tense: Tense | None = None) -> Event:
         """Somebody does something to something."""
-        verb = verb or self.verb()
+        verb = self.verb()
         event = Event(self.who(verb, size), verb, tense or self.tense(), object=self.what(verb, size))
         return self.with_adverbials(event, size)
 

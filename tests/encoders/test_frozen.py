@@ -134,10 +134,12 @@ def test_a_sentence_beyond_the_limit_is_cut_and_reported(monkeypatch: pytest.Mon
     assert encoder.coverage.cut == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*empty")
 def test_an_unknown_word_is_composed_or_zero_and_counted() -> None:
     encoder = bag(oov=lambda word: np.full(3, 4.0, np.float32) if word == "news" else None)
-    assert encoder.encode(["news a", "b what"]).tolist() == [[2.5, 2, 2], [0, 1, 0]]
-    assert (encoder.coverage.words, encoder.coverage.unknown) == (4, 1)
+    encoder.embedding.table[WORDS.index("c") + 2] = 0  # in the training text, and not in the file of vectors
+    assert encoder.encode(["news a", "b what c", "", "c"]).tolist() == [[2.5, 2, 2], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    assert (encoder.coverage.words, encoder.coverage.unknown) == (6, 3)
 
 
 def test_coverage_is_that_of_the_last_call() -> None:
