@@ -73,7 +73,7 @@ class ResumableData(pl.LightningDataModule):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Raises InputError if the epoch was interrupted and the number of processes has changed."""
         self._done = state_dict["batches_done"]
-        before = state_dict.get("processes", self.world)  # missing in checkpoints of earlier versions
+        before = state_dict["processes"]
         if self._done and before != self.world:
             wrong = f"the run stopped within an epoch that it began with {before}, and now there are {self.world}"
             remedy = f"resume with {before}, or with another number once an epoch has ended"

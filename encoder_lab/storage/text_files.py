@@ -46,7 +46,7 @@ def decoded(raw: bytes, place: str, first: bool, encoding: str = "utf-8") -> str
     except UnicodeDecodeError:
         raise InputError(f"{place}: not valid UTF-8; convert the file") from None
     if "\0" in line:  # the other byte of each letter in UTF-16
-        raise InputError(f"{place}: a NUL character, as in UTF-16; convert the file to UTF-8")
+        raise InputError(f"{place}: a NUL character; remove it or, if the file is in UTF-16, convert it to UTF-8")
     return line
 
 

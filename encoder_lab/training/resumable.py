@@ -154,8 +154,9 @@ def _wrong_rest(checkpoint: Mapping[str, Any]) -> str | None:
     sums = checkpoint.get("train_sums", {})
     if not isinstance(sums, dict) or not all(_is_sum(name, pair) for name, pair in sums.items()):
         return "train_sums"
+    progress = {"batches_done": 0, "processes": 1}  # of the data
     for name, state in checkpoint.items():
-        if isinstance(state, dict) and "batches_done" in state and _differs({"batches_done": 0}, state, name):
+        if isinstance(state, dict) and "batches_done" in state and _differs(progress, state, name):
             return name
     return None
 

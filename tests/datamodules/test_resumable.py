@@ -25,7 +25,3 @@ def test_an_epoch_resumes_only_with_the_same_number_of_processes() -> None:
 
 def test_the_number_of_processes_may_change_between_epochs() -> None:
     among(processes=4).load_state_dict(among(processes=1, done=100).state_dict())
-
-
-def test_a_checkpoint_without_a_number_of_processes_resumes() -> None:
-    among(processes=4).load_state_dict({"batches_done": 60})

@@ -71,7 +71,11 @@ def test_only_some_lines_are_in_memory_at_a_time(shell: Shell, monkeypatch: pyte
         (b"a\n", "nowhere", "nowhere: no such run folder"),
         (b"", str(GOLDEN), "standard input is empty"),
         (b"a\n\xff\n", str(GOLDEN), "standard input:2: not valid UTF-8"),
-        ("a\n".encode("utf-16-le"), str(GOLDEN), "standard input:1: a NUL character, as in UTF-16"),
+        (
+            "a\n".encode("utf-16-le"),
+            str(GOLDEN),
+            "standard input:1: a NUL character; remove it or, if the file is in UTF-16",
+        ),
     ],
 )
 def test_a_user_error_is_one_line(shell: Shell, text: bytes, run: str, message: str) -> None:

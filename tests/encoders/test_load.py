@@ -92,12 +92,6 @@ def test_a_folder_with_one_run_stands_for_it_and_of_several_the_newest_is_named(
     assert str(run.parent / "second") in refusal(run.parent)
 
 
-def test_raw_text_is_tokenised_as_the_corpus_was_without_its_files(run: Path) -> None:
-    encoder = load_encoder(run)
-    raw = encoder.encode([" the dog\tsees a  cat ."], tokenized=False)
-    np.testing.assert_array_equal(raw, encoder.encode(["the dog sees a cat ."]))
-
-
 def test_trained_word_vectors_are_read_from_the_checkpoint(run: Path) -> None:
     edit(run, "freeze: true", "freeze: false")
     rewrite(run, embedding__table=torch.zeros(22, 5))
