@@ -63,6 +63,18 @@ def mean_of_runs(runs: Sequence[Interval]) -> Interval:
     return float(mean), float(mean - low), float(mean + high)
 
 
+def mean_of_tasks(tasks: Sequence[Sequence[Interval]]) -> list[Interval]:
+    """The mean over tasks in each run: tasks have their own items, but share the training of a seed.
+
+    One run, the mean of all, where a task has fewer runs than another. `mean_of_runs` makes one interval of it.
+    """
+    if len({len(runs) for runs in tasks}) > 1:
+        tasks = [[mean_of_runs(runs)] for runs in tasks]
+    scores, lows, highs = np.moveaxis(np.array(tasks, dtype=float), 2, 0)  # (tasks, runs)
+    means, halves = scores.mean(0), np.sqrt(((highs - lows) ** 2).sum(0)) / 2 / len(tasks)
+    return [(float(mean), float(mean - half), float(mean + half)) for mean, half in zip(means, halves, strict=True)]
+
+
 def errors_of(runs: Sequence[Interval]) -> list[Error]:
     """The errors of a mean over runs: of the test items and, with several runs, of the seeds."""
     scores, lows, highs = np.array(runs, dtype=float).T

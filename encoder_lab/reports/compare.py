@@ -19,7 +19,7 @@ from encoder_lab.reports.table_notes import at_another_epoch, by_protocol
 from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
 from probes.results import ProbeRow
-from probes.statistics import PairedComparison, mean_of_runs, unpaired
+from probes.statistics import PairedComparison, mean_of_runs, paired_over_seeds, unpaired
 
 HEADS = ("suite", "task", "A", "B", "A - B", "low", "high", "p", "p, Holm", "")
 NOTE = (
@@ -73,10 +73,10 @@ def compare_models(
 
 def _compared(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence[ProbeRow]) -> TaskComparison:
     ours, theirs = ([row.interval for row in rows] for rows in (first, second))
-    paired = by_items(answers_of(first), answers_of(second))
-    difference = paired or unpaired(ours, theirs)
+    seeds = by_items(answers_of(first), answers_of(second))
+    difference = paired_over_seeds(seeds) if seeds else unpaired(ours, theirs)
     means, readers = (mean_of_runs(ours)[0], mean_of_runs(theirs)[0]), (first[0].classifier, second[0].classifier)
-    return TaskComparison(suite, task, *means, difference, paired is not None, readers)
+    return TaskComparison(suite, task, *means, difference, bool(seeds), readers)
 
 
 def notes_on(

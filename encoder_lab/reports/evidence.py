@@ -19,7 +19,7 @@ from encoder_lab.reports.table_notes import CLASSIFIERS, RELATEDNESS, at_another
 from probes.facts import facts_of
 from probes.probing import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
-from probes.statistics import Interval, fisher, mean_of_runs, wilson
+from probes.statistics import Interval, fisher, mean_of_runs, mean_of_tasks, wilson
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")
@@ -37,6 +37,7 @@ class Point(NamedTuple):
     half: float
     answers: tuple[Answers, ...] = ()  # of all seeds; empty if one is unknown
     parts: tuple["Point", ...] = ()  # of a mean over tasks: each of them
+    runs: tuple[Interval, ...] = ()  # of each seed; empty of one score
 
 
 class EpochScores(NamedTuple):
@@ -218,7 +219,7 @@ def _point(rows: Sequence[ProbeRow]) -> Point:
 
 def _mean_point(runs: Sequence[Interval]) -> Point:
     score, low, high = mean_of_runs(runs)
-    return Point(score, (high - low) / 2)
+    return Point(score, (high - low) / 2, runs=tuple(runs) if len(runs) > 1 else ())
 
 
 def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
@@ -288,11 +289,11 @@ def share_point(percent: float, items: int) -> Point:
 
 
 def mean_of(points: Sequence[Point]) -> Point:
-    """The mean over tasks with different test items."""
+    """The mean over tasks with different test items and the same seeds."""
     if len(points) == 1:
         return points[0]
-    half = math.sqrt(sum(p.half**2 for p in points)) / len(points)
-    return Point(sum(p.score for p in points) / len(points), half, parts=tuple(points))
+    runs = mean_of_tasks([p.runs or [(p.score, p.score - p.half, p.score + p.half)] for p in points])
+    return _mean_point(runs)._replace(parts=tuple(points))
 
 
 def correlation_point(r: float, models: int, tests: int = 1) -> Point:

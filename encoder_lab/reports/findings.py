@@ -12,7 +12,7 @@ from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.evidence import Evidence, Point
 from probes.correlations import compare_correlations
 from probes.results import Answers
-from probes.statistics import PairedComparison, compare, paired_over_seeds
+from probes.statistics import Interval, PairedComparison, compare, mean_of_runs, mean_of_tasks
 
 Verdict = Literal["holds", "fails", "cannot tell"]
 
@@ -142,29 +142,30 @@ def within(first: Point, second: Point, points: float, about: str) -> Comparison
 
 
 def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
-    """Half of the 95% interval of the difference of two scores, and whether the comparison is paired.
-
-    Means over tasks are compared task by task, as their test items are.
-    """
-    if first.parts and len(first.parts) == len(second.parts):
-        halves, all_paired = zip(*map(half_of_difference, first.parts, second.parts), strict=True)
-        return math.hypot(*halves) / len(halves), all(all_paired)
-    if (paired := by_items(first.answers, second.answers)) is None:
+    """Half of the 95% interval of the difference of two scores, and whether the comparison is paired."""
+    if not (seeds := _paired_differences(first, second)):
         return math.hypot(first.half, second.half), False
-    return (paired.high - paired.low) / 2, True
+    _, low, high = mean_of_runs(seeds)
+    return (high - low) / 2, True
 
 
-def by_items(first: Sequence[Answers], second: Sequence[Answers]) -> PairedComparison | None:
-    """Two models item by item, seed by seed or all with the only one; None where their test items are others."""
+def _paired_differences(first: Point, second: Point) -> list[Interval]:
+    """Of each seed, item by item; of means over tasks the mean of theirs. None if any items are not the same."""
+    if first.parts and len(first.parts) == len(second.parts):
+        tasks = list(map(_paired_differences, first.parts, second.parts))
+        return mean_of_tasks(tasks) if all(tasks) else []
+    return [seed[:3] for seed in by_items(first.answers, second.answers)]
+
+
+def by_items(first: Sequence[Answers], second: Sequence[Answers]) -> list[PairedComparison]:
+    """Two models item by item, seed by seed or all with the only one; none where their test items are others."""
     sizes = {len(first), len(second)}
     if 0 in sizes or len(sizes - {1}) > 1:
-        return None
+        return []
     pairs = [(first[at % len(first)], second[at % len(second)]) for at in range(max(sizes))]
     if any(a.test != b.test or a.sizes != b.sizes for a, b in pairs):
-        return None
-    return paired_over_seeds(
-        [compare_correlations(a.domains, b.domains) if a.domains else compare(a.right, b.right) for a, b in pairs]
-    )
+        return []
+    return [compare_correlations(a.domains, b.domains) if a.domains else compare(a.right, b.right) for a, b in pairs]
 
 
 def _with(about: str, *scores: Point) -> str:

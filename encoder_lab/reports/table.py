@@ -1,6 +1,5 @@
 """Tables of models by tasks, as in the papers: what is in them, not how they are written (formats.py)."""
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name, with_ties
 from probes.facts import facts_of
 from probes.results import ProbeRow, chance_of
-from probes.statistics import mean_of_runs
+from probes.statistics import Interval, mean_of_runs, mean_of_tasks
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
 BOLD = (
@@ -36,6 +35,7 @@ class TableCell(NamedTuple):
     dev: float | None = None  # the score on dev, where something was chosen by it
     test: frozenset[str] = frozenset()  # what it was scored on, by which classifier; empty if unknown
     chance: float | None = None  # the score without any knowledge, where known
+    runs: Sequence[Interval] = ()  # of each seed, with its interval; empty if unknown
 
     @property
     def margin(self) -> str:
@@ -270,16 +270,14 @@ def by_group(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> dict[
 
 
 def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:
-    """The mean over tasks; its interval is that of scores of different items."""
+    """The mean over tasks, of different items and the same seeds."""
     if len(cells) == 1:
         return next(iter(cells.values()))
-    scores = [cell.score for cell in cells.values()]
-    halves = [(cell.high - cell.low) / 2 for cell in cells.values() if cell.low is not None and cell.high is not None]
-    mean, half = sum(scores) / len(scores), math.hypot(*halves) / len(scores)
+    runs = mean_of_tasks([cell.runs or [(cell.score,) * 3] for cell in cells.values()])
     about = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
     dev, chance = (_mean_of_all(values) for values in zip(*((c.dev, c.chance) for c in cells.values()), strict=True))
     test = frozenset().union(*(cell.test for cell in cells.values()))
-    return TableCell(mean, mean - half, mean + half, about, dev, test, chance)
+    return TableCell(*mean_of_runs(runs), about, dev, test, chance, runs)
 
 
 def _mean_of_all(values: Sequence[float | None]) -> float | None:
@@ -292,13 +290,13 @@ def _cell(rows: Sequence[ProbeRow]) -> TableCell:
     chosen = all(row.classifier in CHOSEN_ON_DEV for row in rows)
     dev = sum(row.dev_accuracy for row in rows) / len(rows) if chosen else None
     test = frozenset(f"{row.answers.test} {row.classifier}" for row in rows if row.answers)
+    runs = [row.interval for row in rows]
     if len(rows) == 1:
         settings = ", ".join(f"{name} {value}" for name, value in rows[0].hyperparameters.items() if name != FRONT)
         about = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
-        return TableCell(*rows[0].interval, about, dev, test, rows[0].chance)
+        return TableCell(*rows[0].interval, about, dev, test, rows[0].chance, runs)
     about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
-    chance = chance_of(rows)
-    return TableCell(*mean_of_seeds(rows), about, dev, test, chance)
+    return TableCell(*mean_of_seeds(rows), about, dev, test, chance_of(rows), runs)
 
 
 def _own_column(objective: str, measure: str) -> str:

@@ -1,5 +1,6 @@
 """Intervals and tests against values from the literature and from counting by hand."""
 
+import math
 from statistics import NormalDist
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from probes.statistics import compare, mcnemar, mean_of_runs, wilson
+from probes.statistics import compare, mcnemar, mean_of_runs, mean_of_tasks, wilson
 
 
 @pytest.mark.parametrize(
@@ -81,3 +82,12 @@ def test_the_interval_over_seeds_is_that_of_the_mean() -> None:
     interval = mean_of_runs([(score, score, score) for score in (68.0, 70.0, 72.0)])
     half = 4.303 * 2 / 3**0.5  # t of two degrees of freedom, as in tables
     assert interval == pytest.approx((70, 70 - half, 70 + half), abs=0.001)
+
+
+def test_tasks_of_a_mean_have_their_own_items_and_share_the_seeds() -> None:
+    rising, falling = [(score, score - 1.0, score + 1.0) for score in (60.0, 70.0)], [(70.0, 69, 71), (60.0, 59, 61)]
+    alike, opposite = (mean_of_runs(mean_of_tasks([rising, other])) for other in (rising, falling))
+    assert alike == pytest.approx((65, *(65 + sign * math.hypot(5 * t.isf(0.025, 1), 0.5**0.5) for sign in (-1, 1))))
+    assert opposite == pytest.approx((65, 65 - 0.5**0.5, 65 + 0.5**0.5))
+    ((mean, _, high),) = mean_of_tasks([rising, falling[:1]])
+    assert (mean, high - mean) == pytest.approx((67.5, math.hypot(mean_of_runs(rising)[2] - 65, 1) / 2))

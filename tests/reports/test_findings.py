@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, evidence_of, moments_of
 from encoder_lab.reports.evidence import published_evidence as quoted
-from encoder_lab.reports.findings import Claim, Comparison, Finding, check
+from encoder_lab.reports.findings import Claim, Comparison, Finding, check, half_of_difference
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import Run, by_one_reader, final_rows, read_run
+from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from probes.probing.tasks import rated_odd
 from probes.results import Answers, ProbeRow, read_rows, write_rows
@@ -186,7 +188,7 @@ def evidence_from(*folders: Path) -> Evidence:
 def test_seeds_that_differ_make_a_model_less_sure_and_none_makes_its_test_larger(tmp_path: Path) -> None:
     alike = evidence_from(*(run_of(tmp_path / f"alike {seed}", seed=seed) for seed in range(4)))
     apart = evidence_from(*(run_of(tmp_path / str(seed), seed=seed, more=float(seed)) for seed in range(4)))
-    assert alike.probing[NMT_FR]["SentLen"] == Point(72, 2)
+    assert alike.probing[NMT_FR]["SentLen"][:2] == (72, 2)
     assert apart.probing[NMT_FR]["SentLen"].half > 2
 
 
@@ -257,6 +259,26 @@ def test_means_over_tasks_are_compared_item_by_item_where_all_their_tasks_can_be
         assert [c.paired for c in (mean, position, order)] == [test == "t"] * 3
         assert (position.half, order.half) == pytest.approx((item / math.sqrt(2), item))
         assert mean.half == pytest.approx(math.hypot(position.half, order.half) / 2)
+
+
+def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path: Path) -> None:
+    folders = []
+    for seed, right in enumerate((RIGHT, RIGHT[::-1])):
+        for encoder, items in zip(("bigru_mean", "bov"), right, strict=True):
+            score = 100 * items.mean(), 0, 90, {}, seed, 0.1, Answers("t", items)
+            tasks = (ProbeRow(2, 2, "discoeval", f"SP{name}", "mlp", 1.0, *score) for name in ("arxiv", "wiki", "roc"))
+            folders.append(with_rows(run_of(tmp_path / f"{encoder}{seed}", encoder, seed), *tasks))
+    reported = models(*folders)
+    cell = probing_table(reported, "discoeval", published_names=[]).rows[0].cells["SP"]
+    ours, theirs = evidence_of(reported).tables["groups"].values()
+    (score, half), (other, _) = ours["SP"][:2], theirs["SP"][:2]
+    seeds = t.isf(0.025, 1) * 100 * abs(RIGHT[0].mean() - RIGHT[1].mean()) / 2
+    assert (cell.score, cell.high - cell.score) == pytest.approx((score, half))
+    assert half == pytest.approx(math.hypot(seeds, 45 / 3**0.5))
+    items = compare(*RIGHT)
+    expected = math.hypot(2 * seeds, (items.high - items.low) / 2 / 3**0.5)
+    assert half_of_difference(ours["SP"], theirs["SP"]) == (pytest.approx(expected, abs=0.1), True)
+    assert score == pytest.approx(other)
 
 
 @pytest.mark.parametrize(("order", "verdict"), [(70, "cannot tell"), (67, "holds")])
