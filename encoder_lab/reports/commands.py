@@ -4,9 +4,10 @@ report.py imports this module only to make a report, because it loads scipy.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,6 @@ from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import as_markdown, check
 from encoder_lab.reports.findings_chart import chart_of_findings
-from encoder_lab.reports.formats import select_tasks
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites
 from encoder_lab.reports.page import FORMATS, page
 from encoder_lab.reports.published import TRAINING
@@ -32,6 +32,7 @@ from encoder_lab.reports.table_notes import at_another_epoch
 from encoder_lab.storage.files import atomic_write
 
 DEFAULT_SUITE = "probing"  # of which the page shows the order of tasks
+CORRELATED = "probing", "downstream"
 PICTURES = (*FIGURES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")  # endings that are never those of a text
 
 
@@ -57,10 +58,10 @@ def quoted(arguments: SimpleNamespace) -> list[str] | None:
 
 def report_table(arguments: SimpleNamespace) -> None:
     models = reported(arguments, or_published=True)
-    made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
+    asked = arguments.epoch, arguments.classifier, quoted(arguments), arguments.tasks or (), arguments.intervals
+    made = probing_table(models, arguments.suite, *asked)
     refuse_without_effect(quoted(arguments) or [], [made] if models else [])
-    made = select_tasks(made, arguments.tasks) if arguments.tasks else made
-    write_table(replace(made, intervals=arguments.intervals, transposed=arguments.transpose), arguments)
+    write_table(replace(made, transposed=arguments.transpose), arguments)
 
 
 def report_scores(arguments: SimpleNamespace) -> None:
@@ -79,8 +80,10 @@ def report_training(arguments: SimpleNamespace) -> None:
 
 
 def report_stability(arguments: SimpleNamespace) -> None:
-    scores = stability.scores_by_condition(runs_in(folders(arguments)), arguments.suite, arguments.epoch)
+    runs = runs_in(folders(arguments))
+    scores = stability.scores_by_condition(runs, arguments.suite, arguments.epoch)
     write_text(stability.as_text(stability.stability(scores)), arguments.out)
+    tell(at_another_epoch(models_of(runs), arguments.suite, arguments.epoch))
 
 
 def report_curves(arguments: SimpleNamespace) -> None:
@@ -92,15 +95,23 @@ def report_curves(arguments: SimpleNamespace) -> None:
 
 
 def report_correlation(arguments: SimpleNamespace) -> None:
-    save(correlations(reported(arguments, or_published=True), arguments, arguments.published), arguments.out)
+    models = reported(arguments, or_published=True)
+    save(correlations(models, arguments, arguments.published), arguments.out)
+    notes = [at_another_epoch(models, suite, arguments.epoch) for suite in CORRELATED]
+    tell(dict.fromkeys(chain(*notes)))
 
 
 def report_size(arguments: SimpleNamespace) -> None:
-    runs = [run for model in reported(arguments) for run in model.runs]
-    models = sizes.by_size(runs)
-    section = sizes.charts_by_size(models, arguments.suite, arguments.epoch, arguments.classifier)
-    left_out("no encoder.dim", [str(run.folder) for run in runs if not sizes.has_size(run)])
-    left_out("one size alone", [model.title for model in models if len(model.sizes) < 2])
+    models = reported(arguments)
+    runs = [run for model in models for run in model.runs]
+    sized = sizes.by_size(runs)
+    section = sizes.charts_by_size(sized, arguments.suite, arguments.epoch, arguments.classifier)
+    without = {
+        "no encoder.dim": [str(run.folder) for run in runs if not sizes.has_size(run)],
+        "one size alone": [model.title for model in sized if len(model.sizes) < 2],
+    }
+    tell(f"left out, {why}: {'; '.join(names)}" for why, names in without.items() if names)
+    tell(at_another_epoch(models, arguments.suite, arguments.epoch))
     save(section, arguments.out)
 
 
@@ -124,8 +135,10 @@ def report_use(arguments: SimpleNamespace) -> None:
 
 
 def report_pareto(arguments: SimpleNamespace) -> None:
-    fronts = pareto.fronts_of(reported(arguments), arguments.suite, arguments.epoch, arguments.classifier)
+    models = reported(arguments)
+    fronts = pareto.fronts_of(models, arguments.suite, arguments.epoch, arguments.classifier)
     save(pareto.charts_of_fronts(fronts, arguments.suite), arguments.out, pareto.as_text(fronts))
+    tell(at_another_epoch(models, arguments.suite, arguments.epoch))
 
 
 def report_subspaces(arguments: SimpleNamespace) -> None:
@@ -149,8 +162,7 @@ def report_findings(arguments: SimpleNamespace) -> None:
         raise InputError(f"no claim {claim!r}; there are {', '.join(finding.name for finding in checked)}")
     if arguments.out and arguments.out.suffix in FIGURES:
         save(chart_of_findings(shown), arguments.out)
-        for note in evidence.notes:
-            print(printable(note), file=sys.stderr)
+        tell(evidence.notes)
     else:
         write_text(shown[0].in_full if claim else as_markdown(shown, evidence.notes), arguments.out)
 
@@ -162,10 +174,11 @@ def report_html(arguments: SimpleNamespace) -> None:
     refuse_without_effect(asked or [], tables)
     if any(map(own_cell, models)):
         tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
-    findings = check(CLAIMS, evidence_of(models, arguments.epoch))
+    evidence = evidence_of(models, arguments.epoch)
     sections, items = list(charts(models, arguments)), items_of(models, arguments)
+    findings = check(CLAIMS, evidence)
     with atomic_write(arguments.out) as file:
-        file.write(page("Sentence encoders: what they learned", tables, sections, findings, items))
+        file.write(page("Sentence encoders: what they learned", tables, sections, findings, items, evidence.notes))
     print(arguments.out)
 
 
@@ -236,7 +249,7 @@ def correlations(models: list[ReportedModel], arguments: SimpleNamespace, publis
         theirs = of(probing_table([], suite)) if published else {}
         return ours | {f"{name} (published)": scores for name, scores in theirs.items()}
 
-    return correlation.chart_of_correlations(correlation.correlate(both("probing"), both("downstream")))
+    return correlation.chart_of_correlations(correlation.correlate(*map(both, CORRELATED)))
 
 
 def save(section: ChartSection, out: Path, text: str = "") -> None:
@@ -249,10 +262,10 @@ def save(section: ChartSection, out: Path, text: str = "") -> None:
     print(save_figure(figure, out))
 
 
-def left_out(why: str, names: list[str]) -> None:
-    """Print in one line what a figure leaves out."""
-    if names:
-        print(f"left out, {why}: {'; '.join(names)}", file=sys.stderr)
+def tell(notes: Iterable[str]) -> None:
+    """Print what one must know of a report that has no place for it."""
+    for note in notes:
+        print(printable(note), file=sys.stderr)
 
 
 def write_table(made: Table, arguments: SimpleNamespace) -> None:

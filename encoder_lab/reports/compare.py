@@ -1,5 +1,6 @@
 """Two models, or two groups of seeds, task by task: effect, interval, p-value corrected over the tasks."""
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -13,19 +14,20 @@ from encoder_lab.reports.escape import for_csv, for_latex
 from encoder_lab.reports.evidence import answers_of
 from encoder_lab.reports.findings import by_items
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
-from encoder_lab.reports.runs import rows_by_task
+from encoder_lab.reports.runs import grouped, rows_by_task
 from encoder_lab.reports.scores import runs_in
 from encoder_lab.reports.table_notes import at_another_epoch, by_protocol
 from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
+from probes.facts import unit_of
 from probes.results import ProbeRow
 from probes.statistics import PairedComparison, mean_of_runs, paired_over_seeds, unpaired
 
 HEADS = ("suite", "task", "A", "B", "A - B", "low", "high", "p", "p, Holm", "")
 NOTE = (
-    "A - B with its 95% interval, in points. Paired over test items and over seeds, with the errors of both: McNemar's "
-    "test and the bootstrap, of correlations Steiger's test and Zou's interval, over seeds Student's t. * differs at "
-    "{} after Holm's correction over {} tasks."
+    "A - B with its 95% interval, in points{}. Paired over test items and over seeds, with the errors of both: "
+    "McNemar's test and the bootstrap, of correlations Steiger's test and Zou's interval, over seeds Student's t. "
+    "* differs at {} after Holm's correction over {} tasks."
 )
 
 
@@ -73,9 +75,11 @@ def compare_models(
 
 def _compared(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence[ProbeRow]) -> TaskComparison:
     ours, theirs = ([row.interval for row in rows] for rows in (first, second))
+    means, readers = (mean_of_runs(ours)[0], mean_of_runs(theirs)[0]), (first[0].classifier, second[0].classifier)
     seeds = by_items(answers_of(first), answers_of(second))
     difference = paired_over_seeds(seeds) if seeds else unpaired(ours, theirs)
-    means, readers = (mean_of_runs(ours)[0], mean_of_runs(theirs)[0]), (first[0].classifier, second[0].classifier)
+    if len({unit_of(suite, reader) for reader in readers}) > 1:
+        difference = PairedComparison(*[math.nan] * 4)  # no difference of nats and points
     return TaskComparison(suite, task, *means, difference, bool(seeds), readers)
 
 
@@ -87,18 +91,27 @@ def notes_on(
     names = [f"{letter}: {t} ({n} seed{'s' * (n > 1)})." for letter, t, n in zip("AB", titles, seeds, strict=True)]
     for suite in dict.fromkeys(c.suite for c in compared):
         names += [*at_another_epoch(models, suite, epoch), *by_protocol(models, suite)]
-    readers = [(c.task, *c.readers) for c in compared if c.readers[0] != c.readers[1]]
+    tasks = named(compared)
+    readers = [(task, *c.readers) for task, c in tasks if c.readers[0] != c.readers[1]]
     other = ", ".join(f"{task} (A {first}, B {second})" for task, first, second in readers)
     names += [f"Not only the models differ, as the classifiers do: {other}."] if other else []
-    apart = ", ".join(c.task for c in compared if not c.paired)
+    apart = ", ".join(task for task, c in tasks if not c.paired)
+    units = grouped((unit_of(c.suite, c.readers[0]), task) for task, c in tasks)
+    counted = "".join(f"; in {unit}: {', '.join(some)}" for unit, some in units.items() if unit)
     why = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
     alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
     return [
         *dict.fromkeys(names),
-        NOTE.format(LEVEL, len(compared)),
+        NOTE.format(counted, LEVEL, len(compared)),
         *alone,
         *([f"Not paired: {apart} ({why})."] if apart else []),
     ]
+
+
+def named(compared: Sequence[TaskComparison]) -> list[tuple[str, TaskComparison]]:
+    """Each with the name of its task, and of its suite where several suites have such a task."""
+    suites = grouped((c.task, c.suite) for c in compared)
+    return [(f"{c.suite} {c.task}" if len(suites[c.task]) > 1 else c.task, c) for c in compared]
 
 
 def as_text(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:
@@ -119,9 +132,9 @@ def as_latex(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:
     """A tabular for the booktabs package, a row for each task."""
     head = r"task & A & B & $A-B$ & 95\% interval & $p$ (Holm) \\"
     lines = [r"\begin{tabular}{lrrrrr}", r"\toprule", head, r"\midrule"]
-    for c in compared:
+    for task, c in named(compared):
         _, _, first, second, effect, low, high, _, p, star = (text.replace("-", "$-$") for text in _cells(c))
-        cells = (for_latex(c.task), first, second, effect, f"[{low}, {high}]", p.replace("<", "$<$") + star)
+        cells = (for_latex(task), first, second, effect, f"[{low}, {high}]", p.replace("<", "$<$") + star)
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*(f"% {for_latex(note)}" for note in notes), *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 

@@ -1,23 +1,15 @@
 """A table as Markdown, LaTeX or CSV; page.html has it as HTML."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from encoder_lab.errors import InputError, printable
+from encoder_lab.errors import printable
 from encoder_lab.reports.escape import for_csv, for_latex, for_markdown
 from encoder_lab.reports.table import Table, TableCell, TableRow
 from encoder_lab.storage.csv_files import csv_text
 
 MINUS = "\u2212"
 LARGE = 1e7  # scores above it, of a diverged run, are written with an exponent
-
-
-def select_tasks(table: Table, tasks: Sequence[str]) -> Table:
-    """Some columns of a table, in this order, and the rows that have any. Raises InputError for one it lacks."""
-    if missing := [task for task in tasks if task not in table.columns]:
-        raise InputError(f"tasks={missing[0]}: not in this table; there are {', '.join(table.columns)}")
-    return replace(table, columns=list(tasks), rows=[row for row in table.rows if row.cells.keys() & set(tasks)])
 
 
 class ShownRow(NamedTuple):

@@ -38,6 +38,7 @@ OBJECTIVES = {
     "discourse": "Discourse",  # all losses; a combination of some is named after them
 }
 UNSET = "none"  # an empty list or null, in titles
+FINGERPRINT = "fingerprint"  # a column of files of scores: of the settings that have none
 SETTING = re.compile(r"[\w.]+(?==)")
 OWN = re.compile(r"\b(?:run\.)?(?:encoder|objective|trainer)\.(\w+)(?==)")
 # settings in which the runs of one model may differ: where they were computed, and what was displayed
@@ -233,7 +234,7 @@ def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
     mine, all_of = _shared(group), [_shared(other) for other in alike]
     keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
     shown: dict[str, str] = {}  # value -> key: of two keys with one value, the first
-    for key in [key for key in keys if not key.endswith("_target_")]:
+    for key in [key for key in keys if not key.endswith(("_target_", FINGERPRINT))]:
         shown.setdefault(shortest_tails([mine[key], *(other[key] for other in all_of if key in other)])[0], key)
     if len(shown) > 1:
         shown.pop(UNSET, None)  # the others say more

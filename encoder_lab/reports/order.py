@@ -50,8 +50,7 @@ class ModelOrder(NamedTuple):
 
     @property
     def halves(self) -> dict[str, float]:
-        """The step of half the gain by task, of tasks with a gain."""
-        return {learnt.task: learnt.at[0][0] for learnt in self.tasks if np.isfinite(learnt.at[0][0])}
+        return halves_of(self.tasks)
 
 
 def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
@@ -65,8 +64,13 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     names = in_order([task for curves in runs for task in curves])
     learnt = [when_learnt(task, [curves[task] for curves in runs if task in curves]) for task in names]
     learnt.sort(key=lambda task: (not np.isfinite(task.at[0][0]), task.at[0][0]))
-    halves = [{t: float(reached(c.steps, c.scores[None], PARTS[0])[0]) for t, c in curves.items()} for curves in runs]
-    return ModelOrder(model.title, learnt, mean_agreement(halves))
+    each = [[when_learnt(task, [curve]) for task, curve in curves.items()] for curves in runs]
+    return ModelOrder(model.title, learnt, mean_agreement(list(map(halves_of, each))))
+
+
+def halves_of(tasks: Sequence[Learnt]) -> dict[str, float]:
+    """The step of half the gain by task, of tasks with a gain."""
+    return {learnt.task: learnt.at[0][0] for learnt in tasks if np.isfinite(learnt.at[0][0])}
 
 
 def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
@@ -129,16 +133,16 @@ def _interval(value: float, drawn: np.ndarray) -> Interval:
     return float(value), float(low), float(high)
 
 
-def agreement(first: Mapping[str, float], second: Mapping[str, float]) -> float | None:
-    """Kendall's tau of the order of the tasks that both learn; None for fewer than three."""
-    pairs = [(step, second.get(task, np.nan)) for task, step in first.items()]
+def agreement(first: Mapping[str, float], second: Mapping[str, float]) -> float:
+    """Kendall's tau of the order of the tasks that both have; NaN for fewer than three, or if all are equal."""
+    pairs = [(place, second.get(task, np.nan)) for task, place in first.items()]
     both = [pair for pair in pairs if np.isfinite(pair).all()]
-    return float(kendalltau(*zip(*both, strict=True)).statistic) if len(both) >= FEWEST else None
+    return float(kendalltau(*zip(*both, strict=True)).statistic) if len(both) >= FEWEST else np.nan
 
 
 def mean_agreement(orders: Sequence[Mapping[str, float]]) -> float:
     """The mean Kendall's tau of every two orders; NaN where none has one."""
-    taus = [tau for first, second in combinations(orders, 2) if (tau := agreement(first, second)) is not None]
+    taus = [tau for first, second in combinations(orders, 2) if np.isfinite(tau := agreement(first, second))]
     return float(np.mean(taus)) if taus else np.nan
 
 
@@ -162,7 +166,7 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
             lines.append(f"Kendall's tau of the order between its seeds: {model.seeds:.2f}")
         lines.append("")
     for first, second in combinations(ordered, 2):
-        if (tau := agreement(first.halves, second.halves)) is not None:
+        if np.isfinite(tau := agreement(first.halves, second.halves)):
             lines.append(f"Kendall's tau {tau:5.2f}: {first.title}; {second.title}")
     lines.append("Order: by the step of half the gain. No step: the gain may be none, by its 95% interval.")
     if any(not np.isfinite(task.gain[0]) for model in ordered for task in model.tasks):

@@ -28,8 +28,12 @@ def page(
     charts: Sequence[ChartSection] = (),
     findings: Sequence[Finding] = (),
     items: Sequence[ShownItem] = (),
+    notes: Sequence[str] = (),
 ) -> str:
-    """An HTML page: a list of contents, menus of runs and tasks, and sections of at most a screen."""
+    """An HTML page: a list of contents, menus of runs and tasks, and sections of at most a screen.
+
+    `notes` are on the runs of the findings.
+    """
     drawn: list[Chart | HeatMap] = []
 
     def placed(chart: Chart | HeatMap) -> dict[str, int]:
@@ -43,7 +47,7 @@ def page(
         sections.append((section.heading, "charts", places))
     if findings:
         chart = placed(chart_of_findings(findings).charts[0]) if any(f.comparisons for f in findings) else None
-        rule = " ".join([*RULE.split(), how_many_paired(findings)])
+        rule = " ".join([*RULE.split(), how_many_paired(findings), *notes])
         sections.append(("which published findings hold", "findings", (findings, chart, rule)))
     sections += [("surprisal of each token", "items", items)] if items else []
     ours = [(table, row) for table in tables for row in table.rows if row.encoder and not row.source]

@@ -10,9 +10,9 @@ from typing import Any
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import checked_metrics
-from encoder_lab.reports.models import INCIDENTAL, each_seed_once, identity, with_evaluations
+from encoder_lab.reports.models import FINGERPRINT, INCIDENTAL, each_seed_once, identity, with_evaluations
 from encoder_lab.reports.run_settings_check import check_settings
-from encoder_lab.reports.runs import Run, agree, grouped, read_run, run_folders
+from encoder_lab.reports.runs import ENDING, Run, agree, grouped, read_run, run_folders
 from encoder_lab.storage.csv_files import csv_text, numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.results import (
@@ -25,6 +25,7 @@ from probes.results import (
     row_from_text,
     row_to_text,
 )
+from probes.task import hashed
 
 NAMES = ("run", "encoder", "objective")
 ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
@@ -32,7 +33,8 @@ OWN, OWN_TEST = "training", "training on test"  # the suites of the objective's 
 CLASSIFIER = tuple(f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY))
 LABELS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
 STATED = (  # by reports
-    *("run.seed", "encoder.dim", "embeddings.freeze", "embeddings.scale", "objective.parts", "objective.select"),
+    *("model", "checkpoint", "run.seed", "trainer.max_epochs", "run.trainer.max_epochs", *ENDING),
+    *("encoder.dim", "embeddings.freeze", "embeddings.scale", "objective.parts", "objective.select"),
     *LABELS,
     *CLASSIFIER,
 )
@@ -41,9 +43,10 @@ STATED = (  # by reports
 def scores(*folders: str | Path) -> list[dict[str, Any]]:
     """One row for each score of the runs in these folders: `pandas.DataFrame(scores("runs"))`.
 
-    The columns: the run, its encoder and objective, each setting that differs between runs or that reports state, and
-    those of `probes.csv` and `answers.csv`. The objective's own score is a row of suite `training`, in
-    `test_accuracy`, with the loss and perplexity of that epoch; that of its test split has suite `training on test`.
+    The columns: the run, its encoder and objective, each setting that differs between runs or that reports state, a
+    fingerprint of the others, and those of `probes.csv` and `answers.csv`. The objective's own score is a row of suite
+    `training`, in `test_accuracy`, with the loss and perplexity of that epoch; that of its test split has suite
+    `training on test`.
     Raises InputError for a folder without runs.
     """
     runs = with_evaluations(runs_in(map(Path, folders)))
@@ -55,6 +58,7 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
             "encoder": run.encoder,
             "objective": run.objective,
             **{key: run.settings.get(key, "") for key in settings},
+            FINGERPRINT: run.settings.get(FINGERPRINT) or hashed(identity(run, *settings)),
             **row,
         }
         for run in runs
@@ -85,13 +89,15 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
         known = {_measured(row) for other in others for row in runs[other][1].rows}  # also of an evaluation's folder
         source, same = runs[place]
         rows = [*same.rows, *(row for row in run.rows if _measured(row) not in known)]
-        runs[place] = source, replace(same, rows=rows, settings={**run.settings, **same.settings})
+        settings = {key: value for key, value in run.settings.items() if key != FINGERPRINT} | same.settings
+        runs[place] = source, replace(same, rows=rows, settings=settings)
     return [run for _, run in runs]
 
 
 def _is_same(run: Run, again: Run) -> bool:
     """Whether two sources have the same run: the settings and scores that both have are equal."""
-    if (run.encoder, run.objective) != (again.encoder, again.objective) or not agree(run, again, ("",)):
+    known = replace(run, settings={**run.settings, FINGERPRINT: again.settings.get(FINGERPRINT)})
+    if (run.encoder, run.objective) != (again.encoder, again.objective) or not agree(known, again, ("",)):
         return False
     ours, theirs = (dict[Any, Any](r.own_scores()) | {_place(row): row for row in r.rows} for r in (run, again))
     both = ours.keys() & theirs.keys()
@@ -134,7 +140,7 @@ def _columns(runs: Sequence[Run]) -> list[str]:
     keys = dict.fromkeys(key for run in runs for key in run.settings)
     shown = [key for key in keys if key.removeprefix("run.") not in INCIDENTAL and differs(key)]
     stated = [key for key in keys if key in STATED or key.endswith(".kfold")]
-    others = {*NAMES, *ROW_COLUMNS, "encoder_name", "objective_name"}
+    others = {*NAMES, *ROW_COLUMNS, "encoder_name", "objective_name", FINGERPRINT}
     return [key for key in dict.fromkeys([*shown, *stated]) if key not in others]
 
 

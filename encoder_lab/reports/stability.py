@@ -60,7 +60,8 @@ def stability(scores: Scores) -> list[Stability]:
             if len(models) >= FEWEST:
                 a, b = ([side[model] for model in models] for side in (ours, theirs))
                 rho = float(spearmanr(a, b).statistic) if len(set(a)) > 1 < len(set(b)) else float("nan")
-                compared.append(Stability(task, first, second, len(models), rho, np.argmax(a) == np.argmax(b)))
+                same_best = [score == max(a) for score in a] == [score == max(b) for score in b]
+                compared.append(Stability(task, first, second, len(models), rho, same_best))
     if not compared:
         again = "evaluate the same models again, as with probes.train_size=300 or probes.classifier.widths=[0]"
         raise InputError(f"no two settings of probing have {FEWEST} models in common; {again}")

@@ -88,11 +88,14 @@ def probing_table(
     epoch: str = "best",
     classifier: str = "mlp",
     published_names: Sequence[str] | None = None,
+    tasks: Sequence[str] = (),
+    intervals: str = "below",
 ) -> Table:
     """Table 2 of Conneau et al. 2018 for our models, with published tables below; None takes the one that fits.
 
     A task that has no score by `classifier` shows the one it has (WordContent is logistic regression), and a model
-    that has none at `epoch` shows another; notes say which.
+    that has none at `epoch` shows another; notes say which. `tasks`: these columns alone, in this order. Raises
+    InputError for one that the table lacks.
     """
     reported = [(model, scores) for model in models if (scores := rows_by_task(model.runs, suite, epoch, classifier))]
     others = {column: other for column, other in facts_of(suite).means.items() if reported}
@@ -106,18 +109,38 @@ def probing_table(
     columns += in_order([task for row in quoted for task in row.cells if _part_of(task, columns)])
     if not columns:
         raise no_scores(models, suite)
+    if missing := [task for task in tasks if task not in columns]:
+        raise InputError(f"tasks={missing[0]}: not in this table; there are {', '.join(columns)}")
+    if tasks:
+        columns, rows = list(tasks), [row for row in rows if row.cells.keys() & set(tasks)]
+        reported = _of_columns(reported, columns, facts_of(suite).groups)
+        for row in rows:
+            row.cells = {column: row.cells[column] for column in columns if column in row.cells}
     shown = [row for row in quoted if row.cells.keys() & set(columns)]
-    notes = notes_of(reported, suite, epoch, classifier, bool(shown)) if reported else []
+    notes = notes_of(reported, suite, epoch, classifier, bool(shown), intervals != "none") if reported else []
     notes += mixed(rows)
     notes += [
-        f"{column}: the mean over {', '.join(tasks) or 'the tasks'} of suite={of}."
-        for column, (of, tasks) in others.items()
+        f"{column}: the mean over {', '.join(names) or 'the tasks'} of suite={of}."
+        for column, (of, names) in others.items()
         if any(column in row.cells for row in rows)
     ]
-    made = Table(f"{suite} scores", columns, rows + shown)
+    made = Table(f"{suite} scores", columns, rows + shown, intervals=intervals)
     bold = [BOLD] if any(made.best(row, column) for row in made.rows for column in columns) else []
     made.notes = [*notes, *bold, *measures(columns), *quoting([row.source for row in shown])]
     return made
+
+
+def _of_columns(
+    reported: Sequence[tuple[ReportedModel, RowsByTask]], columns: Sequence[str], groups: Mapping[str, str]
+) -> list[tuple[ReportedModel, RowsByTask]]:
+    """The scores behind some columns: their tasks, or all where a column is a mean of tasks of several columns."""
+    if not {column_of(task, groups) for _, scores in reported for task in scores} >= set(columns):
+        return list(reported)
+    chosen = [
+        (model, {task: rows for task, rows in scores.items() if column_of(task, groups) in columns})
+        for model, scores in reported
+    ]
+    return [(model, scores) for model, scores in chosen if scores]
 
 
 def mixed(rows: Sequence[TableRow]) -> list[str]:
@@ -258,15 +281,19 @@ def by_group(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> dict[
     """The means of groups of tasks (Facts.groups), if all are there the mean of the groups, then their variants."""
     by_column: dict[str, dict[str, TableCell]] = {column: {} for column in groups.values()}
     for task, cell in cells.items():
-        name, space, variant = task.partition(" ")
-        column = next((column for start, column in groups.items() if name.startswith(start)), name)
-        by_column.setdefault(column + space + variant, {})[task] = cell
+        by_column.setdefault(column_of(task, groups), {})[task] = cell
     means = {column: _mean_cell(tasks) for column, tasks in by_column.items() if tasks}
     if groups and all(column in means for column in groups.values()):
         variants = {column: cell for column, cell in means.items() if column not in groups.values()}
         means = {column: means[column] for column in groups.values()}
         means |= {MEAN: _mean_cell(means)} | variants
     return means
+
+
+def column_of(task: str, groups: Mapping[str, str]) -> str:
+    """The column of a task: its own, or that of its group."""
+    name, space, variant = task.partition(" ")
+    return next((column for start, column in groups.items() if name.startswith(start)), name) + space + variant
 
 
 def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:

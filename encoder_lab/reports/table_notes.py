@@ -17,7 +17,12 @@ SIMILARITY = ("STS12", "STS13", "STS14", "STS15", "STS16")
 
 
 def notes_of(
-    reported: Sequence[tuple[ReportedModel, RowsByTask]], suite: str, epoch: str, classifier: str, quoted: bool
+    reported: Sequence[tuple[ReportedModel, RowsByTask]],
+    suite: str,
+    epoch: str,
+    classifier: str,
+    quoted: bool,
+    intervals: bool,
 ) -> list[str]:
     """What our rows show, and where that differs from the request."""
     once = all(
@@ -39,8 +44,8 @@ def notes_of(
     notes += at_another_epoch([model for model, _ in reported], suite, epoch)
     notes += [] if epoch.isdigit() else _not_last([model for model, _ in reported], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in reported}
-    notes += ["With each score its 95% interval."] if any(1 in numbers for numbers in seeds.values()) else []
-    return [*notes, *seeds_note(seeds)]
+    notes += ["With each score its 95% interval."] if intervals and any(1 in of for of in seeds.values()) else []
+    return [*notes, *seeds_note(seeds, "of the test items and of the seeds" if intervals else "")]
 
 
 def _uses_classifiers(scores: RowsByTask) -> bool:
@@ -96,10 +101,10 @@ def _trained_by(settings: Mapping[str, Any], suite: str) -> str:
     return ", ".join([*parts, f"{folds} folds"] if folds else parts)
 
 
-def seeds_note(seeds: Mapping[str, Collection[int]], errors: str = "of the test items and of the seeds") -> list[str]:
+def seeds_note(seeds: Mapping[str, Collection[int]], errors: str) -> list[str]:
     """A note on the models with several seeds, and how many; `seeds` has the numbers of each model by its title.
 
-    `errors`: what the intervals are of.
+    `errors`: what the intervals are of; empty where none are shown.
     """
     several = {title: sorted(n for n in numbers if n > 1) for title, numbers in seeds.items() if max(numbers) > 1}
     if not several:
@@ -107,7 +112,8 @@ def seeds_note(seeds: Mapping[str, Collection[int]], errors: str = "of the test 
     ranges = {title: "-".join(map(str, dict.fromkeys((n[0], n[-1])))) for title, n in several.items()}
     same = len(set(ranges.values())) == 1
     count = next(iter(ranges.values())) if same else f"several ({'; '.join(f'{t}: {n}' for t, n in ranges.items())})"
-    return [f"Models with {count} seeds: their mean with its 95% interval, {errors} (t)."]
+    interval = f" with its 95% interval, {errors} (t)" if errors else ""
+    return [f"Models with {count} seeds: their mean{interval}."]
 
 
 def read_by(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:

@@ -149,3 +149,26 @@ def test_the_report_says_where_classifiers_and_epochs_differ_too(
     printed = capsys.readouterr().out
     assert "as the classifiers do: WC (A mlp, B logreg)." in printed
     assert "At epoch 1, as the requested one has no scores: BoV" in printed
+
+
+def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    about = 2, 2, "use", "WC"
+    for name, reader in (("a", "loss"), ("b", "error")):
+        rows = [
+            replace(row, answers=Answers("t", RIGHT[0, 0])) for row in read_rows(run_of(tmp_path / name) / "probes.csv")
+        ]
+        used = [
+            ProbeRow(*about, reader, 9, 9, 8, 10, {}, 1, 0.1),
+            ProbeRow(2, 2, "use", "SOMO", "loss", 9, 9, 8, 10, {}, 1, 0.1),
+        ]
+        with_rows(tmp_path / name, *rows, *used)
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    said = capsys.readouterr().out
+    assert "classifiers do: use WC (A loss, B error)." in said
+    assert "in points; in nats/1000: use WC, SOMO. Paired" in said
+    assert "Not paired: use WC, SOMO (" in said
+    assert ["use", "WC", "9.0", "9.0", "+nan", "+nan", "+nan", "nan", "nan"] in [
+        line.split() for line in said.splitlines()
+    ]

@@ -8,11 +8,11 @@ import pytest
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.order import agreement, as_text, charts_of_order, order_of, orders, reached
+from encoder_lab.reports.order import agreement, as_text, charts_of_order, mean_agreement, order_of, orders, reached
 from encoder_lab.reports.runs import Run, read_run
 from probes.results import Answers, ProbeRow
 from report import main
-from tests.reports.small_runs import run_of
+from tests.reports.small_runs import run_of, with_rows
 
 STEPS = (0, 10, 20, 40)
 CURVES = {  # percent right at STEPS
@@ -66,8 +66,10 @@ def test_without_answers_the_interval_is_made_of_those_of_the_scores(tmp_path: P
 
 
 def test_seeds_are_one_curve_and_their_orders_are_compared() -> None:
-    later = CURVES | {"SentLen": (20, 40, 70, 80)}
-    model = order_of(models_of([trained(seed=1), trained(later, seed=2)])[0], "probing", "mlp")
+    """A task with a gain that may be none has no place in them."""
+    first, later = CURVES | {"SOMO": (50, 51, 51, 51)}, CURVES | {"SentLen": (20, 40, 70, 80), "SOMO": (50, 50, 50, 51)}
+    seeds = [trained(first, seed=1, items=100), trained(later, seed=2, items=100)]
+    model = order_of(models_of(seeds)[0], "probing", "mlp")
     assert model.seeds == 1
     assert model.halves["SentLen"] == 10  # the mean curve is 20, 50, 75, 80
 
@@ -86,18 +88,22 @@ def test_seeds_are_averaged_at_the_epochs_that_all_have_also_where_these_have_ot
 
 
 @pytest.mark.parametrize(
-    ("other", "tau"), [((1, 2, 3), 1), ((3, 2, 1), -1), ((1, 3, 2), 1 / 3), ((1, 2, np.nan), None)]
+    ("other", "tau"),
+    [((1, 2, 3), 1), ((3, 2, 1), -1), ((1, 3, 2), 1 / 3), ((1, 2, np.nan), np.nan), ((1,) * 3, np.nan)],
 )
-def test_the_agreement_of_two_orders_is_kendalls_tau(other: tuple[float, ...], tau: float | None) -> None:
+def test_the_agreement_of_two_orders_is_kendalls_tau(other: tuple[float, ...], tau: float) -> None:
     names = "SentLen", "WC", "Tense"
     measured = agreement(dict(zip(names, (1, 2, 3), strict=True)), dict(zip(names, other, strict=True)))
-    assert measured == (tau if tau is None else pytest.approx(tau))
+    assert measured == pytest.approx(tau, nan_ok=True)
+    orders = [dict(zip(names, places, strict=True)) for places in ((1, 2, 3), other, (1, 2, 3))]
+    assert mean_agreement(orders) == pytest.approx(1 if tau != tau else (1 + 2 * tau) / 3)
 
 
 def test_models_are_compared_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = [str(run_of(tmp_path / "one")), str(run_of(tmp_path / "other", encoder="bigru_mean"))]
+    folders = [run_of(tmp_path / name, encoder=name) for name in ("bilstm_max", "bigru_mean")]
+    runs = [str(with_rows(folder, *trained().rows)) for folder in folders]
     assert main(["order", *runs, f"out={tmp_path / 'order.svg'}"]) == 0
-    assert "Kendall's tau" in capsys.readouterr().out
+    assert "Kendall's tau  1.00: BiLSTM-max, NMT En-Fr; BiGRU, NMT En-Fr" in capsys.readouterr().out
     assert (tmp_path / "order.svg").stat().st_size
 
 

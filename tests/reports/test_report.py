@@ -35,6 +35,7 @@ from encoder_lab.reports.sizes import SIZES, by_size, lines_by_size
 from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
 from encoder_lab.reports.terminal import plain
 from encoder_lab.storage.csv_files import read_csv
+from probes.classifiers.grid import FRONT
 from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import mean_of_runs
 from report import FORMATS as OFFERED
@@ -237,10 +238,15 @@ def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path: Path, cap
     more = ["published=none", "tasks=WC,SentLen", "intervals=none"]
     assert main(["table", *runs, *more]) == 0
     said = capsys.readouterr().out
+    assert "95%" not in said
     assert said.startswith("| model | WC | SentLen |")
     assert "| NMT En-Fr (dim=512) | 52.0 | 72.0 |" in said.replace("**", "")
     assert main(["table", *runs, "tasks=Nonsense"]) == 2
     assert "tasks=Nonsense: not in this table; there are SentLen, WC, BShift" in capsys.readouterr().err
+    write_rows(Path(runs[0]) / "probes.csv", [ProbeRow(2, 2, "probing", "Tense", "logreg", 1, 1, 1, 1, {}, 1, 0.1)])
+    for tasks, named in (((), True), (["Tense", "WC"], True), (["WC"], False)):
+        notes = probing_table(models(*map(Path, runs)), "probing", tasks=tasks).notes
+        assert ("By logistic regression: Tense." in notes) == named
 
 
 def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path: Path) -> None:
@@ -408,6 +414,7 @@ def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_
     assert not re.search(r'(src|href)="(?!#)', re.sub("<script>.*", "", own, flags=re.DOTALL) + data)
     assert "BiLSTM-max, NMT En-Fr\\u003cbr>epoch 3: 53.00 [51.0, 55.0]" in data
     assert text.count("<section") == text.count('<a href="#part')
+    assert "1 of 1 models have one seed" in claims
 
 
 def test_the_page_of_models_without_epochs_has_no_section_by_epoch(tmp_path: Path) -> None:
@@ -531,6 +538,20 @@ def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: 
     of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
     (line,) = panel(*models(*of_seeds), "downstream", "mlp", "").lines
     assert (len(line.x), line.y[0][0]) == (1, 80)
+
+
+@pytest.mark.usefixtures("plain_layout")
+@pytest.mark.parametrize("report", ["pareto", "size", "correlation"])
+def test_a_picture_of_another_epoch_than_the_requested_one_says_so(
+    tmp_path: Path, report: str, capsys: pytest.CaptureFixture
+) -> None:
+    runs = [run_of(tmp_path / f"{dim}", dim=dim) for dim in (512, 1024, 2048, 4096)]
+    for run in runs:
+        rows = read_rows(run / "probes.csv")
+        with_rows(run, *(replace(row, hyperparameters={FRONT: [[9, 60.0]]}) for row in rows))
+        evaluation_of(tmp_path / f"of {run.name}", run)
+    assert main([report, str(tmp_path), "epoch=9", f"out={tmp_path / 'picture.svg'}"]) == 0
+    assert capsys.readouterr().err.startswith("At epoch 3, as the requested one has no scores: BiLSTM-max, NMT En-Fr (")
 
 
 def test_the_command_line_offers_the_formats_that_there_are() -> None:

@@ -8,6 +8,7 @@ import pytest
 from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.scores import as_csv, read_scores, runs_in, scores
+from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from probes.results import Answers, ProbeRow, write_rows
 from report import main
@@ -87,6 +88,29 @@ def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(run
     assert len(runs_in(files[:2])) == len(read_scores(files[0]))
     with pytest.raises(InputError, match=r"late.csv: .* seed 1, has other scores in .*early.csv; give one"):
         runs_in(files)
+
+
+def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path: Path) -> None:
+    scored = [evaluation_of(tmp_path / f"e{k}", f"/gone/{k}", "probing", settings=of_a_run(k)) for k in (1, 2, 3)]
+    stopped = with_settings(run_of(tmp_path / "run"), "trainer: {max_epochs: 5}\n")
+    for folders in (scored, scored[:1], [stopped]):
+        file = tmp_path / "scores.csv"
+        file.write_text(as_csv(scores(*folders)), encoding="utf-8")
+        (model,), (again,) = models_of(runs_in(folders)), models_of(runs_in([file]))
+        assert len(again.runs) == len(folders)
+        ours, theirs = (probing_table([m], "probing", published_names=[]).notes for m in (model, again))
+        assert ours == theirs
+        assert any("of 5" in note for note in ours)
+
+
+def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path: Path) -> None:
+    files = []
+    for seed, size in enumerate((300, 300, 2000)):
+        run = with_settings(run_of(tmp_path / str(seed), seed=seed), f"corpus: {{size: {size}}}\n")
+        files.append(tmp_path / f"{seed}.csv")
+        files[-1].write_text(as_csv(scores(run)), encoding="utf-8")
+    reported = models_of(runs_in(files))
+    assert [(model.variant, len(model.runs)) for model in reported] == [("(0)", 2), ("(2)", 1)]
 
 
 def test_without_scores_it_says_so(tmp_path: Path) -> None:

@@ -31,12 +31,13 @@ def evaluations(folder: Path, scores: dict[int, list[float]], seeds: int = 1) ->
 
 @pytest.mark.parametrize(
     ("second", "rho", "same"),
-    [([2, 4, 6, 8], 1.0, True), ([4, 3, 2, 1], -1.0, False), ([1, 3, 2, 4], 0.8, True), ([5, 5, 5, 5], None, False)],
+    [([8, 6, 4, 2], 1.0, True), ([1, 2, 3, 4], -1.0, False), ([4, 2, 3, 1], 0.8, True), ([5, 5, 5, 5], None, False)],
 )
 def test_rank_correlation_is_of_the_order_alone(
     second: list[float], rho: float | None, same: bool, tmp_path: Path
 ) -> None:
-    runs = runs_in(evaluations(tmp_path, {300: [1, 2, 3, 4], 900: second}, seeds=2))
+    """Where all are equal, the first is no better than the others."""
+    runs = runs_in(evaluations(tmp_path, {300: [4, 3, 2, 1], 900: second}, seeds=2))
     (compared,) = stability(scores_by_condition(runs, "probing", "best"))
     assert (compared.task, compared.models, compared.same_best) == ("WC", 4, same)
     assert {compared.first[-14:], compared.second[-14:]} == {"train_size=300", "train_size=900"}
@@ -51,7 +52,8 @@ def test_too_few_models_are_refused_with_the_remedy(tmp_path: Path) -> None:
 
 def test_the_report_is_a_block_for_each_two_settings(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     evaluations(tmp_path, {300: [1, 2, 3, 4], 600: [1, 2, 3, 4], 900: [1, 3, 2, 4]})
-    assert main(["stability", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
+    assert main(["stability", str(tmp_path), "epoch=1"]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("At epoch 2, as the requested one has no scores: ")
     assert out.count("against") == 3
     assert out.count("WC             0.80  4 models, best same") == 2
