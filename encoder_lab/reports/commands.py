@@ -28,7 +28,7 @@ from encoder_lab.reports.scores import as_csv, runs_in
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
 from encoder_lab.reports.table import Table, no_scores, own_cell, probing_table, refuse_without_effect, training_table
-from encoder_lab.reports.table_notes import at_another_epoch
+from encoder_lab.reports.table_notes import at_another_epoch, stopped
 from encoder_lab.storage.files import atomic_write
 
 DEFAULT_SUITE = "probing"  # of which the page shows the order of tasks
@@ -92,6 +92,7 @@ def report_curves(arguments: SimpleNamespace) -> None:
     if not panels:
         raise no_scores(models, arguments.suite)
     save((charts_by_task if arguments.overlay else charts_by_model)(panels), arguments.out)
+    tell(stopped(models, arguments.suite))
 
 
 def report_correlation(arguments: SimpleNamespace) -> None:
@@ -123,8 +124,10 @@ def report_layers(arguments: SimpleNamespace) -> None:
 
 
 def report_order(arguments: SimpleNamespace) -> None:
-    learnt = order.orders(reported(arguments), arguments.suite, arguments.classifier)
+    models = reported(arguments)
+    learnt = order.orders(models, arguments.suite, arguments.classifier)
     save(order.charts_of_order(learnt), arguments.out, order.as_text(learnt))
+    tell(stopped(models, arguments.suite))
 
 
 def report_use(arguments: SimpleNamespace) -> None:

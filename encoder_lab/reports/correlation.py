@@ -27,7 +27,7 @@ class Correlations(NamedTuple):
     rho: np.ndarray  # (P, Q)
     p_value: np.ndarray  # (P, Q) two-sided, uncorrected
     significant: np.ndarray  # (P, Q) after Holm's correction over the matrix
-    models: int  # that have scores of both kinds
+    models: np.ndarray  # (P, Q) how many have both scores
 
 
 def scores_of(table: Table) -> dict[str, dict[str, float]]:
@@ -45,13 +45,8 @@ def correlate(probing: ScoresByModel, downstream: ScoresByModel) -> Correlations
     rows = in_order([task for model in shared for task in probing[model]])
     columns = list(dict.fromkeys(task for model in shared for task in downstream[model]))
     pairs = [[_spearman([(probing[m].get(r), downstream[m].get(c)) for m in shared]) for c in columns] for r in rows]
-    rho, p_value = np.moveaxis(np.array(pairs), 2, 0)
-    return Correlations(rows, columns, rho, p_value, holm(p_value, LEVEL), len(shared))
-
-
-def holm(p_values: np.ndarray, level: float) -> np.ndarray:
-    """Which of the tests are significant at `level` together (Holm 1979); NaN is not a test."""
-    return adjusted(p_values) <= level
+    rho, p_value, models = np.moveaxis(np.array(pairs), 2, 0)
+    return Correlations(rows, columns, rho, p_value, adjusted(p_value) <= LEVEL, models.astype(int))
 
 
 def adjusted(p_values: np.ndarray) -> np.ndarray:
@@ -64,13 +59,14 @@ def adjusted(p_values: np.ndarray) -> np.ndarray:
     return together.reshape(p_values.shape)
 
 
-def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float, float]:
+def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float, float, int]:
+    """Rho, its p-value and the number of complete pairs."""
     complete = [(a, b) for a, b in pairs if a is not None and b is not None]
     first, second = np.array(complete, dtype=float).reshape(-1, 2).T
     if len(first) < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return math.nan, math.nan
+        return math.nan, math.nan, len(first)
     rho, p_value = spearmanr(first, second)
-    return float(rho), _exact(first, second) if len(first) <= EXACT else float(p_value)
+    return float(rho), _exact(first, second) if len(first) <= EXACT else float(p_value), len(first)
 
 
 def _exact(first: np.ndarray, second: np.ndarray) -> float:
@@ -85,10 +81,14 @@ def chart_of_correlations(matrix: Correlations) -> ChartSection:
     height, width = matrix.rho.shape
     texts = [["" if math.isnan(rho) else f"{rho:.2f}".replace("-", "−") for rho in row] for row in matrix.rho]
     hover = [
-        [f"ρ {rho:.2f}, p {p:.3g}{'' if sure else ', not significant'}" for rho, p, sure in zip(*row, strict=True)]
-        for row in zip(matrix.rho, matrix.p_value, matrix.significant, strict=True)
+        [
+            f"ρ {rho:.2f}, p {p:.3g}{'' if sure else ', not significant'}, {models} models"
+            for rho, p, sure, models in zip(*row, strict=True)
+        ]
+        for row in zip(matrix.rho, matrix.p_value, matrix.significant, matrix.models, strict=True)
     ]
     shades = np.where(matrix.significant, (1 + matrix.rho) / 2, 0.5)
-    title, inches = f"Spearman's ρ over {matrix.models} models", (2.6 + 0.62 * width, 1.9 + 0.42 * height)
+    models = " to ".join(map(str, dict.fromkeys((matrix.models.min(), matrix.models.max()))))
+    title, inches = f"Spearman's ρ over {models} models", (2.6 + 0.62 * width, 1.9 + 0.42 * height)
     chart = HeatMap(title, matrix.probing, matrix.downstream, shades, texts, hover, "RdBu_r", inches)
     return ChartSection("probing against downstream", [chart], note=f"White: not significant at {LEVEL} (Holm).")

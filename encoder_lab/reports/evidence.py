@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import PUBLISHED_TEST, published
-from encoder_lab.reports.runs import Run, by_one_reader, final_rows, grouped
+from encoder_lab.reports.runs import Run, by_one_reader, grouped, rows_by_task
 from encoder_lab.reports.sizes import by_size
 from encoder_lab.reports.table import published_rows
 from encoder_lab.reports.table_notes import CLASSIFIERS, RELATEDNESS, at_another_epoch
@@ -177,17 +177,18 @@ def published_evidence() -> Evidence:
 
 
 def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
-    """The scores by task; with `mlp` also those that have no choice of a classifier, as of baselines."""
+    """The scores by task; with `mlp` also those that have no choice of a classifier, as of baselines.
+
+    Without a classifier, those by logistic regression where a task has both, as SentEval's.
+    """
     either = facts_of(suite).one_reader if classifier == "mlp" else frozenset()
-    rows = [row for run in runs for row in final_rows(run, suite, epoch, classifier).values()]
-    read = [
-        row
-        for row in rows
-        if classifier in ("", row.classifier)
-        or row.task in either
-        or (classifier == "mlp" and row.classifier not in CLASSIFIERS)
-    ]
-    return {task: _point(rows) for task, rows in grouped((row.task, row) for row in read).items()}
+    return {
+        task: _point(rows)
+        for task, rows in rows_by_task(runs, suite, epoch, classifier or "logreg").items()
+        if classifier in ("", rows[0].classifier)
+        or task in either
+        or (classifier == "mlp" and rows[0].classifier not in CLASSIFIERS)
+    }
 
 
 def _rated_odd(runs: Sequence[Run]) -> dict[str, Point]:

@@ -83,7 +83,7 @@ def as_text(fronts: Sequence[Fronts]) -> str:
             lines += ["", f"{front.task} ({front.classifier}; complexity: {COMPLEXITY[front.classifier]})"]
         before = key
         areas = [area(points, front.chance, most[key]) for points in front.seeds]
-        seeds = f" ± {np.std(areas, ddof=1):.1f} over {len(areas)} seeds" if len(areas) > 1 else ""
+        seeds = f" (standard deviation of {len(areas)} seeds {np.std(areas, ddof=1):.1f})" if len(areas) > 1 else ""
         points = ", ".join(
             f"{accuracy:.1f} at {complexity:,.{0 if complexity >= 1000 else 1}f}"
             for complexity, accuracy in front.seeds[0]

@@ -143,13 +143,13 @@ def _of_columns(
     return [(model, scores) for model, scores in chosen if scores]
 
 
-def mixed(rows: Sequence[TableRow]) -> list[str]:
+def mixed(rows: Sequence[TableRow], by: str = "test sentences, or by different classifiers") -> list[str]:
     """A note on the columns of our rows that are of different test items, or by different classifiers."""
     apart = []
     for column in dict.fromkeys(column for row in rows for column in row.cells):
         tests = {row.cells[column].test for row in rows if row.competes and column in row.cells}
         apart += [column] if len(tests) > 1 else []
-    wrong = "rows are of different test sentences, or by different classifiers: do not compare them; none is bold"
+    wrong = f"rows are of different {by}: do not compare them; none is bold"
     return [f"{', '.join(in_order(apart))}: {wrong} across them."] if apart else []
 
 
@@ -215,13 +215,14 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
         raise InputError("no run has a score of its own yet (metrics.csv); an untrained encoder has none")
     columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
     shown = list(rows.values())
-    which = (
-        ["Ours: the best epoch on dev; without (dev): on test, by evaluate.py model=RUN suite=objective."]
-        if ours
-        else []
-    )
+    which = "Ours: the best epoch on dev; without (dev): on test, by evaluate.py model=RUN suite=objective."
     seeds = {model.title: [len(model.runs)] for model in models if own_cell(model)}
-    notes = [*which, *seeds_note(seeds, errors="of the seeds"), *quoting([row.source for row in shown])]
+    notes = [
+        *([which] if ours else []),
+        *mixed([row for row in shown if not row.source], "corpora"),
+        *seeds_note(seeds, errors="of the seeds"),
+    ]
+    notes += quoting([row.source for row in shown])
     return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
 
 
@@ -242,11 +243,12 @@ def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
         return None
     scores = [score for score, _ in best]
     about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
+    corpus = frozenset(f"{k}={v}" for k, v in model.runs[0].settings.items() if k.startswith("corpus"))
     if len(scores) == 1:
-        return TableCell(scores[0], about=about)
+        return TableCell(scores[0], about=about, test=corpus)
     mean, low, high = mean_of_runs([(score, score, score) for score in scores])
     is_percent = OWN_SCORES.get(model.runs[0].score.rsplit("/", 1)[-1], False)  # none is below 0
-    return TableCell(mean, max(low, 0.0), min(high, 100.0) if is_percent else high, about)
+    return TableCell(mean, max(low, 0.0), min(high, 100.0) if is_percent else high, about, test=corpus)
 
 
 def _means(

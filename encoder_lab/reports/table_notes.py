@@ -137,18 +137,21 @@ def _otherwise_classified(reported: Sequence[tuple[ReportedModel, RowsByTask]], 
 
 
 def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
-    """The models that were not scored at the requested epoch, and those that have not had all their epochs."""
+    """The models that have not had all their epochs, and those that were not scored at the requested epoch."""
     others: dict[Epoch, dict[str, None]] = {}
-    unfinished: dict[str, None] = {}
-    for title, run in ((model.title, run) for model in models for run in model.runs):
-        if run.has(suite):
-            unfinished |= {f"{title} ({run.unfinished})": None} if run.unfinished else {}
-            shown = run.epoch(epoch, suite)
-            if run.requested(epoch) not in (None, shown):
-                others.setdefault(shown, {})[title] = None
-    early = [f"Training was stopped, or goes on: {'; '.join(unfinished)}."] if unfinished else []
+    for title, run in ((model.title, run) for model in models for run in model.runs if run.has(suite)):
+        shown = run.epoch(epoch, suite)
+        if run.requested(epoch) not in (None, shown):
+            others.setdefault(shown, {})[title] = None
     elsewhere = [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in others.items()]
-    return [*early, *elsewhere]
+    return [*stopped(models, suite), *elsewhere]
+
+
+def stopped(models: Sequence[ReportedModel], suite: str) -> list[str]:
+    """The models that have not had all their epochs."""
+    runs = [(model.title, run) for model in models for run in model.runs if run.has(suite)]
+    names = dict.fromkeys(f"{title} ({run.unfinished})" for title, run in runs if run.unfinished)
+    return [f"Training was stopped, or goes on: {'; '.join(names)}."] if names else []
 
 
 def _not_last(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from encoder_lab.reports.correlation import holm
+from encoder_lab.reports.correlation import LEVEL, adjusted
 from encoder_lab.reports.formats import with_headings
 from encoder_lab.reports.table import Table, TableRow
 from probes.bits import CODES
@@ -14,7 +14,6 @@ from probes.results import ProbeRow, seconds_by_suite
 from probes.statistics import compare
 
 BEST = "*"
-LEVEL = 0.05  # of the tests of one pair of models together
 # the measures of details.csv that are not in the table of scores, except those of single domains
 SECOND = {
     "f1": "F1", "either sense": "either sense", "ceiling": "ceiling", "spearman": "Spearman",
@@ -108,7 +107,7 @@ def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
         theirs = {e.row.task: e.correct for e in scores}
         shared = [e for e in reference if e.row.task in theirs and len(e.correct)]
         compared = [compare(theirs[e.row.task], e.correct) for e in shared]
-        certain = holm(np.array([c.p_value for c in compared]), LEVEL)
+        certain = adjusted(np.array([c.p_value for c in compared])) <= LEVEL
         rows = [
             [e.row.task, c.difference, c.low, c.high, "differs" if sure else "cannot tell"]
             for e, c, sure in zip(shared, compared, certain, strict=True)

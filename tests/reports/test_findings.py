@@ -374,6 +374,14 @@ def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path:
     }
 
 
+@pytest.mark.parametrize("last", ["mlp", "logreg"])
+def test_downstream_scores_are_by_logistic_regression_where_there_are_both(tmp_path: Path, last: str) -> None:
+    scores = sorted({"mlp": 70.0, "logreg": 80.0}.items(), key=lambda pair: pair[0] == last)
+    rows = [ProbeRow(2, 2, "downstream", "MR", reader, 1, x, x - 2, x + 2, {}, 1, 0.1) for reader, x in scores]
+    run = replace(read_run(run_of(tmp_path / "run")), rows=rows)
+    assert evidence_of(models_of([run])).downstream[NMT_FR]["MR"].score == 80
+
+
 def test_discourse_runs_have_the_names_of_the_papers_table(tmp_path: Path) -> None:
     names = {"[nsp]": "Baseline (NSP)", "[nsp, nl, spp]": "+ SPP + NL", "[nsp, spp, nl, sdt]": "Discourse"}
     for losses, name in (names | {"[nl]": "Discourse"}).items():

@@ -63,7 +63,8 @@ def test_models_are_compared_up_to_the_largest_complexity_of_the_task() -> None:
     runs = [run(1, [[10, 60.0], [40, 80.0]]), run(2, [[100, 70.0]])]
     text = as_text(fronts_of(models_of(runs), "probing", "last", "mlp"))
     areas = 71, 50
-    assert f"area {np.mean(areas):5.1f} ± {np.std(areas, ddof=1):.1f} over 2 seeds; 60.0 at 10.0, 80.0 at 40.0" in text
+    deviation = f"(standard deviation of 2 seeds {np.std(areas, ddof=1):.1f})"
+    assert f"area {np.mean(areas):5.1f} {deviation}; 60.0 at 10.0, 80.0 at 40.0" in text
     (chart,) = charts_of_fronts(fronts_of(models_of(runs), "probing", "last", "mlp"), "probing").charts
     assert chart.series[0].x == [0, 10, 40, 100]
     assert chart.series[0].y == [50, 60, 80, 80]

@@ -20,7 +20,7 @@ from scipy.stats import spearmanr
 from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.commands import panel
-from encoder_lab.reports.correlation import chart_of_correlations, correlate, holm, scores_of
+from encoder_lab.reports.correlation import adjusted, chart_of_correlations, correlate, scores_of
 from encoder_lab.reports.curves import charts_by_task
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import check
@@ -349,6 +349,18 @@ def test_test_scores_of_the_best_epoch_stand_next_to_those_on_dev(tmp_path: Path
     assert last.cells["NMT En-Fr BLEU"].score == 39.1  # of the paper
 
 
+def test_scores_on_other_corpora_are_not_compared(tmp_path: Path) -> None:
+    sizes = {"bilstm_max": 300, "bilstm_last": 300, "bov": 2000}
+    runs = [
+        with_settings(run_of(tmp_path / e, e, own=(1.0 + size,)), f"corpus: {{size: {size}}}\n")
+        for e, size in sizes.items()
+    ]
+    table = training_table(models(*runs), [])
+    assert [table.best(row, *table.columns) for row in table.rows] == [True, True, False]
+    assert "NMT En-Fr BLEU (dev): rows are of different corpora: do not compare them" in " ".join(table.notes)
+    assert "corpora" not in " ".join(training_table(models(*runs[:2]), []).notes)
+
+
 @pytest.mark.parametrize("own", [(), (math.nan, math.nan)])
 def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path: Path, own: tuple) -> None:
     runs = run_of(tmp_path / "a", own=own), run_of(tmp_path / "b", encoder="bilstm_last")
@@ -358,7 +370,7 @@ def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_p
 
 def test_the_papers_own_numbers_show_its_findings() -> None:
     matrix = correlate(*(scores_of(probing_table([], suite)) for suite in ("probing", "downstream")))
-    assert matrix.models == 25
+    assert matrix.models.max() == 25
     assert (matrix.rho[matrix.probing.index("WC")] > 0).all()
     assert (matrix.rho[matrix.probing.index("SentLen")] < 0).mean() > 0.5  # most, says the paper
     signs = {matrix.probing[i]: np.sign(matrix.rho[i, j]) for i, j in np.argwhere(matrix.significant)}
@@ -381,25 +393,39 @@ def test_a_correlation_is_scipys(order: list[int]) -> None:
     assert matrix.rho[0, 0] == pytest.approx(spearmanr(range(9), order).statistic)
 
 
+def test_a_correlation_says_of_how_many_models_it_is() -> None:
+    scores = {f"m{i}": {"WC": float(i), **({"Tense": float(i)} if i else {})} for i in range(6)}
+    matrix = correlate(scores, {name: {"MR": 1.0 * place} for place, name in enumerate(scores)})
+    assert matrix.models.tolist() == [[6], [5]]
+    (chart,) = chart_of_correlations(matrix).charts
+    assert chart.title == "Spearman's ρ over 5 to 6 models"
+    assert chart.hover[1] == ["ρ 1.00, p 0.0167, 5 models"]
+
+
 def test_with_five_models_a_perfect_order_is_two_in_120() -> None:
     same = {f"m{i}": {"WC": float(i), "MR": float(i)} for i in range(5)}
     assert correlate(same, same).p_value[0, 0] == pytest.approx(2 / 120)
 
 
 def test_holm_rejects_step_by_step() -> None:
-    held = holm(np.array([[0.010, 0.04], [0.030, 0.005]]), 0.05)  # limits .0125 .0167 .025 .05
+    held = adjusted(np.array([[0.010, 0.04], [0.030, 0.005]])) <= 0.05  # limits .0125 .0167 .025 .05
     assert held.tolist() == [[True, False], [False, True]]
 
 
 def test_a_test_that_could_not_be_made_does_not_count() -> None:
-    assert holm(np.array([np.nan, 0.04]), 0.05).tolist() == [False, True]
+    assert (adjusted(np.array([np.nan, 0.04])) <= 0.05).tolist() == [False, True]
 
 
 @pytest.mark.usefixtures("plain_layout")
-@pytest.mark.parametrize("report", ["curves", "curves overlay=true", "size"])
-def test_figures_are_written(tmp_path: Path, report: str) -> None:
+@pytest.mark.parametrize("report", ["curves", "curves overlay=true", "size", "order"])
+def test_figures_are_written_and_stopped_runs_are_named(
+    tmp_path: Path, report: str, capsys: pytest.CaptureFixture
+) -> None:
     runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
+    for run in runs:
+        with_settings(Path(run), "trainer: {max_epochs: 5}\n")
     assert main([*report.split(), *runs, f"out={tmp_path / 'figure.png'}"]) == 0
+    assert "Training was stopped, or goes on: BiLSTM-max, NMT En-Fr (" in capsys.readouterr().err
     assert Image.open(tmp_path / "figure.png").width > 1000
 
 
