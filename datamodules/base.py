@@ -247,7 +247,7 @@ def write_sides(
         shown = Progress(examples, f"reading {what} {split}", unit=" examples")
         for number, example in enumerate(shown, start=1):
             for text in example:
-                refuse_several_lines(text, f"{what}: example {number} of the {split} split")
+                check_line(text, f"{what}: example {number} of the {split} split")
             lengths = [len(text.split()) for text in example]
             if 0 in lengths:
                 empty += 1
@@ -267,12 +267,16 @@ def write_sides(
     return Skipped(empty, too_long, in_tasks)
 
 
-def refuse_several_lines(text: object, place: str) -> None:
-    """Raises InputError where a corpus gives what is no text, or a text that would be several lines of a file."""
+def check_line(text: object, place: str) -> None:
+    """Raises InputError where a corpus gives what is no text, or no line of a file in UTF-8."""
     if not isinstance(text, str):
         raise InputError(f"{place} is {type(text).__name__}, not a text; correct the corpus")
     if "\n" in text:
         raise InputError(f'{place} has a line end in it: {text[:40]!r}; join its lines, as " ".join(text.split()) does')
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{place} has half of a character: {text[:40]!r}; decode the text as UTF-8") from None
 
 
 def write_words(work: Path, sides: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from datamodules.arrays import ArrayFile, Ragged, save_ragged
-from datamodules.base import SPLITS, CachedData, Skipped, SkippedBySplit, lines, refuse_several_lines, write_words
+from datamodules.base import SPLITS, CachedData, Skipped, SkippedBySplit, check_line, lines, write_words
 from datamodules.batches import Bag, InDocument, Position
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
@@ -175,7 +175,7 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int, l
         for number, document in enumerate(documents):
             sentences_of_it = list(placed(document, sections, number))
             for sentence, _ in sentences_of_it:
-                refuse_several_lines(sentence, f"{corpus.name}: a sentence of {split} document {number + 1}")
+                check_line(sentence, f"{corpus.name}: a sentence of {split} document {number + 1}")
             if split == "train":  # they keep their positions, and are no targets either
                 sentences_of_it = [
                     ("" if sentence in corpus.excluded else sentence, place) for sentence, place in sentences_of_it

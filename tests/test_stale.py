@@ -209,6 +209,11 @@ class Opened:
         return fingerprint, lambda: np.asarray(model.logprobs([("", "the cat sat")])[0][2]).tobytes()
 
 
+CODE = {  # that computes the numbers of a source, or of its new words
+    "hf": "encoders/hugging_face.py",
+    "lm": "encoders/language_model.py",
+    "run": "datamodules/word_vectors/fasttext_model.py",
+}
 ENCODERS = ["bov", "untrained/transformer"]
 SOURCES = ["run", "hf", "lm", "vectors", *ENCODERS]
 SETTINGS = {
@@ -245,7 +250,7 @@ def test_a_model_has_another_fingerprint_where_a_file_a_setting_a_library_or_cod
     with monkeypatch.context() as patched:
         patched.setattr(code, "_installed", lambda: (by_module, newer))
         assert source.open()[0] != fingerprint
-    edited = ROOT / "encoders" / {"hf": "hugging_face.py", "lm": "language_model.py"}.get(name, "encoder.py")
+    edited = ROOT / CODE.get(name, "encoders/encoder.py")
     monkeypatch.setattr(code, "content_of", lambda path: "edited" if path == edited else content_of(path))
     code.loaded_code.cache_clear()  # as another process would find it
     assert source.open()[0] != fingerprint
@@ -286,7 +291,10 @@ def test_a_store_of_vectors_is_that_of_the_content(tmp_path: Path) -> None:
     assert open_store(path, tmp_path / "cache").lookup(["a"]).matrix.tolist() == [[9, 2]]
 
 
-@pytest.mark.parametrize(("text", "said"), [("two\nlines", "has a line end in it"), (7, "is int, not a text")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("two\nlines", "has a line end in it"), (7, "is int, not a text"), ("a \ud800", "has half of a character")],
+)
 def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path: Path, text: Any, said: str) -> None:
     class Own(TinyCorpus):
         def sentences(self, split: Split) -> Iterator[str]:
