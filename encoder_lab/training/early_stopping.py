@@ -12,5 +12,9 @@ class StopsEarly(EarlyStopping):
     def __init__(self, score: str, mode: str, patience: int) -> None:
         super().__init__(score, 0.0, patience, mode=mode, check_on_train_epoch_end=True)
 
+    def state_dict(self) -> dict[str, Any]:
+        """Without the reason in words, which Lightning adds at the end of a run."""
+        return {name: value for name, value in super().state_dict().items() if not name.startswith("stopping_")}
+
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
         trainer.should_stop |= self.wait_count >= self.patience

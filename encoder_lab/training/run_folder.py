@@ -39,12 +39,13 @@ from probes.facts import unit_of
 from probes.results import ProbeRow, read_rows
 from probes.suites import Suite
 
-EARLY = ("vectors", "tensorboard", "csv", "wandb", "mlruns")  # folders written before a checkpoint, and files:
+# folders written before a checkpoint, and files:
+EARLY = ("vectors", "decoder", "not_finite", "tensorboard", "csv", "wandb", "mlruns")
 TABLES = ("metrics.csv", "test.csv", "probes.csv", "answers.csv", "curves.png")
 FILES = ("wandb_run", "mlflow_run", "reads.json", LEFT_OUT, *TABLES)
 APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
 OF_OTHERS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
-FOLDERS = ("checkpoints", "decoder", "not_finite", *EARLY)
+FOLDERS = ("checkpoints", *EARLY)
 RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
 
 

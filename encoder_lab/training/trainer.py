@@ -22,7 +22,7 @@ from encoder_lab.training.checkpoints import (
     StepsAreReached,
     newest_whole,
 )
-from encoder_lab.training.devices import accelerator, say_whom_it_waits_for, strategy
+from encoder_lab.training.devices import accelerator, say, say_whom_it_waits_for, strategy
 from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.epoch_lines import EpochLines, wants_lines
 from encoder_lab.training.finite import EVERY, StopsWhereNotFinite
@@ -34,6 +34,11 @@ from encoder_lab.training.run_log import RunLog
 from encoder_lab.training.tensorboard import TaskCharts
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
+
+ENDED = (
+    "the run had ended by early_stopping.patience=, schedule.least= or trainer.max_time=, so nothing is trained; "
+    "a resume may give more time, and a new run may begin with this one (init=)"
+)
 
 
 def build_trainer(
@@ -86,7 +91,12 @@ def build_trainer(
 def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: ProbingCallback, run: Path) -> None:
     """Train from the start or from the last checkpoint; an objective that trains nothing is probed once."""
     if module.trains:
-        last = newest_whole(run / "checkpoints", lambda path: read_resumable(path, trainer, module))
+        steps: dict[Path, int] = {}
+
+        def read(path: Path) -> None:
+            steps[path] = read_resumable(path, trainer, module)["global_step"]
+
+        last = newest_whole(run / "checkpoints", read)
         say_whom_it_waits_for(trainer)
         try:
             trainer.fit(module, data, ckpt_path=last, weights_only=True)
@@ -99,6 +109,8 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
             if launcher := trainer.strategy.launcher:  # its processes would wait for this one, half an hour long
                 launcher.kill(signal.SIGKILL)
             raise
+        if last and trainer.should_stop and trainer.global_step == steps[last]:
+            say(ENDED)
         if torch.distributed.is_initialized():  # or a thread of it may abort this process while Python ends
             torch.distributed.destroy_process_group()
     elif trainer.is_global_zero:  # alone: only trainer.fit makes processes known to each other

@@ -6,17 +6,22 @@ from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 import pytorch_lightning as pl
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytorch_lightning.callbacks import Timer
 from torch import Tensor
+from torch.utils.data import DataLoader
 
 from encoder_lab.errors import InputError
 from encoder_lab.training.checkpoints import LAST
+from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.resumable import read_resumable
+from encoder_lab.training.trainer import fit as train
 from encoders.load import read_checkpoint
 from tests.parts import SCHEDULES, Parts, fit, trainer_in
 
@@ -66,6 +71,24 @@ def test_what_training_writes_can_be_resumed_and_goes_on_exactly(
     fit(trainer_in(folder, schedule, 2), stopped, drawn, folder / f"{epochs * (len(drawn) + 1)}.ckpt")
     for name, weight in whole.state_dict().items():
         assert torch.equal(weight, stopped.state_dict()[name])
+
+
+@pytest.mark.parametrize(
+    "ends", [StopsEarly(Parts.score, "min", 1), Timer({"microseconds": 1}, "epoch")], ids=["no better score", "time"]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_run_that_ended_early_stays_as_it_is_when_it_is_resumed_and_says_why(
+    tmp_path: Path, ends: pl.Callback, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    steps = []
+    for _ in range(2):
+        assert "nothing is trained" not in capsys.readouterr().out
+        trainer = trainer_in(tmp_path / "checkpoints", "constant", 5, deepcopy(ends))
+        train(trainer, Parts(torch.optim.Adam, freeze=True), DataLoader(torch.tensor([0])), ANY, tmp_path)  # type: ignore[arg-type]
+        steps.append(trainer.global_step)
+    assert steps[0] == steps[1] < 5
+    assert "nothing is trained" in capsys.readouterr().out
+    assert "damaged" not in caplog.text
 
 
 @cache
