@@ -154,6 +154,8 @@ def command(arguments: list[str]) -> None:
 
             sys.exit(run_study(CONFIGS, study, arguments, measured))
         if resumed := [text for text in arguments if text.startswith("resume=") and text != "resume=null"]:
+            if len(resumed) > 1:
+                raise InputError(f"{resumed[1]}: a command resumes one run; give resume= once")
             others = [text for text in arguments if text not in resumed]
             resume(Path(unquoted(resumed[0].removeprefix("resume="))), others)
         else:

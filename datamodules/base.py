@@ -68,16 +68,20 @@ class ResumableData(pl.LightningDataModule):
     def state_dict(self) -> dict[str, Any]:
         assert self.trainer is not None
         ready = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready
-        return {"batches_done": ready % int(self.trainer.num_training_batches), "processes": self.world}
+        limit = str(self.trainer.limit_train_batches)  # 1 is a batch, 1.0 all
+        done = ready % int(self.trainer.num_training_batches)
+        return {"batches_done": done, "processes": self.world, "limit": limit}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Raises InputError if the epoch was interrupted and the number of processes has changed."""
-        self._done = state_dict["batches_done"]
-        before = state_dict["processes"]
-        if self._done and before != self.world:
-            wrong = f"the run stopped within an epoch that it began with {before}, and now there are {self.world}"
-            remedy = f"resume with {before}, or with another number once an epoch has ended"
-            raise InputError(f"processes (trainer.devices on each machine): {wrong}; {remedy}")
+        """Raises InputError if the epoch was interrupted and the number of processes or batches has changed."""
+        assert self.trainer is not None
+        self._done, limit = state_dict["batches_done"], str(self.trainer.limit_train_batches)
+        processes = "processes (trainer.devices on each machine)", state_dict["processes"], self.world
+        batches = "trainer.limit_train_batches", state_dict.get("limit", limit), limit
+        for name, before, now in (processes, batches):
+            if self._done and before != now:
+                wrong = f"the run stopped within an epoch that it began with {before}, and now it is {now}"
+                raise InputError(f"{name}: {wrong}; resume with {before}, or change it once an epoch has ended")
 
     def shuffled(self, lengths: Sequence[np.ndarray], collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
         """The training batches of this process; `lengths` are the sort keys, primary key first."""

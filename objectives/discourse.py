@@ -13,7 +13,7 @@ from datamodules.discourse import SentencesInDocuments
 from datamodules.text.sentences import WORD
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import Fraction, Width
+from encoder_lab.settings.types import Fraction, NotNegative, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.load import SavedRun, matching_weights
@@ -74,7 +74,7 @@ class Discourse(Objective):
         optimizer: MakeOptimizer | None,
         seed: int,
         losses: Annotated[Sequence[str], "any combination (Chen et al. 2019, sections 4.1 to 4.4)"] = ("nsp",),
-        weights: Annotated[Mapping[str, float] | None, "of each loss"] = None,
+        weights: Annotated[Mapping[str, NotNegative] | None, "of each loss"] = None,
         hidden: Annotated[Width, "units of the two hidden layers of every head, as in the authors' code"] = 300,
         dropout: Annotated[Fraction, "after each hidden layer"] = 0.0,
     ) -> None:

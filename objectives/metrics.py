@@ -10,8 +10,8 @@ from torch import Tensor
 class MetricSums:
     """Named sums of one validation pass. They stay on the device until `totals`."""
 
-    def __init__(self, *names: str) -> None:
-        self._sums: dict[str, Tensor | float] = dict.fromkeys(names, 0.0)
+    def __init__(self) -> None:
+        self._sums: dict[str, Tensor | float] = {}
 
     def add(self, **counts: Tensor | float) -> None:
         """Add numbers, or the sums of tensors."""

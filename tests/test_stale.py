@@ -24,6 +24,7 @@ from datamodules.sentences import PlainSentences
 from datamodules.word_vectors.store import open_store
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.open_models import open_model
+from encoder_lab.settings.arguments import refuse_too_few_epochs
 from encoder_lab.storage import code
 from encoder_lab.storage.content import SETTLED, content_of
 from encoder_lab.storage.reads import refuse_changed_corpus, refuse_other_reads, write_reads
@@ -325,6 +326,8 @@ def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab: 
     assert done.stderr.splitlines() == [
         "error: trainer.max_epochs=1: the run has had more epochs; give a larger number"
     ]
+    with pytest.raises(InputError, match="max_steps=3: the run has had more steps; give a larger number"):
+        refuse_too_few_epochs(run, ["trainer.max_epochs=3", "+trainer.max_steps=3"])
     (tmp_path / "b.txt").write_text(text.replace("dog", "cat"))
     done = lab.finish(f"resume={run}", "trainer.max_epochs=4")
     assert done.returncode == 2

@@ -12,7 +12,7 @@ from encoder_lab.settings.command_line import fail, unknown
 from encoder_lab.settings.config_help import description
 from encoder_lab.settings.known import PART, Known, known_settings, no_such_setting
 from encoder_lab.settings.quoting import names, unquoted
-from encoder_lab.settings.run_settings import read_settings
+from encoder_lab.settings.run_settings import flat, read_settings
 
 SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
 PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
@@ -51,26 +51,27 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
         raise SystemExit(statuses[0])
 
 
-def refuse_other_settings(overrides: Sequence[str], setting: str = "resume=") -> None:
-    """Raises InputError for what a run that `setting` continues may not change."""
-    plain = [text.lstrip("+") for text in overrides]
-    if other := [text for text in plain if not text.startswith(("trainer.", "allow=")) and not PLACE.match(text)]:
-        may = "only trainer.* and places of files (as corpus.root=, cache=) may change"
+def refuse_other_settings(
+    overrides: Sequence[str], setting: str = "resume=", changes: Sequence[str] = ("trainer.*",)
+) -> None:
+    """Raises InputError for what a command with `setting` may not change of a run. `changes`: what it may."""
+    plain, begin = [text.lstrip("+") for text in overrides], ("allow=", *(name.rstrip("*") for name in changes))
+    if other := [text for text in plain if not text.startswith(begin) and not PLACE.match(text)]:
+        may = f"only {', '.join(changes)} and places of files (as corpus.root=, cache=) may change"
         raise InputError(f"{setting} keeps the run's settings; {may}, not {' '.join(other)}")
 
 
 def refuse_too_few_epochs(run: Path, overrides: Sequence[str]) -> None:
-    """Raises InputError where a run to be continued has had more epochs than `trainer.max_epochs` allows."""
+    """Raises InputError where a run to be continued has had more epochs or steps than `trainer.max_*` allow."""
     from encoder_lab.storage.csv_files import read_csv  # brings locks, which --help does not need
 
     keys_and_values = (text.lstrip("+").partition("=")[::2] for text in overrides)
-    asked = [plain_value(value) for key, value in keys_and_values if key == "trainer.max_epochs"]
-    trainer = read_settings(run / "config.yaml").get("trainer")
-    most = asked[-1] if asked else trainer.get("max_epochs") if isinstance(trainer, dict) else None
+    trainer = dict(flat(read_settings(run / "config.yaml"))) | {key: plain_value(text) for key, text in keys_and_values}
     rows = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
-    epochs = [plain_value(row.get("epoch", "")) for row in rows]
-    if type(most) is int and any(type(epoch) is int and epoch > most >= 0 for epoch in epochs):
-        raise InputError(f"trainer.max_epochs={most}: the run has had more epochs; give a larger number")
+    for name in ("epoch", "step"):
+        most, done = trainer.get(f"trainer.max_{name}s"), [plain_value(row.get(name, "")) for row in rows]
+        if type(most) is int and any(type(number) is int and number > most >= 0 for number in done):
+            raise InputError(f"trainer.max_{name}s={most}: the run has had more {name}s; give a larger number")
 
 
 def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:

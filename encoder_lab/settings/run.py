@@ -33,6 +33,7 @@ IN_BRACKETS = "last, all, mean, a number or several in brackets"
 SIZE = f"a whole number from 1 to {MOST_ITEMS}; or null (train_size: only with probes=senteval and files)"
 PART = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
 STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
+PRECISIONS = "32-true, bf16-mixed, 16-mixed or 64-true: the weights of a frozen encoder have at least 32 bits"
 DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
 
 PartOfBatches = Annotated[Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None, Field(title=PART)]
@@ -107,7 +108,10 @@ class Trainer:
         | Annotated[Sequence[Annotated[int, Field(ge=0, le=1024)]], Field(min_length=1)],
         Field(title=DEVICES, description="processes; see trainer=ddp"),
     ] = 1
-    precision: Annotated[int | str, "of the numbers: 32-true, bf16-mixed, ..."] = "32-true"
+    precision: Annotated[
+        Literal["32-true", "bf16-mixed", "16-mixed", "64-true", "bf16", "16", "32", "64", 16, 32, 64],
+        Field(title=PRECISIONS, description="of the numbers: 32-true, bf16-mixed, ..."),
+    ] = "32-true"
     gradient_clip_val: Annotated[
         NotNegative | None, Field(title="a number, 0 or more, or null", description="maximum norm of the gradient")
     ] = 5.0
@@ -251,6 +255,10 @@ class RunSettings:
     def __post_init__(self) -> None:
         if unknown := [name for name in self.loggers if name not in LOGGERS]:
             raise InputError(f"logger=[{unknown[0]}]: no such logger; choose some of {', '.join(LOGGERS)}, or []")
+        if len(set(self.loggers)) < len(self.loggers):
+            raise InputError(f"logger={list(self.loggers)}: give each once")
+        if self.resume:
+            raise InputError(f"resume={self.resume}: begins no new run; write it without + and in no file of settings")
 
     @property
     def loggers(self) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ class BestCheckpoint(ModelCheckpoint):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
         self.current_score = state_dict["current_score"]
-        self.best_loss = state_dict.get("best_loss", math.inf)
+        self.best_loss = state_dict["best_loss"]
 
 
 class CheckpointEvery(Checkpoint):

@@ -4,10 +4,10 @@ import csv
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from pytorch_lightning.loggers import CSVLogger, Logger, MLFlowLogger, WandbLogger
 
@@ -62,7 +62,7 @@ def _csv(run: Path) -> Logger:
 def _wandb(run: Path) -> Logger:
     """WANDB_MODE=offline keeps everything in `wandb/` of the run's folder; `wandb sync` sends it later."""
     project = os.environ.get("WANDB_PROJECT", PROJECT)
-    record = _recorded(run / WANDB) or sha256(f"{run.resolve()}".encode()).hexdigest()[:12]
+    record = _recorded(run / WANDB) or uuid4().hex[:12]  # not of its path, where another run may have been
     run.mkdir(parents=True, exist_ok=True)
     _record(run / WANDB, record)
     return WandbLogger(name=run.name, save_dir=run, project=project, id=record, resume="allow")

@@ -64,15 +64,14 @@ def begin(settings: RunSettings, run: Path, sweep: bool) -> None:
         file.write(as_yaml({**settings.written, "made_with": made_with()}))
 
 
-def settings_to_resume(run: Path, overrides: Sequence[str], setting: str = "resume=") -> RunSettings:
-    """The settings of a run to continue; only those of `trainer.` and places of files may change. Raises InputError,
-    which names the `setting` that continues it.
+def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> RunSettings:
+    """The settings of a run to continue. Raises InputError for changes that `refuse_other_settings` does not allow.
 
     `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
     """
     allow = [name for text in overrides if text.startswith("allow=") for name in names(text.partition("=")[2])]
     overrides = [text.lstrip("+") for text in overrides if not text.startswith("allow=")]
-    refuse_other_settings(overrides, setting)
+    refuse_other_settings(overrides, *allowed)
     written: Any = read_config(run)
     if missing := lacking(RunSettings, written):
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")

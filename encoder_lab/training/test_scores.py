@@ -28,6 +28,7 @@ from encoders.load import find_checkpoint, open_run
 from objectives.objective import Objective
 
 SUITE = "suite=objective"
+READS = ("trainer.accelerator=", "trainer.precision=")  # settings that may differ from those of training
 TEST = "test.csv"  # in a run's folder: a row for each epoch that was scored
 
 
@@ -46,7 +47,7 @@ def score(path: Path, overrides: Sequence[str] = ()) -> dict[str, float]:
     """The test scores of a run folder (its best checkpoint) or of one of its checkpoints."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     saved = open_run(find_checkpoint(path))
-    settings = replace(settings_to_resume(saved.folder, overrides, SUITE), checkpoints=Checkpoints())
+    settings = replace(settings_to_resume(saved.folder, overrides, SUITE, READS), checkpoints=Checkpoints())
     with owned(saved.folder), fast_exact_matmul(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data, module, _, _ = build(settings, saved.folder)

@@ -86,8 +86,8 @@ def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
 
 
 def test_settings_of_the_parts_of_multitask_are_checked_too() -> None:
-    (message,) = mistakes(composed("objective=multitask", "parts.nli.datamodule.batch_size=0"))
-    assert message.startswith("parts.nli.datamodule.batch_size=0: ")
+    wrong = ["parts.nli.datamodule.batch_size=0", "parts.discourse.objective.weights.nsp=-1"]
+    assert [message.partition(": ")[0] for message in mistakes(composed("objective=multitask", *wrong))] == wrong
 
 
 def test_every_size_of_a_model_has_a_rule() -> None:

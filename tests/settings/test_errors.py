@@ -10,6 +10,7 @@ import evaluate
 import train
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.arguments import NUMBERS
+from tests.asked import run_settings
 
 
 def test_a_misspelt_choice_lists_the_valid_ones() -> None:
@@ -23,6 +24,20 @@ def test_the_message_comes_without_the_text_of_hydra() -> None:
     wrapped = ValueError("Error in call to target:\nEuroparl")
     wrapped.__cause__ = InputError("corpus.root= is missing")
     assert in_one_line(wrapped) == "corpus.root= is missing"
+
+
+def test_a_command_resumes_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        train.command(["resume=a", "resume=b"])
+    assert capsys.readouterr().err == "error: resume=b: a command resumes one run; give resume= once\n"
+
+
+@pytest.mark.parametrize(("setting", "said"), [
+    ("++resume=a", "resume=a: begins no new run"), ("logger=[csv,tensorboard,csv]", "give each once"),
+])  # fmt: skip
+def test_what_a_new_run_cannot_do_is_refused(setting: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        run_settings(setting)
 
 
 @pytest.mark.parametrize(("name", "value", "remedy"), [

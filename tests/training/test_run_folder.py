@@ -33,10 +33,12 @@ def test_the_folder_of_a_run_that_failed_before_its_first_checkpoint_may_be_used
     assert failed.returncode == 2
     assert (run / "config.yaml").exists()
     (run / "notes.txt").write_text("mine")
+    (run / "decoder").mkdir()  # as skipthought writes before it trains: of other text than the new run's
     done = lab.finish(*settings(lab, run))
     assert done.returncode == 0, done.stderr
     assert read_settings(run / "config.yaml")["embeddings"]["source"]["dim"] == 10
     assert (run / "notes.txt").read_text() == "mine"
+    assert not (run / "decoder").exists()
     refused = lab.finish(*settings(lab, run))
     assert refused.returncode == 2
     assert "a run is already there" in refused.stderr

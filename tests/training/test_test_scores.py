@@ -29,6 +29,7 @@ def test_a_run_gets_a_row_of_test_scores(lab: Lab, finished_run: Path, tmp_path:
     (["suite=objective", "model={empty}"], "no config.yaml"),
     (["suite=objective", "model=bov"], "bov: no such run"),
     (["suite=[objective]", "model=tests/golden_run", "probes=none"], "suite=objective keeps the run's settings"),
+    (["suite=objective", "model=tests/golden_run", "trainer.limit_val_batches=1"], "only trainer.accelerator=,"),
     (["suite=[probing,objective]", "model=tests/golden_run"], "give it alone"),
 ])  # fmt: skip
 def test_what_cannot_be_scored_is_refused_in_one_line(

@@ -39,6 +39,7 @@ REFUSED: dict[str, Any] = {"limit_test_batches": 1, "limit_predict_batches": 1, 
 REFUSED |= {"val_check_interval": 1, "check_val_every_n_epoch": 2, "enable_checkpointing": False, "barebones": True}
 REFUSED |= {"accumulate_grad_batches": 2, "use_distributed_sampler": True, "default_root_dir": "elsewhere"}
 REFUSED |= {"reload_dataloaders_every_n_epochs": 1, "enable_autolog_hparams": False, "model_registry": "name"}
+REFUSED |= {"precision": "bf16-true"}
 
 
 @pytest.fixture
