@@ -51,7 +51,8 @@ class Bits(DerivedTask):
         )
         size = len(task.classes)
         if self.reader == "variational":
-            codes = [variational_length(train, size, sorted({*task.grid.l2, *STRONG}), task.seed, device)]
+            values = sorted({*filter(None, task.grid.l2), *STRONG})  # a penalty of 0 has no prior
+            codes = [variational_length(train, size, values, task.seed, device)]
         else:
             codes = [description_length(train, dev, size, self.grid, task.seed + i, device) for i in range(ORDERS)]
         share = mean_of_runs([_share(code) for code in codes])

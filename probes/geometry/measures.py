@@ -53,7 +53,7 @@ def iso_score(vectors: Tensor) -> Interval:
 
 def mean_cosine(vectors: Tensor) -> Interval:
     """The mean cosine of two of the vectors (N, D), in percent (Ethayarajh 2019); zero vectors have cosine 0."""
-    unit = torch.nn.functional.normalize(vectors.double())
+    unit = torch.nn.functional.normalize(vectors.double(), eps=1e-300)
     sizes, lengths = _sizes(len(unit)), _leave_out(unit.square().sum(1))
     return _interval(100 * (_leave_out(unit).square().sum(1) - lengths) / (sizes * (sizes - 1)))
 

@@ -13,6 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.reports.terminal import measures
 from probes.bits.online import description_length
+from probes.bits.tasks import codes_of
 from probes.bits.variational import variational_length, weight_nats
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid, Labelled
@@ -20,6 +21,7 @@ from probes.evaluation import Evaluation
 from probes.measures import hard_items, measures_of
 from probes.statistics import compare
 from probes.task import Items, single
+from probes.vectors import Vectors
 
 
 def vectors(sentences: int, seed: int, informative: bool, width: int = 6) -> Labelled:
@@ -114,6 +116,15 @@ def lengths_task() -> Classification:
         single([f"{' '.join('a' * (1 + 2 * y))} w{random.integers(1 << 40)}" for y in part], part) for part in gold
     ]
     return Classification("Length", ["short", "long"], *parts, grid=MLP)
+
+
+def test_a_penalty_of_zero_leaves_the_variational_code_as_it_is() -> None:
+    scores = []
+    for l2 in ((1e-2,), (0.0, 1e-2)):
+        task = replace(lengths_task(), grid=Grid(widths=(0,), l2=l2))
+        (code,) = codes_of(task, ["bits_variational"])
+        scores.append(code.score(Vectors(length(task.sentences), task.sentences), "cpu").test)
+    assert scores[0] == scores[1]
 
 
 def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_the_effective_rank_is_that_of_the_singular_values() -> None:
 
 @pytest.mark.parametrize(("vectors", "cosine"), [
     (torch.tensor([[1.0, 0], [0, 2], [3, 0], [0, 4]]).repeat(5, 1), 100 * 9 / 19),  # of 19 others 9 are parallel
-    (torch.ones(20, 3), 100),
+    (torch.full((20, 3), 1e-20), 100),
     (torch.zeros(20, 3), 0),
 ])  # fmt: skip
 def test_the_mean_cosine_is_that_of_all_pairs(vectors: Tensor, cosine: float) -> None:
