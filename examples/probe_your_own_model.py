@@ -16,7 +16,7 @@ from encoder_lab.evaluation.tasks import tasks_for
 from encoder_lab.model import Model
 from encoders.hugging_face import pretrained
 from probes.evaluation import Evaluated, Evaluation
-from probes.probing.controls import controls_of
+from probes.probing.controls import control_task
 
 ARGUMENTS = sys.argv[1:]
 FOLDERS = [text for text in ARGUMENTS if "=" not in text]
@@ -63,7 +63,7 @@ def as_cell(score: Evaluated, control: Evaluated) -> str:
 
 print(f"{'test accuracy [95% interval] selectivity':42}" + "".join(f"{task.name:>22}" for task in TASKS))
 for model in models:
-    per_word = controls_of(TASKS, SEED)[::2]  # type: ignore[arg-type]  # every other one: per sentence
+    per_word = [control_task(task, "word", SEED) for task in TASKS]  # type: ignore[arg-type]
     evaluation = Evaluation(model, [*TASKS, *per_word], seed=SEED)
     scores, controls = evaluation.scores(TASKS), evaluation.scores(per_word)
     cells = [as_cell(score, control) for score, control in zip(scores, controls, strict=True)]

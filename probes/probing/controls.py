@@ -1,6 +1,5 @@
 """Control tasks: random labels show how much a classifier memorises instead of reading the vectors."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Literal
@@ -31,11 +30,6 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
     splits = relabelled(task.train), relabelled(task.dev), relabelled(task.test)
     train, dev, test = splits
     return replace(task, name=f"{task.name} {CONTROL} per {per}", suite=CONTROL, train=train, dev=dev, test=test)
-
-
-def controls_of(tasks: Sequence[Classification], seed: int) -> list[Classification]:
-    """Two control tasks of each task: random labels per word and per sentence."""
-    return [control_task(task, per, seed) for task in tasks for per in PER]
 
 
 def _draw(texts: list[str], shares: np.ndarray, seed: int) -> np.ndarray:
