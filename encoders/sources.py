@@ -14,7 +14,6 @@ from datamodules.word_vectors.store import WordVectors, refuse_low_coverage
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
-from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import content_of, contents_of, key_of
 from encoder_lab.storage.made_with import without_made_with
 from encoder_lab.storage.text_files import read_lines
@@ -45,13 +44,7 @@ def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: 
 
     settings_read = sha256(without_made_with((run.folder / "config.yaml").read_bytes())).hexdigest()
     read = [content_of(run.checkpoint), settings_read, *contents_of(files, run.folder)]
-    known = key_of(
-        code_of(load_encoder),
-        code_of_encoder(frozen),
-        read,
-        more and (more.folder.name, more.lowercase),
-        frozen.bfloat16,
-    )
+    known = key_of(code_of_encoder(frozen), read, more and (more.folder.name, more.lowercase), frozen.bfloat16)
     settings = {"run": run.config, "checkpoint": run.checkpoint.name}
     names = str(run.config.get("encoder_name", "?")), objective_of(run.config)
     model = Model(*names, encode, known, run.epoch, run.step, settings, device=device, bfloat16=frozen.bfloat16)
