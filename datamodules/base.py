@@ -289,7 +289,7 @@ def write_words(work: Path, sides: tuple[str, ...]) -> None:
     vocabulary = Vocabulary.count(sentence for path in paths for sentence in lines(path))
     vocabulary.save(work / "words.txt")
     for path in paths:
-        save_ragged(path.with_suffix(""), vocabulary.encode_all(lines(path)))
+        save_ragged(path.with_suffix(""), map(vocabulary.rows, lines(path)))
 
 
 def lines(path: Path) -> Iterator[str]:

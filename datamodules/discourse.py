@@ -87,7 +87,7 @@ class SentencesInDocuments(CachedData):
             bag = Vocabulary(counted.words[2 : bag_words + 2])
             bag.save(work / f"{side}.bag.txt")
             for split in SPLITS:
-                save_ragged(work / f"{split}.{side}.bag", bag.encode_all(_lower(work / f"{split}.{side}.txt")))
+                save_ragged(work / f"{split}.{side}.bag", map(bag.rows, _lower(work / f"{split}.{side}.txt")))
         return skipped
 
     def train_dataloader(self) -> DataLoader:

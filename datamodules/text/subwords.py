@@ -86,8 +86,6 @@ class Subwords:
     def pieces(self, sentence: str) -> list[Piece]:
         """The codes of a sentence, without its marks, and the characters of each."""
         pieces = self._model.encode(sentence, return_type="proto").pieces
-        if sentence.isascii():
-            return [Piece(piece.id, piece.piece, piece.begin, piece.end) for piece in pieces]
         data = sentence.encode()  # the library counts bytes
         place = {at: len(data[:at].decode()) for at in {edge for piece in pieces for edge in (piece.begin, piece.end)}}
         return [Piece(piece.id, piece.piece, place[piece.begin], place[piece.end]) for piece in pieces]

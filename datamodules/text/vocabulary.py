@@ -1,7 +1,7 @@
 """Words and their rows. The only module that uses torchtext: to count them, so that a frozen encoder needs none."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from datamodules.batches import UNKNOWN
@@ -42,9 +42,6 @@ class Vocabulary:
     def rows(self, sentence: str) -> list[int]:
         """The row of each word of a whitespace-tokenised sentence."""
         return [self._row.get(word, UNKNOWN) for word in sentence.split()]
-
-    def encode_all(self, sentences: Iterable[str]) -> Iterator[list[int]]:
-        return map(self.rows, sentences)
 
     def save(self, path: Path) -> None:
         """One word per line, in the order of the rows, without the two special rows."""
