@@ -89,8 +89,8 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
         known = {_measured(row) for other in others for row in runs[other][1].rows}  # also of an evaluation's folder
         source, same = runs[place]
         rows = [*same.rows, *(row for row in run.rows if _measured(row) not in known)]
-        settings = {key: value for key, value in run.settings.items() if key != FINGERPRINT} | same.settings
-        runs[place] = source, replace(same, rows=rows, settings=settings)
+        stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT}
+        runs[place] = source, replace(same, rows=rows, settings={**stated, **same.settings})
     return [run for _, run in runs]
 
 
