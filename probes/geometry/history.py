@@ -22,7 +22,8 @@ from probes.results import Epoch, ProbeRow, read_rows, write_rows
 from probes.task import Task
 from probes.vectors import alone
 
-FOLDER, VECTORS = "geometry", "vectors"
+FOLDER, VECTORS, DATA = "geometry", "vectors", "data of "  # the last: of a task's subspace
+NONE = torch.empty(0)
 FIRST, BEFORE, LAST = "CKAfirst", "CKAbefore", "CKAlast"
 Series = Sequence[tuple[ProbeRow, Path]]  # states in order: a score of each, and its file
 
@@ -38,14 +39,17 @@ def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], agai
     path = file_of(folder, evaluation.model.epoch)
     read = [task for task in evaluation.tasks if isinstance(task, Classification) and task.features is alone]
     read = [task for task in read if task.suite != CONTROL]
-    if shape is None or (path.exists() and not again and {SUBSPACE + t.name for t in read} <= read_state(path).keys()):
-        return shape is not None
+    if shape is None:
+        return False
+    before = read_state(path) if path.exists() else {}
+    if before and not again and all(torch.equal(before.get(DATA + t.name, NONE), _data(t)) for t in read):
+        return True
     vectors = evaluation.vectors  # made by all processes together
     if evaluation.share.rank == 0:
         state = {VECTORS: matrix_of(vectors, shape.sentences)}
         for task in read:
             state |= _subspaces(task, vectors.features(task.train, alone)[:].numpy())
-        if path.exists() and torch.equal((before := read_state(path)).get(VECTORS, torch.empty(0)), state[VECTORS]):
+        if torch.equal(before.get(VECTORS, NONE), state[VECTORS]):
             state = before | state
         with atomic_write(path, binary=True) as file:
             file.write(save(state))
@@ -57,7 +61,13 @@ def _subspaces(task: Classification, vectors: np.ndarray) -> dict[str, Tensor]:
     order = np.random.default_rng(0).permutation(len(vectors))
     parts = {SUBSPACE: order, HALVES[0]: order[::2], HALVES[1]: order[1::2]}
     bases = {f"{part}{task.name}": subspace(vectors[rows], task.train.gold[rows]) for part, rows in parts.items()}
-    return {name: torch.from_numpy(np.ascontiguousarray(basis)) for name, basis in bases.items()}
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(basis)) for name, basis in bases.items()}
+    return {**tensors, DATA + task.name: _data(task)}
+
+
+def _data(task: Classification) -> Tensor:
+    """The fingerprint of its items."""
+    return torch.tensor(list(task.data.encode()))
 
 
 def file_of(folder: Path, epoch: Epoch) -> Path:

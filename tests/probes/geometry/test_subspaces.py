@@ -6,14 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from torch import nn
 
 from encoder_lab.errors import InputError
+from encoder_lab.model import Model
 from encoder_lab.reports.subspaces import as_csv, as_text, charts_of_subspaces, read_subspaces
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.geometry.subspaces import nearness, random_overlap, subspace
+from probes.evaluation import Evaluation
+from probes.geometry.history import file_of, keep_state, read_state
+from probes.geometry.subspaces import SUBSPACE, nearness, random_overlap, subspace
 from probes.task import single
 from probes.watch import probe_now
 from tests import commands
@@ -141,6 +145,18 @@ def test_measuring_the_vectors_alone_again_keeps_the_subspaces_and_other_vectors
     probe_now(SHAPES, Turning(2), nn.Identity(), evaluation / "probes.csv", 2)
     with pytest.raises(InputError, match="not at every epoch"):
         read_subspaces(tmp_path)
+
+
+def test_a_subspace_of_other_items_of_a_task_replaces_that_of_before(tmp_path: Path) -> None:
+    def kept(gold: np.ndarray) -> torch.Tensor:
+        task = Classification("task", ["no", "yes"], *[single(TEXTS, gold)] * 3)
+        evaluation = Evaluation(Model("m", "o", Learning(0).encode), [*SHAPES, task])
+        keep_state(tmp_path, evaluation, SHAPES, again=False)
+        return read_state(file_of(tmp_path, 0))[f"{SUBSPACE}task"]
+
+    first, second, again = map(kept, (GOLD["first"], GOLD["second"], GOLD["first"]))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, second)
 
 
 def test_what_cannot_be_compared_is_one_line(run: Path, tmp_path: Path) -> None:
