@@ -44,7 +44,7 @@ class Multitask(Objective):
         settings: Annotated[Mapping[str, Any], "those of each objective"],
         select: Annotated[str | None, "the part with the score that chooses the checkpoint; null: the first"] = None,
     ) -> None:
-        super().__init__(encoder, embedding, optimizer, seed)
+        super().__init__(encoder, embedding, build(optimizer), seed)  # as settings where nothing built it before
         chosen = select or parts[0]
         if chosen not in parts:
             raise InputError(f"objective.select={chosen}: choose one of the parts, {', '.join(parts)}")

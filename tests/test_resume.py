@@ -97,6 +97,19 @@ def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(
     assert [{**row, "seconds": ""} for row in ours] == [{**row, "seconds": ""} for row in theirs]
 
 
+def test_a_finished_run_goes_on_to_a_number_of_steps_as_it_would_have(
+    lab: Lab, finished_run: Path, tmp_path: Path
+) -> None:
+    steps = int(read_csv(finished_run / "metrics.csv")[-1]["step"])
+    run = tmp_path / "run"
+    assert lab.finish(*lab.settings(run, "trainer.max_epochs=1")).returncode == 0
+    go_on(lab, run, "trainer.max_epochs=2", f"+trainer.max_steps={steps}")
+    assert_same_weights(run, finished_run)
+    assert scores(run) == scores(finished_run)
+    ours, theirs = (read_csv(path / "metrics.csv") for path in (run, finished_run))
+    assert [{**row, "seconds": ""} for row in ours] == [{**row, "seconds": ""} for row in theirs]
+
+
 def test_two_processes_never_share_a_run(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     with locked(run / ".running"):

@@ -48,8 +48,9 @@ def made(settings_class: type[T], plain: Mapping[str, Any]) -> T:
 
 
 def lacking(settings_class: type, plain: Mapping[str, Any]) -> list[str]:
+    """The settings that must be in a config.yaml and are not; with suite=[] it has no suites."""
     needed = [f.name for f in fields(settings_class) if f.default is MISSING and f.default_factory is MISSING]
-    return [name for name in needed if name not in plain]
+    return [name for name in needed if name not in plain and name != "suites"]
 
 
 def _made(hint: Any, value: Any) -> Any:

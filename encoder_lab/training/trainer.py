@@ -98,6 +98,8 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
 
         last = newest_whole(run / "checkpoints", read)
         say_whom_it_waits_for(trainer)
+        # with trainer.max_steps= Lightning would resume after the last batch of the last epoch, not with the next one
+        trainer.fit_loop._iteration_based_training = lambda: False  # type: ignore[method-assign]
         try:
             trainer.fit(module, data, ckpt_path=last, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C

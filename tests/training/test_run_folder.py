@@ -113,3 +113,8 @@ def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path: Path) -> None
 def test_an_argument_of_the_trainer_is_added_on_resume_with_any_sign(tmp_path: Path, plus: str) -> None:
     (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
     assert settings_to_resume(tmp_path, [f"{plus}trainer.max_steps=20"]).trainer.written["max_steps"] == 20
+
+
+def test_a_run_without_suites_is_resumed(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("suite=[]"), resolve=True))
+    assert settings_to_resume(tmp_path, ["trainer.max_epochs=9"]).trainer.max_epochs == 9
