@@ -24,6 +24,7 @@ from probes.results import ProbeRow, chance_of, read_rows
 from probes.statistics import Interval, mean_of_runs
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
+SHARES = ("BLEU", "accuracy")  # in percent, so that no interval leaves 0 to 100
 HIGHEST = 1e15  # of an objective's score in a chart; a diverged run has more
 TOP = 102.0  # percent; leaves room for the marker of a perfect score
 BANDED = 6  # models; with more, bands would overlap too much
@@ -102,7 +103,10 @@ def lines_of(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSerie
 def over_runs(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
     """Score and interval by x, of all runs that have an x."""
     xs = sorted({x for run in runs for x in run})
-    return DataSeries(name, xs, [mean_of_runs([run[x] for run in runs if x in run]) for x in xs])
+    intervals = [mean_of_runs([run[x] for run in runs if x in run]) for x in xs]
+    if name in SHARES:
+        intervals = [(mean, max(low, 0.0), min(high, 100.0)) for mean, low, high in intervals]
+    return DataSeries(name, xs, intervals)
 
 
 def band_meaning(runs: Collection[int]) -> str:

@@ -234,6 +234,13 @@ def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own
     assert line == DataSeries("WC", [0.0, 1.0], [(14.0, low, high), (20.0, 18.0, 22.0)])
 
 
+@pytest.mark.parametrize(("name", "expected"), [("accuracy", (97.5, 100.0)), ("perplexity", (97.5, 129.3))])
+def test_the_interval_of_a_share_over_seeds_ends_at_100(name: str, expected: tuple[float, float]) -> None:
+    line = over_runs(name, [{1.0: (score, score, score)} for score in (95.0, 100.0)])
+    mean, _, high = np.array(line.y[0])
+    assert (mean, high) == pytest.approx(expected, abs=0.1)
+
+
 def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:
     run = run_of(tmp_path, 3)
     assert rendered(figure_of(run), "svg") == rendered(figure_of(run), "svg")
