@@ -13,7 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines, read_table
 from probes.classification import Classification
 from probes.downstream.scoring import Downstream
-from probes.probing.published_files import columns_of, items_of, read_rows, read_task
+from probes.probing.published_files import columns_of, items_of, read_own_task, read_rows, warn_of_seen_items
 from probes.task import Items
 from probes.vectors import alone, pair
 
@@ -217,7 +217,7 @@ def _by_cosine(folder: Path, name: str) -> Downstream:
 def read_own(name: str, path: Path) -> Classification | Downstream:
     """The user's own task of a file: with labels, or pairs with scores; test pairs alone are scored by cosines."""
     if "score" not in columns_of(path):
-        return read_task(name, path, "downstream")
+        return read_own_task(name, path, "downstream")
     parts = {}
     for part, rows in zip(SPLITS, read_rows(path, "score").values(), strict=True):
         if rows:
@@ -232,8 +232,8 @@ def read_own(name: str, path: Path) -> Classification | Downstream:
     lowest, highest = parts["train"].gold.min(), parts["train"].gold.max()
     if lowest == highest:
         raise InputError(f"{path}: the training lines have only one score, {lowest:g}; fix the file, or leave it out")
-    rated = floor(lowest), ceil(highest)
-    return Downstream(name, "relatedness", parts, rated=rated)
+    warn_of_seen_items(path, parts["train"], parts["test"])
+    return Downstream(name, "relatedness", parts, rated=(floor(lowest), ceil(highest)))
 
 
 # the toolkit's names that differ from those of the papers

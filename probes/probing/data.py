@@ -39,7 +39,15 @@ from probes.probing.build.pool import Sizes
 from probes.probing.build.sampling import shrunk
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 from probes.probing.build.universal import UD_TASKS, build_universal
-from probes.probing.published_files import FILES, PUBLISHED, own_files, read_senteval, read_task, write_task
+from probes.probing.published_files import (
+    FILES,
+    PUBLISHED,
+    own_files,
+    read_own_task,
+    read_senteval,
+    read_task,
+    write_task,
+)
 from probes.suites import Context
 from probes.task import warn_of_wrong_sizes
 
@@ -189,7 +197,7 @@ class FromFiles:
         _refuse_sizes(sizes, "files")
         if unknown := [name for name in names if name not in self.paths]:
             raise InputError(f"no probing task {', '.join(unknown)}; the files are {', '.join(self.paths)}")
-        return [read_task(name, self.paths[name]) for name in names or self.paths]
+        return [read_own_task(name, self.paths[name]) for name in names or self.paths]
 
 
 class NoTasks:

@@ -84,6 +84,21 @@ def read_task(name: str, path: Path, suite: str = "probing") -> Classification:
     return Classification(name, classes, *parts, suite=suite, features=alone if len(parts[0].texts) == 1 else pair)
 
 
+def read_own_task(name: str, path: Path, suite: str = "probing") -> Classification:
+    """One of the user's own. Says how many of its test items are training items too."""
+    task = read_task(name, path, suite)
+    warn_of_seen_items(path, task.train, task.test)
+    return task
+
+
+def warn_of_seen_items(path: Path, train: Items, test: Items) -> None:
+    """Print a line if texts of the test items stand in the training items."""
+    trained = set(zip(*train.texts, strict=True))
+    if seen := sum(item in trained for item in zip(*test.texts, strict=True)):
+        problem = f"{seen:,} of {len(test.gold):,} test items are training items too, which makes scores too high"
+        print(printable(f"warning: {path}: {problem}"), file=sys.stderr)
+
+
 def read_rows(path: Path, gold: str) -> dict[str, list[TaskRow]]:
     """The rows of each split. `gold`: the column with "label" or "score". Raises InputError naming file and line."""
     if not path.is_file():

@@ -11,7 +11,7 @@ from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing import FACTS, RATED_ODD
-from probes.probing.published_files import TOOLKIT, own_files, read_task
+from probes.probing.published_files import TOOLKIT, own_files, read_own_task
 from probes.suites import Context
 from probes.task import Items
 
@@ -26,7 +26,7 @@ def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]
     chosen = settings["source"].tasks(context, list(dict.fromkeys(names)), sizes)
     own = own_files(settings.get("more", ()), "probes.more")
     refuse_taken(own, [task.name for task in chosen], "probes.more")
-    chosen = [*chosen, *(read_task(name, path) for name, path in own.items())]
+    chosen = [*chosen, *(read_own_task(name, path) for name, path in own.items())]
     return with_classifiers(chosen, context.grid, context.seed)
 
 

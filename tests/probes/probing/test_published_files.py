@@ -106,6 +106,18 @@ def with_more(folder: Path, grid: Grid | None = None) -> list[Classification]:
     return tasks(Context(grid or Grid(), 1, folder, TinyCorpus()), {**settings, "source": NoTasks()})
 
 
+@pytest.mark.parametrize(("test_pair", "warned"), [("a\tb", "1 of 2 test items"), ("a\td", ""), ("b\ta", "")])
+def test_an_own_task_says_how_many_test_items_are_training_items(
+    tmp_path: Path, capsys, test_pair: str, warned: str
+) -> None:
+    rows = ["split\tlabel\tsentence\tsentence2", "train\tno\ta\tb", "train\tyes\tc\td", "dev\tyes\ta\tb"]
+    (tmp_path / "same.tsv").write_text("\n".join([*rows, "test\tno\te\tf", f"test\tno\t{test_pair}\n"]))
+    with_more(tmp_path)
+    said = capsys.readouterr().err
+    assert warned in said
+    assert bool(said) == bool(warned)
+
+
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
 def test_pairs_join_the_tasks_of_a_source_and_their_controls_are_of_pairs(tmp_path: Path, protocol: str) -> None:
     (tmp_path / "same.tsv").write_text(PAIRS)
