@@ -11,6 +11,7 @@ from encoder_lab.errors import InputError
 from probes.task import Items, Texts
 
 MAX_BYTES = 512 << 20  # bytes; larger features are computed again at each reading instead of being stored
+LARGEST = 1e18  # of a vector: products of two numbers must be finite in float32
 PORTION = 32 << 20  # bytes of features formed at a time
 
 
@@ -199,9 +200,10 @@ def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: 
         raise InputError(f"{model} gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
     if len(sentences) and not vectors.shape[1]:
         raise InputError(f"{model} gave vectors of no numbers, {vectors.shape}; give at least one for each sentence")
-    if not np.isfinite(vectors).all():
-        bad = int((~np.isfinite(vectors).all(1)).argmax())
-        raise InputError(f"{model}: the vector of {sentences[bad]!r} is not finite in float32; it cannot be probed")
+    if len(sentences) and not np.abs([vectors.min(), vectors.max()]).max() < LARGEST:
+        bad = int((~(np.abs(vectors) < LARGEST).all(1)).argmax())
+        limit = f"is not finite, or has numbers of {LARGEST:g} or more; it cannot be probed"
+        raise InputError(f"{model}: the vector of {sentences[bad]!r} {limit}")
     return vectors
 
 

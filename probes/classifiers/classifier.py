@@ -22,6 +22,7 @@ from probes.classifiers.senteval import published
 from probes.vectors import Features, Streamed
 
 ROWS = 1024  # sentences at a time
+SMALLEST = 1e-30  # deviation of a feature that varies
 MANY = 100  # from this many classes on, logistic regression uses successive halving: its optimum takes too long
 
 X = TypeVar("X", Tensor, Features)
@@ -85,7 +86,7 @@ def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fi
 def standardised(*parts: Examples[X]) -> list[Examples[X]]:
     """Every feature with mean 0 and deviation 1 over the first part, the training sentences; a constant one is 0."""
     deviation, mean = deviation_and_mean(parts[0].x)
-    scale = torch.where(deviation > 1e-6 * mean.abs().clamp_min(1e-6), 1 / deviation, 0.0)
+    scale = torch.where(deviation > (1e-6 * mean.abs()).clamp_min(SMALLEST), 1 / deviation, 0.0)
     return [Examples(_scaled(part.x, mean, scale), part.y) for part in parts]
 
 
@@ -102,8 +103,9 @@ def deviation_and_mean(x: Features) -> tuple[Tensor, Tensor]:
         return x.deviation_and_mean()
     assert isinstance(x, Tensor)
     mean = x.mean(0)
-    squares = sum(((part - mean).square_().sum(0) for part in x.split(ROWS)), torch.zeros_like(mean))
-    return (squares / len(x)).sqrt(), mean
+    unit = x[:ROWS].abs().max().clamp_min(SMALLEST).log2().round().exp2()  # exact; squares of large numbers are finite
+    squares = sum(((part - mean).div_(unit).square_().sum(0) for part in x.split(ROWS)), torch.zeros_like(mean))
+    return (squares / len(x)).sqrt().mul_(unit), mean
 
 
 def as_tensors(part: Labelled, device: str) -> Data:

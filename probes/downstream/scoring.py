@@ -156,9 +156,14 @@ def _correlated(
 
 
 def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The cosine (N,) of each pair of vectors (N, D); 0 where one of them is zero."""
+    """The cosine (N,) of each pair of vectors (N, D); 0 where one of them is zero.
+
+    Of float32, computed in float64: vectors of one direction have the same cosines, so that they tie.
+    """
+    first, second = first.astype(np.float64), second.astype(np.float64)
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    return np.divide((first * second).sum(1), lengths, out=np.zeros(len(first)), where=lengths > 0)
+    exact = np.divide((first * second).sum(1), lengths, out=np.zeros(len(first)), where=lengths > 0)
+    return exact.astype(np.float32).astype(np.float64)
 
 
 def rank_correlation(predicted: np.ndarray, gold: np.ndarray) -> float:

@@ -109,10 +109,12 @@ def test_vectors_that_are_all_the_same_give_the_majority() -> None:
     assert probe(same, same, same, 3, SMALL, seed=1).test_accuracy == 60
 
 
-def test_modern_is_invariant_to_the_scale_of_the_vectors() -> None:
+@pytest.mark.parametrize(("scale", "shift"), [(1e-3, 5), (1e-14, 0), (1e17, 0)])
+@pytest.mark.parametrize("grid", [SMALL, SMALL.logistic()], ids=["mlp", "logreg"])
+def test_modern_is_invariant_to_the_scale_of_the_vectors(grid: Grid, scale: float, shift: float) -> None:
     splits = three(separable, 200, 60, 60, classes=3)
-    shrunk = tuple(Labelled(1e-3 * part.vectors + 5, part.labels) for part in splits)
-    assert probe(*shrunk, 3, SMALL, seed=1).test_accuracy == 100
+    scaled = tuple(Labelled(np.float32(scale) * part.vectors + np.float32(shift), part.labels) for part in splits)
+    assert probe(*scaled, 3, grid, seed=1).test_accuracy == 100
 
 
 SEARCHES = {"optimum": optimal, "race": partial(successive_halving, seed=1)}

@@ -159,6 +159,15 @@ def test_the_cosine_of_a_zero_vector_is_zero() -> None:
     assert measured.tolist() == pytest.approx([1, 0])
 
 
+@pytest.mark.parametrize("scale", [1e-25, 1, 1e25])
+def test_cosines_are_those_of_directions(scale: float) -> None:
+    """Vectors of one direction of any lengths tie, so that a model without others has no correlation."""
+    lengths, other = np.linspace(0.5, 2, 50)[:, None], np.random.default_rng(0).normal(size=(2, 300))
+    first, second = (np.float32(scale * lengths * direction) for direction in other)
+    assert (cosines(first, first[::-1]) == 1).all()
+    assert cosines(first, second) == pytest.approx(np.full(50, cosines(*other[:, None])[0]))
+
+
 def test_features_of_a_pair_are_difference_and_product() -> None:
     vectors = Vectors(np.array([[1.0, 2.0], [3.0, -1.0]]), ["a", "b"])
     assert vectors.features(Items((["a"], ["b"]), np.array([1])), pair).tolist() == [[2, 3, 3, -2]]
