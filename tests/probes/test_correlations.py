@@ -57,6 +57,14 @@ def test_p_values_are_uniform_where_correlations_do_not_differ(sizes: tuple[int,
     assert kstest(p_values, "uniform").pvalue > 0.01
 
 
+def test_four_domains_alike_halve_the_interval_of_their_mean() -> None:
+    gold, predicted = predictions(np.random.default_rng(3), 100, 0.8, 0.9)
+    models = [[scored(gold, p)] for p in predicted]
+    single, several = compare_correlations(*models), compare_correlations(*(4 * model for model in models))
+    assert several.difference == pytest.approx(single.difference)
+    assert several.high - several.low == pytest.approx((single.high - single.low) / 2)
+
+
 @given(st.lists(st.tuples(R, st.binary(min_size=1, max_size=9)), min_size=1, max_size=3), R)
 def test_domains_survive_a_trip_through_text_and_models_differ_as_much_the_other_way(
     parts: list[tuple[float, bytes]], other: float

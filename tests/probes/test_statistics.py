@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from probes.statistics import compare, mcnemar, mean_of_runs, mean_of_tasks, wilson
+from probes.statistics import compare, fisher, mcnemar, mean_of_runs, mean_of_tasks, unpaired, wilson
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,22 @@ def test_tasks_of_a_mean_have_their_own_items_and_share_the_seeds() -> None:
     assert opposite == pytest.approx((65, 65 - 0.5**0.5, 65 + 0.5**0.5))
     ((mean, _, high),) = mean_of_tasks([rising, falling[:1]])
     assert (mean, high - mean) == pytest.approx((67.5, math.hypot(mean_of_runs(rising)[2] - 65, 1) / 2))
+
+
+@pytest.mark.parametrize("halves", [(3.0, 4.0), (0.5, 2.0), (0.0, 1.0)])
+def test_a_difference_that_reaches_zero_has_a_p_value_of_a_twentieth(halves: tuple[float, float]) -> None:
+    scores = 50 + math.hypot(*halves), 50.0
+    runs = [[(score, score - half, score + half)] for score, half in zip(scores, halves, strict=True)]
+    compared = unpaired(*runs)
+    assert (compared.low, compared.p_value) == pytest.approx((0, 0.05), abs=1e-9)
+
+
+@pytest.mark.parametrize(("r", "pairs", "interval"), [(1.0, 10, (1, 1)), (-1.0, 10, (-1, -1)), (0.5, 3, (-1, 1))])
+def test_fishers_interval_at_its_limits(r: float, pairs: int, interval: tuple[float, float]) -> None:
+    assert fisher(r, pairs) == interval
+
+
+@pytest.mark.parametrize("items", [(0, 0), (3, 4)])
+def test_answers_to_other_items_are_not_compared(items: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="the same sentences for both"):
+        compare(*(np.ones(number, bool) for number in items))
