@@ -1,5 +1,6 @@
 """A MediaWiki XML dump: articles with nested titled sections and paragraphs."""
 
+import re
 import zlib
 from collections.abc import Iterator
 from functools import partial
@@ -17,6 +18,7 @@ from encoder_lab.storage.text_files import note, open_packed
 
 MAX_PAGE = 64 * 1024 * 1024  # bytes of XML without the end of a page; MediaWiki's own limit is 2 MiB of text
 ARTICLES = "0"  # the namespace; others hold talk, users, templates
+UNSEEN = {"6": "File", "14": "Category"}  # namespaces of links that show nothing; each wiki knows the English names too
 
 
 class Page(NamedTuple):
@@ -53,6 +55,7 @@ def read_pages(path: Path) -> Iterator[Page]:
     """The articles of a dump, one at a time. Raises InputError naming file and line."""
     parser: XMLPullParser = XMLPullParser(["start", "end"])
     line, since_page, root = 1, 0, None
+    unseen: dict[str, str] = {}  # names of namespaces in the language of the wiki, and in English
     try:
         with open_packed(path) as file:
             while block := file.readline(1 << 16):
@@ -61,8 +64,11 @@ def read_pages(path: Path) -> Iterator[Page]:
                     root = element if root is None else root
                     if _name(root) != "mediawiki":
                         raise InputError(f"{path}:{line}: <{_name(root)}>, expected <mediawiki>: not a MediaWiki dump")
+                    if event == "end" and _name(element) == "namespace" and element.get("key") in UNSEEN:
+                        unseen[_text(element)] = UNSEEN[element.get("key", "")]
                     if event == "end" and _name(element) == "page":
-                        yield from _article(element, f"{path}:{line}")
+                        for page in _article(element, f"{path}:{line}"):
+                            yield page._replace(wikitext=_in_english(page.wikitext, unseen))
                         root.clear()
                         since_page = 0
                 line += block.endswith(b"\n")
@@ -90,6 +96,13 @@ def _article(page: Element, place: str) -> Iterator[Page]:
     if not title or not id or "text" not in revision:
         raise InputError(f"{place}: a page that ends here has no title, id or text; is the dump complete?")
     yield Page(id, title, _text(revision["text"]))
+
+
+def _in_english(wikitext: str, names: dict[str, str]) -> str:
+    """The text with English names of namespaces in its links."""
+    for name, english in names.items():
+        wikitext = re.sub(rf"\[\[\s*{re.escape(name)}\s*:", f"[[{english}:", wikitext, flags=re.IGNORECASE)
+    return wikitext
 
 
 def _text(element: Element | None, default: str = "") -> str:

@@ -12,6 +12,9 @@ from datamodules.text.tokenize import split_sentences, tokenize
 NO_PROSE = {"ref", "references", "gallery", "table", "math", "timeline", "score", "syntaxhighlight", "source", "pre"}
 LIST_ITEM = "\x01"  # never occurs in XML
 ITEM = re.compile(f"{LIST_ITEM}(.*)")
+UNSEEN = re.compile(  # titles of links that show nothing: of pictures, categories and the same page in other languages
+    r"\s*((?i:file|image|category)\s*:|[a-z]{2,3}(-[a-z]+)*:(?! )|[^:]+:.*\.\w{3,4}\s*$)"
+)
 SWITCH = re.compile(r"__[A-Z]+__")
 BLANK_LINES = re.compile(r"\n\s*\n")
 MAX_TEXT = 4 * 1024 * 1024  # characters; the limit of MediaWiki is 2 MiB
@@ -82,8 +85,8 @@ def _text(node: Node) -> Iterator[str]:
         yield str(node.value)
     elif isinstance(node, HTMLEntity):
         yield _character(node)
-    elif isinstance(node, Wikilink) and ":" not in str(node.title).lstrip(":"):
-        yield _prose((node.text if node.text is not None else node.title).nodes)
+    elif isinstance(node, Wikilink) and not UNSEEN.match(str(node.title)):
+        yield _prose((node.text if node.text is not None else node.title).nodes).removeprefix(":")
     elif isinstance(node, ExternalLink) and node.title is not None:
         yield _prose(node.title.nodes)
     elif isinstance(node, Heading):

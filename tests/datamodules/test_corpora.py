@@ -189,6 +189,14 @@ def test_a_compressed_dump_reads_like_a_plain_one(tmp_path: Path) -> None:
     assert whole(Wikipedia(str(dump)))[0] == LIGHTHOUSE
 
 
+def test_a_dump_says_how_its_language_calls_pictures_and_categories(tmp_path: Path) -> None:
+    names = '<namespaces><namespace key="6">Datei</namespace><namespace key="14">Kategorie</namespace></namespaces>'
+    text = (FIXTURES / "wikipedia" / "pages.xml").read_text().replace("</siteinfo>", f"{names}</siteinfo>")
+    text = text.replace("It is wet.", "It is wet. [[Datei:A|thumb|b]] [[kategorie:Rain]]")
+    (tmp_path / "pages.xml").write_text(text)
+    assert whole(Wikipedia(str(tmp_path))) == whole(Wikipedia(str(FIXTURES / "wikipedia")))
+
+
 def test_an_empty_file_in_a_folder_is_no_document(tmp_path: Path) -> None:
     folder = shutil.copytree(FIXTURES / "markdown", tmp_path / "markdown")
     (folder / "empty.md").touch()

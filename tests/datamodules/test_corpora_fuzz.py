@@ -146,8 +146,10 @@ def test_any_markup_becomes_clean_sentences(read: Callable[[str], list[Section]]
 WIKI_SEEN = [
     *["X", "'''X'''", "''X''", "[[X]]", "[[other|X]]", "[http://x.org X]", "<small>X</small>", "X<br />", "&nbsp;X"],
     *["\n\nX", "\n* X\n", "\n# X\n", "\n; X\n", "\n== X ==\n", "\n=== X ===\n", "<nowiki>X</nowiki>", "\n----\nX"],
+    *["[[Film 2: X]]", "[[2001: Odyssey|X]]", "[[UTC+08:00|X]]", "[[wikt:dog|X]]", "[[:Category:Dogs|X]]"],
 ]
 WIKI_UNSEEN = ["{{X}}", "{{a|b=X}}", "<ref>X</ref>", "<!-- X -->", "[[File:a.png|thumb|X]]", "\n{|\n| X\n|}\n"]
+WIKI_UNSEEN += ["[[Category:X]]", "[[category: X]]", "[[de:X]]", "[[zh-min-nan:X]]", "[[Bild:a.jpg|100px|X]]"]
 MARKDOWN_SEEN = [
     *["X", "**X**", "*X*", "`X`", "[X](http://x.org)", "<b>X</b>", "X  \n", "\n\nX", "\n- X\n", "\n1. X\n"],
     *["\n> X\n\n", "\n\n# X\n\n", "\n\n### X ###\n\n", "\n\nX\n===\n\n", "\n\n| X |\n| --- |\n\n", "\\* X"],
