@@ -122,6 +122,8 @@ def _read(folder: Path, columns: list[str]) -> Iterator[tuple]:
     """The named columns of a saved data set. Raises InputError naming folder and column."""
     try:
         state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+        if state.get("_indices_data_files") or state.get("_indices_files"):  # of releases of 2020 and 2021
+            raise InputError(f"{folder}: its rows are chosen by another file; flatten_indices() it and save it again")
         for path in [inside(folder, file["filename"]) for file in state["_data_files"]]:
             for _, batch in record_batches(path):
                 settings = "corpus.text= and so on"

@@ -19,7 +19,7 @@ from encoder_lab.storage.text_files import note, read_lines
 MAX_FILE = 1024 * 1024  # characters
 BRACKETS = re.compile(r"(\[)|\]")
 MAX_OPEN = 40  # the parser rereads the paragraph for each unclosed bracket
-FENCE = "---"  # around the metadata at the top of a file
+FENCES = ("---", "+++")  # around the metadata at the top of a file, in YAML or TOML
 
 
 class Markdown(DocumentCorpus):
@@ -56,8 +56,9 @@ def _read_text(path: Path) -> str:
         if size > MAX_FILE:
             raise InputError(f"{path}:{number}: more than {MAX_FILE} characters in one file; cut it into several")
         lines.append(line)
-    if lines[0].strip() == FENCE and FENCE in lines[1:]:
-        lines = lines[lines.index(FENCE, 1) + 1 :]
+    fence, *rest = map(str.rstrip, lines)
+    if fence in FENCES and fence in rest:
+        lines = lines[rest.index(fence) + 2 :]
     return "\n".join(lines)
 
 
@@ -65,7 +66,7 @@ def read_markdown(text: str) -> list[Section]:
     """The text before the first heading (level 0, untitled), and the sections. Code and HTML are left out."""
     sections = [Section(0, None, [])]
     heading = None
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text):
         if token.type == "heading_open":
             heading = int(token.tag.removeprefix("h"))
         elif token.type == "inline" and heading is not None:

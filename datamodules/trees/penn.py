@@ -17,7 +17,7 @@ TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | clo
 ODD_SPACE = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces inside a word
 TRACE = "-NONE-"
 EMPTY = re.compile(r"\*(T|ICH|con|pro|exp|arb)\*(-\d+)?")  # traces of the historical corpora, under any tag
-CODES = {"ID", "CODE", "COMMENT", "METADATA"}  # nodes of the historical corpora and Switchboard that hold no words
+CODES = {"ID", "CODE", "COMMENT", "METADATA", "-DFL-"}  # of the historical corpora and Switchboard: no words
 ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
 BEGINNING = re.compile(
     r"([^(]*\t)?\(\s*(\(|(ROOT|TOP|S1|VROOT)\b)"

@@ -144,7 +144,7 @@ def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
             for done in Progress(range(total), f"reading {path.name}", unit=" words"):  # noqa: B007
                 word = _until_space(file).lstrip(b"\r\n").decode("utf-8")
                 vector = np.frombuffer(file.read(4 * width), "<f4")
-                if not word or len(vector) != width:
+                if not word or min(word) < " " or len(vector) != width:  # bytes of a vector, or no bytes at all
                     raise EOFError
                 if not np.isfinite(vector).all():
                     raise InputError(f"{path}: the vector of {word!r} is not finite; get or make the file again")
@@ -156,7 +156,8 @@ def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
     except (EOFError, OSError, ValueError, zlib.error) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path}: cut off or damaged after {done:,} vectors; get the file again") from None
+        why = f"cut off or damaged after {done:,} vectors, or a word there has a space in it"
+        raise InputError(f"{path}: {why}; get the file again") from None
 
 
 def _until_space(file: IO[bytes]) -> bytes:

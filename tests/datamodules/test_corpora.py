@@ -197,6 +197,12 @@ def test_a_dump_says_how_its_language_calls_pictures_and_categories(tmp_path: Pa
     assert whole(Wikipedia(str(tmp_path))) == whole(Wikipedia(str(FIXTURES / "wikipedia")))
 
 
+@pytest.mark.parametrize("fence", ["---", "+++", "+++ "])
+def test_metadata_at_the_top_of_a_file_is_no_text(fence: str, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(f'{fence}\ntitle = "a"\n{fence}\nRead this.\n\n---\n')
+    assert whole(Markdown(str(tmp_path)))[0].sections == [Section(0, None, [["Read this ."]])]
+
+
 def test_an_empty_file_in_a_folder_is_no_document(tmp_path: Path) -> None:
     folder = shutil.copytree(FIXTURES / "markdown", tmp_path / "markdown")
     (folder / "empty.md").touch()

@@ -151,7 +151,7 @@ WIKI_SEEN = [
 WIKI_UNSEEN = ["{{X}}", "{{a|b=X}}", "<ref>X</ref>", "<!-- X -->", "[[File:a.png|thumb|X]]", "\n{|\n| X\n|}\n"]
 WIKI_UNSEEN += ["[[Category:X]]", "[[category: X]]", "[[de:X]]", "[[zh-min-nan:X]]", "[[Bild:a.jpg|100px|X]]"]
 MARKDOWN_SEEN = [
-    *["X", "**X**", "*X*", "`X`", "[X](http://x.org)", "<b>X</b>", "X  \n", "\n\nX", "\n- X\n", "\n1. X\n"],
+    *["X", "**X**", "*X*", "`X`", "[X](http://x.org)", "<b>X</b>", "~~X~~", "X  \n", "\n\nX", "\n- X\n", "\n1. X\n"],
     *["\n> X\n\n", "\n\n# X\n\n", "\n\n### X ###\n\n", "\n\nX\n===\n\n", "\n\n| X |\n| --- |\n\n", "\\* X"],
 ]
 MARKDOWN_UNSEEN = ["![X](a.png)", "\n\n```\nX\n```\n\n", "\n\n<!-- X -->\n\n"]

@@ -154,11 +154,17 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
 @pytest.mark.parametrize(("break_it", "message"), [
     ("column", "no column words; there are text"),
     ("file", "data-00000-of-00002.arrow: not a table of this form, or damaged"),
+    ("indices", r"rows are chosen by another file; flatten_indices\(\)"),
 ])  # fmt: skip
 def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, message: str) -> None:
     folder = saved(tmp_path / "set", {"text": ["a", "b"]})
     if break_it == "file":
         (folder / "data-00000-of-00002.arrow").write_bytes(b"not arrow")
+    elif break_it == "indices":  # as `select(...)` and `save_to_disk` left a data set until 2021
+        state = json.loads((folder / "state.json").read_text()) | {
+            "_indices_data_files": [{"filename": "indices.arrow"}]
+        }
+        (folder / "state.json").write_text(json.dumps(state))
     corpus = SavedDataset(str(folder), text="words" if break_it == "column" else "text")
     with pytest.raises(InputError, match=message):
         list(corpus.sentences("train"))

@@ -126,7 +126,7 @@ def test_every_reader_of_trees_takes_the_wish_and_refuses_another(tmp_path: Path
 @pytest.mark.parametrize("inside", [
     "(ID 1350.BOOK.REL,.12)", "(METADATA (AUTHOR Jane Smith) (YEAR 1350))", "(CODE <P_12>)",
     "(CODE (SYM SpeakerA1) (. .))", "(COMMENT {COM:preceding_word_missing})", "(NP-SBJ *con*)", "(NP *T*-1)",
-    "(CP (WNP-1 0) (C 0))",
+    "(-DFL- E_S)", "(RM (-DFL- \\[))", "(CP (WNP-1 0) (C 0))",
 ])  # fmt: skip
 def test_ids_codes_and_traces_are_no_words(inside: str) -> None:
     sentence = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
