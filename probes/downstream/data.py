@@ -225,15 +225,17 @@ def read_own(name: str, path: Path) -> Classification | Downstream:
             parts[part] = items_of(rows, np.array(gold))
             if len(parts[part].texts) != 2:
                 raise InputError(f"{path}:{rows[0].number}: a score is of a pair; give sentence and sentence2")
+            if len(set(gold)) == 1:
+                raise InputError(
+                    f"{path}: the {part} lines have only one score, {gold[0]:g}; nothing correlates with it"
+                )
     if list(parts) == ["test"]:
         return Downstream(name, "similarity", parts)
     if len(parts) < len(SPLITS):
         raise InputError(f"{path}: lines of {' and '.join(parts)} alone; give all of {', '.join(SPLITS)}, or only test")
-    lowest, highest = parts["train"].gold.min(), parts["train"].gold.max()
-    if lowest == highest:
-        raise InputError(f"{path}: the training lines have only one score, {lowest:g}; fix the file, or leave it out")
     warn_of_seen_items(path, parts["train"], parts["test"])
-    return Downstream(name, "relatedness", parts, rated=(floor(lowest), ceil(highest)))
+    scores = parts["train"].gold
+    return Downstream(name, "relatedness", parts, rated=(floor(scores.min()), ceil(scores.max())))
 
 
 # the toolkit's names that differ from those of the papers

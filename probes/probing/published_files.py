@@ -10,7 +10,7 @@ import numpy as np
 from datamodules.corpora.on_disk import text_files
 from encoder_lab.errors import InputError, printable
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import read_json_lines, read_lines, read_table
+from encoder_lab.storage.text_files import note_once, read_json_lines, read_lines, read_table
 from probes.classification import Classification
 from probes.task import Items
 from probes.vectors import alone, pair
@@ -92,9 +92,9 @@ def read_own_task(name: str, path: Path, suite: str = "probing") -> Classificati
 
 
 def warn_of_seen_items(path: Path, train: Items, test: Items) -> None:
-    """Print a line if texts of the test items stand in the training items."""
-    trained = set(zip(*train.texts, strict=True))
-    if seen := sum(item in trained for item in zip(*test.texts, strict=True)):
+    """Print a line if texts of the test items, in any order, stand in the training items."""
+    trained = set(map(frozenset, zip(*train.texts, strict=True)))
+    if seen := sum(item in trained for item in map(frozenset, zip(*test.texts, strict=True))):
         problem = f"{seen:,} of {len(test.gold):,} test items are training items too, which makes scores too high"
         print(printable(f"warning: {path}: {problem}"), file=sys.stderr)
 
@@ -156,21 +156,35 @@ def _records(path: Path, gold: str) -> Iterator[TaskRow]:
         return
     for number, line in read_lines(path):
         fields = line.rstrip().split("\t")
-        if len(fields) < 3 or fields[0] not in SPLITS or not fields[1] or not fields[-1].strip():
+        if len(fields) < 3 or fields[0] not in SPLITS or not fields[1].strip() or not fields[-1].strip():
             expected = "expected tr, va or te, a label and a sentence between tabs"
             raise InputError(f"{path}:{number}: {expected}: {line[:60]!r}")
-        yield TaskRow(number, fields[0], fields[1], (" ".join(fields[-1].split()),))
+        if len(fields) > 3 and fields[0] == SPLITS[0]:
+            note_once(f"{path}: what stands between label and sentence is not read; of pairs name the columns")
+        yield TaskRow(number, fields[0], fields[1].strip(), (" ".join(fields[-1].split()),))
 
 
 def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskRow:
     """A row of an object or a table, which names its fields."""
     tag = SPLIT_NAMES.get(str(record.get("split")), str(record.get("split")))
-    value = "" if record.get(gold) is None else str(record[gold]).strip()
+    value = record.get(gold)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 1.0 and 1 are one label
+    value = str(value).strip() if isinstance(value, str | int | float) and value == value else ""  # nor NaN
     texts = [record.get("sentence"), *([record["sentence2"]] if "sentence2" in record else [])]
     if tag not in SPLITS or not value or not all(isinstance(text, str) and text.strip() for text in texts):
         hint = ", and sentence2 of a pair" if len(texts) > 1 else ""
-        raise InputError(f"{path}:{number}: expected split (train, dev or test), {gold} and sentence{hint}")
+        raise InputError(f"{path}:{number}: expected split (train, dev or test), one {gold} and sentence{hint}")
+    if quoted := next(filter(_is_quoted, texts), None):
+        remedy = "write the file without them (csv.QUOTE_NONE)"
+        raise InputError(f"{path}:{number}: {quoted[:40]!r} has the quotation marks of CSV; {remedy}")
     return TaskRow(number, tag, value, tuple(" ".join(str(text).split()) for text in texts))
+
+
+def _is_quoted(text: str) -> bool:
+    """Whether a text with quotation marks is between two more, and its own are doubled."""
+    inside = text[1:-1]
+    return text[0] == text[-1] == '"' and '""' in inside and '"' not in inside.replace('""', "")
 
 
 def write_task(task: Classification, path: Path, ids: Sequence[str] = ()) -> None:

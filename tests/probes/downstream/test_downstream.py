@@ -206,7 +206,8 @@ def test_a_task_with_a_name_that_no_row_can_have_is_refused(tmp_path: Path, name
 @pytest.mark.parametrize(("splits", "grid", "most", "said"), [
     (("train", "test"), MODERN, 4, "lines of train and test alone"),
     (("train", "dev", "test"), PUBLISHED, 4, "protocol=senteval reads scores from 1 to 5 only"),
-    (("train", "dev", "test"), MODERN, 1, "the training lines have only one score, 1;"),
+    (("train", "dev", "test"), MODERN, 1, "the train lines have only one score, 1;"),
+    (("test",), MODERN, 1, "the test lines have only one score, 1;"),
 ])  # fmt: skip
 def test_scored_pairs_that_cannot_be_read_are_refused(
     tmp_path: Path, splits: tuple[str, ...], grid: Grid, most: int, said: str

@@ -30,9 +30,11 @@ def test_the_published_format_is_read(tmp_path: Path) -> None:
     assert (task.dev.gold.tolist(), task.test.gold.tolist()) == ([1], [0])
 
 
-def test_fields_between_label_and_sentence_are_passed_over(tmp_path: Path) -> None:
-    (task,) = read_senteval(written(tmp_path, GOOD.replace("\ta b .", "\tmore\ta b .")), ["TreeDepth"])
+def test_fields_between_label_and_sentence_are_passed_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("WARNING", "datamodules"):
+        (task,) = read_senteval(written(tmp_path, GOOD.replace("\ta b .", "\tmore\ta b .")), ["TreeDepth"])
     assert task.train.sentences[1] == "a b ."
+    assert "what stands between label and sentence is not read" in caplog.text
 
 
 def test_the_files_may_lie_in_a_folder_named_probing(tmp_path: Path) -> None:
@@ -106,7 +108,7 @@ def with_more(folder: Path, grid: Grid | None = None) -> list[Classification]:
     return tasks(Context(grid or Grid(), 1, folder, TinyCorpus()), {**settings, "source": NoTasks()})
 
 
-@pytest.mark.parametrize(("test_pair", "warned"), [("a\tb", "1 of 2 test items"), ("a\td", ""), ("b\ta", "")])
+@pytest.mark.parametrize(("test_pair", "warned"), [("a\tb", "1 of 2"), ("b\ta", "1 of 2"), ("a\td", "")])
 def test_an_own_task_says_how_many_test_items_are_training_items(
     tmp_path: Path, capsys, test_pair: str, warned: str
 ) -> None:
@@ -114,7 +116,7 @@ def test_an_own_task_says_how_many_test_items_are_training_items(
     (tmp_path / "same.tsv").write_text("\n".join([*rows, "test\tno\te\tf", f"test\tno\t{test_pair}\n"]))
     with_more(tmp_path)
     said = capsys.readouterr().err
-    assert warned in said
+    assert warned in said  # the features of a pair do not tell which sentence is the first
     assert bool(said) == bool(warned)
 
 
@@ -143,11 +145,29 @@ def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path
     (PAIRS.replace("label", "score", 1), "scores in place of labels; give it as suite=downstream"),
     (PAIRS.replace("b  no", "", 1), r"more.tsv:2: expected split .*, and sentence2 of a pair"),
     (PAIRS.replace("dev\tyes", "dev\tmaybe"), r"more.tsv:5: label 'maybe' is not among"),
+    (PAIRS.replace("b  no", '"he said ""no"""', 1), r"more.tsv:2: '\"he said .* the quotation marks of CSV; write"),
 ])  # fmt: skip
 def test_a_table_that_is_no_task_names_the_line(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "more.tsv").write_text(text)
     with pytest.raises(InputError, match=said):
         with_more(tmp_path)
+
+
+@pytest.mark.parametrize("label", ["NaN", "null", '["yes"]', '{"yes": 1}'])
+def test_a_label_of_json_lines_is_one_text_or_number(tmp_path: Path, label: str) -> None:
+    (tmp_path / "mine.jsonl").write_text(JSON + JSON.splitlines()[0].replace('"yes"', label))
+    with pytest.raises(InputError, match=r"mine.jsonl:7: expected split .*, one label"):
+        with_more(tmp_path)
+
+
+@pytest.mark.parametrize(("text", "file"), [
+    (JSON.replace('"no"', "0").replace('"yes"', "1") + JSON.splitlines()[0].replace('"yes"', "1.0"), "mine.jsonl"),
+    (GOOD + "tr\t5 \ta , b .\n", "mine.txt"),
+])  # fmt: skip
+def test_two_ways_to_write_a_label_are_one_class(tmp_path: Path, text: str, file: str) -> None:
+    (tmp_path / file).write_text(text)
+    (task,) = with_more(tmp_path)
+    assert len(task.classes) == 2
 
 
 def test_a_second_task_of_a_name_is_refused(tmp_path: Path) -> None:
