@@ -39,6 +39,11 @@ class Point(NamedTuple):
     parts: tuple["Point", ...] = ()  # of a mean over tasks: each of them
     runs: tuple[Interval, ...] = ()  # of each seed; empty of one score
 
+    @property
+    def seeds(self) -> Sequence[Interval]:
+        """The score of each seed with its interval, also of one score."""
+        return self.runs or [(self.score, self.score - self.half, self.score + self.half)]
+
 
 class EpochScores(NamedTuple):
     """One epoch of a model, the mean of its seeds."""
@@ -293,8 +298,7 @@ def mean_of(points: Sequence[Point]) -> Point:
     """The mean over tasks with different test items and the same seeds."""
     if len(points) == 1:
         return points[0]
-    runs = mean_of_tasks([p.runs or [(p.score, p.score - p.half, p.score + p.half)] for p in points])
-    return _mean_point(runs)._replace(parts=tuple(points))
+    return _mean_point(mean_of_tasks([point.seeds for point in points]))._replace(parts=tuple(points))
 
 
 def correlation_point(r: float, models: int, tests: int = 1) -> Point:

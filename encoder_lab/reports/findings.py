@@ -12,7 +12,16 @@ from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.evidence import Evidence, Point
 from probes.correlations import compare_correlations
 from probes.results import Answers
-from probes.statistics import Interval, PairedComparison, compare, mean_of_runs, mean_of_tasks
+from probes.statistics import (
+    Error,
+    Interval,
+    PairedComparison,
+    compare,
+    errors_of,
+    mean_of_runs,
+    mean_of_tasks,
+    p_value,
+)
 
 Verdict = Literal["holds", "fails", "cannot tell"]
 
@@ -41,10 +50,13 @@ class Comparison(NamedTuple):
     needed: bool = False  # the claim cannot hold without it
     paired: bool = False  # item by item
     joint: bool = False  # its interval is that of all comparisons together
+    errors: Sequence[Error] = ()  # of the test items and of the seeds, where there are several
 
     @property
     def p_value(self) -> float:
-        """Two-sided, of a normal difference with this interval."""
+        """Two-sided: the level at which the interval reaches 0; with one seed of a normal difference."""
+        if self.errors:
+            return p_value(self.difference, self.errors)
         if not self.half:
             return float(not self.difference)
         return float(2 * norm.sf(abs(self.difference) * norm.ppf(1 - LEVEL / 2) / self.half))
@@ -131,22 +143,25 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
 
 def above(first: Point, second: Point, about: str) -> Comparison:
     """Compare: the first score is higher."""
-    half, paired = half_of_difference(first, second)
-    return Comparison(_with(about, first, second), first.score - second.score, half, paired=paired)
+    return _compared(first, second, first.score - second.score, about)
 
 
 def within(first: Point, second: Point, points: float, about: str) -> Comparison:
     """Compare: two scores differ by less than `points`."""
-    half, paired = half_of_difference(first, second)
-    return Comparison(_with(about, first, second), points - abs(first.score - second.score), half, paired=paired)
+    return _compared(first, second, points - abs(first.score - second.score), about)
 
 
-def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
-    """Half of the 95% interval of the difference of two scores, and whether the comparison is paired."""
-    if not (seeds := _paired_differences(first, second)):
-        return math.hypot(first.half, second.half), False
-    _, low, high = mean_of_runs(seeds)
-    return (high - low) / 2, True
+def _compared(first: Point, second: Point, difference: float, about: str) -> Comparison:
+    """With the interval of the difference of two scores, item by item where their items are the same."""
+    seeds = _paired_differences(first, second)
+    half = math.hypot(first.half, second.half)
+    if seeds:
+        _, low, high = mean_of_runs(seeds)
+        half = (high - low) / 2
+    errors = [error for runs in ([seeds] if seeds else [first.seeds, second.seeds]) for error in errors_of(runs)]
+    several = any(math.isfinite(error.freedom) for error in errors)
+    shown = _with(about, first, second)
+    return Comparison(shown, difference, half, paired=bool(seeds), errors=errors if several else ())
 
 
 def _paired_differences(first: Point, second: Point) -> list[Interval]:

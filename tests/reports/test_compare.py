@@ -14,7 +14,7 @@ from scipy.stats import kstest
 from encoder_lab.errors import InputError
 from encoder_lab.reports.compare import TaskComparison, compare_models, two_models
 from encoder_lab.reports.evidence import evidence_of
-from encoder_lab.reports.findings import half_of_difference
+from encoder_lab.reports.findings import above
 from probes.correlations import domain
 from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import compare, paired_over_seeds, unpaired
@@ -89,13 +89,15 @@ def test_one_seed_is_compared_item_by_item_as_in_findings_and_other_items_are_no
     assert width(apart["WC"]) == pytest.approx(2 * 4 * 2**0.5)
 
 
-def test_findings_and_the_comparison_have_one_interval(tmp_path: Path) -> None:
+def test_findings_and_the_comparison_have_one_interval_and_one_p_value(tmp_path: Path) -> None:
     models_in(tmp_path, RIGHT)
     (_, first), (_, second) = two_models([tmp_path / "a", tmp_path / "b"])
     tasks = compared(tmp_path, "a", "b")
     for suite, task in (("probing", "WC"), ("downstream", "STS12")):
         points = [next(iter(getattr(evidence_of([model]), suite).values()))[task] for model in (first, second)]
-        assert half_of_difference(*points) == (width(tasks[task]) / 2, True)
+        finding, difference = above(*points, ""), tasks[task].difference
+        assert (finding.half, finding.paired) == (width(tasks[task]) / 2, True)
+        assert finding.p_value == pytest.approx(difference.p_value, rel=0.01)  # scores have two decimals
 
 
 @pytest.mark.parametrize(("items_differ", "seeds_differ"), [(1.0, 0.0), (0.3, 0.3), (0.2, 0.6)])

@@ -14,7 +14,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, evidence_of, moments_of
 from encoder_lab.reports.evidence import published_evidence as quoted
-from encoder_lab.reports.findings import Claim, Comparison, Finding, check, half_of_difference
+from encoder_lab.reports.findings import Claim, Comparison, Finding, above, check
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import Run, by_one_reader, final_rows, read_run
 from encoder_lab.reports.table import probing_table
@@ -277,7 +277,8 @@ def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path
     assert half == pytest.approx(math.hypot(seeds, 45 / 3**0.5))
     items = compare(*RIGHT)
     expected = math.hypot(2 * seeds, (items.high - items.low) / 2 / 3**0.5)
-    assert half_of_difference(ours["SP"], theirs["SP"]) == (pytest.approx(expected, abs=0.1), True)
+    compared = above(ours["SP"], theirs["SP"], "")
+    assert (compared.half, compared.paired) == (pytest.approx(expected, abs=0.1), True)
     assert score == pytest.approx(other)
 
 
