@@ -20,7 +20,7 @@ from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
 from encoders.length_batches import length_batches
 from encoders.sentence_modules import SentenceModules, has_modules, pooled, read_modules
-from encoders.transformers_files import load_transformer
+from encoders.transformers_files import lacks_end, load_transformer
 
 Pooling = Literal["mean", "cls", "max", "last"]
 MODES = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}  # as sentence-transformers calls them
@@ -63,6 +63,8 @@ class Pretrained:
             self._say(f"modules of its folder: {modules or 'not used, as pooling= or layers= is given'}")
         if self.prompt:
             self._say(f"each sentence begins with {self.prompt!r}")
+        if lacks_end(name, self.tokenizer):
+            self._say("tokenizer_config.json asks for a token at the end of each text, and tokenizer.json adds none")
         self.cut = 0  # sentences of the last call that were longer
         self._try(name)
 

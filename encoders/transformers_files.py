@@ -51,6 +51,14 @@ def load_transformer(cls: str, name: str | Path, where: str, forms: str, **optio
     return tokenizer, model, sorted(info["missing_keys"])
 
 
+def lacks_end(name: str | Path, tokenizer: Any) -> bool:
+    """Whether a tokenizer leaves out the token that ends a text, as transformers 5 does where 4 added it."""
+    from transformers.models.auto.tokenization_auto import get_tokenizer_config
+
+    asks = get_tokenizer_config(name).get("add_eos_token") is True
+    return asks and tokenizer("a")["input_ids"][-1:] != [tokenizer.eos_token_id]
+
+
 def _refuse_many_layers(settings: dict[str, Any]) -> None:
     """Raises ValueError where config.json asks for so many parts that building them would take very long."""
     for key, value in settings.items():

@@ -65,6 +65,18 @@ def test_a_text_without_tokens_gets_zeros(tmp_path: Path, texts: list[str]) -> N
         assert np.isfinite(vectors).all()
 
 
+def test_a_tokenizer_without_the_end_that_its_settings_ask_for_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    gpt2(tmp_path)
+    pretrained(str(tmp_path), "last", "last", "cpu", tmp_path / "work")
+    assert "at the end" not in capsys.readouterr().err
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "add_eos_token": True}))
+    pretrained(str(tmp_path), "last", "last", "cpu", tmp_path / "work")
+    assert "asks for a token at the end of each text, and tokenizer.json adds none" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(dtype: torch.dtype, tmp_path: Path) -> None:
     import transformers
