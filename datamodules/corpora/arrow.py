@@ -74,7 +74,7 @@ class SavedDataset(OnDisk):
         names = self._label_names()
         undecided = 0
         for premise, hypothesis, label in self._rows(split, "premise", "hypothesis", "label"):
-            name = names[label] if isinstance(label, int) and 0 <= label < len(names) else label
+            name = names[label] if type(label) is int and 0 <= label < len(names) else label
             if name in LABELS:
                 yield Inference(premise, hypothesis, name)
             elif name in (-1, "-", None, ""):  # annotators disagreed

@@ -25,7 +25,8 @@ def advised(error: Exception) -> str:
     if equals and re.fullmatch(r"[\w.+@/]+", key):
         if value[:1] in "[{":
             return f"{override}: not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"
-        return f"{override}: a value with signs in it is written in quotes: {for_shell(key, value)}"
+        each = "; for a run of each value add -m" if ambiguous else ""
+        return f"{override}: a value with signs in it is written in quotes: {for_shell(key, value)}{each}"
     if override and not equals:
         return f"{override}: settings are written key=value; see --help"
     if (match := NOT_THERE.match(text)) and (choices := _choices_with(match[1])):

@@ -151,6 +151,13 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
     assert [pair.label for pair in corpus.inference("train")] == ["contradiction", "entailment"]  # row 1 is test
 
 
+@pytest.mark.parametrize("label", [True, 3, 1.0, "ENTAILMENT"])
+def test_a_label_that_is_none_of_the_three_is_named(tmp_path: Path, label: object) -> None:
+    folder = saved(tmp_path / "set", {"premise": ["a"], "hypothesis": ["b"], "label": [label]})
+    with pytest.raises(InputError, match=f"label {label!r}, expected entailment, neutral, contradiction"):
+        list(SavedDataset(str(folder), held_out=3).inference("dev"))
+
+
 @pytest.mark.parametrize(("break_it", "message"), [
     ("column", "no column words; there are text"),
     ("file", "data-00000-of-00002.arrow: not a table of this form, or damaged"),
