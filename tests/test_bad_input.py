@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.conftest import Lab
+from tests.encoders.test_load import Malicious
 
 
 def complaint(lab: Lab, *arguments: str) -> str:
@@ -44,10 +45,6 @@ def test_an_unknown_choice_lists_the_choices(lab: Lab, group: str, choice: str) 
     assert choice in said
 
 
-def test_an_unknown_key_is_named(lab: Lab) -> None:
-    assert "hiden" in complaint(lab, "encoder.hiden=3")
-
-
 def test_a_limit_that_leaves_no_batch_is_one_line(lab: Lab, tmp_path: Path) -> None:
     said = complaint(lab, *lab.settings(tmp_path / "r"), "probes=none", "trainer.limit_val_batches=0.01")
     assert "limit_val_batches" in said
@@ -57,14 +54,6 @@ def test_a_missing_corpus_folder_says_how_to_get_it(lab: Lab, tmp_path: Path) ->
     said = complaint(lab, "corpus=multi30k", f"corpus.root={tmp_path / 'nowhere'}", f"hydra.run.dir={tmp_path / 'r'}")
     assert "nowhere" in said
     assert "python -m datamodules.download multi30k" in said
-
-
-def test_parallel_files_of_different_length_are_named(lab: Lab, parallel: Path, tmp_path: Path) -> None:
-    with gzip.open(parallel / "train.fr.gz", "at", encoding="utf-8") as file:
-        file.write("Une ligne de trop .\n")
-    said = complaint(lab, *of_pairs(lab, tmp_path, parallel), "corpus.size=null")
-    assert "train.en.gz" in said
-    assert "train.fr.gz" in said
 
 
 def test_invalid_utf8_names_file_and_line(lab: Lab, parallel: Path, tmp_path: Path) -> None:
@@ -94,28 +83,11 @@ def test_broken_word_vectors_name_file_and_line(lab: Lab, tmp_path: Path) -> Non
     assert "words.vec:3" in complaint(lab, *settings, "embeddings=file", f"embeddings.path={tmp_path}/words.vec")
 
 
-def test_an_empty_corpus_file_is_named(lab: Lab, parallel: Path, tmp_path: Path) -> None:
-    for language in ("en", "fr"):
-        (parallel / f"train.{language}.gz").write_bytes(gzip.compress(b""))
-    said = complaint(lab, *of_pairs(lab, tmp_path, parallel))
-    assert "train.en.gz" in said
-
-
 def test_a_checkpoint_of_another_project_is_refused(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     for name in ("last", "previous"):
         torch.save({"state_dict": {"other.weight": torch.zeros(2)}}, run / "checkpoints" / f"{name}.ckpt")
     assert "last.ckpt" in complaint(lab, f"resume={run}", "trainer.max_epochs=3")
-
-
-class Malicious:
-    """Makes a file when it is unpickled."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple:
-        return Path.touch, (self.path,)
 
 
 def test_a_checkpoint_that_carries_code_is_refused_and_the_code_not_run(

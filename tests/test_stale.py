@@ -21,7 +21,6 @@ from omegaconf import OmegaConf
 from datamodules.corpus import Corpus, Split, made_of
 from datamodules.demo import Demo
 from datamodules.sentences import PlainSentences
-from datamodules.word_vectors.store import open_store
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.open_models import open_model
 from encoder_lab.settings.arguments import refuse_too_few_epochs
@@ -257,15 +256,6 @@ def test_a_model_has_another_fingerprint_where_a_file_a_setting_a_library_or_cod
     assert source.open()[0] != fingerprint
 
 
-def test_a_file_is_read_again_where_only_its_time_of_change_differs(tmp_path: Path) -> None:
-    path = tmp_path / "text"
-    path.write_text("the cat\n")
-    os.utime(path, ns=(1, 1))
-    first = content_of(path)
-    next(edits(tmp_path))
-    assert content_of(path) != first
-
-
 def test_the_hash_of_a_large_file_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from encoder_lab.storage import content
 
@@ -282,14 +272,6 @@ def test_the_hash_of_a_large_file_is_computed_once(tmp_path: Path, monkeypatch: 
     (tmp_path / "moved").hardlink_to(path)  # another time of change
     with pytest.raises(pytest.fail.Exception, match="read again"):
         content_of(path)
-
-
-def test_a_store_of_vectors_is_that_of_the_content(tmp_path: Path) -> None:
-    path = tmp_path / "v.vec"
-    path.write_text("1 2\na 1 2\n")
-    assert open_store(path, tmp_path / "cache").lookup(["a"]).matrix.tolist() == [[1, 2]]
-    path.write_text("1 2\na 9 2\n")
-    assert open_store(path, tmp_path / "cache").lookup(["a"]).matrix.tolist() == [[9, 2]]
 
 
 @pytest.mark.parametrize(

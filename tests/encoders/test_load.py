@@ -2,20 +2,18 @@
 
 import pickle
 import shutil
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.bilstm import BiLSTM
-from encoders.load import read_checkpoint
 
 GOLDEN = Path(__file__).parents[1] / "golden_run"
 SENTENCES = ["the dog sees a cat .", "the child never ran , because the river runs .", "dog"]
@@ -193,19 +191,3 @@ def test_a_checkpoint_that_is_cut_off_anywhere_is_refused(
     data = path.read_bytes()
     path.write_bytes(data[: int(keep * len(data))])
     assert "best.ckpt" in refusal(run)
-
-
-@given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=3))
-@example([(8406 / 9118, 16)])  # calls a tensor a folder, of which torch reads nothing
-def test_a_checkpoint_with_changed_bytes_is_refused_or_has_the_same_weights(
-    tmp_path: Path, changes: list[tuple[float, int]]
-) -> None:
-    whole = GOLDEN / "checkpoints" / "best.ckpt"
-    path, changed = tmp_path / "changed.ckpt", bytearray(whole.read_bytes())
-    for where, bits in changes:
-        changed[round(where * (len(changed) - 1))] ^= bits
-    path.write_bytes(changed)
-    with suppress(InputError):
-        ours, theirs = read_checkpoint(path)["state_dict"], read_checkpoint(whole)["state_dict"]
-        assert ours.keys() == theirs.keys()
-        assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
