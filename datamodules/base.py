@@ -144,8 +144,6 @@ class CachedData(ResumableData):
         self.fingerprint = key_of(self.contents)
         self.left_out = frozenset(lines(folder / LEFT_OUT))
         self._ids: dict[tuple[str, str], Ragged] = {}
-        if batch_tokens is not None and (not isinstance(batch_tokens, int) or batch_tokens < 1):
-            raise InputError(f"datamodule.batch_tokens={batch_tokens}: give a number of tokens, or null")
         if batch_size and batch_tokens:
             why = f"batches are formed by datamodule.batch_tokens={batch_tokens}"
             raise InputError(f"datamodule.batch_size={batch_size}: {why}; give null for one of them")

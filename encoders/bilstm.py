@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from torch import Tensor, nn
 
-from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.packed import BATCH_WORDS
@@ -41,8 +40,6 @@ class BiLSTM(Encoder):
         attention: Annotated[bool, "decoders attend over the states; the sentence vector is the same"] = False,
     ) -> None:
         super().__init__()
-        if pooling not in POOLS:
-            raise InputError(f"encoder.pooling={pooling}: choose one of {', '.join(POOLS)}")
         self.dim = self.state_dim = dim
         self.attention = attention
         self.projection = nn.Identity() if projection is None else nn.Linear(input_dim, projection)

@@ -35,8 +35,6 @@ class TransformerEncoder(Encoder):
         pooling: Annotated[Literal["mean", "max"], "mean or max over the words"] = "mean",
     ) -> None:
         super().__init__()
-        if pooling not in POOLS_OVER_TIME:
-            raise InputError(f"encoder.pooling={pooling}: choose one of {', '.join(POOLS_OVER_TIME)}")
         if dim % heads:
             raise InputError(f"encoder.dim={dim}: give a multiple of encoder.heads={heads}")
         self.dim = self.state_dim = dim

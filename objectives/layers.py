@@ -9,7 +9,6 @@ from torch.nn import functional
 
 from datamodules.batches import Bag, InDocument, Position
 from datamodules.discourse import UNKNOWN_LEVEL, SentencesInDocuments
-from encoder_lab.errors import InputError
 
 
 class Logits(nn.Linear):
@@ -29,8 +28,6 @@ def classifier(head: str, width: int, hidden: int, classes: int, dropout: float)
     "nonlinear": the three layers of InferSent, without or with dropout and tanh between them.
     """
     hidden_layers = {"mlp": 1, "linear": 2, "nonlinear": 2}
-    if head not in hidden_layers:
-        raise InputError(f"objective.head={head}: choose one of {', '.join(hidden_layers)}")
     layers: list[nn.Module] = []
     for _ in range(hidden_layers[head]):
         layer = nn.Linear(width, hidden)

@@ -52,13 +52,6 @@ def _drawn(id: str, held_out: int) -> Split:
     return "train"
 
 
-def check_held_out(held_out: object) -> None:
-    """Raises InputError for fewer parts than there are splits."""
-    if not isinstance(held_out, int) or held_out < 5:
-        parts = "one part in this many is dev, one test, two probe"
-        raise InputError(f"corpus.held_out={held_out}: give 5 or more: {parts}")
-
-
 def refuse_probing(split: Split, probe_split: bool) -> None:
     """Raises InputError for the probe split of a corpus that trains on all of its text."""
     if split == "probe" and not probe_split:
@@ -79,8 +72,6 @@ class DocumentCorpus(OnDisk):
         probe_split: ProbeSplit = True,
     ) -> None:
         super().__init__(root, size)
-        if held_out is not None:
-            check_held_out(held_out)
         self._held_out, self.probe_split = held_out, probe_split
 
     @cached_property

@@ -28,8 +28,6 @@ class OnDisk(Corpus):
     ) -> None:
         if not root or not Path(root).exists():
             raise InputError(f"corpus.root={root}: no {self.name} there; {self.remedy}")
-        if size is not None and (not isinstance(size, int) or size < 1):
-            raise InputError(f"corpus.size={size}: give a number of training examples, or null for all")
         self.root, self.size = Path(root), size
 
     def files(self) -> list[Path]:

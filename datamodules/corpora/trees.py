@@ -5,10 +5,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
-from datamodules.corpora.held_out import HELD_OUT, MOST, check_held_out, refuse_probing, split_of
+from datamodules.corpora.held_out import HELD_OUT, MOST, refuse_probing, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
-from datamodules.trees.penn import OnBadTreeSetting, Tree, check_on_bad_tree, read_trees, tree_files
+from datamodules.trees.penn import OnBadTreeSetting, Tree, read_trees, tree_files
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Count, PartHeldOut, ProbeSplit
 
@@ -37,8 +37,6 @@ class Trees(OnDisk):
         on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
         super().__init__(root, size)
-        check_on_bad_tree("corpus.on_bad_tree", on_bad_tree)
-        check_held_out(held_out)
         self.held_out, self.stretch, self.probe_split = held_out, stretch, probe_split
         self.on_bad_tree = on_bad_tree
 

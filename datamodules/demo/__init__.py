@@ -30,15 +30,13 @@ class Demo(Corpus):
 
     def __init__(
         self,
-        size: Annotated[Count | None, "training sentences; thousands to millions"] = 5000,
+        size: Annotated[Count, "training sentences; thousands to millions"] = 5000,
         seed: Annotated[Seed, "the same seed gives the same text on every machine"] = 1,
         source_language: SourceLanguage = "en",
         constant: Annotated[Sequence[Property], "never vary in training: tense, subject_number, object_number"] = (),
         irrelevant: Annotated[Sequence[Property], "vary in what is read and not in the translation: the same"] = (),
     ) -> None:
         refuse_languages(self.name, [source_language], LANGUAGES)
-        if not isinstance(size, int) or size < 1:
-            raise InputError(f"corpus.size={size}: give a number of training sentences")
         self.size, self.seed, self.source_language = size, seed, source_language
         self.constant, self.irrelevant = sorted(set(constant)), sorted(set(irrelevant))
         if both := set(constant) & set(irrelevant):

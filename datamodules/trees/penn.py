@@ -194,12 +194,6 @@ def readable(parsed: Iterable[list[T] | None], where: str = "") -> Iterator[T]:
         note_once(f"{where}trees left out, as they cannot be read: {skipped:,} (on_bad_tree=skip)")
 
 
-def check_on_bad_tree(setting: str, value: str) -> None:
-    """Raises InputError for a value other than `refuse` and `skip`."""
-    if value not in ("refuse", "skip"):
-        raise InputError(f"{setting}={value}: give refuse or skip")
-
-
 def tree_files(path: Path) -> list[Path]:
     """The file itself, or the tree files below a folder, sorted. Raises InputError when there is none."""
     if not path.is_dir():

@@ -15,11 +15,6 @@ from encoder_lab.settings.without_effect import without_effect
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 
-def composed(program: str, settings: list[str]) -> DictConfig:
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        return compose(program, settings)
-
-
 def planned(program: str, settings: list[str]) -> dict[str, Any]:
     """The checked settings of a run that is not begun. Raises InputError or HydraException if they are invalid."""
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):

@@ -13,7 +13,7 @@ from datamodules.corpus import Corpus, NoSuchView, made_of
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import conllu_files, split_in_name
-from datamodules.trees.penn import Bracketed, OnBadTreeSetting, check_on_bad_tree, numbered, read_texts, tree_files
+from datamodules.trees.penn import Bracketed, OnBadTreeSetting, numbered, read_texts, tree_files
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
@@ -92,7 +92,6 @@ class FromTrees:
         own: Own = NO_TASKS,
         on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
-        check_on_bad_tree("probes.on_bad_tree", on_bad_tree)
         self.on_bad_tree = on_bad_tree
         if not paths:
             raise InputError("probes=trees needs probes.paths=[FILE_OR_FOLDER,...] with Penn-style trees")

@@ -94,12 +94,6 @@ def test_an_empty_folder_says_what_is_missing(name: str, tmp_path: Path) -> None
         read_all(READERS[name][0](str(tmp_path)), name)  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("size", [0, -1, "many"])
-def test_an_invalid_size_is_refused(size: object) -> None:
-    with pytest.raises(InputError, match=r"corpus\.size="):
-        Multi30k(str(FIXTURES / "multi30k"), size)  # type: ignore[arg-type]
-
-
 def test_parallel_files_of_different_length_are_both_named(tmp_path: Path) -> None:
     for extra, message in (("Un.\nDeux.\n", "4 lines but .*train.fr has 6"), (None, "4 lines but .*train.fr has 3")):
         text = (FIXTURES / "multi30k" / "train.fr").read_text()

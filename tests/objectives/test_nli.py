@@ -8,7 +8,6 @@ from torch import nn
 
 from datamodules.corpus import LABELS
 from datamodules.nli import InferencePairs
-from encoder_lab.errors import InputError
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.layers import classifier
@@ -62,11 +61,6 @@ def test_the_linear_head_is_linear() -> None:
 def test_the_nonlinear_head_is_the_one_of_infersent() -> None:
     layers = [type(layer).__name__ for layer in classifier("nonlinear", 4, 5, 3, 0.5)]
     assert layers == ["Dropout", "Linear", "Tanh"] * 2 + ["Dropout", "Logits"]
-
-
-def test_an_unknown_head_is_refused(data: InferencePairs) -> None:
-    with pytest.raises(InputError, match="mlp, linear, nonlinear"):
-        objective(data, head="deep")
 
 
 def test_accuracy_is_the_share_of_right_labels(data: InferencePairs) -> None:

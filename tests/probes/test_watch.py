@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 from transformers import Trainer, TrainingArguments
 
+from encoder_lab.errors import InputError
 from encoder_lab.evaluation.tasks import tasks_for
 from probes.callback import ProbingCallback
 from probes.classification import Classification
@@ -100,6 +101,10 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path: Path) -> No
     made = tasks_for(*small, f"cache={tmp_path}")
     assert [task.name for task in made] == ["SentLen", "BShift", "SubjNum"]
     assert np.unique([len(task.train.gold) for task in made]).tolist() == [120]
+    with pytest.raises(
+        InputError, match=r"probes\.train_size=-3: give .*; probes\.tsks=.* did you mean probes\.tasks="
+    ):
+        tasks_for("probes.train_size=-3", "+probes.tsks=[SentLen]")
 
 
 @pytest.mark.parametrize("trained", [True, False])

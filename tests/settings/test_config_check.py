@@ -80,6 +80,23 @@ def test_an_invalid_value_of_a_suite_is_named(override: str) -> None:
     assert message.startswith(f"{override.replace('true', 'True')}: give a name")
 
 
+@pytest.mark.parametrize(("settings", "rule"), [
+    ("corpus=trees corpus.on_bad_tree=maybe", "refuse or skip"),
+    ("probes=trees probes.on_bad_tree=maybe", "refuse or skip"),
+    ("corpus=trees corpus.held_out=4", "5 or more"),
+    ("corpus=text corpus.held_out=4", "5 or more, or null"),
+    ("corpus=text corpus.size=0", "a whole number from 1 to 1000000000, or null"),
+    ("corpus.size=null", "a whole number from 1 to 1000000000"),
+    ("datamodule.batch_tokens=0", "a whole number from 1 to 1000000000, or null"),
+    ("encoder=bilstm_max encoder.pooling=mean", "max, last or end"),
+    ("encoder=transformer encoder.pooling=last", "mean or max"),
+    ("objective=nli objective.head=deep", "mlp, linear or nonlinear"),
+])  # fmt: skip
+def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings: str, rule: str) -> None:
+    wrong = settings.split()[-1].replace("null", "None")
+    assert mistakes(composed(*settings.split())) == [f"{wrong}: give {rule}"]
+
+
 def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
     (message,) = mistakes(composed("probes=trees", "probes.paths=data/treebank"))
     assert message == "probes.paths=data/treebank: give a list in brackets, as [data/treebank]"
