@@ -63,6 +63,12 @@ def mean_of_runs(runs: Sequence[Interval]) -> Interval:
     return float(mean), float(mean - low), float(mean + high)
 
 
+def mean_within(runs: Sequence[Interval], highest: float = 100.0) -> Interval:
+    """`mean_of_runs` of scores from 0 to `highest`: there its interval ends."""
+    mean, low, high = mean_of_runs(runs)
+    return mean, max(low, 0.0), min(high, highest)
+
+
 def mean_of_tasks(tasks: Sequence[Sequence[Interval]]) -> list[Interval]:
     """The mean over tasks in each run: tasks have their own items, but share the training of a seed.
 

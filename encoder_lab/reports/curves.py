@@ -1,5 +1,6 @@
 """Training as charts: probes by epoch, the objective's own score behind them (Conneau et al. 2018, Figure 1)."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -21,10 +22,10 @@ from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.runs import by_epoch, grouped, mean_of_seeds
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
-from probes.statistics import Interval, mean_of_runs
+from probes.statistics import Interval, mean_within
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
-SHARES = ("BLEU", "accuracy")  # in percent, so that no interval leaves 0 to 100
+SHARES = ("BLEU", "accuracy")  # in percent
 HIGHEST = 1e15  # of an objective's score in a chart; a diverged run has more
 TOP = 102.0  # percent; leaves room for the marker of a perfect score
 BANDED = 6  # models; with more, bands would overlap too much
@@ -103,10 +104,8 @@ def lines_of(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSerie
 def over_runs(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
     """Score and interval by x, of all runs that have an x."""
     xs = sorted({x for run in runs for x in run})
-    intervals = [mean_of_runs([run[x] for run in runs if x in run]) for x in xs]
-    if name in SHARES:
-        intervals = [(mean, max(low, 0.0), min(high, 100.0)) for mean, low, high in intervals]
-    return DataSeries(name, xs, intervals)
+    highest = 100.0 if name in SHARES else math.inf
+    return DataSeries(name, xs, [mean_within([run[x] for run in runs if x in run], highest) for x in xs])
 
 
 def band_meaning(runs: Collection[int]) -> str:

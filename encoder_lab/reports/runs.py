@@ -15,7 +15,7 @@ from encoder_lab.settings.run_settings import flat, objective_of, read_settings
 from encoder_lab.storage.csv_files import numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_rows
-from probes.statistics import Interval, mean_of_runs
+from probes.statistics import Interval, mean_of_runs, mean_within
 
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
@@ -219,9 +219,8 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 def mean_of_seeds(rows: Sequence[ProbeRow]) -> Interval:
     """The mean over seeds and its 95% interval, of shares of right answers within 0 and 100."""
-    mean, low, high = mean_of_runs([row.interval for row in rows])
     share = all(row.answers and len(row.answers.right) for row in rows)
-    return (mean, max(low, 0.0), min(high, 100.0)) if share else (mean, low, high)
+    return (mean_within if share else mean_of_runs)([row.interval for row in rows])
 
 
 def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, ProbeRow]:

@@ -1,5 +1,6 @@
 """Tables of models by tasks, as in the papers: what is in them, not how they are written (formats.py)."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name, with_ties
 from probes.facts import facts_of
 from probes.results import ProbeRow, chance_of
-from probes.statistics import Interval, mean_of_runs, mean_of_tasks
+from probes.statistics import Interval, mean_of_runs, mean_of_tasks, mean_within
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
 BOLD = (
@@ -246,9 +247,8 @@ def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     corpus = frozenset(f"{k}={v}" for k, v in model.runs[0].settings.items() if k.startswith("corpus"))
     if len(scores) == 1:
         return TableCell(scores[0], about=about, test=corpus)
-    mean, low, high = mean_of_runs([(score, score, score) for score in scores])
-    is_percent = OWN_SCORES.get(model.runs[0].score.rsplit("/", 1)[-1], False)  # none is below 0
-    return TableCell(mean, max(low, 0.0), min(high, 100.0) if is_percent else high, about, test=corpus)
+    highest = 100.0 if OWN_SCORES.get(model.runs[0].score.rsplit("/", 1)[-1]) else math.inf
+    return TableCell(*mean_within([(score,) * 3 for score in scores], highest), about, test=corpus)
 
 
 def _means(

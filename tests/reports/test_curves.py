@@ -229,16 +229,17 @@ def test_names_that_have_room_stay_where_their_lines_end() -> None:
 
 def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own() -> None:
     scores = [10.0, 12.0, 13.0, 15.0, 20.0]
-    line = over_runs("WC", [*({0.0: (score, 0.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
-    _, low, high = mean_of_runs([(score, 0.0, 99.0) for score in scores])
+    line = over_runs("WC", [*({0.0: (score, 8.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
+    _, low, high = mean_of_runs([(score, 8.0, 99.0) for score in scores])
     assert line == DataSeries("WC", [0.0, 1.0], [(14.0, low, high), (20.0, 18.0, 22.0)])
 
 
 @pytest.mark.parametrize(("name", "expected"), [("accuracy", (97.5, 100.0)), ("perplexity", (97.5, 129.3))])
-def test_the_interval_of_a_share_over_seeds_ends_at_100(name: str, expected: tuple[float, float]) -> None:
+def test_the_interval_of_an_own_score_over_seeds_ends_at_0_and_of_a_share_at_100(name: str, expected: tuple[float, float]) -> None:
     line = over_runs(name, [{1.0: (score, score, score)} for score in (95.0, 100.0)])
     mean, _, high = np.array(line.y[0])
     assert (mean, high) == pytest.approx(expected, abs=0.1)
+    assert over_runs(name, [{1.0: (score, score, score)} for score in (5.0, 40.0)]).y[0][1] == 0
 
 
 def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:
