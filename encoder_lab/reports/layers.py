@@ -18,7 +18,7 @@ from probes.facts import facts_of
 
 FIGURE = "chen2019_figure8"
 LAYER = re.compile(r"layer (\d+)(.*)")  # the name of a layer as a model, and what follows its number
-PROBING = "Probing"  # the mean over probing tasks, as the paper calls it
+PROBING = "Probing"  # the mean over the probing tasks of all layers, as the paper calls it
 DISCOEVAL = facts_of("discoeval").groups
 FOOTER = (
     "Colours run from the lowest score of a task and its control tasks (light) to the highest (dark). Framed: the best "
@@ -71,11 +71,14 @@ def layers_of_models(models: Sequence[ReportedModel], epoch: str, classifier: st
         raise InputError(f"no scores by layer; make them with: {COMMAND}")
     joined: dict[tuple[str, str], TableRow] = {}
     for suite in scored_suites(single):
-        for row in probing_table(single, suite, epoch, classifier, []).rows:
-            cells = joined.setdefault((row.encoder, row.name), replace(row, cells={})).cells
-            cells |= row.cells
-            if suite == "probing" and len(row.cells) > 1:
-                cells[PROBING] = TableCell(float(np.mean([cell.score for cell in row.cells.values()])))
+        rows = probing_table(single, suite, epoch, classifier, []).rows
+        for layers in by_layer((row.encoder, row.name, row.cells) for row in rows).values():
+            shared = [task for task in next(iter(layers.values())) if all(task in cells for cells in layers.values())]
+            if suite == "probing" and len(shared) > 1:
+                for cells in layers.values():
+                    cells[PROBING] = TableCell(float(np.mean([cells[task].score for task in shared])))
+        for row in rows:
+            joined.setdefault((row.encoder, row.name), replace(row, cells={})).cells.update(row.cells)
     return _by_model(joined.values())
 
 

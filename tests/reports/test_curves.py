@@ -235,7 +235,7 @@ def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own
 
 
 @pytest.mark.parametrize(("name", "expected"), [("accuracy", (97.5, 100.0)), ("perplexity", (97.5, 129.3))])
-def test_the_interval_of_an_own_score_over_seeds_ends_at_0_and_of_a_share_at_100(name: str, expected: tuple[float, float]) -> None:
+def test_the_interval_over_seeds_ends_at_0_and_of_a_share_at_100(name: str, expected: tuple[float, float]) -> None:
     line = over_runs(name, [{1.0: (score, score, score)} for score in (95.0, 100.0)])
     mean, _, high = np.array(line.y[0])
     assert (mean, high) == pytest.approx(expected, abs=0.1)

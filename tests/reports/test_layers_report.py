@@ -60,6 +60,13 @@ def test_layers_of_all_suites_are_one_model_in_the_order_of_their_numbers(tmp_pa
     assert layers.best("WC") == [True, False, False]
 
 
+def test_the_mean_over_probing_tasks_is_of_those_that_all_layers_have(tmp_path: Path) -> None:
+    scores = {0: {"WC": 90.0, "Tense": 70.0}, 1: {"WC": 80.0, "Tense": 70.0, "SOMO": 50.0}}
+    folders = [layer_evaluation(tmp_path, number, "probing", tasks) for number, tasks in scores.items()]
+    (layers,) = layers_of_models(models(*folders), "best", "mlp")
+    assert layers.scores("Probing").tolist() == [80, 75]
+
+
 def test_the_published_layers_are_those_of_figure_8_with_the_mean_over_groups() -> None:
     elmo, bert = published_layers()
     assert (elmo.numbers, bert.numbers) == (list(range(3)), list(range(12)))
