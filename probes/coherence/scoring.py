@@ -1,12 +1,12 @@
 """Which predictions of a suite hold, and how surprising each region is."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from probes.coherence.formula import Formula, Value, compared, evaluate, margin, parse, values_in
+from probes.coherence.formula import Value, compared, evaluate, margin, parse, values_in
 from probes.coherence.regions import regions_of, text_of, values
 from probes.coherence.suite_file import TestSuite
 from probes.statistics import wilson
@@ -22,7 +22,7 @@ class PredictionScore(NamedTuple):
     low: float  # Wilson's 95% interval; of the whole numbers on both sides where ties leave a half
     high: float
     ties: int
-    undefined: int  # items in which a region of the formula has no value, so that its comparison is false
+    undefined: int  # items in which a region of the formula has no token: its sum is 0, other comparisons are false
 
 
 class SuiteScore(NamedTuple):
@@ -69,12 +69,22 @@ def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgy
         condition = suite.conditions.index(operand.condition)
         return whole[:, condition] if operand.region is None else own[:, condition, operand.region - 1]
 
+    filled = np.array([[[bool(text) for text in regions] for regions in item.texts] for item in suite.items])
+    lost = np.isnan(by_region["mean"]) & filled  # without a token, as the model gave too few
+
+    def missing(operand: Value) -> np.ndarray:
+        no_value = np.isnan(value(operand))
+        if operand.region is None or operand.condition not in suite.conditions:
+            return no_value
+        return no_value | lost[:, suite.conditions.index(operand.condition), operand.region - 1]
+
     predictions, margins = [], []
     for text in suite.predictions:
         tree = parse(text, syntaxgym)
         margins.append(np.broadcast_to(margin(tree, value), shape[:1]))
         truths = np.broadcast_to(evaluate(tree, value, syntaxgym), shape[:1])
-        predictions.append(prediction_score(text, truths, _undefined(tree, value, shape[0])))
+        undefined = int(np.any([np.zeros(shape[0]), *map(missing, values_in(tree))], axis=0).sum())
+        predictions.append(prediction_score(text, truths, undefined))
     return SuiteScore(predictions, own, by_region["sum"], by_region["mean"], np.min(margins, axis=0))
 
 
@@ -87,12 +97,6 @@ def _tokens_of(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs]) -> tuple[
         for number, (part, regions) in enumerate(zip(tokens, texts, strict=True))
     ]
     return np.concatenate([-part.logprobs for part in tokens]), np.concatenate(places).astype(np.int64)
-
-
-def _undefined(tree: Formula, value: Callable[[Value], np.ndarray], items: int) -> int:
-    """In how many items a region of the formula has no value."""
-    missing = [np.isnan(value(operand)) for operand in values_in(tree)] or [np.zeros(items, bool)]
-    return int(np.any(missing, axis=0).sum())
 
 
 def prediction_score(formula: str, truths: np.ndarray, undefined: int) -> PredictionScore:

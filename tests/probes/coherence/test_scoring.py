@@ -54,6 +54,19 @@ def test_predictions_have_the_truth_worked_out_by_hand(
     assert score.high == wilson(math.ceil(sum(truths)), 3)[1]
 
 
+@pytest.mark.parametrize("metric", ["sum", "mean"])
+def test_items_of_which_a_model_leaves_out_a_region_are_counted(metric: str) -> None:
+    """As one does that cuts long texts: their last region has no token, and is not for that the less surprising one."""
+
+    def first_word(pairs):
+        return [[part[:1] for part in answer] for answer in Length().logprobs(pairs)]
+
+    texts = suite(metric, "(2;%a%) < (2;%b%)", (("a", "bb"), ("b", "c")))
+    (score,) = score_suite(texts, score_pairs(first_word, pairs_of(texts))).predictions
+    assert score.undefined == 1
+    assert "1 with a region that has no token" in score_line(score)
+
+
 def test_region_values_are_those_worked_out_by_hand() -> None:
     score = scored(suite("max", "(2;%a%) > (2;%b%)", *THREE))
     np.testing.assert_array_equal(score.sums, [[[3, 3], [3, 1]], [[1, 2], [4, 2]], [[1, 0], [1, 6]]])
