@@ -16,6 +16,14 @@ class Examined(NamedTuple):
     score: str  # the one that selects
 
 
+class TokenLogprobs(NamedTuple):
+    """The T tokens of one continuation."""
+
+    tokens: list[str]
+    offsets: np.ndarray  # (T, 2) int64, first character and the one after the last, in the continuation
+    logprobs: np.ndarray  # (T,) float64, log2 of the probability given all before: bits, at most 0
+
+
 class Model(NamedTuple):
     """Anything that turns sentences into vectors, gives texts a probability, or predicts without either."""
 

@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from datamodules.text.sentences import SEPARATOR
 from encoder_lab.errors import InputError, first_line
+from encoder_lab.model import TokenLogprobs
 from encoders.length_batches import length_batches
 from encoders.prefix_trees import NODES, PrefixTree, TokenIds, prefix_tree, prefix_trees
 from encoders.transformers_files import load_transformer
@@ -25,14 +26,6 @@ FORMS = "give a folder with a causal language model in safetensors"
 SEPARATORS = re.compile(rf"(?:^| ){re.escape(SEPARATOR)}(?= |$)")  # with the space before
 NOTHING = re.compile("(?!)")
 CELLS, GPU_CELLS = 1 << 26, 1 << 29  # at most this many logits per forward pass
-
-
-class ScoredTokens(NamedTuple):
-    """The T tokens of one continuation."""
-
-    tokens: list[str]
-    offsets: np.ndarray  # (T, 2) int64, first character and the one after the last, in the continuation
-    logprobs: np.ndarray  # (T,) float64, log2 of the probability given all before
 
 
 class CausalLM:
@@ -110,7 +103,7 @@ class CausalLM:
             return False
         return torch.allclose(together, out.logits[1, -1], atol=1e-3, rtol=1e-3)
 
-    def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[ScoredTokens]:
+    def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[TokenLogprobs]:
         """Each distinct (context, continuation) once. A token that begins in the context is context."""
         distinct = list(dict.fromkeys(pairs))
         rows, offsets = [], []
@@ -126,7 +119,7 @@ class CausalLM:
             skipped = int((spans[:, 0] < 0).sum())
             first = len(row) - len(spans) + skipped
             names = self.tokenizer.convert_ids_to_tokens(list(row[first:]))
-            scored[pair] = ScoredTokens(names, spans[skipped:], scores[row][first:])
+            scored[pair] = TokenLogprobs(names, spans[skipped:], scores[row][first:])
         return [scored[pair] for pair in pairs]
 
     def _note_long(self, pairs: Iterable[tuple[str, str]]) -> None:

@@ -16,7 +16,7 @@ from datamodules.text.sentences import sentences_of
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
-from encoders.language_model import ScoredTokens
+from encoder_lab.model import TokenLogprobs
 from encoders.length_batches import length_batches
 from encoders.load import SavedRun
 
@@ -70,7 +70,7 @@ class TextLikelihood:
         """`encode` gives the vectors (N, D) of sentences."""
         self.encode, self.sentence = encode, sentence
 
-    def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[ScoredTokens]:
+    def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[TokenLogprobs]:
         """log2 p of the tokens of each continuation. A token that begins in the context is context."""
         split = {pair: list(sentences_of("".join(pair))) for pair in pairs}
         wanted = [links(pair, spans) for pair, spans in split.items()]
@@ -84,11 +84,11 @@ class TextLikelihood:
             places = np.concatenate([np.empty((0, 2), np.int64), *offsets])
             bits = np.concatenate([np.empty(0), *(part.logprobs for part in parts)])
             first = int((places[:, 0] < 0).sum())
-            scored[pair] = ScoredTokens(names[first:], places[first:], bits[first:])
+            scored[pair] = TokenLogprobs(names[first:], places[first:], bits[first:])
         return [scored[pair] for pair in pairs]
 
     @fast_exact_matmul()
-    def _scored(self, links: list[tuple[str, str]]) -> dict[tuple[str, str], ScoredTokens]:
+    def _scored(self, links: list[tuple[str, str]]) -> dict[tuple[str, str], TokenLogprobs]:
         """The tokens of each sentence after the one before it, "" for the first."""
         before = {sentence: row for row, sentence in enumerate(dict.fromkeys(first for first, _ in links if first))}
         vectors = torch.from_numpy(np.asarray(self.encode(list(before)), np.float32))
@@ -111,7 +111,7 @@ class TextLikelihood:
                 bits = nats.double().cpu().numpy() / math.log(2)
                 for link, row in zip(batch, bits, strict=True):
                     ids, names, offsets = tokens[link[1]]
-                    scored[link] = ScoredTokens(names, offsets, row[: len(ids)])
+                    scored[link] = TokenLogprobs(names, offsets, row[: len(ids)])
                 bar.update(len(batch))
         return scored
 

@@ -4,25 +4,18 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from encoder_lab.errors import InputError
+from encoder_lab.model import TokenLogprobs
 from encoder_lab.progress import Progress
 
 Pair = tuple[str, str]  # a context and its continuation; the context may be empty
 SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character, which no file can hold
 CHUNK = 4096  # pairs that a model scores at a time
 TOKEN = np.dtype([("name", np.int32), ("offsets", np.int32, 2), ("logprob", np.float64)])
-
-
-class TokenLogprobs(NamedTuple):
-    """The T tokens of one continuation."""
-
-    tokens: list[str]
-    offsets: np.ndarray  # (T, 2) int64, first character and the one after the last, in the continuation
-    logprobs: np.ndarray  # (T,) float64, log2 of the probability given all before: bits, at most 0
 
 
 Surprisals = Mapping[Pair, TokenLogprobs]

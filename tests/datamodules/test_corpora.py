@@ -99,10 +99,6 @@ def test_the_hold_out_of_europarl_depends_on_the_seed_alone() -> None:
 
     assert held_out(1) == held_out(1)
     assert held_out(1) != held_out(2)
-    assert (
-        Europarl(str(FIXTURES / "europarl"), seed=1).fingerprint()
-        != Europarl(str(FIXTURES / "europarl"), seed=2).fingerprint()
-    )
 
 
 def test_snli_reads_the_same_from_json_and_from_text_without_undecided_pairs(caplog: pytest.LogCaptureFixture) -> None:

@@ -160,11 +160,6 @@ def test_a_store_of_other_vectors_is_not_used_and_a_warning_is_given(tmp_path: P
     assert lookup("green") is None
 
 
-def test_a_run_without_vectors_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="vectors"):
-        load_run_vectors(tmp_path)
-
-
 def test_vectors_of_a_short_text_differ_between_words(tmp_path: Path) -> None:
     config = OmegaConf.load(ROOT / "configs" / "embeddings" / "train.yaml")
     how = {key: value for key, value in config.items() if key not in ("source", "freeze")}

@@ -23,7 +23,6 @@ from probes.statistics import wilson
 from probes.suites import Context, declared
 from probes.surprisals import score_pairs
 from probes.task import Outcome, single
-from tests.commands import finish
 from tests.tiny_corpus import TinyCorpus
 
 TEXTS = ((("a bb", "ccc"), ("aaa", "b")), (("a", "bb"), ("aaaa", "bb")), (("a", "b"), ("b", "ccc ddd")))
@@ -136,14 +135,6 @@ def test_any_setting_works_or_is_refused_in_one_line(tmp_path: Path, key: str, v
     except InputError as error:
         said = str(error)
     assert "\n" not in said
-
-
-@pytest.mark.parametrize("setting", ["items=many", "metric=[sum]", "paths={a:b}"])
-def test_a_setting_that_cannot_work_is_status_2(setting: str) -> None:
-    done = finish("evaluate.py", "model=length", "suite=coherence", f"coherence.{setting}")
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("error: ")
 
 
 def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -243,17 +243,11 @@ def test_stories_without_sections_give_all_but_ssp(tmp_path: Path, capsys: pytes
 
 
 WRONG = {
-    "out= is missing": ["documents=."],
     "give documents=, pdtb= or rst=": ["out=x"],
-    "train=many: give a whole number": ["out=x", "documents=.", "train=many"],
     "no such file or folder (pdtb=)": ["out=x", "pdtb=nowhere.tsv"],
     "raw= has an effect only with pdtb=": ["out=x", "documents=.", "raw=."],
-    "colour=red: no such setting": ["colour=red"],
-    "pdtb=: give a file or folder": ["out=x", "pdtb="],
-    "one argument too many": ["out=x", "documents=.", "more"],
     "domain=two words: name the documents with letters": ["out=x", "documents=.", "domain=two words"],
     "language=zz: ": ["out=x", "documents=.", "language=zz"],
-    "tokenized=maybe: give true or false": ["out=x", "documents=.", "tokenized=maybe"],
 }
 
 

@@ -1,6 +1,5 @@
 """The RST pickles are taken apart, never unpickled."""
 
-import os
 import pickle
 import pickletools
 import tracemalloc
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from encoder_lab.errors import InputError
 from probes.discoeval.rst_files import rst_file
 from probes.discoeval.rst_pickle import read_pickle
+from tests.encoders.test_load import Malicious
 from tests.fuzzing import any_damage_is_read_or_refused, refusal
 
 NODES = [("NS-Elaboration", ["a b", "c é"], ["d"]), ("NN-Joint", ["d"], ["a b", "e " * 40])]
@@ -37,18 +37,10 @@ def test_lists_tuples_strings_and_numbers_are_read_as_pickle_reads_them(protocol
     check()
 
 
-class Runs:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple:
-        return os.mkdir, (str(self.path),)
-
-
 @pytest.mark.parametrize("protocol", range(6))
 def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol: int, tmp_path: Path) -> None:
     path, made = tmp_path / "RST_TRAIN.pkl", tmp_path / "made"
-    path.write_bytes(pickle.dumps([("NN-Joint", ["a"], [Runs(made)])], protocol))
+    path.write_bytes(pickle.dumps([("NN-Joint", ["a"], [Malicious(made)])], protocol))
     with pytest.raises(InputError, match=r"RST_TRAIN.pkl: .*nothing was run"):
         rst_file(path)
     assert not made.exists()
