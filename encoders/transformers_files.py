@@ -29,6 +29,8 @@ def load_transformer(cls: str, name: str | Path, where: str, forms: str, **optio
         import transformers
     except ImportError:
         raise InputError(f"{where}: needs another package: pip install transformers") from None
+    if (Path(name) / "adapter_config.json").is_file():  # without PEFT the library leaves it out and says nothing
+        raise InputError(f"{where}: an adapter (PEFT), which is not read; merge it into its model: merge_and_unload()")
     auto, options = getattr(transformers, cls), options | {"trust_remote_code": False}
     try:
         with _silent(Path(name).is_dir()):

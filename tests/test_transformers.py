@@ -206,6 +206,13 @@ def test_a_model_that_needs_much_more_memory_than_its_files_have_bytes_is_refuse
         pretrained(str(folder), -1, "mean", "cpu", tmp_path)
 
 
+def test_an_adapter_next_to_its_model_is_refused(tmp_path: Path) -> None:
+    tiny(tmp_path, "Bert", **BERT)
+    (tmp_path / "adapter_config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"an adapter \(PEFT\), which is not read; merge it"):
+        pretrained(str(tmp_path), "last", "mean", "cpu", tmp_path / "work")
+
+
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     folder = tiny(tmp_path, "Bert", **BERT)
     for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
