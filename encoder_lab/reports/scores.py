@@ -84,7 +84,7 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
         others = [place for place, (source, _) in enumerate(runs) if source != path]
         place = next((place for place in others if _is_same(runs[place][1], run)), None)
         if place is None:
-            runs.append((path, run))
+            runs.append((path, _completed(run, [other for _, other in runs])))
             continue
         known = {_measured(row) for other in others for row in runs[other][1].rows}  # also of an evaluation's folder
         source, same = runs[place]
@@ -92,6 +92,24 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
         stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT}
         runs[place] = source, replace(same, rows=rows, settings={**stated, **same.settings})
     return [run for _, run in runs]
+
+
+def _completed(run: Run, others: Sequence[Run]) -> Run:
+    """A run of a file with the settings that the file has only as a fingerprint, if another seed of its model has them.
+
+    A run of that seed with other scores is no second seed: then the run stays another model.
+    """
+    stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT}
+    ours = identity(replace(run, settings=stated))
+    seeds = [
+        other
+        for other in others
+        if identity(replace(other, settings={k: v for k, v in other.settings.items() if k in stated})) == ours
+        and hashed(identity(other, *stated)) == run.settings.get(FINGERPRINT)
+    ]
+    if not seeds or any(agree(other, run, ("seed", "run.seed")) for other in seeds):
+        return run
+    return replace(run, settings={**seeds[0].settings, **stated})
 
 
 def _is_same(run: Run, again: Run) -> bool:

@@ -113,6 +113,20 @@ def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path: Pat
     assert [(model.variant, len(model.runs)) for model in reported] == [("(0)", 2), ("(2)", 1)]
 
 
+@pytest.mark.parametrize(("seed", "size", "seeds"), [(2, 300, [2]), (2, 2000, [1, 1]), (1, 300, [1, 1])])
+def test_a_file_next_to_a_folder_is_another_seed_of_its_model(
+    tmp_path: Path, seed: int, size: int, seeds: list[int]
+) -> None:
+    """Not with other data, and not of the same seed with other scores."""
+    folder, more = (
+        with_settings(run_of(tmp_path / name, seed=s, more=points), f"corpus: {{size: {of}}}\n")
+        for name, s, points, of in (("a", 1, 0.0, 300), ("b", seed, 3.0, size))
+    )
+    file = tmp_path / "b.csv"
+    file.write_text(as_csv(scores(more)), encoding="utf-8")
+    assert [len(model.runs) for model in models_of(runs_in([folder, file]))] == seeds
+
+
 def test_without_scores_it_says_so(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", own=())
     (run / "probes.csv").unlink()
