@@ -115,7 +115,7 @@ def _questions(folder: Path, name: str) -> Downstream:
 def _paraphrases(folder: Path, name: str) -> Downstream:
     def rows(path: Path) -> Iterator[DownstreamItem]:
         for number, fields in _fields(path, 5):
-            if number > 1:
+            if number > 1 or fields[0] != "Quality":  # the header
                 yield DownstreamItem(fields[3], fields[4], _label(path, number, fields[0], ("0", "1")))
 
     train, test = (_items(path, rows(path), pairs=True) for path in _files(folder, name))

@@ -330,6 +330,15 @@ def test_items_are_sorted_by_length_and_label_as_the_toolkit_sorts_them(tmp_path
     assert items.sentences[0] == "calm café 1"  # class 0 is the second file; of equal keys the order of the file stays
 
 
+def test_the_first_pair_of_a_file_without_the_header_is_read(tmp_path: Path) -> None:
+    (wanted,), _ = read_downstream(folder_of_tasks(tmp_path), ["MRPC"])
+    for name in TASKS["MRPC"].files:
+        path = tmp_path / "downstream" / name
+        path.write_text(path.read_text().partition("\n")[2])
+    (task,), _ = read_downstream(tmp_path, ["MRPC"])
+    assert task.fingerprint == wanted.fingerprint
+
+
 def test_a_pair_without_a_gold_score_is_left_out(tmp_path: Path) -> None:
     (task,), _ = read_downstream(folder_of_tasks(tmp_path), ["STS13"])
     assert {len(part.gold) for part in task.parts.values()} == {5}
