@@ -38,13 +38,6 @@ def of_pairs(lab: Lab, folder: Path, corpus: Path) -> list[str]:
     return lab.settings(folder / "r", "corpus=multi30k", f"corpus.root={corpus}", "probes=none")
 
 
-@pytest.mark.parametrize(("group", "choice"), [("encoder", "bilstm_max"), ("objective", "nmt_enfr")])
-def test_an_unknown_choice_lists_the_choices(lab: Lab, group: str, choice: str) -> None:
-    said = complaint(lab, f"{group}=nonsense")
-    assert "nonsense" in said
-    assert choice in said
-
-
 def test_a_limit_that_leaves_no_batch_is_one_line(lab: Lab, tmp_path: Path) -> None:
     said = complaint(lab, *lab.settings(tmp_path / "r"), "probes=none", "trainer.limit_val_batches=0.01")
     assert "limit_val_batches" in said
