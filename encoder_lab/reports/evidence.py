@@ -167,7 +167,7 @@ def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch
     seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
     others = ", ".join(model.title for model in models if all(model is not first for first in used))
     notes = [*dict.fromkeys(chain(*elsewhere)), *([seeds] if alone else [])]
-    return [*notes, *([f"Used for correlations alone: {others}."] if others else [])]
+    return [*notes, *([f"Used for correlations and sizes alone: {others}."] if others else [])]
 
 
 @cache
@@ -219,7 +219,7 @@ def _means(runs: Sequence[Run], epoch: str) -> dict[str, Point]:
 
 
 def _point(rows: Sequence[ProbeRow]) -> Point:
-    """The score of one run, or the mean over seeds, with the interval of the tables."""
+    """The score of one run, or the mean over seeds; its interval does not end at 0 and 100."""
     return _mean_point([row.interval for row in rows])._replace(answers=answers_of(rows))
 
 

@@ -10,7 +10,7 @@ from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
 from encoder_lab.reports.runs import OWN_SCORES, by_epoch, grouped, mean_of_seeds, rows_by_task
-from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note
+from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note, stopped
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name, with_ties
 from probes.facts import facts_of
@@ -220,6 +220,7 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     seeds = {model.title: [len(model.runs)] for model in models if own_cell(model)}
     notes = [
         *([which] if ours else []),
+        *stopped(models),
         *mixed([row for row in shown if not row.source], "corpora"),
         *seeds_note(seeds, errors="of the seeds"),
     ]

@@ -147,9 +147,9 @@ def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) ->
     return [*stopped(models, suite), *elsewhere]
 
 
-def stopped(models: Sequence[ReportedModel], suite: str) -> list[str]:
-    """The models that have not had all their epochs."""
-    runs = [(model.title, run) for model in models for run in model.runs if run.has(suite)]
+def stopped(models: Sequence[ReportedModel], suite: str = "") -> list[str]:
+    """The models that have not had all their epochs, of those with scores of a suite."""
+    runs = [(model.title, run) for model in models for run in model.runs if not suite or run.has(suite)]
     names = dict.fromkeys(f"{title} ({run.unfinished})" for title, run in runs if run.unfinished)
     return [f"Training was stopped, or goes on: {'; '.join(names)}."] if names else []
 

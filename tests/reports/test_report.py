@@ -480,7 +480,8 @@ def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path: Path
 ])  # fmt: skip
 def test_a_run_that_was_stopped_is_named_in_tables_and_findings(tmp_path: Path, settings: str, note: str) -> None:
     run = models(with_settings(run_of(tmp_path / "run"), settings))
-    for notes in (probing_table(run, "probing", published_names=[]).notes, evidence_of(run).notes):
+    tables = probing_table(run, "probing", published_names=[]), training_table(run, [])
+    for notes in (*(table.notes for table in tables), evidence_of(run).notes):
         assert [n for n in notes if "stopped" in n] == ([f"Training was stopped, or goes on: {note}."] if note else [])
 
 
