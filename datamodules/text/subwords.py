@@ -1,6 +1,7 @@
 """Target subwords: byte-pair encoding (BPE) with SentencePiece."""
 
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -16,6 +17,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write, refuse_special
 
 BEGIN, END = 2, 3  # rows of the sentence marks
+RESERVED = re.compile("<(pad|unk|s|/s)>")  # the library reads over them, as if their letters were in no word
 SPECIAL_ROWS = 5  # padding, unknown, both sentence marks, and the mark where a word begins
 
 
@@ -45,6 +47,8 @@ class Subwords:
         """
         counts = Counter(chain.from_iterable(map(str.split, sentences)))
         refuse_unspaced(counts)
+        others = (word for word in counts if not RESERVED.search(word))
+        missed = "".join(sorted(set("".join(filter(RESERVED.search, counts))).difference(*others)))
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(
@@ -55,6 +59,7 @@ class Subwords:
                 vocab_size=size + len(set(chain.from_iterable(counts))) + SPECIAL_ROWS,
                 hard_vocab_limit=False,
                 character_coverage=1.0,
+                **({"required_chars": missed} if missed else {}),
                 normalization_rule_name="identity",
                 num_threads=1,  # the same codes on every machine
                 pad_id=PADDING,
