@@ -49,6 +49,7 @@ class Subwords:
         refuse_unspaced(counts)
         others = (word for word in counts if not RESERVED.search(word))
         missed = "".join(sorted(set("".join(filter(RESERVED.search, counts))).difference(*others)))
+        required: dict[str, Any] = {"required_chars": missed} if missed else {}  # an empty one would change the file
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(
@@ -59,7 +60,7 @@ class Subwords:
                 vocab_size=size + len(set(chain.from_iterable(counts))) + SPECIAL_ROWS,
                 hard_vocab_limit=False,
                 character_coverage=1.0,
-                **({"required_chars": missed} if missed else {}),
+                **required,
                 normalization_rule_name="identity",
                 num_threads=1,  # the same codes on every machine
                 pad_id=PADDING,
