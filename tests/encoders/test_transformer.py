@@ -42,5 +42,5 @@ def test_a_transformer_equals_layers_of_pytorch_with_a_norm_and_pooling(pooling:
 
 
 def test_a_width_that_heads_do_not_divide_is_refused() -> None:
-    with pytest.raises(InputError, match="encoder.dim=10: give a multiple of encoder.heads=4"):
+    with pytest.raises(InputError, match=r"encoder.dim=10: give a multiple of encoder.heads=4"):
         TransformerEncoder(5, dim=10, heads=4)
