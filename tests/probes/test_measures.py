@@ -143,7 +143,9 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
         assert gain.test_accuracy == pytest.approx(100 - bits.test_accuracy, abs=8)
     hard = hard_items(task)
     assert by_name["hard", "Length", "mlp"].hyperparameters == {"items": hard.sum()}
-    assert by_name["hard", "Length", "mlp"].answers.right.tolist() == task_row.answers.right[hard].tolist()
+    right = task_row.answers.right[hard]
+    assert by_name["hard", "Length", "mlp"].answers.right.tolist() == right.tolist()
+    assert by_name["hard", "Length", "mlp"].test_accuracy == pytest.approx(100 * right.mean(), abs=0.005)
     text = measures("m", [task_row], rows)
     assert f" {paired.difference:.1f} ±{(paired.high - paired.low) / 2:.1f}" in text
     assert all(name in text for name in ("probing", "selectivity", "bits", "gain over bov"))

@@ -42,16 +42,17 @@ def test_a_part_of_a_gain_is_reached_between_two_steps() -> None:
 
 
 def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no_step() -> None:
-    (model,) = orders(models_of([trained()]), "probing", "mlp")
-    assert [learnt.task for learnt in model.tasks] == ["SentLen", "WC", "Tense", "BShift"]
+    late = {"ObjNum": (0, 80, 80, 100)}  # has 90% of its gain after SentLen
+    (model,) = orders(models_of([trained(CURVES | late)]), "probing", "mlp")
+    assert [learnt.task for learnt in model.tasks] == ["ObjNum", "SentLen", "WC", "Tense", "BShift"]
     halves = [learnt.at[0] for learnt in model.tasks]
-    assert [half[0] for half in halves[:3]] == [7.5, 20, 30]
-    assert all(low <= value <= high for value, low, high in halves[:3])
+    assert [half[0] for half in halves[:4]] == [6.25, 7.5, 20, 30]
+    assert all(low <= value <= high for value, low, high in halves[:4])
     assert "BShift" in as_text([model])
     (chart,) = charts_of_order([model]).charts
-    assert [dot.x[0] for dot in chart.series if dot.name == "SentLen"] == list(model.tasks[0].at)
-    assert list(chart.y.ticks.values()) == ["SentLen", "WC", "Tense"]
-    assert np.isnan(halves[3]).all()
+    assert [dot.x[0] for dot in chart.series if dot.name == "SentLen"] == list(model.tasks[1].at)
+    assert list(chart.y.ticks.values()) == ["ObjNum", "SentLen", "WC", "Tense"]
+    assert np.isnan(halves[4]).all()
 
 
 def test_more_test_items_give_a_narrower_interval() -> None:

@@ -1,8 +1,11 @@
 """Each measure has its known value on a distribution that has one."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 import torch
+from scipy.stats import t
 from torch import Tensor
 
 from probes.geometry import measures
@@ -123,6 +126,27 @@ def test_cka_is_the_published_one_where_there_are_many_vectors() -> None:
     x, y = first - first.mean(0), other - other.mean(0)
     plain = (y.T @ x).norm() ** 2 / ((x.T @ x).norm() * (y.T @ y).norm())
     assert measures.similarity(first, other)[0] == pytest.approx(100 * float(plain), abs=0.5)
+
+
+def test_hsic_is_the_mean_over_all_quadruples_of_items() -> None:
+    first, second = (measures.gram(torch.randn(10, 3)) for _ in range(2))
+    i, j, q, r = torch.tensor(list(permutations(range(10), 4))).T
+    mean = (first[i, j] * (second[i, j] + second[q, r] - 2 * second[i, q])).mean()  # Song et al. 2012, equation 4
+    assert float(measures.hsic(first, second)[0]) == pytest.approx(float(mean))
+
+
+def test_the_jackknife_of_a_mean_has_students_interval() -> None:
+    items = torch.randn(measures.GROUPS)
+    means = torch.cat([items.mean()[None], (items.sum() - items) / (len(items) - 1)])
+    expected = t.interval(0.95, len(items) - 1, items.mean(), items.std() / len(items) ** 0.5)
+    assert measures._interval(means)[1:] == pytest.approx(expected, abs=1e-3)
+
+
+def test_two_nn_is_the_estimate_of_the_paper() -> None:
+    vectors = np.random.default_rng(2).normal(size=(50, 3))
+    distances = np.sort(np.linalg.norm(vectors[:, None] - vectors, axis=2), 1)
+    expected = (50 - 1) / np.log(distances[:, 2] / distances[:, 1]).sum()
+    assert measures.two_nn(torch.from_numpy(vectors))[0] == pytest.approx(expected)
 
 
 def test_the_jackknife_of_hsic_is_hsic_without_each_group() -> None:
