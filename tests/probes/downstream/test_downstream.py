@@ -68,6 +68,14 @@ def test_modern_nested_folds_agree_with_scikit_learn() -> None:
     assert abs(int((scores.predicted == items.y.numpy()).sum()) - right) <= 1
 
 
+def test_modern_folds_choose_the_l2_that_is_best_on_held_out_items_and_read_rare_classes() -> None:
+    """A quarter of the items are of the second class; with a high L2 all are taken for the first."""
+    x = separable(300).x
+    scores = nested(Tensors(x, (x[:, 0] > 0.7).long()), 2, 3, Grid(l2=(1e-3, 1e3)).logistic(), seed=5)
+    assert max(scores.l2) < 0.1
+    assert min(scores.dev_accuracy, scores.test_accuracy) > 90
+
+
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
 def test_labels_that_are_noise_stay_at_chance(grid: Grid) -> None:
     items = separable(300)
