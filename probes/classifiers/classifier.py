@@ -103,7 +103,8 @@ def deviation_and_mean(x: Features) -> tuple[Tensor, Tensor]:
         return x.deviation_and_mean()
     assert isinstance(x, Tensor)
     mean = x.mean(0)
-    unit = x[:ROWS].abs().max().clamp_min(SMALLEST).log2().round().exp2()  # exact; squares of large numbers are finite
+    largest = torch.stack(x.aminmax()).abs().max().clamp_min(SMALLEST)
+    unit = largest.log2().round().exp2()  # exact; squares of large numbers are finite
     squares = sum(((part - mean).div_(unit).square_().sum(0) for part in x.split(ROWS)), torch.zeros_like(mean))
     return (squares / len(x)).sqrt().mul_(unit), mean
 

@@ -13,7 +13,7 @@ import torch
 from encoder_lab.errors import InputError
 from probes.classifiers import classifier
 from probes.classifiers.cells import Cells, predict
-from probes.classifiers.classifier import Grid, Labelled, optimal, probe
+from probes.classifiers.classifier import ROWS, Grid, Labelled, deviation_and_mean, optimal, probe
 from probes.classifiers.examples import Fitted
 from probes.classifiers.modern import _stages, successive_halving
 from tests.labelled_vectors import features_that_go_together, random_labels, separable, three
@@ -115,6 +115,12 @@ def test_modern_is_invariant_to_the_scale_of_the_vectors(grid: Grid, scale: floa
     splits = three(separable, 200, 60, 60, classes=3)
     scaled = tuple(Labelled(np.float32(scale) * part.vectors + np.float32(shift), part.labels) for part in splits)
     assert probe(*scaled, 3, grid, seed=1).test_accuracy == 100
+
+
+def test_deviations_are_those_of_all_rows_also_where_the_first_are_zero() -> None:
+    x = torch.cat([torch.zeros(ROWS, 3), torch.randn(500, 3)])
+    for got, expected in zip(deviation_and_mean(x), torch.std_mean(x, 0, correction=0), strict=True):
+        torch.testing.assert_close(got, expected)
 
 
 SEARCHES = {"optimum": optimal, "race": partial(successive_halving, seed=1)}
