@@ -2,8 +2,9 @@
 
 import json
 import re
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -16,6 +17,7 @@ from encoder_lab.storage.files import inside, refuse_special
 from encoders.load import MOST_LAYERS
 
 COUNT = re.compile(r"(layers?|experts|blocks|groups)$")  # settings that say how often a part is built
+NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")  # of a layer, in the name of a weight
 PACKED, SMALL = 8, 10**7  # numbers in a byte of weights at most; numbers that any machine has memory for
 
 
@@ -50,7 +52,15 @@ def load_transformer(cls: str, name: str | Path, where: str, forms: str, **optio
         raise InputError(f"{where}: {why}; {forms}") from None
     if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):  # the library makes one where there are no files
         raise InputError(f"{where}: the tokenizer has no words; add the tokenizer.json of the model")
+    if left_out := _layers_left_out(model, info["unexpected_keys"]):
+        print(f"{where}: config.json leaves out layers that are in the weights, such as {left_out[0]}", file=sys.stderr)
     return tokenizer, model, sorted(info["missing_keys"])
+
+
+def _layers_left_out(model: Any, unused: Iterable[str]) -> list[str]:
+    """The unused weights that have the name of a weight of the model, but for the numbers of layers, sorted."""
+    own = tuple({NUMBER.sub("", name) for name in model.state_dict() if NUMBER.search(name)})
+    return sorted(name for name in unused if NUMBER.sub("", name).endswith(own))
 
 
 def lacks_end(name: str | Path, tokenizer: Any) -> bool:

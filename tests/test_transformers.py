@@ -213,6 +213,22 @@ def test_an_adapter_next_to_its_model_is_refused(tmp_path: Path) -> None:
         pretrained(str(tmp_path), "last", "mean", "cpu", tmp_path / "work")
 
 
+@pytest.mark.parametrize("cls", ["BertModel", "BertForMaskedLM"])  # the second has names of another form in its file
+def test_layers_that_config_json_leaves_out_are_said(
+    tmp_path: Path, cls: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import transformers
+
+    folder = tiny(tmp_path, "Bert", **BERT)
+    settings = transformers.BertConfig.from_pretrained(folder)
+    getattr(transformers, cls)(settings).save_pretrained(folder)
+    pretrained(str(folder), "last", "mean", "cpu", tmp_path / "work")
+    assert "leaves out" not in capsys.readouterr().err
+    (folder / "config.json").write_text(json.dumps(settings.to_dict() | {"num_hidden_layers": 1}))
+    pretrained(str(folder), "last", "mean", "cpu", tmp_path / "work")
+    assert "config.json leaves out layers that are in the weights, such as" in capsys.readouterr().err
+
+
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     folder = tiny(tmp_path, "Bert", **BERT)
     for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):

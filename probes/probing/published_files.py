@@ -103,7 +103,10 @@ def read_rows(path: Path, gold: str) -> dict[str, list[TaskRow]]:
     """The rows of each split. `gold`: the column with "label" or "score". Raises InputError naming file and line."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    if gold == "label" and "score" in columns_of(path):
+    columns = columns_of(path)
+    if {"label", "score"} <= set(columns):
+        raise InputError(f"{path}: both label and score; write the file with one of them")
+    if gold == "label" and "score" in columns:
         raise InputError(f"{path}: scores in place of labels; give it as suite=downstream downstream.more=[{path}]")
     rows: dict[str, list[TaskRow]] = {split: [] for split in SPLITS}
     texts = 0
@@ -170,6 +173,8 @@ def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskR
     value = record.get(gold)
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 1.0 and 1 are one label
+    if isinstance(value, bool):
+        value = str(value).lower()  # as JSON writes it
     value = str(value).strip() if isinstance(value, str | int | float) and value == value else ""  # nor NaN
     texts = [record.get("sentence"), *([record["sentence2"]] if "sentence2" in record else [])]
     if tag not in SPLITS or not value or not all(isinstance(text, str) and text.strip() for text in texts):

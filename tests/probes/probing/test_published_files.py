@@ -143,6 +143,7 @@ def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path
 
 @pytest.mark.parametrize(("text", "said"), [
     (PAIRS.replace("label", "score", 1), "scores in place of labels; give it as suite=downstream"),
+    (PAIRS.replace("split", "score\tsplit", 1), "both label and score; write the file with one of them"),
     (PAIRS.replace("b  no", "", 1), r"more.tsv:2: expected split .*, and sentence2 of a pair"),
     (PAIRS.replace("dev\tyes", "dev\tmaybe"), r"more.tsv:5: label 'maybe' is not among"),
     (PAIRS.replace("b  no", '"he said ""no"""', 1), r"more.tsv:2: '\"he said .* the quotation marks of CSV; write"),
@@ -162,6 +163,7 @@ def test_a_label_of_json_lines_is_one_text_or_number(tmp_path: Path, label: str)
 
 @pytest.mark.parametrize(("text", "file"), [
     (JSON.replace('"no"', "0").replace('"yes"', "1") + JSON.splitlines()[0].replace('"yes"', "1.0"), "mine.jsonl"),
+    (JSON.replace('"no"', "false") + JSON.splitlines()[0].replace('"yes"', '"false"'), "mine.jsonl"),
     (GOOD + "tr\t5 \ta , b .\n", "mine.txt"),
 ])  # fmt: skip
 def test_two_ways_to_write_a_label_are_one_class(tmp_path: Path, text: str, file: str) -> None:
