@@ -1,7 +1,7 @@
 """Scores by layer: tasks by layers, as in Figure 8 of Chen et al. 2019."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ class LayerScores(NamedTuple):
     title: str
     numbers: list[int]  # of the layers, from the first
     cells: dict[str, list[TableCell | None]]  # by task, in the order of rows: L scores, None where there is none
+    unranked: Collection[str] = ()  # tasks where a higher score is no better one
 
     def scores(self, task: str) -> np.ndarray:
         """(L,) in percent, NaN where there is none."""
@@ -49,13 +50,15 @@ class LayerScores(NamedTuple):
         return (self.scores(task) - low) / (high - low if high > low else 1.0)
 
     def best(self, task: str) -> list[bool]:
-        """Which layers have the best score at the precision that is printed (L,)."""
-        rounded = self.scores(task).round(1)
-        return (rounded == np.nanmax(rounded)).tolist()
+        """Which layers have the best score as it is printed (L,); none where a higher one is no better."""
+        printed = [round(score, 1) for score in self.scores(task).tolist()]  # as `:.1f` does, NumPy does not
+        best = float(np.nanmax(printed))
+        return [task not in self.unranked and score == best for score in printed]
 
     def margin(self, task: str) -> str:
-        """Half of the interval of the best score, as ±1.2."""
-        return next(cell.margin for cell, best in zip(self.cells[task], self.best(task), strict=True) if cell and best)
+        """Half of the interval of the best score, as ±1.2; empty without one."""
+        scores = zip(self.cells[task], self.best(task), strict=True)
+        return next((cell.margin for cell, best in scores if cell and best), "")
 
 
 def layer_of(name: str) -> tuple[int, str] | None:
@@ -65,21 +68,30 @@ def layer_of(name: str) -> tuple[int, str] | None:
 
 
 def layers_of_models(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list[LayerScores]:
-    """Every model with layers, on all suites that it was scored on. Raises InputError if there is none."""
+    """Every model with layers, on all suites that it was scored on. Raises InputError if there is none.
+
+    A task of a name that an earlier suite has, as `bits` of the probing tasks, has its suite before it.
+    """
     single = [model for model in models if layer_of(model.name)]
     if not single:
         raise InputError(f"no scores by layer; make them with: {COMMAND}")
     joined: dict[tuple[str, str], TableRow] = {}
-    for suite in scored_suites(single):
+    known: dict[str, str] = {}  # tasks with their suites
+    for suite in sorted(scored_suites(single), key="probing".__ne__):
         rows = probing_table(single, suite, epoch, classifier, []).rows
-        for layers in by_layer((row.encoder, row.name, row.cells) for row in rows).values():
-            shared = [task for task in next(iter(layers.values())) if all(task in cells for cells in layers.values())]
-            if suite == "probing" and len(shared) > 1:
-                for cells in layers.values():
-                    cells[PROBING] = TableCell(float(np.mean([cells[task].score for task in shared])))
+        tasks = dict.fromkeys(task for row in rows for task in row.cells if task != PROBING)  # that mean is made below
+        names = {task: f"{suite} {task}" if task in known else task for task in tasks}
         for row in rows:
-            joined.setdefault((row.encoder, row.name), replace(row, cells={})).cells.update(row.cells)
-    return _by_model(joined.values())
+            cells = {name: row.cells[task] for task, name in names.items() if task in row.cells}
+            joined.setdefault((row.encoder, row.name), replace(row, cells={})).cells.update(cells)
+        known |= dict.fromkeys(names.values(), suite)
+    for layers in by_layer((row.encoder, row.name, row.cells) for row in joined.values()).values():
+        probed = [task for task in next(iter(layers.values())) if known[task] == "probing"]
+        shared = [task for task in probed if all(task in cells for cells in layers.values())]
+        for cells in layers.values() if len(shared) > 1 else ():
+            cells[PROBING] = TableCell(float(np.mean([cells[task].score for task in shared])))
+    unranked = {task for task, suite in known.items() if not facts_of(suite).ranked}
+    return [model._replace(unranked=unranked) for model in _by_model(joined.values())]
 
 
 def published_layers() -> list[LayerScores]:

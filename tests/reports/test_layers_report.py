@@ -67,6 +67,25 @@ def test_the_mean_over_probing_tasks_is_of_those_that_all_layers_have(tmp_path: 
     assert layers.scores("Probing").tolist() == [80, 75]
 
 
+def test_a_task_of_one_name_in_two_suites_is_two_rows_and_a_code_has_no_best_layer(tmp_path: Path) -> None:
+    for number in (0, 1):
+        folder = layer_evaluation(tmp_path, number, "probing", {"Tense": 80.0 + number, "WC": 60.0})
+        more = (("bits", 40.0, "logreg"), ("selectivity", 20.0, "mlp"))
+        write_rows(
+            folder / "probes.csv", [ProbeRow(0, 0, s, "Tense", by, 1.0, v, v, v, {}, 1, 0.1) for s, v, by in more]
+        )
+        layer_evaluation(tmp_path, number, "discoeval", {"SPgum": 50.0})
+    reported = models(*sorted(tmp_path.glob("*/*")))
+    (layers,) = layers_of_models(reported, "best", "mlp")
+    scores = {task: layers.scores(task).tolist() for task in layers.cells}
+    assert scores.pop("SP") == [50, 50]
+    assert scores.pop("Probing") == [70, 70.5]
+    assert scores == {"Tense": [80, 81], "WC": [60, 60], "bits Tense": [40, 40], "selectivity Tense": [20, 20]}
+    assert layers.best("bits Tense") == [False, False]
+    assert layers.margin("bits Tense") == ""
+    assert charts_by_layer(layers_of_models(reported[::-1], "best", "mlp")).charts[0].rows == list(layers.cells)
+
+
 def test_the_published_layers_are_those_of_figure_8_with_the_mean_over_groups() -> None:
     elmo, bert = published_layers()
     assert (elmo.numbers, bert.numbers) == (list(range(3)), list(range(12)))
@@ -79,6 +98,7 @@ def test_the_published_layers_are_those_of_figure_8_with_the_mean_over_groups() 
 def test_equal_scores_as_printed_are_both_best_and_a_missing_one_is_left_out() -> None:
     layers = LayerScores("tiny", [0, 1, 2], {"SP": [TableCell(50.01), None, TableCell(49.99)]})
     assert layers.best("SP") == [True, False, True]
+    assert LayerScores("tiny", [0, 1], {"SP": [TableCell(70.35), TableCell(70.31)]}).best("SP") == [True, True]
     assert as_text([layers]).splitlines()[2].split() == ["SP", "*50.0", "*50.0"]
     assert [text.get_text() for text in draw(charts_by_layer([layers])).axes[0].texts] == ["50.0", "", "50.0", "–", "–"]
 
