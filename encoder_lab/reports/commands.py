@@ -76,7 +76,10 @@ def report_compare(arguments: SimpleNamespace) -> None:
 
 
 def report_training(arguments: SimpleNamespace) -> None:
-    write_table(training_table(reported(arguments, or_published=True), quoted(arguments)), arguments)
+    models = reported(arguments, or_published=True)
+    made = training_table(models, quoted(arguments))
+    refuse_without_effect(quoted(arguments) or [], [made] if models else [])
+    write_table(made, arguments)
 
 
 def report_stability(arguments: SimpleNamespace) -> None:
@@ -174,15 +177,14 @@ def report_html(arguments: SimpleNamespace) -> None:
     models, asked = reported(arguments), quoted(arguments)
     suites = scored_suites(models)
     tables = [probing_table(models, s, arguments.epoch, arguments.classifier, asked) for s in suites]
-    refuse_without_effect(asked or [], tables)
     if any(map(own_cell, models)):
         tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
+    refuse_without_effect(asked or [], tables)
     evidence = evidence_of(models, arguments.epoch)
     sections, items = list(charts(models, arguments)), items_of(models, arguments)
     findings = check(CLAIMS, evidence)
-    with atomic_write(arguments.out) as file:
-        file.write(page("Sentence encoders: what they learned", tables, sections, findings, items, evidence.notes))
-    print(arguments.out)
+    title = "Sentence encoders: what they learned"
+    write_text(page(title, tables, sections, findings, items, evidence.notes), arguments.out)
 
 
 def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ShownItem]:

@@ -162,15 +162,15 @@ def by_epoch(table: Iterable[Mapping[str, str]], column: str) -> dict[int, float
 
 def run_folders(paths: Iterable[Path]) -> list[Path]:
     """Each run folder with its evaluations, once; other folders stand for those inside. Raises InputError for none."""
-    runs: dict[Path, None] = {}
+    runs: dict[Path, Path] = {}  # by their places: a link to a run is no copy of it
     for folder in paths:
-        below = sorted(path.parent for path in folder.rglob(SETTINGS) if "wandb" not in path.parts)
+        below = sorted(path.parent for path in folder.rglob(SETTINGS) if "wandb" not in path.relative_to(folder).parts)
         if not below:
             problem = "no config.yaml there" if folder.exists() else "no such folder"
             raise InputError(f"{folder}: {problem}; give a run folder, runs/<objective>/<encoder>/<time>")
         is_run, evaluated = folder in below, folder / EVALUATIONS
-        runs |= dict.fromkeys(run for run in below if not is_run or run == folder or evaluated in run.parents)
-    return list(runs)
+        runs |= {run.resolve(): run for run in below if not is_run or run == folder or evaluated in run.parents}
+    return list(runs.values())
 
 
 def read_run(folder: Path) -> Run:

@@ -217,7 +217,7 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
     shown = list(rows.values())
     which = "Ours: the best epoch on dev; without (dev): on test, by evaluate.py model=RUN suite=objective."
-    seeds = {model.title: [len(model.runs)] for model in models if own_cell(model)}
+    seeds = {model.title: [len(cell.runs)] for model in models if (cell := own_cell(model))}
     notes = [
         *([which] if ours else []),
         *stopped(models),
@@ -243,13 +243,13 @@ def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     best = [(score, epoch) for score, epoch in scored if score is not None]
     if not best or len(best) < len(scored):
         return None
-    scores = [score for score, _ in best]
+    scores = [(score,) * 3 for score, _ in best]
     about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
     corpus = frozenset(f"{k}={v}" for k, v in model.runs[0].settings.items() if k.startswith("corpus"))
     if len(scores) == 1:
-        return TableCell(scores[0], about=about, test=corpus)
+        return TableCell(scores[0][0], about=about, test=corpus, runs=scores)
     highest = 100.0 if OWN_SCORES.get(model.runs[0].score.rsplit("/", 1)[-1]) else math.inf
-    return TableCell(*mean_within([(score,) * 3 for score in scores], highest), about, test=corpus)
+    return TableCell(*mean_within(scores, highest), about, test=corpus, runs=scores)
 
 
 def _means(

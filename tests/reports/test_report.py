@@ -143,7 +143,8 @@ def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path: 
     squares = [float(seed * seed) for seed in range(3)]
     runs = [run_of(tmp_path / str(s), seed=s, more=more, own=(0.0, 52 + more)) for s, more in enumerate(squares)]
     _, low, high = mean_of_runs([(52 + more, 50 + more, 54 + more) for more in squares])
-    probing, own = probing_table(models(*runs), "probing", published_names=[]), training_table(models(*runs), [])
+    begun = run_of(tmp_path / "begun", seed=3, own=())
+    probing, own = probing_table(models(*runs), "probing", published_names=[]), training_table(models(*runs, begun), [])
     (point,) = [points["WC"] for points in evidence_of(models(*runs)).probing.values()]
     assert probing.rows[0].cells["WC"][1:3] == (low, high)
     assert point.half == pytest.approx((high - low) / 2)
@@ -151,7 +152,8 @@ def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path: 
     assert any(
         n.startswith("Models with 3") and n.endswith("the test items and of the seeds (t).") for n in probing.notes
     )
-    assert own.notes[-1].endswith("interval, of the seeds (t).")  # metrics.csv has no interval of the items
+    # of the seeds that have a score; metrics.csv has no interval of the items
+    assert own.notes[-1] == "Models with 3 seeds: their mean with its 95% interval, of the seeds (t)."
 
 
 @pytest.mark.parametrize(("score", "highest"), [("val/bleu", 100.0), ("val/perplexity", 100.1)])
@@ -338,6 +340,12 @@ def test_published_scores_are_in_every_table_until_left_out(tmp_path: Path, repo
     assert "Conneau et al. 2018, Table" in out.read_text()
     assert main([report, str(tmp_path / "a"), "published=none", f"out={out}"]) == 0
     assert "Conneau et al. 2018, Table" not in out.read_text()
+
+
+def test_the_page_has_the_published_scores_of_training_alone_where_they_are_asked_for(tmp_path: Path) -> None:
+    out = tmp_path / "out.html"
+    assert main(["html", str(run_of(tmp_path / "a")), "published=conneau2018_table3", f"out={out}"]) == 0
+    assert set(re.findall(r"<small>(conneau2018_table\d)</small>", out.read_text())) == {"conneau2018_table3"}
 
 
 def test_test_scores_of_the_best_epoch_stand_next_to_those_on_dev(tmp_path: Path) -> None:
@@ -602,7 +610,9 @@ def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], r
     (["table", "{none}"], "no such folder"),
     (["table", "{run}", "suite=nonsense"], "no scores of the suite 'nonsense'; there are probing"),
     (["table", "{run}", "published=nonsense"], "no published table 'nonsense'"),
+    (["training", "{run}", "published=conneau2018_table2"], "conneau2018_table2: it has no score of these tasks"),
     (["curves", "{run}", "out=a.gif"], "ends in .png or .svg"),
+    (["html", "{run}", "out=a.png"], "this report is a text"),
     (["correlation", "{run}"], "no scores of the suite 'downstream'"),
     (["size", "{run}"], "no runs differ only in encoder.dim"),
     (["training", "{untrained}"], "no run has a score"),

@@ -34,8 +34,10 @@ def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(
 
 
 def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path: Path) -> None:
-    run, other = run_of(tmp_path / "a" / "b"), run_of(tmp_path / "a" / "c" / "d")
-    assert run_folders([other, tmp_path, run]) == [other, run]
+    run, other = run_of(tmp_path / "wandb" / "b"), run_of(tmp_path / "wandb" / "c" / "d")
+    assert run_folders([other, tmp_path / "wandb", run]) == [other, run]
+    (tmp_path / "last").symlink_to(run)
+    assert run_folders([run, tmp_path / "last"]) == [tmp_path / "last"]
 
 
 def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path: Path) -> None:
