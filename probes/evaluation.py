@@ -1,6 +1,7 @@
 """Scores of a model on tasks of any suites: each distinct text encoded once, each score computed once."""
 
 import json
+import warnings
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -194,6 +195,8 @@ class Evaluation:
 
     def _evaluated(self, task: Task, result: dict[str, Any]) -> Evaluated:
         outcome = Outcome(**(result | {"correct": unpacked(result["correct"])}))
+        for text in outcome.warnings:
+            warnings.warn(text, stacklevel=2)
         domains = correlations.unpacked(outcome.domains)
         row = ProbeRow(
             epoch=self.model.epoch,

@@ -53,6 +53,7 @@ class Outcome(NamedTuple):
     seconds: float
     chance: float | None = None  # the test score without knowledge: the most frequent class, 0 of a correlation
     domains: str = ""  # of a correlation: its predictions (probes/correlations.py)
+    warnings: Sequence[str] = ()  # given each time the score is shown, also from a cache
 
 
 class Task(Protocol):

@@ -2,7 +2,6 @@
 
 import itertools
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -67,11 +66,10 @@ class Shape:
         started = time.monotonic()
         matrix = matrix_of(vectors, self.sentences)
         size, width = matrix.shape
-        if size <= width and self.name == "EffRank":
-            at_most = f"EffRank of {size} vectors of {width} numbers is at most {size - 1}"
-            warnings.warn(f"{at_most}; more geometry.sentences= raise it", stacklevel=2)
+        at_most = f"EffRank of {size} vectors of {width} numbers is at most {size - 1}"
+        few = [f"{at_most}; more geometry.sentences= raise it"] if size <= width and self.name == "EffRank" else []
         value, low, high = MEASURES[self.name][0](matrix)
-        return Outcome(value, value, low, high, NO_ITEMS, {}, {}, time.monotonic() - started)
+        return Outcome(value, value, low, high, NO_ITEMS, {}, {}, time.monotonic() - started, warnings=few)
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")

@@ -77,15 +77,14 @@ class Use(DerivedTask):
         """The rise of the loss, in thousandths of a nat, or of the error, in points, with its 95% interval."""
         started = time.monotonic()
         vectors = erasures.vectors.features(self.task.train, alone)[:]
-        if len(vectors) <= vectors.shape[1]:
-            wide = f"{self.task.name}: {len(vectors)} vectors of {vectors.shape[1]} numbers"
-            warnings.warn(f"suite=use: {wide}: their covariance is mostly its prior; give more items", stacklevel=2)
+        (items, width), problems = vectors.shape, []
+        if items <= width:
+            problems = [f"{items} vectors of {width} numbers: their covariance is mostly its prior; give more items"]
         whitening = Whitening.of(vectors)
         erase = erase_classes(vectors, self.task.train.gold, whitening)
         control = erase_classes(vectors, control_task(self.task, "word", self.task.seed).train.gold, whitening)
-        if erase.rank == vectors.shape[1]:
-            everything = f"its classes span all {erase.rank} directions, so all that is left is the mean vector"
-            warnings.warn(f"suite=use: {self.task.name}: {everything}", stacklevel=2)
+        if erase.rank == width:
+            problems += [f"its classes span all {width} directions, so all that is left is the mean vector"]
         on, size = self.reading or self.part, self.examples
         nothing = erasures.unchanged(on, size)
         own = erasures.effect(on, size, erase, decode=True)
@@ -101,7 +100,8 @@ class Use(DerivedTask):
             **self._after(erasures, erase, device),
         }
         numbers = {name: round(value, 4) for name, value in numbers.items()}
-        return Outcome(rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, time.monotonic() - started)
+        said = [f"suite=use: {self.task.name}: {problem}" for problem in problems]
+        return Outcome(rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, time.monotonic() - started, warnings=said)
 
     def _after(self, erasures: Erasures, erase: Eraser, device: str) -> dict[str, float]:
         """The accuracy of an MLP on the erased vectors, with the widest layer of the grid; empty for other grids."""

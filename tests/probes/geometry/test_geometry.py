@@ -9,6 +9,8 @@ import torch
 from torch import nn
 
 from encoder_lab.errors import InputError
+from encoder_lab.model import Model
+from probes.evaluation import Evaluation
 from probes.geometry import measures
 from probes.geometry.history import VECTORS, file_of, read_state
 from probes.geometry.tasks import MEASURES, Shape, sentences_of
@@ -69,10 +71,13 @@ def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
         probed(tmp_path / "probes.csv", 1)
 
 
-def test_fewer_vectors_than_dimensions_are_measured_and_the_bound_is_printed() -> None:
+def test_fewer_vectors_than_dimensions_are_measured_and_the_bound_is_printed_also_from_a_cache(tmp_path: Path) -> None:
     vectors = Vectors(np.random.default_rng(1).normal(size=(60, 200)), SENTENCES)
-    with pytest.warns(UserWarning, match="EffRank of 60 vectors of 200 numbers is at most 59"):
-        assert SHAPES[0].score(vectors, "cpu").test <= 59
+    model = Model("", "random", lambda texts: vectors.matrix[vectors.of(texts).rows].numpy(), "its name")
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="EffRank of 60 vectors of 200 numbers is at most 59"):
+            (score,) = Evaluation(model, SHAPES[:1], cache=tmp_path).scores()
+        assert score.row.test_accuracy <= 59
     assert all(np.isfinite(shape.score(vectors, "cpu")[:4]).all() for shape in SHAPES[1:])
 
 
