@@ -11,7 +11,7 @@ from datamodules.word_vectors.fasttext_check import BEHIND_WORD, Layout, check_b
 from datamodules.word_vectors.formats import open_bin
 from encoder_lab.errors import InputError
 
-END, PRIME, BASIS = b"</s>", 16777619, 2166136261  # of a sentence; of FNV-1a
+END = "</s>"  # of a sentence
 
 
 def open_lookup(path: Path) -> Any:
@@ -32,23 +32,17 @@ class FastTextFile:
 
     def get_word_vector(self, word: str) -> np.ndarray:
         """The mean (E,) of the vectors of a word, if the model has it, and of its n-grams; zero without any."""
-        total, rows = np.zeros(self.layout.dim, np.float32), self._rows(word.encode())
+        total, rows = np.zeros(self.layout.dim, np.float32), self._rows(word)
         for row in rows:
             total += self._row(row)
         return total * np.float32(1 / max(1, len(rows)))
 
-    def _rows(self, word: bytes) -> list[int]:
-        own = [self._places[word]] if word in self._places else []
-        return own if word == END else [*own, *self._ngrams(b"<" + word + b">")]
-
-    def _ngrams(self, word: bytes) -> list[int]:
-        starts = [place for place, byte in enumerate(word) if byte & 0xC0 != 0x80]  # of characters in UTF-8
-        ends, longest, rows = [*starts[1:], len(word)], max(0, self.layout.longest), []
-        for first, start in enumerate(starts):
-            for size, end in enumerate(ends[first : first + longest], 1):
-                if size >= self.layout.shortest and not (size == 1 and (start == 0 or end == len(word))):
-                    rows.append(self.layout.ngrams + _hash(word[start:end]) % self.layout.bucket)
-        return rows
+    def _rows(self, word: str) -> list[int]:
+        own = [self._places[key]] if (key := word.encode()) in self._places else []
+        if word == END:
+            return own
+        sizes = self.layout.shortest, self.layout.longest, self.layout.bucket
+        return [*own, *(self.layout.ngrams + row for row in ngram_rows(word, *sizes))]
 
     def _row(self, row: int) -> np.ndarray:
         size = 4 * self.layout.dim
@@ -72,8 +66,19 @@ class FastTextFile:
         return places
 
 
-def _hash(ngram: bytes) -> int:
-    value = BASIS
-    for byte in ngram:
-        value = (value ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * PRIME & 0xFFFFFFFF  # bytes are signed there
+def ngram_rows(word: str, shortest: int, longest: int, buckets: int) -> list[int]:
+    """The buckets of the character n-grams of `<word>`, without its marks alone. It is also in exported encoders."""
+    text, rows = f"<{word}>", []
+    for start in range(len(text)):
+        for end in range(start + max(1, shortest), min(start + longest, len(text)) + 1):
+            if end - start > 1 or (start > 0 and end < len(text)):
+                rows.append(fasttext_hash(text[start:end].encode()) % buckets)
+    return rows
+
+
+def fasttext_hash(text: bytes) -> int:
+    """The 32-bit FNV-1a hash of fastText, which reads bytes with a sign."""
+    value = 2166136261
+    for byte in text:
+        value = (value ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619 & 0xFFFFFFFF
     return value

@@ -1,6 +1,6 @@
 """Sentences to rows of words and vectors of unknown words, as the run read them. A part of each export.
 
-Imports nothing of this project: `encoders/portable/source.py` puts it into the exported file.
+`encoders/portable/source.py` puts it into the exported file, with what it imports of this project.
 """
 
 import unicodedata
@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from datamodules.word_vectors.fasttext_model import ngram_rows
 
 UNKNOWN_ROW = 1  # row 0 is padding
 
@@ -54,24 +56,7 @@ class TextReader:
 
     def composed(self, word: str) -> np.ndarray:
         """The mean (E,) of the vectors of the word's n-grams; zeros if there are none."""
-        rows = self.ngram_rows(word) if self.ngrams is not None else []
-        return self.ngrams[rows].mean(0) if self.ngrams is not None and rows else np.zeros(self.dim, np.float32)
-
-    def ngram_rows(self, word: str) -> list[int]:
-        """The buckets of the character n-grams of `<word>`."""
-        assert self.ngrams is not None
-        text, rows = f"<{word}>", []
-        for start in range(len(text)):
-            for end in range(start + self.shortest_ngram, min(start + self.longest_ngram, len(text)) + 1):
-                if end - start > 1 or (start > 0 and end < len(text)):
-                    rows.append(hash_of(text[start:end].encode()) % len(self.ngrams))
-        return rows
-
-
-def hash_of(text: bytes) -> int:
-    """The 32-bit FNV-1a hash of fastText, which reads bytes with a sign."""
-    value = 2166136261
-    for byte in text:
-        value ^= byte if byte < 128 else byte | 0xFFFFFF00
-        value = value * 16777619 & 0xFFFFFFFF
-    return value
+        if self.ngrams is None:
+            return np.zeros(self.dim, np.float32)
+        rows = ngram_rows(word, self.shortest_ngram, self.longest_ngram, len(self.ngrams))
+        return self.ngrams[rows].mean(0) if rows else np.zeros(self.dim, np.float32)

@@ -5,7 +5,8 @@ import torch
 from torch import tensor
 
 from encoders.bov import BagOfVectors
-from encoders.pooling import end_pool, last_pool, max_pool, mean_pool, valid
+from encoders.packed import pack
+from encoders.pooling import end_pool, last_pool, max_pool, mean_pool, packed_mean_pool, valid
 
 #        sentence 1: two words and padding          sentence 2: three words
 STATES = tensor([[[-1.0, 2, 5, 1], [-3, 4, 0, 2], [9, 9, 9, 9]], [[1, 1, 1, 1], [2, 0, 2, 0], [6, -1, 0, -1]]])
@@ -24,6 +25,13 @@ def test_valid_marks_the_words() -> None:
 ])  # fmt: skip
 def test_words_are_pooled_without_padding(pool: Callable[..., torch.Tensor], vectors: list[list[float]]) -> None:
     assert pool(STATES, LENGTHS).tolist() == vectors
+
+
+def test_the_mean_of_many_words_in_bfloat16_is_exact() -> None:
+    lengths = tensor([2000, 3])
+    states = torch.full((2, int(lengths.sum()), 2), 0.3, dtype=torch.bfloat16)
+    mean = packed_mean_pool(states, pack(lengths, 2000))
+    torch.testing.assert_close(mean, torch.full((2, 4), float(states[0, 0, 0])))
 
 
 def test_nan_in_padding_does_not_change_the_maximum() -> None:
