@@ -29,7 +29,8 @@ LOOKS: dict[str, Look] = {
     "CoordInv": ("#B5B300", SEMANTICS),
 }
 COLOURS = ("#1F77B4", "#D62728", "#2CA02C", "#FF7F0E", "#7B3FB5", "#17C3D6", "#7A4A2B", "#F06EC0", "#8A8A8A", "#B5B300")
-STYLES: tuple[Style, ...] = ("solid", "dashed", "dotted")  # of lines that have no group, ten of each
+STYLES: tuple[Style, ...] = ("solid", "dashed", "dotted")
+OTHERS: list[Look] = [(colour, style) for style in STYLES for colour in COLOURS]  # of lines that have no group
 TASKS = tuple(LOOKS)
 OWN = "#000000"  # the objective's own score
 FIGURES = (".png", ".svg")  # endings of files
@@ -119,16 +120,16 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
-    """Colour and line style of each task of a chart. Names that are not the papers' take the colours that are free."""
-    used = {LOOKS[name][0] for name in names if name in LOOKS}
-    free = [colour for colour in COLOURS if colour not in used] or list(COLOURS)
+    """Colour and line style of each task of a chart. Names that are not the papers' take free ones, colours first."""
+    used = dict(LOOKS[name] for name in names if name in LOOKS)
+    free = sorted((look for look in OTHERS if look not in used.items()), key=lambda look: look[0] in used)
     others = [name for name in dict.fromkeys(names) if name not in LOOKS]
-    return {name: LOOKS[name] if name in LOOKS else look_at(others.index(name), free) for name in names}
+    return {name: LOOKS.get(name) or free[others.index(name) % len(free)] for name in names}
 
 
-def look_at(place: int, colours: Sequence[str] = COLOURS) -> Look:
+def look_at(place: int) -> Look:
     """Colour and line style of the line at a place, from 0."""
-    return colours[place % len(colours)], STYLES[place // len(colours) % len(STYLES)]
+    return OTHERS[place % len(OTHERS)]
 
 
 def with_ends(values: Sequence[float | Interval]) -> np.ndarray:

@@ -11,7 +11,7 @@ LATEX = {
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
 }
-MARKDOWN = re.compile(r"[\\`*\[\]|]|~~")  # an underscore within a word means nothing
+MARKDOWN = re.compile(r"[\\`*\[\]|]|~~|\b_+|_+\b")  # an underscore within a word means nothing
 FORMULA = ("=", "+", "-", "@")  # where a spreadsheet begins a formula
 NAME, TITLE = 100, 120  # characters of a name in a report, and of a title in a figure
 

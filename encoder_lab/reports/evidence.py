@@ -198,7 +198,8 @@ def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dic
 
 def _rated_odd(runs: Sequence[Run]) -> dict[str, Point]:
     """How many percent of the test sentences an evaluation calls modified, by task; the mean over seeds."""
-    sizes = [{row.task: len(row.answers.right) for row in run.rows if row.answers} for run in runs]
+    probed = [[row for row in run.rows if row.suite == "probing" and row.answers] for run in runs]
+    sizes = [{row.task: len(row.answers.right) for row in rows if row.answers} for rows in probed]
     seeds = grouped(
         (task, (percent, *wilson(round(percent * items / 100), items)))
         for run, of_run in zip(runs, sizes, strict=True)

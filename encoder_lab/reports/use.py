@@ -8,6 +8,7 @@ import numpy as np
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, in_order, looks, scored, signed_ticks
+from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.order import mean_agreement
 from encoder_lab.reports.runs import by_one_reader, grouped, mean_of_seeds, rows_by_task
@@ -93,13 +94,13 @@ def as_text(models: Sequence[ModelUse]) -> str:
         columns = [column for column in COLUMNS if any(column in use.numbers for use in model.properties)]
         heads = ["task", "known", "rise", "used", *(HEADS.get(column, column) for column in columns)]
         rule = ["---", "---:", "---:", "---", *["---:"] * len(columns)]
-        lines = [f"**{model.title}**", "", _line(heads), _line(rule)]
+        lines = [f"**{for_markdown(model.title)}**", "", _line(heads), _line(rule)]
         for use in model.properties:
             known = f"{use.known[0]:.1f}" if use.known else ""
             rise = "{:z.1f} [{:z.1f}, {:z.1f}]".format(*use.rise)
             formats = dict.fromkeys(columns, "z.1f") | {"rank": "g"}
             cells = [format(use.numbers[name], formats[name]) if name in use.numbers else "" for name in columns]
-            lines.append(_line([use.name, known, rise, use.verdict, *cells]))
+            lines.append(_line([for_markdown(use.name), known, rise, use.verdict, *cells]))
         if np.isfinite(model.seeds):
             lines += ["", f"Kendall's tau of the order of rises between its seeds: {model.seeds:.2f}"]
         blocks.append("\n".join(lines))

@@ -106,6 +106,7 @@ def in_lab(colour: str) -> np.ndarray:
 def test_ten_tasks_and_the_score_have_colours_that_differ(names: tuple[str, ...]) -> None:
     colours = [OWN, *(colour for colour, _ in looks(names).values())]
     assert min(np.linalg.norm(in_lab(a) - in_lab(b)) for a, b in combinations(colours, 2)) > 35
+    assert len(set(looks([*names, *map(str, range(20))]).values())) == len(names) + 20  # more differ in their style
 
 
 @pytest.mark.parametrize("charts", [charts_by_model, charts_by_task])

@@ -95,7 +95,8 @@ def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
     """Ten test sentences, 200 times: `modified` of ten are called so. `joined`: to another evaluation of the model."""
     folder = evaluation_of(tmp_path / "a", "untrained/bilstm_max", "probing", task="SOMO", objective="untrained")
     (row,) = read_rows(folder / "probes.csv")
-    write_rows(folder / "probes.csv", [replace(row, answers=Answers("t", np.ones(2000, bool)))])
+    hard = replace(row, suite="hard", answers=Answers("h", np.ones(9, bool)))
+    write_rows(folder / "probes.csv", [replace(row, answers=Answers("t", np.ones(2000, bool))), hard])
     predicted = np.array([0] * modified + [1] * (10 - modified))
     (measure,) = rated_odd(predicted, Items((), predicted)).items()
     upsert_csv(

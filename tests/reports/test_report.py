@@ -167,7 +167,7 @@ def test_an_interval_of_seeds_has_only_scores_that_can_be(tmp_path: Path, score:
 def small_table() -> Table:
     ours = [
         TableRow("", "A_b", "one", {"WC": TableCell(50.04, 48.0, 52.0, "epoch 2")}),
-        TableRow("", "A_b", "two", {"WC": TableCell(50.0)}),
+        TableRow("", "A_b", "two __2__", {"WC": TableCell(50.0)}),
     ]
     quoted = [TableRow("paper", "", "Hum. Eval.", {"WC": TableCell(100.0)}, competes=False)]
     return Table("a title", ["WC", "SOMO"], [*ours, *quoted], ["A note."])
@@ -182,7 +182,7 @@ def test_markdown_holds_scores_intervals_and_bold() -> None:
     assert markdown(small_table()).splitlines()[2:6] == [
         "| *A_b* | | |",
         "| one | **50.0**<br><sub>48.0–52.0</sub> |  |",
-        "| two | **50.0** |  |",
+        r"| two \_\_2\_\_ | **50.0** |  |",
         "| *paper* | | |",
     ]
 

@@ -34,6 +34,9 @@ def test_seeds_are_their_mean_and_the_table_says_in_how_many_a_property_is_used(
     ]
     assert model.properties[0].rise[0] == 30
     assert model.seeds == 1  # both have the same order
+    text = as_text([model._replace(title="a|b", properties=[use._replace(name="x|y") for use in model.properties[:1]])])
+    assert "**a\\|b**" in text
+    assert "| x\\|y |" in text
     text = as_text([model])
     assert "| SubjNum | 95.0 | 3.5 [" in text
     assert "| 1 of 2 | 1 | 1.5 | 2.5 | -0.5 |" in text
