@@ -85,6 +85,8 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
             raise InputError(f"{job.out}: has other files in it; give out= a new folder")
         rows = parallel_map(count_rows, files, chunk=1)
         counts = list(Progress(rows, total=len(files), desc="counting rows", unit=" files", leave=False))
+        if not any(counts):
+            raise InputError(f"in=: no file has a row; {files[0]} is empty")
         with atomic_write(path) as file:
             json.dump({**wanted, "counts": counts}, file, indent=1)
     starts = [sum(counts[:place]) for place in range(len(files))]

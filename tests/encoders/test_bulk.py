@@ -177,6 +177,7 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path: Path)
     (["out=x"], "out=: has an effect only on files; give in=FILES too"),
     (["in=nowhere*", "out={out}"], "in=nowhere*: no such file"),
     (["in={texts}/a.txt,{texts}", "out={out}"], "a file is in it twice"),
+    (["in={texts}/empty", "out={out}"], "in=: no file has a row"),
     (["in={texts}", "out={out}", "column=words"], "column=words: no file of in= has columns"),
     (["in={texts}", "out={texts}"], "has other files in it; give out= a new folder"),
     (["in={texts}", "out={out}", "ray=127.0.0.1:1"], "ray=127.0.0.1:1: no cluster there"),
@@ -184,6 +185,7 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path: Path)
 def test_a_mistake_is_one_line(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
+    (tmp_path / "texts" / "empty").touch()
     filled = [part.format(texts=tmp_path / "texts", out=tmp_path / "out") for part in arguments]
     assert encode.main([GOLDEN, *filled]) == 2
     assert message in capfd.readouterr().err.splitlines()[-1]
