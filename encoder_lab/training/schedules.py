@@ -149,7 +149,7 @@ class Plateau(RateSchedule):
         if self.worse > self.patience:
             self.worse = 0
             for group in optimizer_of(trainer).param_groups:
-                group["lr"] = max(group["lr"] * self.factor, self.least)
+                group["lr"] = max(group["lr"] * self.factor, min(group["lr"], self.least))
         record(trainer, pl_module)
 
     def state_dict(self) -> dict[str, Any]:

@@ -92,9 +92,12 @@ def test_infersent_lowers_the_rate_each_epoch_and_more_without_gain(data: Infere
     assert by_epoch(rates, 5) == pytest.approx(RATE * steps)
 
 
-def test_a_plateau_halves_the_rate_after_its_patience(data: InferencePairs) -> None:
-    _, rates = fit(data, [Plateau(0.5, 0, 0.0)], epochs=6)
-    assert by_epoch(rates, 6) == pytest.approx([RATE, RATE, RATE, RATE, RATE, RATE / 2])
+@pytest.mark.parametrize(("least", "last"), [(0.0, RATE / 2), (RATE, RATE), (2 * RATE, RATE)])
+def test_a_plateau_halves_the_rate_after_its_patience_and_never_raises_it(
+    data: InferencePairs, least: float, last: float
+) -> None:
+    _, rates = fit(data, [Plateau(0.5, 0, least)], epochs=6)
+    assert by_epoch(rates, 6) == pytest.approx([RATE, RATE, RATE, RATE, RATE, last])
 
 
 @pytest.mark.parametrize(
