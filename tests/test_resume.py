@@ -9,12 +9,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.locks import locked
+from encoders.load import open_run
 from probes.results import ProbeRow, read_rows
 from tests.conftest import ROOT, Lab
 from tests.test_train import assert_same_weights
@@ -90,6 +92,7 @@ def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(
     first, second = read_csv(run / "metrics.csv")
     assert (first["epoch"], second["epoch"], second["step"]) == ("1", "2", str(steps + 1))
     assert first["val/loss"] != second["val/loss"]
+    assert open_run(run / "checkpoints" / "last.ckpt").epoch == pytest.approx(1 + 1 / steps)
     assert lab.finish(f"resume={run}", "trainer.max_steps=-1").returncode == 0
     assert_same_weights(run, finished_run)
     assert scores(run) == scores(finished_run)

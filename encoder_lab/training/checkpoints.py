@@ -127,6 +127,7 @@ class CheckpointEvery(Checkpoint):
 
     def __init__(self, n: int | None, path: Path) -> None:
         self.n, self.path = n, path
+        self._done: float | None = None  # epochs, while it saves within one
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
@@ -137,7 +138,13 @@ class CheckpointEvery(Checkpoint):
             trainer.val_check_batch = batch_idx + 1  # or the scores of this epoch would be those of the one before
         ends = trainer.global_step == trainer.max_steps or trainer.fit_loop.epoch_loop.done
         if ends or (self.n and trainer.global_step % self.n == 0):
+            self._done = epochs_done(trainer, batch_idx)
             trainer.save_checkpoint(self.path)
+            self._done = None
+
+    def on_save_checkpoint(self, trainer: pl.Trainer, pl_module: Any, checkpoint: dict[str, Any]) -> None:
+        if self._done is not None:  # else Lightning's count of epochs is right
+            checkpoint["epochs_done"] = self._done
 
 
 class KeptWeights(pl.Callback):
