@@ -126,10 +126,10 @@ def unpacked(text: str) -> np.ndarray:
 
 
 def _epoch(row: Mapping[str, str]) -> Epoch:
-    return _number(row["epoch"])
+    return read_epoch(row["epoch"])
 
 
-def _number(text: str) -> Epoch:
+def read_epoch(text: str) -> Epoch:
     """An epoch. Raises ValueError where it is written in another way than we write it: that would be another key."""
     value = float(text) if "." in text else int(text)
     if str(value) != text or not 0 <= value <= MOST or (isinstance(value, float) and value.is_integer()):
@@ -190,7 +190,7 @@ def row_from_text(path: Path, line: int, row: Mapping[str, str], answers: Answer
 
 def _parse(dtype: Any, text: str) -> Any:
     if dtype == Epoch:
-        return _number(text)
+        return read_epoch(text)
     if dtype == float | None:
         return _parse(float, text) if text else None
     if dtype in (int, float, str):

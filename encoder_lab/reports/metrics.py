@@ -1,10 +1,10 @@
-"""metrics.csv: the objective's own scores, one row per epoch."""
+"""metrics.csv and test.csv: the objective's own scores, one row per epoch."""
 
 from pathlib import Path
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import numbered_csv
-from probes.results import MOST
+from probes.results import read_epoch
 
 
 def read_metrics(path: Path) -> list[dict[str, str]]:
@@ -18,10 +18,7 @@ def checked_metrics(path: Path, line: int, row: dict[str, str]) -> dict[str, str
     """A row, if its cells are numbers or empty. Raises InputError naming file and line."""
     for name, text in row.items():
         try:
-            number = int(text) if name == "epoch" else float(text or 0)
-            whole = name != "epoch" or (str(number) == text and 0 <= number <= MOST)
+            _ = read_epoch(text) if name == "epoch" else float(text or 0)
         except ValueError:
-            whole = False
-        if not whole:
-            raise InputError(f"{path}:{line}: {name} is {text[:40]!r}; fix or remove the line")
+            raise InputError(f"{path}:{line}: {name} is {text[:40]!r}; fix or remove the line") from None
     return row

@@ -14,7 +14,7 @@ from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.settings.run_settings import flat, objective_of, read_settings
 from encoder_lab.storage.csv_files import numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
-from probes.results import Epoch, ProbeRow, read_rows
+from probes.results import Epoch, ProbeRow, read_epoch, read_rows
 from probes.statistics import Interval, mean_of_runs, mean_within
 
 # the score that names an objective in the tables, the first that it reports; True where more is better
@@ -113,7 +113,7 @@ class Run:
     def has(self, suite: str) -> bool:
         return any(row.suite == suite for row in self.rows)
 
-    def own_scores(self) -> dict[int, float]:
+    def own_scores(self) -> dict[Epoch, float]:
         return by_epoch(self.metrics, self.score)
 
     @property
@@ -137,7 +137,7 @@ class Run:
             return self.best_epoch()
         return int(which) if which != "last" else max([*self.own_scores(), *(row.epoch for row in self.rows)])
 
-    def best_epoch(self) -> int | None:
+    def best_epoch(self) -> Epoch | None:
         """The epoch of the best own score; of equals that of the lowest loss, then the last. None without scores."""
         sign = 1 if OWN_SCORES.get(self.score.rsplit("/", 1)[-1], True) else -1
         losses = by_epoch(self.metrics, f"{self.score.rpartition('/')[0]}/loss")
@@ -155,9 +155,9 @@ class Run:
         return max(wanted if isinstance(wanted, int) else 0, self.requested("last") or 0)
 
 
-def by_epoch(table: Iterable[Mapping[str, str]], column: str) -> dict[int, float]:
+def by_epoch(table: Iterable[Mapping[str, str]], column: str) -> dict[Epoch, float]:
     """The numbers of a column of metrics.csv or test.csv, where it has them; none of a column without a name."""
-    return {int(row["epoch"]): float(row[column]) for row in table if column and row.get(column)}
+    return {read_epoch(row["epoch"]): float(row[column]) for row in table if column and row.get(column)}
 
 
 def run_folders(paths: Iterable[Path]) -> list[Path]:

@@ -350,7 +350,7 @@ def test_the_page_has_the_published_scores_of_training_alone_where_they_are_aske
 
 def test_test_scores_of_the_best_epoch_stand_next_to_those_on_dev(tmp_path: Path) -> None:
     run = run_of(tmp_path / "a")  # best at epoch 2
-    (run / "test.csv").write_text("epoch,step,val/bleu\n1,1,4.5\n2,2,8.25\n")
+    (run / "test.csv").write_text("epoch,step,val/bleu\n0.5,1,3.0\n1,1,4.5\n2,2,8.25\n")
     first, *_, last = training_table(models(run)).rows
     scores = {name: cell.score for name, cell in first.cells.items()}
     assert scores == {"NMT En-Fr BLEU (dev)": 9.0, "NMT En-Fr BLEU": 8.25}
