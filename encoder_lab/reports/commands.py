@@ -27,7 +27,15 @@ from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.scores import as_csv, runs_in
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
-from encoder_lab.reports.table import Table, no_scores, own_cell, probing_table, refuse_without_effect, training_table
+from encoder_lab.reports.table import (
+    Table,
+    mixed,
+    no_scores,
+    own_cell,
+    probing_table,
+    refuse_without_effect,
+    training_table,
+)
 from encoder_lab.reports.table_notes import at_another_epoch, stopped
 from encoder_lab.storage.files import atomic_write
 
@@ -101,8 +109,10 @@ def report_curves(arguments: SimpleNamespace) -> None:
 def report_correlation(arguments: SimpleNamespace) -> None:
     models = reported(arguments, or_published=True)
     save(correlations(models, arguments, arguments.published), arguments.out)
+    final = arguments.epoch, arguments.classifier
+    rows = [probing_table(models, suite, *final, []).rows for suite in CORRELATED if models]
     notes = [at_another_epoch(models, suite, arguments.epoch) for suite in CORRELATED]
-    tell(dict.fromkeys(chain(*notes)))
+    tell(dict.fromkeys(chain(*notes, *map(mixed, rows))))
 
 
 def report_size(arguments: SimpleNamespace) -> None:

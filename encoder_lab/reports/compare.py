@@ -77,9 +77,10 @@ def _compared(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence
     ours, theirs = ([row.interval for row in rows] for rows in (first, second))
     means, readers = (mean_of_runs(ours)[0], mean_of_runs(theirs)[0]), (first[0].classifier, second[0].classifier)
     seeds = by_items(answers_of(first), answers_of(second))
-    difference = paired_over_seeds(seeds) if seeds else unpaired(ours, theirs)
-    if len({unit_of(suite, reader) for reader in readers}) > 1:
-        difference = PairedComparison(*[math.nan] * 4)  # no difference of nats and points
+    if len({unit_of(suite, reader) for reader in readers}) > 1 or math.isnan(sum(means)):
+        difference = PairedComparison(*[math.nan] * 4)  # no difference of nats and points, or of what is no number
+    else:
+        difference = paired_over_seeds(seeds) if seeds else unpaired(ours, theirs)
     return TaskComparison(suite, task, *means, difference, bool(seeds), readers)
 
 
@@ -95,6 +96,7 @@ def notes_on(
     readers = [(task, *c.readers) for task, c in tasks if c.readers[0] != c.readers[1]]
     other = ", ".join(f"{task} (A {first}, B {second})" for task, first, second in readers)
     names += [f"Not only the models differ, as the classifiers do: {other}."] if other else []
+    tests = sum(not math.isnan(c.corrected) for c in compared)
     apart = ", ".join(task for task, c in tasks if not c.paired)
     units = grouped((unit_of(c.suite, c.readers[0]), task) for task, c in tasks)
     counted = "".join(f"; in {unit}: {', '.join(some)}" for unit, some in units.items() if unit)
@@ -102,7 +104,7 @@ def notes_on(
     alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
     return [
         *dict.fromkeys(names),
-        NOTE.format(counted, LEVEL, len(compared)),
+        NOTE.format(counted, LEVEL, tests),
         *alone,
         *([f"Not paired: {apart} ({why})."] if apart else []),
     ]

@@ -4,6 +4,7 @@ Pimentel et al. 2020, "Pareto probing". The complexity of an MLP is the number o
 regression their nuclear norm. The accuracy is the one on dev.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Loo
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import rows_by_task
 from probes.classifiers.grid import FRONT
-from probes.results import ProbeRow
+from probes.results import ProbeRow, chance_of
 
 COMPLEXITY = {"mlp": "weights", "logreg": "nuclear norm of the weights"}
 NOTE = """\
@@ -31,7 +32,7 @@ class Fronts(NamedTuple):
     task: str
     classifier: str
     seeds: list[FrontPoints]
-    chance: float  # before the simplest classifier
+    chance: float  # before the simplest classifier; NaN where it is not known
 
 
 def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifier: str) -> list[Fronts]:
@@ -41,8 +42,9 @@ def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifie
         for task, rows in rows_by_task(model.runs, suite, epoch, classifier).items():
             seeds = [points for row in rows if (points := _points(row))]
             if seeds and rows[0].classifier in COMPLEXITY:
-                chance = rows[0].chance or 0.0
-                fronts.append(Fronts(model.title, task, rows[0].classifier, seeds, chance))
+                chance = chance_of(rows)
+                known = math.nan if chance is None else chance
+                fronts.append(Fronts(model.title, task, rows[0].classifier, seeds, known))
     if not fronts:
         raise InputError(f"no score of suite={suite} has the front of its classifiers; train or evaluate it again")
     tasks = in_order([front.task for front in fronts])

@@ -150,8 +150,7 @@ def mixed(rows: Sequence[TableRow], by: str = "test sentences, or by different c
     for column in dict.fromkeys(column for row in rows for column in row.cells):
         tests = {row.cells[column].test for row in rows if row.competes and column in row.cells}
         apart += [column] if len(tests) > 1 else []
-    wrong = f"rows are of different {by}: do not compare them; none is bold"
-    return [f"{', '.join(in_order(apart))}: {wrong} across them."] if apart else []
+    return [f"{', '.join(in_order(apart))}: rows are of different {by}: do not compare them."] if apart else []
 
 
 def _part_of(task: str, columns: Sequence[str]) -> bool:

@@ -90,9 +90,9 @@ def report(study: Study, folder: Path) -> int:
     evaluated = [sorted((folder / cell.name).glob("*/*/config.yaml")) for cell in study.evaluations]
     scored = [str(path.parent) for paths in evaluated for path in paths]
     runs = [*(str(folder / cell.name) for cell in study.cells), *scored]
-    worst = 0
+    failed = 0
     for template in study.reports:
         arguments = [part for text in template for part in (runs if text == "{runs}" else [text.format(study=folder)])]
         done = subprocess.run([sys.executable, str(ROOT / "report.py"), *arguments], check=False)
-        worst = max(worst, done.returncode)
-    return worst
+        failed = failed or done.returncode  # below 0 of one that was killed
+    return failed

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -164,13 +165,15 @@ def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_diff
         used = [
             ProbeRow(*about, reader, 9, 9, 8, 10, {}, 1, 0.1),
             ProbeRow(2, 2, "use", "SOMO", "loss", 9, 9, 8, 10, {}, 1, 0.1),
+            ProbeRow(2, 2, "use", "Tense", "loss", *[math.nan] * 4, {}, 1, 0.1),  # of a decoder that diverged
         ]
         with_rows(tmp_path / name, *rows, *used)
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     said = capsys.readouterr().out
     assert "classifiers do: use WC (A loss, B error)." in said
-    assert "in points; in nats/1000: use WC, SOMO. Paired" in said
-    assert "Not paired: use WC, SOMO (" in said
+    assert "in points; in nats/1000: use WC, Tense, SOMO. Paired" in said
+    assert "Not paired: use WC, Tense, SOMO (" in said
+    assert "Holm's correction over 4 tasks" in said
     assert ["use", "WC", "9.0", "9.0", "+nan", "+nan", "+nan", "nan", "nan"] in [
         line.split() for line in said.splitlines()
     ]

@@ -1,5 +1,6 @@
 """Accuracy against complexity: the front of a grid's cells, its area, and the fronts of small runs."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -68,6 +69,8 @@ def test_models_are_compared_up_to_the_largest_complexity_of_the_task() -> None:
     (chart,) = charts_of_fronts(fronts_of(models_of(runs), "probing", "last", "mlp"), "probing").charts
     assert chart.series[0].x == [0, 10, 40, 100]
     assert chart.series[0].y == [50, 60, 80, 80]
+    unknown = [replace(r, rows=[replace(row, chance=None) for row in r.rows]) for r in runs]
+    assert "area   nan" in as_text(fronts_of(models_of(unknown), "probing", "last", "mlp"))
 
 
 @pytest.mark.parametrize("points", [None, "60", [[1]], [["a", "b"]], [[1, -5]], 7])

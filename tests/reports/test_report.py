@@ -581,12 +581,15 @@ def test_a_picture_of_another_epoch_than_the_requested_one_says_so(
     tmp_path: Path, report: str, capsys: pytest.CaptureFixture
 ) -> None:
     runs = [run_of(tmp_path / f"{dim}", dim=dim) for dim in (512, 1024, 2048, 4096)]
-    for run in runs:
+    for at, run in enumerate(runs):
+        items = Answers(f"test of {at // 2}", np.ones(9, bool))
         rows = read_rows(run / "probes.csv")
-        with_rows(run, *(replace(row, hyperparameters={FRONT: [[9, 60.0]]}) for row in rows))
+        with_rows(run, *(replace(row, hyperparameters={FRONT: [[9, 60.0]]}, answers=items) for row in rows))
         evaluation_of(tmp_path / f"of {run.name}", run)
     assert main([report, str(tmp_path), "epoch=9", f"out={tmp_path / 'picture.svg'}"]) == 0
-    assert capsys.readouterr().err.startswith("At epoch 3, as the requested one has no scores: BiLSTM-max, NMT En-Fr (")
+    said = capsys.readouterr().err
+    assert said.startswith("At epoch 3, as the requested one has no scores: BiLSTM-max, NMT En-Fr (")
+    assert ("BShift: rows are of different test sentences" in said) == (report == "correlation")
 
 
 def test_the_command_line_offers_the_formats_that_there_are() -> None:

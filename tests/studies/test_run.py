@@ -17,9 +17,9 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import DONE, SETTINGS, command
 from encoder_lab.studies.compose import planned
-from encoder_lab.studies.plan import SCALES, named_study, read_study
+from encoder_lab.studies.plan import SCALES, Study, named_study, read_study
 from encoder_lab.studies.preview import steps_of
-from encoder_lab.studies.run import RUNNING, run_study
+from encoder_lab.studies.run import RUNNING, report, run_study
 from encoder_lab.training.measure import Measured
 from tests import commands
 from tests.conftest import TINY, Lab
@@ -213,6 +213,14 @@ def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path,
     assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in said
     assert not (tmp_path / "results" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
     assert (tmp_path / "results" / "untrained" / "bilstm_last" / DONE).exists()
+
+
+def test_a_study_has_failed_where_a_report_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = iter([-9, 0])
+    monkeypatch.setattr(
+        "encoder_lab.studies.run.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, next(ends))
+    )
+    assert report(Study("tiny", "demo", [], [], {}, [["table"], ["curves"]]), tmp_path) == -9
 
 
 def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
