@@ -136,6 +136,7 @@ class CachedData(ResumableData):
         folder = cache / f"{self.name}-{corpus.name}-{key}"
 
         def fill(work: Path) -> None:
+            corpus.excluded.met.clear()  # of other texts
             (work / "skipped.json").write_text(json.dumps(self.write(work, corpus, max_words, *options)))
             (work / LEFT_OUT).write_text(as_lines(corpus.excluded.met), encoding="utf-8")
 

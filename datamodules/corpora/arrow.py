@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,7 +69,7 @@ class SavedDataset(OnDisk):
         return self.tokenize_pairs(self._rows(split, "text", "target"), target)
 
     def inference(self, split: Split) -> Iterator[Inference]:
-        return parallel_map(tokenized, self._labelled(split))
+        return parallel_map(partial(tokenized, language=self.source_language), self._labelled(split))
 
     def _labelled(self, split: Split) -> Iterator[Inference]:
         names = self._label_names()

@@ -100,8 +100,9 @@ def read_pairs(path: Path) -> Iterator[Inference]:
         note(f"{path}: {undecided} pairs without a gold label left out")
 
 
-def tokenized(pair: Inference) -> Inference:
-    return pair._replace(premise=tokenize(pair.premise), hypothesis=tokenize(pair.hypothesis))
+def tokenized(pair: Inference, language: str = "en") -> Inference:
+    premise, hypothesis = (tokenize(text, language) for text in (pair.premise, pair.hypothesis))
+    return pair._replace(premise=premise, hypothesis=hypothesis)
 
 
 def _text(record: dict, name: str, place: str) -> str:

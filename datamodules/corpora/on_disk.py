@@ -12,7 +12,7 @@ from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize
 from encoder_lab.storage.content import contents_of, key_of
-from encoder_lab.storage.text_files import read_lines
+from encoder_lab.storage.text_files import files_below, read_lines
 
 Example = TypeVar("Example")
 
@@ -75,13 +75,8 @@ def find_file(root: Path, name: str, remedy: str) -> Path:
 
 
 def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
-    """`root` itself if it is a file, else all below it with one of these endings, compressed or not, but empty ones."""
-    if root.is_file():
-        return [root]
-    packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", ".gz", ".bz2"))
-    files = sorted(path for path in root.rglob("*") if path.name.endswith(packed) and path.is_file())
-    if not files:
-        raise InputError(f"{root}: no files there that end in {', '.join(endings)} (or those with .gz, .bz2)")
+    """The files below `root`, as `files_below` lists them, but empty ones."""
+    files = files_below(root, endings)
     return [path for path in files if path.stat().st_size] or files  # the reader refuses an empty file
 
 

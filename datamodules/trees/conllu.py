@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import composed, note_once, open_packed, refuse_html, refuse_no_file
+from encoder_lab.storage.text_files import composed, files_below, note_once, open_packed, refuse_html, refuse_no_file
 
 COLUMNS = 10
-FILES = (".conllu", ".conllu.gz", ".conllu.bz2")  # taken from a folder
 SPLIT_IN_NAME = re.compile(r"(?:^|[-_.])(train|dev|test)[-_.]")  # as in en_ewt-ud-train.conllu
 BLOCK = 1 << 18  # bytes read at a time
 MAX_SENTENCE = 1 << 24  # bytes; bounds the memory for a file without blank lines
@@ -115,11 +114,7 @@ def conllu_files(path: Path) -> list[Path]:
     Where files are named train, dev or test, these are the treebank. Others, such as those of `not-to-release/`, are
     left out with a note.
     """
-    if not path.is_dir():
-        return [path]
-    files = sorted(file for file in path.rglob("*") if file.name.endswith(FILES))
-    if not files:
-        raise InputError(f"{path}: no files there that end in {', '.join(FILES)}; name the files themselves")
+    files = files_below(path, [".conllu"])
     named = {file.parent for file in files if split_in_name(file)}
     treebanks = {folder for folder in named if not named.intersection(folder.parents)}
     official = [file for file in files if split_in_name(file) and file.parent in treebanks]

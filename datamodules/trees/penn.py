@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import note_once, read_lines
+from encoder_lab.storage.text_files import files_below, note_once, read_lines
 
 TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
     r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"
@@ -22,9 +22,7 @@ ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
 BEGINNING = re.compile(
     r"([^(]*\t)?\(\s*(\(|(ROOT|TOP|S1|VROOT)\b)"
 )  # of a line: also after a tree with an open bracket
-TREE_FILES = tuple(  # taken from a folder
-    f"{ending}{pack}" for ending in (".mrg", ".const.tsv", ".txt.json", ".txt.xml", ".txt.out") for pack in ("", ".gz")
-)
+TREE_FILES = (".mrg", ".const.tsv", ".txt.json", ".txt.xml", ".txt.out")  # taken from a folder
 MAX_TREE = 1_000_000  # characters; bounds the memory for a file without closing brackets
 
 OnBadTree = Literal["refuse", "skip"]
@@ -196,12 +194,7 @@ def readable(parsed: Iterable[list[T] | None], where: str = "") -> Iterator[T]:
 
 def tree_files(path: Path) -> list[Path]:
     """The file itself, or the tree files below a folder, sorted. Raises InputError when there is none."""
-    if not path.is_dir():
-        return [path]
-    files = sorted(f for f in path.rglob("*") if f.name.endswith(TREE_FILES))
-    if not files:
-        raise InputError(f"{path}: no tree files there ({', '.join(TREE_FILES)}); name the files themselves")
-    return files
+    return files_below(path, TREE_FILES)
 
 
 def _texts(path: Path) -> Iterator[tuple[int, str]]:

@@ -335,8 +335,9 @@ class Trained:
             text, count = work / "text", 0
             with text.open("w", encoding="utf-8") as file:
                 for sentence in sentences:
-                    count += len(sentence.split())
-                    file.write(f"{sentence}\n")
+                    words = sentence.split()  # fastText would not split at every space of Unicode
+                    count += len(words)
+                    file.write(f"{' '.join(words)}\n")
             passes = max(self.epochs, math.ceil(self.words / max(1, count)))
             train_bin(text, work / "model.bin", {**self.settings, "epoch": passes})
             (work / "model.bin").replace(path)

@@ -47,4 +47,7 @@ PartHeldOutOrNull = Annotated[
         description="one document in so many is dev, one test, two are for probing; null: 20, below 500 KB 10",
     ),
 ]
-HeldOut = Annotated[Count, "where no split is given: every n-th line is dev, the next one test"]
+HeldOut = Annotated[
+    Annotated[int, Field(ge=3, le=MOST)],
+    Field(title="3 or more", description="where no split is given: every n-th line is dev, the next one test"),
+]

@@ -16,6 +16,7 @@ from unicodedata import normalize
 from encoder_lab.errors import InputError
 
 HTML = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
+PACKS = (".gz", ".bz2")
 MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
 
 
@@ -121,6 +122,25 @@ def count_lines(path: Path) -> int:
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
     return lines + (last != b"\n")
+
+
+def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
+    """The file itself, or all below the folder with one of these endings, plain, `.gz` or `.bz2`; sorted.
+
+    Of a file that is there in several of these forms the first is taken, and a note names the others. Raises
+    InputError where there is none.
+    """
+    if not path.is_dir():
+        return [path]
+    packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", *PACKS))
+    chosen: dict[Path, Path] = {}
+    for file in sorted(file for file in path.rglob("*") if file.name.endswith(packed) and file.is_file()):
+        first = chosen.setdefault(file.with_suffix("") if file.suffix in PACKS else file, file)
+        if first != file:
+            note_once(f"{file}: left out, as {first.name} is there too")
+    if not chosen:
+        raise InputError(f"{path}: no files there that end in {', '.join(endings)} (or those with {', '.join(PACKS)})")
+    return list(chosen.values())
 
 
 def refuse_no_file(path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datamodules.corpus import Document, Section, Split
+from datamodules.corpus import Document, Section, Split, without
+from datamodules.excluded import Excluded
 from datamodules.seq2seq import TextPairs, followed
 from datamodules.seq2tree import SentenceTrees
 from encoder_lab.errors import InputError
@@ -101,6 +102,13 @@ def test_empty_and_long_pairs_are_counted_and_left_out(tmp_path: Path) -> None:
     assert data.skipped["train"]._asdict() == {"empty": 1, "too_long": 1, "in_tasks": 0}
     assert list(data.source_sentences()) == ["one two", "two"]
     assert data.validated_targets() == ["a", "d"]
+
+
+def test_each_text_says_what_it_left_out_itself(tmp_path: Path) -> None:
+    tasks = Excluded(["one", "two"])
+    for word in ("one", "two"):
+        corpus = without(Scripted((word, "a"), ("three", "b")), tasks)
+        assert TextPairs(corpus, "fr", tmp_path, seed=1, codes=20).left_out == {word}
 
 
 def test_a_corpus_without_a_usable_pair_is_refused(tmp_path: Path) -> None:

@@ -78,6 +78,15 @@ def test_gzipped_files_read_as_plain_ones(tmp_path: Path) -> None:
     assert list(plain.parallel("train", "de")) == list(packed.parallel("train", "de"))
 
 
+def test_a_file_that_is_there_plain_and_packed_is_read_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    corpus = many_documents(tmp_path)
+    sentences = [*corpus.sentences("train")]
+    for name, pack in (("many.txt.gz", gzip.compress), ("many.txt.bz2", bz2.compress)):
+        (tmp_path / name).write_bytes(pack((tmp_path / "many.txt").read_bytes()))
+    assert [*corpus.sentences("train")] == sentences
+    assert "many.txt.gz: left out, as many.txt is there too" in caplog.text
+
+
 def test_size_cuts_only_the_training_split() -> None:
     corpus = Multi30k(str(FIXTURES / "multi30k"), size=3)
     assert len(list(corpus.parallel("train", "fr"))) == 3

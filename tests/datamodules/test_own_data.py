@@ -56,7 +56,6 @@ def test_files_for_dev_leave_the_other_rows_to_train(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("more", "message"), [
     ({"target_language": None}, "corpus.target_language=LANGUAGE"),
     ({"dev_source": "x"}, "dev_source= and corpus.dev_target=: give both"),
-    ({"held_out": 2}, "held_out=2: give"),
     ({"source": "/no/such/file"}, "/no/such/file: no such file"),
 ])  # fmt: skip
 def test_what_is_missing_is_named(tmp_path: Path, more: dict, message: str) -> None:
@@ -149,6 +148,12 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
         Inference("a b", "e", "entailment"),
     ]
     assert [pair.label for pair in corpus.inference("train")] == ["contradiction", "entailment"]  # row 1 is test
+
+
+def test_premises_are_tokenised_in_the_language_of_the_data_set(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "set", {"premise": ["L'homme ."], "hypothesis": ["Il n'est là ."], "label": [0]})
+    (pair,) = SavedDataset(str(folder), source_language="fr").inference("dev")
+    assert pair == Inference("L' homme .", "Il n' est là .", "entailment")
 
 
 @pytest.mark.parametrize("label", [True, 3, 1.0, "ENTAILMENT"])

@@ -85,6 +85,7 @@ def test_an_invalid_value_of_a_suite_is_named(override: str) -> None:
     ("probes=trees probes.on_bad_tree=maybe", "refuse or skip"),
     ("corpus=trees corpus.held_out=4", "5 or more"),
     ("corpus=text corpus.held_out=4", "5 or more, or null"),
+    ("corpus=dataset corpus.held_out=2", "3 or more"),
     ("corpus=text corpus.size=0", "a whole number from 1 to 1000000000, or null"),
     ("corpus.size=null", "a whole number from 1 to 1000000000"),
     ("datamodule.batch_tokens=0", "a whole number from 1 to 1000000000, or null"),
