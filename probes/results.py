@@ -131,7 +131,7 @@ def _epoch(row: Mapping[str, str]) -> Epoch:
 
 def read_epoch(text: str) -> Epoch:
     """An epoch. Raises ValueError where it is written in another way than we write it: that would be another key."""
-    value = float(text) if "." in text else int(text)
+    value = int(text) if text.isdigit() else float(text)  # 5e-05 is one, too
     if str(value) != text or not 0 <= value <= MOST or (isinstance(value, float) and value.is_integer()):
         raise ValueError(text)
     return value

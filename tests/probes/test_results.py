@@ -24,7 +24,7 @@ def test_the_columns_and_their_order_are_fixed(tmp_path: Path) -> None:
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
-    row = replace(ROW, dev_accuracy=80.25, task='a, "b"')
+    row = replace(ROW, epoch=5e-05, dev_accuracy=80.25, task='a, "b"')  # the first of 20,000 batches
     write_rows(tmp_path / "probes.csv", [row])
     assert read_rows(tmp_path / "probes.csv") == [row]
 
