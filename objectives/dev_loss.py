@@ -1,6 +1,6 @@
 """The loss of an objective on its dev examples when the sentence vectors are changed before it reads them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -37,11 +37,11 @@ class OnlyVector(NamedTuple):
 class DevLoss:
     """The dev examples of an objective. Calling it with a number of examples encodes them with the present weights."""
 
-    def __init__(self, module: Objective, data: ResumableData) -> None:
-        """One process reads all batches, even if several processes train."""
+    def __init__(self, module: Objective, data: ResumableData, settings: Mapping[str, Any]) -> None:
+        """One process reads all batches, even if several processes train. `settings`: of the objective."""
         modules = dict(module.parts.items()) if isinstance(module, Multitask) else {"": module}
         loaders = data.val_dataloader()
-        self.module, self.data = module, data
+        self.module, self.data, self.settings = module, data, settings
         pairs = zip(modules.values(), loaders if isinstance(loaders, list) else [loaders], strict=True)
         self._parts: dict[str, tuple[Any, DataLoader]] = dict(zip(modules, pairs, strict=True))
 
@@ -51,12 +51,12 @@ class DevLoss:
         return tuple(self._parts)
 
     def fingerprint(self) -> str:
-        """A hash of the weights, the code and the text."""
+        """A hash of the weights, the settings (which weigh losses), the code and the text."""
         digest = sha256()
         for name, weight in self.module.state_dict().items():
             digest.update(name.encode() + weight.detach().float().cpu().numpy().tobytes())
-        code = [code_of(type(part)) for part, _ in self._parts.values()]
-        return key_of(digest.hexdigest(), code, self.data.fingerprint)
+        code = [code_of(DevLoss), *(code_of(type(part)) for part, _ in self._parts.values())]
+        return key_of(digest.hexdigest(), self.settings, code, self.data.fingerprint)
 
     def __call__(self, examples: int) -> "DevVectors":
         """At most `examples` of each part, spread over all lengths."""

@@ -49,7 +49,7 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
     with torch.device("meta"):  # the weights come from the checkpoint
         module: Objective = build(parts["objective"], **known)
     module.load_state_dict(matching_weights(run.checkpoint, module, "", run.weights), assign=True)
-    return DevLoss(module.to(device), data)
+    return DevLoss(module.to(device), data, parts["objective"])
 
 
 def _objective_of(run: SavedRun, allow: Sequence[str] = ()) -> type[Objective]:

@@ -4,6 +4,7 @@ import json
 import warnings
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,23 +67,27 @@ class Evaluation:
         self.model, self.tasks, self.share, self.cache, self.seed = model, tasks, share, cache, seed
         self.bag_cache = bag_cache or cache
         self.scored: dict[ScoreName, Evaluated] = {}  # so far
-        # no cached_property: before Python 3.12 its lock stops threads that gather
+        # no cached_property where processes gather: before Python 3.12 its lock stops threads
         self._vectors: Vectors | None = None
         self._surprisal: Surprisals | None = None
         self._use: Erasures | None = None
         self._bag: Evaluation | None = None
         self._fingerprint = ""
 
+    @cached_property  # nothing is gathered here
+    def sentences(self) -> list[str]:
+        """Those of which the tasks need vectors."""
+        return distinct(s for task in self.tasks if task.needs != "surprisal" for s in task.sentences)
+
     @property
     def vectors(self) -> Vectors:
         """The vectors of all sentences of the tasks."""
         if self._vectors is None:
             assert self.model.encode is not None
-            sentences = distinct(s for task in self.tasks if task.needs != "surprisal" for s in task.sentences)
-            matrix = vectors_of(self.model.encode, sentences[self.share.places], self.model.encoder)
+            matrix = vectors_of(self.model.encode, self.sentences[self.share.places], self.model.encoder)
             # of a GPU: the blocks of large batches, which no classifier needs, are free for other processes
             torch.cuda.empty_cache()
-            self._vectors = Vectors(self.share.together(matrix), sentences, self.model.bfloat16)
+            self._vectors = Vectors(self.share.together(matrix), self.sentences, self.model.bfloat16)
         return self._vectors
 
     @property
@@ -162,6 +167,7 @@ class Evaluation:
         if self.cache is None or task.needs in FROM_SCORES:
             return None
         own = [self.model.loss.fingerprint()] if task.needs == "loss" else []
+        own += self.sentences if task.needs in ("loss", "use") else []  # of all are the random directions
         key = [task.fingerprint, code_of(type(task)), self._reader(task), self.seed, *own]
         name = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key)
         return self.cache / f"score-{name}.json"

@@ -128,7 +128,7 @@ def probed(
         logprobs=TextLikelihood(frozen.encode, module.likelihood()).logprobs if "surprisal" in needed else None,
         bag=bag_of(frozen),
         bfloat16=narrow and fast,
-        loss=DevLoss(module, data) if "loss" in needed else None,
+        loss=DevLoss(module, data, settings.objective.written) if "loss" in needed else None,
     )
 
 

@@ -28,20 +28,20 @@ def scores(loss: DevLoss, change: Any = None, decode: bool = False) -> dict[str,
 @pytest.mark.parametrize("objective", TRAINED)
 def test_without_a_change_it_is_the_validation_bit_for_bit(build: Any, objective: str) -> None:  # noqa: F811
     module, data = build(f"objective={objective}")
-    own = scores(DevLoss(module, data), decode=True)
+    own = scores(DevLoss(module, data, {}), decode=True)
     validated = validation_scores(module, data)
     for name, value in own.items():
         part, _, score = name.rpartition(" ")
         logged = score.replace("val/", f"val/{part}/") if part else score
         assert value == pytest.approx(validated[logged], rel=1e-6), name
     nothing = erase_random(Whitening.of(torch.randn(9, module.encoder.dim)), 0, 0)
-    assert scores(DevLoss(module, data), nothing, decode=True) == own
+    assert scores(DevLoss(module, data, {}), nothing, decode=True) == own
 
 
 @pytest.mark.parametrize("objective", TRAINED)
 def test_erasing_everything_gives_the_loss_of_the_mean_vector(build: Any, objective: str) -> None:  # noqa: F811
     module, data = build(f"objective={objective}")
-    loss, whitening = DevLoss(module, data), Whitening.of(torch.randn(99, module.encoder.dim))
+    loss, whitening = DevLoss(module, data, {}), Whitening.of(torch.randn(99, module.encoder.dim))
     everything = scores(loss, erase_random(whitening, module.encoder.dim, 0))
     mean = scores(loss, lambda vectors: whitening.mean.float().expand_as(vectors))
     assert everything == pytest.approx(mean, rel=1e-4)
@@ -50,15 +50,22 @@ def test_erasing_everything_gives_the_loss_of_the_mean_vector(build: Any, object
 
 def test_fewer_examples_are_spread_over_all_lengths(build: Any) -> None:  # noqa: F811
     module, data = build("objective=nmt_enfr")
-    tokens = [DevLoss(module, data)(examples).examined("").counts["tokens"] for examples in (1000, 8)]
+    tokens = [DevLoss(module, data, {})(examples).examined("").counts["tokens"] for examples in (1000, 8)]
     assert len(tokens[1]) == 8
     assert np.mean(tokens[1]) == pytest.approx(np.mean(tokens[0]), abs=1)
+
+
+def test_another_weight_of_a_loss_is_another_score_of_the_same_weights(build: Any) -> None:  # noqa: F811
+    module, data = build("objective=discourse")
+    losses = [DevLoss(module, data, {"losses": ["nsp"], "weights": {"nsp": weight}}) for weight in (1, 2, 2)]
+    first, second, again = (loss.fingerprint() for loss in losses)
+    assert first != second == again
 
 
 def test_an_objective_that_attends_over_states_is_refused(build: Any) -> None:  # noqa: F811
     module, data = build("objective=nmt_enfr", "encoder=bilstm_att")
     with pytest.raises(InputError, match="reads the states of the words"):
-        DevLoss(module, data)(9).examined("")
+        DevLoss(module, data, {})(9).examined("")
 
 
 def test_an_objective_without_examine_is_refused_before_anything_is_built() -> None:
@@ -70,4 +77,4 @@ def test_an_objective_that_passes_by_encode_is_refused(build: Any) -> None:  # n
     module, data = build("objective=nli")
     module.examine = lambda *_: {"nats": module.encoder(torch.zeros(1, 1, 12), torch.tensor([1])).vector}
     with pytest.raises(InputError, match=r"does not read vectors by `self\.encode`"):
-        DevLoss(module, data)(9).examined("")
+        DevLoss(module, data, {})(9).examined("")

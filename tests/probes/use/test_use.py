@@ -65,10 +65,10 @@ class ReadsFirst:
         return "1"
 
 
-def rows_of(*some: Any) -> dict[str, Any]:
+def rows_of(*some: Any, cache: Path | None = None) -> dict[str, Any]:
     """The rows by task, of an encoder with this objective."""
     model = Model("signs", "", encode, "1", loss=ReadsFirst())
-    return {score.row.task: score.row for score in Evaluation(model, some).scores() if score.row.suite == "use"}
+    return {e.row.task: e.row for e in Evaluation(model, some, cache=cache).scores() if e.row.suite == "use"}
 
 
 def test_what_the_loss_reads_is_used_and_what_it_does_not_read_is_not() -> None:
@@ -79,6 +79,14 @@ def test_what_the_loss_reads_is_used_and_what_it_does_not_read_is_not() -> None:
     assert rows["Sign1"].hyperparameters["used"] == 0
     assert abs(rows["Sign1"].test_accuracy) < 5
     assert {row.hyperparameters["rank"] for row in rows.values()} == {1}
+
+
+def test_random_directions_are_of_the_sentences_of_all_tasks_and_so_are_cached_scores(tmp_path: Path) -> None:
+    first, second = task(0), task(1)
+    alone, cached = (rows_of(first, Use(first), cache=tmp_path) for _ in range(2))
+    both = rows_of(first, second, Use(first), cache=tmp_path)
+    assert alone["Sign0"] == cached["Sign0"] != both["Sign0"]
+    assert both["Sign0"].hyperparameters == rows_of(first, second, Use(first))["Sign0"].hyperparameters
 
 
 def test_what_an_mlp_reads_after_the_erasure_is_there_and_of_a_linear_grid_is_not() -> None:
