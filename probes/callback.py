@@ -56,7 +56,9 @@ class ProbingCallback(pl.Callback):
             self.probe(trainer, epoch=0)
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
-        if trainer.global_step in self.steps and not trainer.is_last_batch:
+        step = trainer.global_step
+        new = all(row.step != step for row in self.latest)  # several batches may make one step
+        if step in self.steps and new and not trainer.is_last_batch:
             self.probe(trainer, epochs_done(trainer, batch_idx))
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:

@@ -8,6 +8,7 @@ from torch import nn
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from encoder_lab.model import Model
+from probes.callback import curves_of
 from probes.results import Epoch, read_rows
 from probes.task import Task
 from probes.vectors import EncodesSentences
@@ -56,8 +57,7 @@ class ProbingTrainerCallback(TrainerCallback):
             return
         more = self.results, epoch, state.global_step, self.seed, self.device
         rows = probe_now(self.tasks, self.model, module, *more)
-        scores = {f"{row.suite}/{row.task}": row.test_accuracy for row in rows}
-        state.log_history.append({**scores, "epoch": epoch, "step": state.global_step})
+        state.log_history.append({**curves_of(rows), "epoch": epoch, "step": state.global_step})
 
 
 def epochs_done(state: TrainerState) -> Epoch:

@@ -1,5 +1,6 @@
 """Probing in trainings that are not ours: any LightningModule, Hugging Face's Trainer."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.evaluation.tasks import tasks_for
 from probes.callback import ProbingCallback
 from probes.classification import Classification
+from probes.classifiers.grid import Grid
 from probes.results import read_rows
 from probes.trainer_callback import ProbingTrainerCallback
 from tests.conftest import TINY
@@ -50,8 +52,8 @@ class Foreign(pl.LightningModule):
 
 def trained_by_lightning(folder: Path | None) -> Foreign:
     module = Foreign()
-    callbacks = [ProbingCallback(tasks(2), module, folder / "probes.csv")] if folder else []
-    run = silent_trainer(max_epochs=2, callbacks=callbacks)
+    callbacks = [ProbingCallback(tasks(2), module, folder / "probes.csv", steps=[1])] if folder else []
+    run = silent_trainer(max_epochs=2, callbacks=callbacks, accumulate_grad_batches=2)
     torch.manual_seed(1)
     run.fit(module, DataLoader(torch.ones(8, 3), batch_size=2))
     return module
@@ -59,7 +61,8 @@ def trained_by_lightning(folder: Path | None) -> Foreign:
 
 def trained_by_hugging_face(folder: Path, probed: bool, epochs: float = 2) -> tuple[Foreign, Trainer]:
     module = Foreign()
-    callbacks = [ProbingTrainerCallback(tasks(2), module, folder / "probes.csv", 2)] if probed else []
+    twice = [*tasks(1), replace(tasks(1)[0], grid=Grid(widths=(2,), dropouts=(0.0,), l2=(1e-3,)))]  # by two readers
+    callbacks = [ProbingTrainerCallback(twice, module, folder / "probes.csv", 2)] if probed else []
     arguments = TrainingArguments(
         str(folder), num_train_epochs=epochs, per_device_train_batch_size=2, report_to="none", disable_tqdm=True,
         use_cpu=True, save_strategy="no", logging_strategy="no",
@@ -76,8 +79,9 @@ def same_weights(first: nn.Module, second: nn.Module) -> bool:
 
 def test_a_module_that_is_not_ours_is_probed_and_trains_as_it_would_without(tmp_path: Path) -> None:
     module = trained_by_lightning(tmp_path)
-    assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")] == [(e, 4 * e) for e in (0, 0, 1, 1, 2, 2)]
-    assert module.modes == [False] * 3
+    states = [(0, 0), (0.5, 1), (1, 2), (2, 4)]  # two batches a step
+    assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")] == [s for state in states for s in [state] * 2]
+    assert module.modes == [False] * len(states)
     assert same_weights(module, trained_by_lightning(None))
 
 
@@ -86,6 +90,7 @@ def test_the_trainer_of_hugging_face_is_probed_and_trains_as_it_would_without(tm
     assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")] == [(e, 4 * e) for e in (0, 0, 2, 2)]
     logged = [entry for entry in trainer.state.log_history if "T0" in str(entry)]
     assert [(entry["epoch"], entry["step"]) for entry in logged] == [(0, 0), (2, 8)]
+    assert {"probing/T0 logreg", "probing/T0 mlp"} < logged[0].keys()
     assert not any(module.modes)
     assert same_weights(module, trained_by_hugging_face(tmp_path / "other", probed=False)[0])
 
