@@ -70,10 +70,6 @@ class FromScores(DerivedTask):
         return "bag" if self.suite == "gain" else "scored"
 
     @property
-    def test_items(self) -> str:
-        return hashed(self.suite, self.task.test_items)
-
-    @property
     def fingerprint(self) -> str:
         return hashed(self.suite, self.task.fingerprint, code_of(FromScores))
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Literal
 
@@ -34,8 +34,10 @@ class Bits(DerivedTask):
 
     @property
     def grid(self) -> Grid:
-        """The classifiers of an online code."""
-        return self.task.grid.logistic() if self.reader == "logreg" else replace(self.task.grid, protocol="modern")
+        """The classifiers of an online code, trained as `modern` does."""
+        own = self.task.grid
+        grid = Grid(own.widths, own.dropouts, own.l2, block_mb=own.block_mb, memory_mb=own.memory_mb)
+        return grid.logistic() if self.reader == "logreg" else grid
 
     @property
     def fingerprint(self) -> str:

@@ -18,7 +18,7 @@ from probes.bits.variational import variational_length, weight_nats
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid, Labelled
 from probes.evaluation import Evaluation
-from probes.measures import hard_items, measures_of
+from probes.measures import FromScores, hard_items, measures_of
 from probes.statistics import compare
 from probes.task import Items, single
 from probes.vectors import Vectors
@@ -154,6 +154,8 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
 def test_an_mlp_is_needed_for_its_code_and_classes_for_any(recwarn: pytest.WarningsRecorder) -> None:
     with pytest.raises(InputError, match="bits_mlp is the code of an MLP"):
         measures_of([lengths_task()], ALL, GRID, 1)
+    published = replace(lengths_task(), grid=replace(MLP, protocol="senteval", tenacity=3))
+    assert [code.grid for code in codes_of(published, ALL)] == [MLP.logistic(), MLP, MLP]
     same = replace(lengths_task(), classes=["a"])
     assert measures_of([same], ALL, MLP, 1) == []
     assert "Length: one class" in str(recwarn[0].message)
@@ -165,6 +167,8 @@ def test_an_item_is_hard_where_its_surest_word_has_another_majority_label() -> N
     test = single(["dog cat", "dog cat", "my dog", "my dog", "new", "new"], np.array([0, 1, 1, 0, 0, 1]))
     task = Classification("T", ["a", "b"], train, train, test)
     assert hard_items(task).tolist() == [False, True, False, True, False, True]
+    others = replace(task, train=train._replace(gold=1 - train.gold))  # of which other items are hard
+    assert FromScores(task, "hard").test_items != FromScores(others, "hard").test_items
 
 
 def test_a_task_without_a_hard_item_is_left_out_of_hard(recwarn: pytest.WarningsRecorder) -> None:
