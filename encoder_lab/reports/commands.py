@@ -251,7 +251,7 @@ def panel(model: ReportedModel, suite: str, classifier: str, unit: str) -> Panel
     if all(run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs):
         last = max((row.epoch for seed_rows in rows for row in seed_rows), default=0)
         rows = [[replace(row, epoch=last) for row in seed_rows] for seed_rows in rows]
-    made = panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
+    made = panel_of(model.title, rows, model.score, [run.metrics for run in model.runs])
     return made._replace(colour=model.colour)
 
 

@@ -152,7 +152,7 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         suite("probing", "logreg"),
         suite("downstream"),
         {key: {**points, **_means(first[key].runs, epoch)} for key, points in suite("discoeval").items()},
-        {key: moments_of(model.runs) for key, model in first.items() if model.runs[0].metrics},
+        {key: moments_of(model.runs) for key, model in first.items() if any(run.metrics for run in model.runs)},
         [pair for pair in both if all(pair)],
         suite("coherence"),
         {key: points for key, model in first.items() if (points := _rated_odd(model.runs))},
@@ -239,12 +239,12 @@ def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
     """Every epoch that a run was probed at, by the MLP where it can be; others count with their last one before."""
     rows = by_one_reader([[row for row in run.rows if row.suite == "probing"] for run in runs], "mlp")
     probed = [(list(by_epoch), by_epoch) for of_run in rows if (by_epoch := _by_epoch(of_run))]
-    bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
+    bleu = [own for run in runs if run.score.endswith("bleu") and (own := run.own_scores())]
     moments = []
     for epoch in sorted({epoch for epochs, _ in probed for epoch in epochs if isinstance(epoch, int)}):
         until = [by_epoch[epochs[max(0, bisect_right(epochs, epoch) - 1)]] for epochs, by_epoch in probed]
         at = grouped(pair for by_task in until for pair in by_task.items())
-        scores = [own[epoch] for own in bleu if epoch in own]
+        scores = [own[max(e for e in own if e <= epoch)] for own in bleu if min(own) <= epoch]
         points = {task: _point(several) for task, several in at.items()}
         moments.append(EpochScores(epoch, points, sum(scores) / len(scores) if scores else None))
     return moments

@@ -76,6 +76,11 @@ class ReportedModel:
         return f"{self.encoder}, {self.name}"
 
     @property
+    def score(self) -> str:
+        """The column of metrics.csv with the objective's own score; empty while no run has one."""
+        return next((run.score for run in self.runs if run.score), "")
+
+    @property
     def colour(self) -> str:
         """The colour that its settings give it; empty: ours."""
         return str(self.runs[0].settings.get("labels.colour") or "")

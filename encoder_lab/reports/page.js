@@ -3,11 +3,11 @@ document.querySelectorAll("th").forEach(head => head.onclick = () => {
   const body = head.closest("table").tBodies[0], place = head.cellIndex, down = head.ariaSort === "descending";
   const key = row => { const cell = row.cells[place]; return cell.dataset.value ?? cell.textContent; };
   const number = [...body.rows].some(row => "value" in row.cells[place].dataset);
-  const order = (a, b) => number ? (key(b) || -1e9) - (key(a) || -1e9) : key(a).localeCompare(key(b));
-  const rows = [...body.rows].sort(order);
+  const compare = (a, b) => number ? key(b) - key(a) : key(a).localeCompare(key(b));
+  const order = (a, b) => !key(a) - !key(b) || (down ? -1 : 1) * compare(a, b);  // what is missing is last
   head.closest("tr").querySelectorAll("th").forEach(other => other.removeAttribute("aria-sort"));
   head.ariaSort = down ? "ascending" : "descending";
-  (down ? rows.reverse() : rows).forEach(row => body.append(row));
+  [...body.rows].sort(order).forEach(row => body.append(row));
 });
 const config = {displayModeBar: false, responsive: true};
 CHARTS.forEach((chart, place) => Plotly.newPlot(`chart${place}`, chart.data, chart.layout, config));

@@ -197,7 +197,7 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     rows: dict[tuple[str, str], TableRow] = {}
     lower = set()
     for model, cell in ((m, cell) for m in models if (cell := own_cell(m))):
-        measure = next(run.score for run in model.runs if run.score).rsplit("/", 1)[-1]
+        measure = model.score.rsplit("/", 1)[-1]
         column, name = _own_column(model.objective, measure), f"{model.encoder} {model.variant}".rstrip()
         cells = rows.setdefault(("", name), TableRow("", "", name, {})).cells
         cells[f"{column} (dev)"] = cell
@@ -247,7 +247,7 @@ def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     corpus = frozenset(f"{k}={v}" for k, v in model.runs[0].settings.items() if k.startswith("corpus"))
     if len(scores) == 1:
         return TableCell(scores[0][0], about=about, test=corpus, runs=scores)
-    highest = 100.0 if OWN_SCORES.get(model.runs[0].score.rsplit("/", 1)[-1]) else math.inf
+    highest = 100.0 if OWN_SCORES.get(model.score.rsplit("/", 1)[-1]) else math.inf
     return TableCell(*mean_within(scores, highest), about, test=corpus, runs=scores)
 
 

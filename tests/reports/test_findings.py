@@ -12,6 +12,7 @@ from scipy.stats import t
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
+from encoder_lab.reports.commands import panel
 from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, evidence_of, moments_of
 from encoder_lab.reports.evidence import published_evidence as quoted
 from encoder_lab.reports.findings import Claim, Comparison, Finding, above, check
@@ -301,9 +302,12 @@ def test_a_report_says_how_many_comparisons_are_paired(tmp_path: Path, capsys: p
 
 
 def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
-    evidence = evidence_from(*(run_of(tmp_path / str(seed), seed=seed, more=4.0 * seed) for seed in range(2)))
-    assert [m.probing["WC"].score for m in evidence.curves[NMT_FR]] == [52, 53, 54, 55]
-    assert [m.bleu for m in evidence.curves[NMT_FR]] == [None, 5, 9, 7]
+    owns = (), (5.0, 9.0, 7.0), (5.0, 7.0)  # one has just begun, one ended early
+    runs = [run_of(tmp_path / str(seed), seed=seed, more=3.0 * seed, own=own) for seed, own in enumerate(owns)]
+    evidence = evidence_from(*runs)
+    assert [m.probing["WC"].score for m in evidence.curves[NMT_FR]] == [53, 54, 55, 56]
+    assert [m.bleu for m in evidence.curves[NMT_FR]] == [None, 5, 8, 7]
+    assert panel(*models(*runs), "probing", "mlp", "").own.x == [1, 2, 3]
 
 
 EPOCHS, READERS = st.sampled_from([0, 1, 2, 3, 0.25, 1.5, 5]), st.sampled_from(["mlp", "logreg"])

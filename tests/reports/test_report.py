@@ -158,7 +158,7 @@ def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path: 
 
 @pytest.mark.parametrize(("score", "highest"), [("val/bleu", 100.0), ("val/perplexity", 100.1)])
 def test_an_interval_of_seeds_has_only_scores_that_can_be(tmp_path: Path, score: str, highest: float) -> None:
-    runs = [run_of(tmp_path / str(own), seed=own, own=(float(own),), score=score) for own in (1, 99)]
+    runs = [run_of(tmp_path / str(own), seed=own, own=(float(own),) if own else (), score=score) for own in (0, 1, 99)]
     ((cell,),) = [row.cells.values() for row in training_table(models(*runs), []).rows]
     assert cell.low == 0
     assert min(cell.high, 100.1) == highest
