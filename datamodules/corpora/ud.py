@@ -8,6 +8,7 @@ from typing import Annotated
 
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
+from datamodules.excluded import Excluded
 from datamodules.text.languages import check_language
 from datamodules.trees.conllu import DependencyTree, conllu_files, read_conllu, split_in_name
 from encoder_lab.errors import InputError
@@ -60,7 +61,8 @@ class TreebankText(OnDisk):
 
     def _more(self) -> Iterator[str]:
         lines = (line for path in self.more for _, line in read_lines(path) if line.strip())
-        return (sentence for sentence in self.tokenize_all(lines) if sentence not in self._held_out)
+        held_out = Excluded(self._held_out)  # treebanks have tokens of their own
+        return (sentence for sentence in self.tokenize_all(lines) if sentence not in held_out)
 
     @cached_property
     def _held_out(self) -> set[str]:

@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import requests
@@ -94,12 +95,11 @@ def _fetch(url: str, part: Path, homepage: str) -> None:
 
 def _append(url: str, part: Path, homepage: str) -> bool:
     """One request for the missing bytes; True if the file is then complete."""
-    have, tag = _size(part), part.with_suffix(".tag")
+    tag = part.with_suffix(".tag")
+    have = _size(part) if tag.exists() else 0
     headers = {"Accept-Encoding": "identity"}
-    if have:
-        headers["Range"] = f"bytes={have}-"
-        if tag.exists():
-            headers["If-Range"] = tag.read_text(encoding="utf-8")  # if the file has changed, the server sends all of it
+    if have:  # if the file has changed, the server sends all of it
+        headers |= {"Range": f"bytes={have}-", "If-Range": tag.read_text(encoding="utf-8")}
     with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as answer:
         if answer.status_code == 416:  # no bytes left: complete, or another file
             if have and answer.headers.get("Content-Range", "").endswith(f"/{have}"):
@@ -114,7 +114,7 @@ def _append(url: str, part: Path, homepage: str) -> bool:
             part.unlink()
             return False
         have = have if answer.status_code == 206 else 0
-        _keep_tag(tag, answer.headers.get("ETag", ""))
+        _keep_tag(tag, answer.headers)
         return _write(answer, part, have)
 
 
@@ -135,10 +135,11 @@ def _write(answer: requests.Response, part: Path, have: int) -> bool:
     return total is None or _size(part) == total
 
 
-def _keep_tag(tag: Path, value: str) -> None:
-    """Store the ETag (version) of the file, if it is a strong one; a weak ETag does not guarantee equal bytes."""
-    if value.startswith('"'):
-        tag.write_text(value, encoding="utf-8")
+def _keep_tag(tag: Path, headers: Mapping[str, str]) -> None:
+    """Store the version of the file: its ETag, if that is a strong one, which guarantees equal bytes, or its date."""
+    strong = headers.get("ETag", "").startswith('"')
+    if version := headers.get("ETag" if strong else "Last-Modified"):
+        tag.write_text(version, encoding="utf-8")
     else:
         tag.unlink(missing_ok=True)
 

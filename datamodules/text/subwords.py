@@ -17,7 +17,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write, refuse_special
 
 BEGIN, END = 2, 3  # rows of the sentence marks
-RESERVED = re.compile("<(pad|unk|s|/s)>")  # the library reads over them, as if their letters were in no word
+RESERVED = re.compile("<(pad|unk|s|/s)>|.{1049}")  # the library reads over them and over words of more than 4192 bytes
 SPECIAL_ROWS = 5  # padding, unknown, both sentence marks, and the mark where a word begins
 
 

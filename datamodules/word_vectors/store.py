@@ -214,8 +214,10 @@ class RunVectors:
     def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
         """A lookup, in `store`, of words that are not in the run folder.
 
-        If the store has other vectors than the run was made from, it is not used, and a warning is given.
+        Words are looked up in lower case where the run does that, first among its own. If the store has other vectors
+        than the run was made from, it is not used, and a warning is given.
         """
+        store = WordVectors(store.folder, store.subwords_bin, store.lowercase or self.lookup_oov.words is not None)
         shared = store.lookup(self.vocabulary.words[:COMPARED])
         mine = np.asarray(self.matrix[: len(shared.matrix)])
         known = shared.known & mine.any(1)  # more words may have vectors with lowercase=auto
@@ -226,11 +228,12 @@ class RunVectors:
             warnings.warn(f"{self.lookup_oov.path.parent}: {store.folder.name} holds {other}", stacklevel=2)
             return self.lookup_oov
 
-        return partial(_looked_up, store, self.scale)
+        return partial(_looked_up, self.lookup_oov, store)
 
 
-def _looked_up(store: WordVectors, scale: float, word: str) -> np.ndarray | None:
-    vector = store.lookup([word]).matrix[0] * np.float32(scale)
+def _looked_up(own: ComposedVectors, store: WordVectors, word: str) -> np.ndarray | None:
+    if (vector := own(word)) is None:
+        vector = store.lookup([word]).matrix[0] * np.float32(own.scale)
     return vector if vector.any() else None
 
 

@@ -65,8 +65,8 @@ def test_codes_come_in_addition_to_the_characters(tmp_path: Path) -> None:
     assert model.size == 7 + len(characters) + 5  # four special rows, and the mark where a word begins
 
 
-def test_the_marks_of_the_library_are_words_as_others(tmp_path: Path) -> None:
-    subwords = Subwords.train(text := ["a <unk> b", "<s> c </s>"], tmp_path / "model", 10)
+def test_the_marks_of_the_library_and_very_long_words_are_words_as_others(tmp_path: Path) -> None:
+    subwords = Subwords.train(text := ["a <unk> b", "<s> c </s>", "\u0436" * 3000], tmp_path / "model", 10)
     assert subwords.decode([ids[1:-1] for ids in subwords.encode_all(text)]) == text
 
 

@@ -151,6 +151,19 @@ def test_words_missing_in_the_run_folder_are_found_in_its_store(tmp_path: Path) 
     assert lookup("grey") is None
 
 
+def test_a_run_looks_words_up_in_its_store_as_it_does_itself(tmp_path: Path) -> None:
+    (tmp_path / "v.vec").write_text("3 2\nred 1 2\nRed 3 -1\ngreen 5 6\n")
+    store, vocabulary = open_store(tmp_path / "v.vec", tmp_path / "cache"), Vocabulary(["Red", "red"])
+    trained = np.array([[0, 0], [0, 0], [7, 7], [7, 8]], np.float32)
+    save_run_vectors(
+        tmp_path / "run", vocabulary, store.lookup(["<pad>", "<unk>", "red", "red"]).matrix, lowercase=True
+    )
+    vectors = load_run_vectors(tmp_path / "run")
+    vectors.lookup_oov.matrix = trained
+    lookup = vectors.extended(store)
+    assert [lookup(word).tolist() for word in ("GREEN", "RED")] == [[5, 6], [7, 8]]  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("other", ["3 2\nred 1 2\nblue 3 1\ngreen 5 6\n", "2 3\nred 1 2 3\ngreen 5 6 7\n"])
 def test_a_store_of_other_vectors_is_not_used_and_a_warning_is_given(tmp_path: Path, other: str) -> None:
     _, vectors = two_of_three(tmp_path)
