@@ -129,7 +129,8 @@ def resume(run: Path, overrides: list[str]) -> None:
         from encoder_lab.training import run_folder
 
     settings = run_folder.settings_to_resume(run, overrides)
-    with run_folder.explained(run, settings.allow), run_folder.owned(run):
+    changes = [text for text in overrides if not text.startswith("allow=")]
+    with run_folder.explained(run, settings.allow, changes), run_folder.owned(run):
         train(settings, run)
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -147,22 +148,23 @@ def refuse_links_and_nesting(run: Path) -> None:
                 raise InputError(f"{path}: the same file has another name elsewhere; copy the whole run folder")
 
 
-def resume_command(run: Path, allow: Sequence[str]) -> str:
-    """The command that continues a run, as written in a shell."""
-    more = f" allow=[{','.join(allow)}]" if allow else ""
-    return f"python train.py {for_shell('resume', run)}{more}"
+def resume_command(run: Path, allow: Sequence[str], changes: Sequence[str] = ()) -> str:
+    """The command that continues a run, as written in a shell; `changes`: settings that the run does not keep."""
+    packages = [f"allow=[{','.join(allow)}]"] if allow else []
+    return " ".join(["python train.py", for_shell("resume", run), *packages, *map(shlex.quote, changes)])
 
 
-def explained(run: Path, allow: Sequence[str]) -> AbstractContextManager[None]:
+def explained(run: Path, allow: Sequence[str], changes: Sequence[str] = ()) -> AbstractContextManager[None]:
     """Errors in one line, with how to continue the run; inside Hydra's job, as Hydra would print a line of its own."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # here, for a launcher's processes too
     warnings.filterwarnings("ignore", module="pytorch_lightning")
+    resumed = resume_command(run, allow, changes)
 
     def remedy() -> str:
-        again = resume_command(run, allow) if (run / "config.yaml").exists() else "the same command again"
+        again = resumed if (run / "config.yaml").exists() else "the same command again"
         return f"nothing written before is lost. Make room there, then: {again}"
 
-    stopped = f"stopped; nothing is lost. Continue with: {resume_command(run, allow)}"
+    stopped = f"stopped; nothing is lost. Continue with: {resumed}"
     return one_line_errors(run, remedy, stopped if is_first() else "")
 
 

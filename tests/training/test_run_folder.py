@@ -9,6 +9,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
+import train
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.made_with import made_with
@@ -107,6 +108,19 @@ def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path: Path) -> None
     lines = summary(tmp_path, [row, loss], []).splitlines()
     assert lines[1:3] == ["probing scores after epoch 4 (test, %)", "  WC          51.00  [49.0, 53.0]"]
     assert lines[4:6] == ["use scores after epoch 4", "  WC          51.00  [49.0, 53.0] nats/1000"]
+
+
+def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(train, "train", stopped)
+    (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
+    with pytest.raises(SystemExit):
+        train.resume(tmp_path, ["trainer.max_epochs=9", "cache=my data"])
+    assert f"resume={tmp_path} trainer.max_epochs=9 'cache=my data'\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("plus", ["", "+", "++"])
