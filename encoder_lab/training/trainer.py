@@ -36,8 +36,8 @@ from objectives.objective import Objective
 from probes.callback import ProbingCallback
 
 ENDED = (
-    "the run had ended by early_stopping.patience=, schedule.least= or trainer.max_time=, so nothing is trained; "
-    "a resume may give more time, and a new run may begin with this one (init=)"
+    "nothing is trained: the run ends here by trainer.max_epochs=, max_steps= or max_time=, early_stopping.patience= "
+    "or schedule.least=; a resume may give more of trainer., and a new run may begin with this one (init=)"
 )
 
 
@@ -111,7 +111,7 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
             if launcher := trainer.strategy.launcher:  # its processes would wait for this one, half an hour long
                 launcher.kill(signal.SIGKILL)
             raise
-        if last and trainer.should_stop and trainer.global_step == steps[last]:
+        if trainer.global_step == (steps[last] if last else 0):
             say(ENDED)
         if torch.distributed.is_initialized():  # or a thread of it may abort this process while Python ends
             torch.distributed.destroy_process_group()
