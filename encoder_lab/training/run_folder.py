@@ -55,12 +55,13 @@ def begin(settings: RunSettings, run: Path, sweep: bool) -> None:
     if sweep and settings.trainer.several_devices and not started_elsewhere():
         why = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
         raise InputError(f"trainer.devices={settings.trainer.devices}: {why} (docs/scaling.md)")
-    if (run / "config.yaml").exists():
-        if any((run / "checkpoints").glob("*.ckpt")) or "made_with" not in read_config(run):
-            again = f"continue it with: {resume_command(run, settings.allow)} or choose another hydra.run.dir="
-            raise InputError(f"{run}: a run is already there; {again}")
-        for path in (run / name for name in (*EARLY, *FILES, "geometry", "evaluations")):
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+    begun = (run / "config.yaml").exists() and "made_with" in read_config(run)
+    parts = [path for name in ("config.yaml", *FOLDERS, *FILES) if (path := run / name).exists()]
+    if any((run / "checkpoints").glob("*.ckpt")) or (parts and not begun):
+        again = f"continue it with: {resume_command(run, settings.allow)} or " if begun else ""
+        raise InputError(f"{parts[0]}: a run is already there, or a part of one; {again}choose another hydra.run.dir=")
+    for path in (run / name for name in (*EARLY, *FILES, "geometry", "evaluations") if begun):
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     with atomic_write(run / "config.yaml") as file:
         file.write(as_yaml({**settings.written, "made_with": made_with()}))
 
