@@ -20,7 +20,7 @@ from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import as_markdown, check
 from encoder_lab.reports.findings_chart import chart_of_findings
-from encoder_lab.reports.models import ReportedModel, models_of, scored_suites
+from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
 from encoder_lab.reports.page import FORMATS, page
 from encoder_lab.reports.published import TRAINING
 from encoder_lab.reports.runs import by_one_reader
@@ -225,9 +225,9 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[
     with suppress(InputError):
         yield order.charts_of_order(order.orders(models, DEFAULT_SUITE, arguments.classifier))
     spaces = []
-    for run in runs:
+    for run, title in zip(runs, shortest_tails([str(run.folder) for run in runs]), strict=True):
         with suppress(InputError):
-            spaces.append(subspaces.read_subspaces(run.folder))
+            spaces.append(subspaces.read_subspaces(run.folder)._replace(title=title))
     if spaces:
         yield subspaces.charts_of_subspaces(spaces)
     with suppress(InputError):

@@ -3,6 +3,7 @@
 import csv
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ from torch import nn
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
+from encoder_lab.reports.commands import charts
+from encoder_lab.reports.models import models_of
+from encoder_lab.reports.scores import runs_in
 from encoder_lab.reports.subspaces import as_csv, as_text, charts_of_subspaces, read_subspaces
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
@@ -133,6 +137,14 @@ def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) ->
     for name in ("subspaces.svg", "subspaces.csv"):
         assert commands.finish("report.py", "subspaces", str(run), f"out={tmp_path / name}").returncode == 0
         assert (tmp_path / name).stat().st_size
+
+
+def test_the_page_tells_runs_in_folders_of_one_name_apart(run: Path, tmp_path: Path) -> None:
+    for name in ("a/1", "b/1"):
+        shutil.copytree(run, tmp_path / name)
+        (tmp_path / name / "config.yaml").write_text(f"encoder_name: {name[0]}\nobjective_name: o\nseed: 1\n")
+    *_, section = charts(models_of(runs_in([tmp_path])), SimpleNamespace(epoch="last", classifier="mlp"))
+    assert [chart.title.partition(":")[0] for chart in section.charts] == ["a/1", "a/1", "b/1", "b/1"]
 
 
 def test_measuring_the_vectors_alone_again_keeps_the_subspaces_and_other_vectors_do_not(
