@@ -15,6 +15,7 @@ SCALES = ("demo", "small", "medium", "paper")
 OBJECTIVE = "suite=objective"
 ALLOW = "allow"  # the setting with the packages of a user's own parts, which each command must give
 SHARED = ("corpus", "embeddings", "probes", "seed", "cache", ALLOW)  # settings of both train.py and evaluate.py
+TRAINING = ("probes.steps", "probes.every_n_epochs")  # those that evaluate.py refuses
 
 
 class StudyCell(NamedTuple):
@@ -105,7 +106,7 @@ def _evaluations(
 ) -> list[StudyCell]:
     """One evaluation, or one for each run if it contains {run}, where null instead of settings leaves runs out."""
     wanted: dict[str, str | None] = {"every": texts} if isinstance(texts, str) else texts
-    more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
+    more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED and not text.startswith(TRAINING)]
     place = f"evaluations/{label}"
     if not any("{run}" in (text or "") for text in wanted.values()):
         return [StudyCell(place, [*_settings(wanted["every"] or "", data, {}), *more], program="evaluate")]

@@ -40,7 +40,9 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     folder = Path(options.get("study_dir", f"runs/studies/{name}/{scale}"))
     for cell in (*study.cells, *study.evaluations):
         refuse_other_settings(cell, folder)
-    settings_of(study.cells[0])  # a misspelt setting is the same in all cells
+    evaluations = {cell.name.split("/")[1]: cell for cell in study.evaluations if not cell.scores_objective}
+    for cell in (study.cells[0], *evaluations.values()):  # a misspelt setting is the same in all cells
+        settings_of(cell)
     check_launcher(folder, launcher)
     if dry_run.lower() in YES:
         print(preview(study, folder, measure))

@@ -112,12 +112,13 @@ def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -
 
 def test_a_begun_cell_gets_what_may_change_and_all_programs_the_allowed_packages(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(TEXT + EVALUATIONS)
-    more = ["seed=2", "trainer.devices=2", "cache=here", "allow=[my_parts]"]
+    more = ["seed=2", "trainer.devices=2", "probes.steps=log", "cache=here", "allow=[my_parts]"]
     study = read_study(tmp_path / "a.yaml", "a", "demo", "data", more)
-    assert command(study.cells[0], Path("s"), True)[2:] == ["resume=s/untrained/bov", *more[1:]]
-    assert command(study.cells[0], Path("s"), False)[-5:-1] == more
+    assert command(study.cells[0], Path("s"), True)[2:] == ["resume=s/untrained/bov", more[1], *more[3:]]
+    assert command(study.cells[0], Path("s"), False)[-6:-1] == more
     for cell in study.evaluations:
-        assert {"seed=2", "cache=here", "allow=[my_parts]"} < set(command(cell, Path("s"), False))
+        words = set(command(cell, Path("s"), False))
+        assert words.intersection(more) == {"seed=2", "cache=here", "allow=[my_parts]"}
 
 
 def test_an_evaluation_may_depend_on_the_axes_and_leave_cells_out(tmp_path: Path) -> None:
@@ -307,6 +308,15 @@ WRONG |= {"hydra.launcher.n_jobs=2": "n_jobs", "hydra.run.dir=x": "dir", "resume
 def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab: Lab, tmp_path: Path, wrong: str) -> None:
     with pytest.raises((InputError, HydraException), match=WRONG[wrong]):
         run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), wrong])
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_an_evaluation_would_refuse_is_refused_before_the_runs(lab: Lab, tmp_path: Path) -> None:
+    text = f"{TEXT}evaluations:\n  demo: {{downstream: 'model={{run}} suite=downstream'}}\n"
+    arguments = [text for text in tiny(tmp_path, lab, text) if not text.startswith("probes.")]
+    with pytest.raises(InputError, match=r"^probes.train_size=9: only suite=probing reads it"):
+        run_study(tmp_path, "tiny", [*arguments, "probes.train_size=9"])
     assert not (tmp_path / "results").exists()
 
 
