@@ -1,8 +1,9 @@
 """The properties of a constituency tree that the probing tasks use."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate
 from typing import NamedTuple
 
 from datamodules.trees.penn import Bracketed, Tree, readable, trees_in
@@ -108,8 +109,11 @@ def _voice(verb_phrase: Tree | None, tags: TagSet) -> str:
 
 
 def _sentence_type(top: Tree, tags: TagSet) -> str:
-    """interrogative, imperative, declarative, or "" """
-    if top.label in tags.questions:
+    """interrogative, imperative or declarative; "" also where the label and the last mark say different things."""
+    asks, last = top.label in tags.questions, top.words()[-1]
+    if last in (".", "?") and asks != (last == "?"):
+        return ""
+    if asks:
         return "interrogative"
     verb_phrase = _child(top, tags.verb_phrase) if top.label == tags.clause else None
     first = next((c.label for c in verb_phrase.children if c.label in tags.verbs), "") if verb_phrase else ""
@@ -213,7 +217,10 @@ def _agreeing(subject: Target | None, verb: Tree | None, tags: TagSet) -> Target
 
 
 def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
-    """The two clauses of `S (,) CC S (.)`, if this is the only conjunction and there are no quotation marks."""
+    """The two clauses of `S (,) CC S (.)`, if this is the only conjunction and there are no quotation marks.
+
+    Marks at the end of a clause are not part of it, also where the tree has them inside: they keep their places.
+    """
     if top.label != tags.coordination or sum(leaf.label in tags.conjunctions for leaf in leaves) != 1:
         return None
     parts = [child for child in top.children if child.label not in tags.punctuation]
@@ -224,12 +231,18 @@ def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
     linked = parts[1].label in tags.conjunctions and str(parts[1].word).lower() in tags.coordinators
     if not linked or not all(_full(clause, tags) for clause in parts[::2]):
         return None
-    spans, place = {}, 0
-    for child in top.children:
-        width = len(child.leaves())
-        spans[id(child)] = (place, place + width)
-        place += width
-    return Clauses(*spans[id(parts[0])], *spans[id(parts[2])])
+    labels = [leaf.label for leaf in leaves]
+    ends = list(accumulate(len(child.leaves()) for child in top.children))
+    second = top.children.index(parts[2])
+    end, end2 = (without_marks(labels, ends[at], tags.punctuation) for at in (0, second))
+    return Clauses(0, end, ends[second - 1], end2)
+
+
+def without_marks(labels: Sequence[str], end: int, marks: Collection[str]) -> int:
+    """The end of a span of words without its final punctuation."""
+    while end > 0 and labels[end - 1] in marks:
+        end -= 1
+    return end
 
 
 def _full(clause: Tree, tags: TagSet) -> bool:

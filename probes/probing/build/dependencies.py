@@ -9,7 +9,7 @@ from pathlib import Path
 
 from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions, split_in_name, without_others
 from encoder_lab.compute.processes import parallel_map
-from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target, non_empty
+from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target, non_empty, without_marks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.writing import is_mark, is_word
 
@@ -215,12 +215,13 @@ def _clauses(s: _Sentence, root: int) -> Clauses | None:
     inside = _descendants(s, second[0])
     tokens = [s.words[place].token for place in sorted(inside)]
     linking = s.words[link[0]].token
-    begin2, end2 = linking + 1, _without_marks(s, max(tokens) + 1)
-    end = _without_marks(s, min(tokens))
+    begin2, end2 = linking + 1, without_marks(s.tags, max(tokens) + 1, ("PUNCT",))
+    end = without_marks(s.tags, min(tokens), ("PUNCT",))
     unbroken = set(range(min(tokens), max(tokens) + 1)) == set(tokens)
-    over = _without_marks(s, len(s.tags)) == end2
-    before = all(s.tags[at] == "PUNCT" for at in range(end, linking))  # nothing but a comma before the conjunction
-    if not (unbroken and over and before and end > 0 and begin2 < end2) or s.tags[0] == "PUNCT":
+    over = without_marks(s.tags, len(s.tags), ("PUNCT",)) == end2
+    # nothing but a comma before the conjunction, and a token of its own for it (Arabic joins it to the next word)
+    linked = s.tags[linking] == "CCONJ" and all(s.tags[at] == "PUNCT" for at in range(end, linking))
+    if not (unbroken and over and linked and end > 0 and begin2 < end2) or "PUNCT" in (s.tags[0], s.tags[begin2]):
         return None
     starts = [0]
     for pieces in s.pieces:
@@ -240,10 +241,3 @@ def _descendants(s: _Sentence, place: int) -> set[int]:
         inside.update(below)
         waiting += below
     return inside
-
-
-def _without_marks(s: _Sentence, end: int) -> int:
-    """The end of a span of tokens without its final punctuation."""
-    while end > 0 and s.tags[end - 1] == "PUNCT":
-        end -= 1
-    return end

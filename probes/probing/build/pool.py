@@ -109,7 +109,8 @@ def _rank(analysis: Analysis, key: bytes) -> bytes:
     """The rank of a sentence in the order of preference, followed by the rank of this parse."""
     sentence = hashlib.blake2b(analysis.sentence.encode(), digest_size=RANK, key=key).digest()
     more = repr((analysis.features, analysis.split)) if analysis.features or analysis.split is not None else ""
-    return sentence + hashlib.blake2b(f"{analysis!r}{more}".encode(), digest_size=4).digest()
+    whole = f"{analysis!r}{more}", repr((analysis.classes, analysis.id))
+    return sentence + b"".join(hashlib.blake2b(text.encode(), digest_size=4).digest() for text in whole)
 
 
 def _settle(

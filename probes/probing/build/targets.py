@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from probes.probing.build.analysis import Analysis, Target
+from probes.probing.build.analysis import Analysis, Target, without_marks
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced
 from probes.probing.build.tags import TagSet
 
+OPENING = ("¿", "¡")  # Spanish marks that say the type of a sentence where it begins
 MOST_SHARE = 20  # a form fills at most a twentieth of its class if there are enough others
 
 
@@ -71,7 +72,7 @@ def voice(pool: Pool, sizes: Sizes) -> TaskDraft:
 
 
 def sentence_type(pool: Pool, sizes: Sizes) -> TaskDraft:
-    """Is it a declarative, an interrogative or an imperative? Without final marks, which would say it."""
+    """Is it a declarative, an interrogative or an imperative? Without the marks that would say it."""
     return _by_class("SentType", pool, sizes, marks=False)
 
 
@@ -90,7 +91,5 @@ def _by_class(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskDr
 
 
 def _without_final_marks(s: Analysis, tags: TagSet) -> str:
-    words, parts = s.words, s.tags.split(" ")
-    while words and parts[len(words) - 1] in tags.punctuation:
-        words.pop()
-    return " ".join(words)
+    end = without_marks(s.tags.split(" "), s.length, tags.punctuation)
+    return " ".join(word for word in s.words[:end] if word not in OPENING)

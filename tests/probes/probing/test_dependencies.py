@@ -141,6 +141,8 @@ def test_two_clauses_change_places_around_the_conjunction() -> None:
     ("laut/ADV/6/advmod", "laut/ADV/2/advmod"),  # the last word belongs to the first clause
     ("./PUNCT", '"/PUNCT'),  # a quotation mark
     ("laut/ADV", "oder/CCONJ"),  # two conjunctions
+    (",/PUNCT/6/punct und/CCONJ/6/cc", "und/CCONJ/6/cc ,/PUNCT/6/punct"),  # it would begin with a comma
+    ("und/CCONJ/6/cc Hunde/NOUN/6/nsubj", "doch/ADV/6/cc Hunde/CCONJ/6/nsubj"),  # the only conjunction is elsewhere
 ])  # fmt: skip
 def test_other_coordinations_are_not_inverted(old: str, new: str) -> None:
     assert sentence(TWO.replace(old, new)).clauses is None

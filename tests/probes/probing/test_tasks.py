@@ -160,6 +160,7 @@ def test_the_order_of_more_trees_than_are_kept_does_not_matter(analyses: dict[st
 def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses: dict[str, Analysis]) -> None:
     sentences = list(analyses.values())
     parses = [replace(s, depth=s.depth % 9 + 4) for s in sentences]
+    parses += [replace(s, classes=(("Passive", "passive"),), id="b") for s in sentences]
     pool, again = some([*sentences, *parses]), some([*parses, *sentences])
     assert (pool.splits, pool.homes) == (again.splits, again.homes)
     assert len(chosen := [s.sentence for s in pool.all()]) == len(set(chosen))
@@ -279,6 +280,7 @@ def test_targets_are_found_by_structure(below: str, expected: tuple[str | None, 
 
 @pytest.mark.parametrize(("tree", "spans"), [
     ("(S (S (NP (PRP I)) (VP (VBD ran))) (, ,) (CC but) (S (NP (PRP he)) (VP (VBD sat))) (. .))", (0, 2, 4, 6)),
+    ("(S (S (NP (PRP I)) (VP (VBD ran) (, ,))) (CC but) (S (NP (PRP he)) (VP (VBD sat)) (. .)))", (0, 2, 4, 6)),
     ("(S (S (NP (PRP I)) (VP (VBD ran))) (, ,) (S (NP (PRP he)) (VP (VBD sat))) (. .))", None),
     ("(S (S (NP (PRP I) (CC or) (PRP we)) (VP (VBD ran))) (CC but) (S (VP (VBD sat))) (. .))", None),
     ("(S (S (NP (PRP I)) (VP (VBD ran))) (CC but) (S (NP (PRP he))) (. .) ('' ''))", None),
