@@ -54,7 +54,9 @@ class Built(NamedTuple):
 def build(settings: RunSettings, run: Path) -> Built:
     """Data, model and probes of a run. Its word vectors go to its folder at the first call."""
     pl.seed_everything(settings.seed, workers=True, verbose=False)
-    device = probing_device(settings.trainer.accelerator)
+    device, precision = probing_device(settings.trainer.accelerator), settings.trainer.precision
+    if accelerator(settings.trainer.accelerator) == "cpu" and precision in ("16-mixed", "16", 16):
+        raise InputError(f"trainer.precision={precision}: on a CPU Lightning would take bf16-mixed; give that, or a GPU")
     described = settings.objective.arguments.get("optimizer")
     optimizer = {"optimizer": trainable(instantiate(described), described[CLASS], device)} if described else {}
     corpus = settings.corpus.build()

@@ -71,6 +71,10 @@ def test_an_argument_of_the_trainer_works(trial: Any, settings: dict[str, Any]) 
     assert trial(**settings) is None
 
 
+def test_a_precision_that_would_be_another_one_here_is_refused(trial: Any) -> None:
+    assert trial(accelerator="cpu", precision="16-mixed").startswith("error: trainer.precision=16-mixed: on a CPU")
+
+
 def test_every_other_argument_of_the_trainer_is_refused() -> None:
     assert {*TOGETHER, *ALONE, *REFUSED} == {*inspect.signature(pl.Trainer).parameters}
     written = plain(composed("objective=nli"))
