@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from multiprocessing import current_process
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import asked_suites, refuse_wrong_arguments, refuse_wrong_environment
@@ -149,27 +149,17 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
     print(f"{path}: {len(sentences):,} sentences, one per line")
 
 
-def settings_of(written: dict[str, Any]) -> "EvaluationSettings":
-    """What Hydra composed, frozen; `protocol=` is a setting of the classifier, which is written with the scores."""
-    from encoder_lab.settings.build import made
-    from encoder_lab.settings.run import EvaluationSettings
-
-    if protocol := written["protocol"]:
-        classifier = {**written["probes"]["classifier"], "protocol": protocol}
-        written = {**written, "probes": {**written["probes"], "classifier": classifier}}
-    return made(EvaluationSettings, written)
-
-
 def start(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
 
     from encoder_lab.settings.check import check
+    from encoder_lab.settings.run import evaluation_settings
     from encoder_lab.studies.compose import plain, referred
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
         written = plain(config)
         check("evaluate", written, referred(config), HydraConfig.get().overrides.task)
-        settings = settings_of(written)
+        settings = evaluation_settings(written)
 
     from encoder_lab.studies.launch import take_one_gpu
 

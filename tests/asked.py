@@ -6,9 +6,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.settings.build import made
-from encoder_lab.settings.run import EvaluationSettings, RunSettings
+from encoder_lab.settings.run import EvaluationSettings, RunSettings, evaluation_settings
 from encoder_lab.studies.compose import CONFIGS, plain
-from evaluate import settings_of
 
 
 def composed(program: str, *settings: str, configs: Path = CONFIGS) -> DictConfig:
@@ -30,4 +29,4 @@ def run_settings(*overrides: str) -> RunSettings:
 
 def evaluation(*overrides: str) -> EvaluationSettings:
     """The settings of `python evaluate.py` with these arguments."""
-    return settings_of(plain(own_settings(composed("evaluate", *overrides))))
+    return evaluation_settings(plain(own_settings(composed("evaluate", *overrides))))

@@ -2,15 +2,17 @@
 
 from pathlib import Path
 
-from encoder_lab.settings.build import made
-from encoder_lab.settings.run import EvaluationSettings
+from encoder_lab.settings.run import evaluation_settings
 from encoder_lab.studies.compose import planned
-from probes.suites import suites_of, tasks_of
+from probes.suites import measured_tasks, suites_of
 from probes.task import Task
 
 
 def tasks_for(*overrides: str) -> list[Task]:
-    """The tasks that `python evaluate.py` scores with these settings. Raises InputError, and Hydra's errors."""
-    settings = made(EvaluationSettings, planned("evaluate", list(overrides)))
-    grid, corpus = settings.probes.classifier.build(), settings.corpus.build()
-    return tasks_of(suites_of(settings.suites, grid, settings.random_seed, corpus, Path(str(settings.cache))))
+    """The tasks that `python evaluate.py` scores with these settings, and their measures, as control tasks.
+
+    Raises InputError, and Hydra's errors.
+    """
+    settings = evaluation_settings(planned("evaluate", list(overrides)))
+    grid, corpus, cache = settings.probes.classifier.build(), settings.corpus.build(), Path(str(settings.cache))
+    return measured_tasks(suites_of(settings.suites, grid, settings.random_seed, corpus, cache, settings.measures))

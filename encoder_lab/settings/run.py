@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import ClassSettings, SuiteSettings
+from encoder_lab.settings.build import ClassSettings, SuiteSettings, made
 from encoder_lab.settings.types import (
     MOST,
     MOST_ITEMS,
@@ -342,3 +342,11 @@ class EvaluationSettings:
         """The seed; without one, that of the published toolkit for its protocol."""
         senteval = self.probes.classifier.arguments.get("protocol") == "senteval"
         return self.seed if self.seed is not None else 1111 if senteval else 1
+
+
+def evaluation_settings(written: Mapping[str, Any]) -> EvaluationSettings:
+    """What Hydra composed, frozen; `protocol=` is a setting of the classifier, which is written with the scores."""
+    if protocol := written["protocol"]:
+        classifier = {**written["probes"]["classifier"], "protocol": protocol}
+        written = {**written, "probes": {**written["probes"], "classifier": classifier}}
+    return made(EvaluationSettings, written)

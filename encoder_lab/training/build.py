@@ -56,7 +56,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     pl.seed_everything(settings.seed, workers=True, verbose=False)
     device, precision = probing_device(settings.trainer.accelerator), settings.trainer.precision
     if accelerator(settings.trainer.accelerator) == "cpu" and precision in ("16-mixed", "16", 16):
-        raise InputError(f"trainer.precision={precision}: on a CPU Lightning would take bf16-mixed; give that, or a GPU")
+        raise InputError(f"trainer.precision={precision}: on a CPU Lightning takes bf16-mixed; give that, or a GPU")
     described = settings.objective.arguments.get("optimizer")
     optimizer = {"optimizer": trainable(instantiate(described), described[CLASS], device)} if described else {}
     corpus = settings.corpus.build()

@@ -106,6 +106,9 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path: Path) -> No
     made = tasks_for(*small, f"cache={tmp_path}")
     assert [task.name for task in made] == ["SentLen", "BShift", "SubjNum"]
     assert np.unique([len(task.train.gold) for task in made]).tolist() == [120]
+    published = tasks_for(*small, f"cache={tmp_path}", "control=true", "protocol=senteval")
+    assert {task.suite for task in published} == {"probing", "control", "selectivity"}
+    assert {task.grid.protocol for task in published if task.suite == "probing"} == {"senteval"}
     with pytest.raises(
         InputError, match=r"probes\.train_size=-3: give .*; probes\.tsks=.* did you mean probes\.tasks="
     ):
