@@ -183,7 +183,7 @@ def read_run(folder: Path) -> Run:
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
     if objective == "discourse":
-        objective = _named_after(settings.get("objective.losses"))
+        objective = _named_after(settings.get("objective.losses", settings.get("run.objective.losses")))
     if "begun_from" in settings:
         objective = objective_of(settings | {"objective_name": objective})
     rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")

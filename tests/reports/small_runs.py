@@ -21,10 +21,11 @@ def run_of(
     own: tuple[float, ...] = (5.0, 9.0, 7.0),
     score: str = "val/bleu",
     dim: int = 512,
+    objective: str = "nmt_enfr",
 ) -> Path:
     """A run of three epochs; at epoch e every probe is e points above SCORES."""
     folder.mkdir(parents=True)
-    config = f"seed: {seed}\nencoder_name: {encoder}\nobjective_name: nmt_enfr\nencoder:\n  dim: {dim}\n"
+    config = f"seed: {seed}\nencoder_name: {encoder}\nobjective_name: {objective}\nencoder:\n  dim: {dim}\n"
     (folder / "config.yaml").write_text(config)
     rows = [
         ProbeRow(epoch, epoch, "probing", task, "mlp", 1.0, value, value - 2, value + 2, {"width": 50}, seed, 0.1)

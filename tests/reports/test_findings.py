@@ -391,10 +391,12 @@ def test_downstream_scores_are_by_logistic_regression_where_there_are_both(tmp_p
 def test_discourse_runs_have_the_names_of_the_papers_table(tmp_path: Path) -> None:
     names = {"[nsp]": "Baseline (NSP)", "[nsp, nl, spp]": "+ SPP + NL", "[nsp, spp, nl, sdt]": "Discourse"}
     for losses, name in (names | {"[nl]": "Discourse"}).items():
-        folder = run_of(tmp_path / losses)
-        config = f"encoder_name: bigru_mean\nobjective_name: discourse\nobjective:\n  losses: {losses}\n"
-        (folder / "config.yaml").write_text(config)
-        assert models_of([read_run(folder)])[0].objective == name
+        config = f"objective: {{losses: {losses}}}"
+        run = with_settings(run_of(tmp_path / losses, objective="discourse"), f"{config}\n")
+        scored = evaluation_of(
+            tmp_path / f"of {losses}", "gone", objective="discourse", settings=f"run: {{{config}}}\n"
+        )
+        assert [model.objective for model in models(run, scored)] == [name, name]
 
 
 def test_the_report_reads_runs_and_evaluations(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
