@@ -19,7 +19,7 @@ from encoder_lab.storage.files import atomic_write
 from probes import correlations
 from probes.results import Answers, ProbeRow, packed, unpacked
 from probes.share import ALONE, Share
-from probes.side_by_side import is_small, score_each
+from probes.side_by_side import score_each
 from probes.surprisals import Surprisals, score_pairs
 from probes.surprisals import fingerprint as surprisals_fingerprint
 from probes.task import NO_ITEMS, Needs, Outcome, Task
@@ -40,6 +40,7 @@ class Evaluated(NamedTuple):
 
 
 ScoreName = tuple[str, str, str]  # suite, task and reader
+SMALL = 32 << 20  # bytes of the vectors of all texts of a task that is scored next to others
 FROM_SCORES = ("scored", "bag")  # what a task needs that is made of other scores
 
 
@@ -182,7 +183,8 @@ class Evaluation:
         return self.model.encode is None and task.needs not in ("surprisal", *FROM_SCORES)
 
     def _is_small(self, task: Task) -> bool:
-        return task.needs == "vectors" and not self._is_baseline(task) and is_small(task, self.vectors)
+        reads = task.needs == "vectors" and not self._is_baseline(task)
+        return reads and 4 * self.vectors.matrix.shape[1] * len(task.sentences) <= SMALL
 
     def _reader(self, task: Task) -> str:
         return self.model.objective if self.model.encode is None and task.needs != "surprisal" else task.reader

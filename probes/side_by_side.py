@@ -6,16 +6,8 @@ from typing import TypeVar
 from encoder_lab.progress import Progress
 from probes.classifiers.blocks import on_all_cores
 from probes.task import Task
-from probes.vectors import Vectors
-
-SMALL = 32 << 20  # bytes of vectors of all items
 
 Result = TypeVar("Result")
-
-
-def is_small(task: Task, vectors: Vectors) -> bool:
-    """Whether the vectors of a task's texts need at most `SMALL` bytes."""
-    return task.needs == "vectors" and 4 * vectors.matrix.shape[1] * len(task.sentences) <= SMALL
 
 
 def score_each(

@@ -30,9 +30,6 @@ class Features(Protocol):
     def shape(self) -> Sequence[int]: ...
 
     @property
-    def dtype(self) -> torch.dtype: ...
-
-    @property
     def device(self) -> torch.device: ...
 
     def __len__(self) -> int: ...
@@ -133,7 +130,6 @@ class Streamed:
         axes: Tensor | None = None,
     ) -> None:
         self.columns, self.make, self.device = columns, make, torch.device(device)
-        self.dtype = columns[0].matrix.dtype
         self.shift, self.scale, self.axes = shift, scale, axes
         width = make([torch.zeros(1, column.matrix.shape[1]) for column in columns]).shape[1]
         self.shape = (len(columns[0]), width if axes is None else axes.shape[1])

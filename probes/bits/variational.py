@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import log, log2, sqrt
 
 import torch
-from torch import Tensor
+from torch.distributions import Normal, kl_divergence
 from torch.nn import functional
 
 from probes.bits.online import GAP, Description
@@ -37,7 +37,8 @@ def variational_length(
         mean, prior = torch.cat([weight, bias[None]]), 1 / sqrt(len(x) * l2)
         likely = (x @ mean).softmax(1)
         deviation = (squares.t() @ (likely * (1 - likely)) + 1 / prior**2).rsqrt()
-        costs = weight_nats(mean, deviation, prior) * LOG2E + log2(len(values))
+        nats = kl_divergence(Normal(mean, deviation), Normal(0.0, prior)).double().sum()
+        costs = float(nats) * LOG2E + log2(len(values))
         centre, width = x @ mean, (squares @ deviation.square()).sqrt()
         noise = (torch.randn(centre.shape, generator=random, device=device) for _ in range(DRAWS))
         draws = (functional.cross_entropy(centre + width * each, data.y, reduction="none") for each in noise)
@@ -45,9 +46,3 @@ def variational_length(
         each = (labels + costs / len(x)).cpu().numpy()
         codes.append(Description(each, len(x) * log2(classes), [costs, float(labels.sum())]))
     return min(codes, key=lambda code: code.bits)
-
-
-def weight_nats(mean: Tensor, deviation: Tensor, prior: float) -> float:
-    """KL of independent normal weights from normal ones of mean 0 and deviation `prior`."""
-    ratio = (deviation / prior).square()
-    return float((ratio - ratio.log() - 1 + (mean / prior).square()).double().sum()) / 2

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch.distributions import Normal, kl_divergence
+from torch.distributions import Normal
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.reports.terminal import measures
 from probes.bits.online import description_length
 from probes.bits.tasks import codes_of
-from probes.bits.variational import variational_length, weight_nats
+from probes.bits.variational import variational_length
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid, Labelled
 from probes.evaluation import Evaluation
@@ -90,12 +90,6 @@ def test_the_variational_code_is_near_the_exact_bayesian_one_and_never_shorter(s
         step = 2 * np.log(24 / 240)
         exact.append(-float(torch.logsumexp((likely + prior[:, None] + prior[None]).flatten(), 0) + step) / np.log(2))
     assert min(exact) - 0.5 < code.bits < min(exact) + log2(len(VALUES)) + 3
-
-
-def test_the_cost_of_weights_is_their_divergence_from_the_prior() -> None:
-    mean, deviation = torch.randn(5, 3), torch.rand(5, 3) + 0.1
-    wanted = kl_divergence(Normal(mean, deviation), Normal(torch.zeros(5, 3), 0.7)).sum()
-    assert weight_nats(mean, deviation, 0.7) == pytest.approx(float(wanted), rel=1e-5)
 
 
 ALL = ("accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from probes import side_by_side
+from probes import evaluation, side_by_side
 from probes.evaluation import Evaluation
 from probes.side_by_side import score_each
 from tests.probes.test_share import Counts, essence_of, tasks
@@ -32,6 +32,6 @@ def one_after_another(work: Callable[[int], None], jobs: list[int], _device: str
 
 def test_tasks_side_by_side_score_as_they_do_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
     together = Evaluation(Counts().model(), tasks(4)).scores()
-    monkeypatch.setattr(side_by_side, "SMALL", 0)
+    monkeypatch.setattr(evaluation, "SMALL", 0)
     alone = Evaluation(Counts().model(), tasks(4)).scores()
     assert [essence_of(score.row) for score in together] == [essence_of(score.row) for score in alone]
