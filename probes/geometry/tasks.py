@@ -1,6 +1,7 @@
 """The geometry suite: each measure of the shape of the vectors is a task."""
 
 import itertools
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -97,6 +98,9 @@ def sentences_of(corpus: Corpus, size: int, seed: int) -> list[str]:
     read = distinct(itertools.islice(held_out_text(corpus), SPREAD * size))
     if len(read) < FEWEST:
         raise InputError(f"suite=geometry needs {FEWEST} held-out sentences; this corpus= has {len(read)}")
+    if len(read) < size:
+        said = f"suite=geometry has {len(read):,} of {size:,} sentences"
+        print(f"{said}: the text that is read gives no more", file=sys.stderr)
     drawn = np.random.default_rng(seed).choice(len(read), min(size, len(read)), replace=False)
     return [read[place] for place in sorted(drawn)]
 

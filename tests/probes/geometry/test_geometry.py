@@ -81,9 +81,16 @@ def test_fewer_vectors_than_dimensions_are_measured_and_the_bound_is_printed_als
     assert all(np.isfinite(shape.score(vectors, "cpu")[:4]).all() for shape in SHAPES[1:])
 
 
-def test_too_few_sentences_are_refused() -> None:
+def test_too_few_sentences_are_refused_and_fewer_than_asked_for_are_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(InputError, match="needs 40 held-out sentences"):
         sentences_of(TinyCorpus(), 100, seed=1)
+    monkeypatch.setattr(TinyCorpus, "sentences", lambda *_: map(str, range(50)))
+    assert len(sentences_of(TinyCorpus(), 50, seed=1)) == 50
+    assert not capsys.readouterr().err
+    assert len(sentences_of(TinyCorpus(), 60, seed=1)) == 50
+    assert "suite=geometry has 50 of 60 sentences" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
