@@ -35,7 +35,7 @@ class DownstreamSettings:
 
 def tasks(context: Context, settings: DownstreamSettings) -> list[Classification | Downstream]:
     """The tasks with files in `downstream.root`, read by logistic regression. Prints which files are missing."""
-    if settings.root is None and not settings.more:
+    if settings.root is None and (settings.tasks or not settings.more):
         raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")
     names = [settings.tasks] if isinstance(settings.tasks, str) else settings.tasks
     grid = without_hidden_layer(context.grid)

@@ -196,7 +196,10 @@ def own_scores(path: Path, splits: tuple[str, ...], most: int = 4) -> Downstream
 def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(
     tmp_path: Path, splits: tuple[str, ...], grid: Grid, method: str
 ) -> None:
-    (task,) = downstream_tasks(Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits))
+    context, settings = Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits)
+    with pytest.raises(InputError, match=r"downstream\.root= is missing"):
+        downstream_tasks(context, replace(settings, tasks="MR"))
+    (task,) = downstream_tasks(context, settings)
     assert isinstance(task, Downstream)
     assert (task.name, task.method) == ("own", method)
     assert task.parts["test"].gold.tolist() == [1, 2, 3, 4] * 3
