@@ -83,7 +83,7 @@ class Erasures:
         vectors = self.vectors if change is None else changed(self.vectors, list(task.sentences), change)
         outcome = task.score(vectors, self.model.device)
         if not len(outcome.correct):
-            raise InputError(f"use.on={task.suite}: {task.name} is scored by a correlation; leave it out of its tasks")
+            raise InputError(f"use.on={task.suite}: {task.name} has no right and wrong answers; leave it out")
         wrong = 100.0 * ~outcome.correct[:, None]
         return Effect(float(wrong.mean()), resampled(wrong)[:, 0] / len(wrong))
 

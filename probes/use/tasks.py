@@ -134,9 +134,9 @@ def tasks(context: Context, settings: UseSettings) -> list[Use]:
     Raises InputError where there is none, and where no suite before it has the tasks of `use.on`.
     """
     on = settings.on
-    reading = [task for task in context.earlier if task.suite == on]
+    reading = [task for task in context.earlier if task.suite == on and task.needs == "vectors"]
     if on != OBJECTIVE and not reading:
-        raise InputError(f"use.on={on}: no suite before it has this name; give suite=[probing,{on},use]")
+        raise InputError(f"use.on={on}: no suite before it has this name and reads vectors, as suite=downstream does")
     properties = [
         task
         for task in context.earlier

@@ -13,6 +13,8 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Examined, Model
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
+from probes.coherence.tasks import Coherence
+from probes.coherence.world import world_suites
 from probes.evaluation import Evaluation
 from probes.results import read_rows
 from probes.suites import Context
@@ -125,6 +127,11 @@ def test_a_property_with_one_class_is_left_out_and_none_at_all_is_refused(recwar
     for earlier, settings, message in (
         ([constant], UseSettings(), "no suite before it has one"),
         ([task(0)], UseSettings(on="downstream"), "use.on=downstream: no suite before it"),
+        (
+            [task(0), Coherence(world_suites(2, 1)[0])],
+            UseSettings(on="coherence"),
+            "use.on=coherence: no suite before it",
+        ),
     ):
         with pytest.raises(InputError, match=message):
             tasks(Context(GRID, 1, Path(), None, earlier), settings)  # type: ignore[arg-type]
