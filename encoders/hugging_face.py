@@ -28,6 +28,7 @@ Layers = int | str | Sequence[int]  # one number, "last", "all", "mean" (over al
 BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU
 LONGEST = 512  # tokens; longer sentences are cut, earlier where the model or its tokenizer has fewer
+NO_LIMIT = 10**9  # tokens; a tokenizer that knows of none says 10**30
 FORMS = "give a name on the hub or a folder with safetensors weights"
 POOLER = "pooler"  # on top of the layers, so not used; many checkpoints have none
 
@@ -169,8 +170,8 @@ def _longest(tokenizer: Any, model: Any, modules: SentenceModules | None) -> int
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             positions = module.num_embeddings - module.padding_idx - 1
     own = modules.longest if modules else LONGEST
-    known = [size for size in (own, positions, tokenizer.model_max_length) if isinstance(size, int) and size > 0]
-    return min(known, default=LONGEST)
+    sizes = own, positions, tokenizer.model_max_length
+    return min((size for size in sizes if isinstance(size, int) and 0 < size < NO_LIMIT), default=LONGEST)
 
 
 def pretrained(

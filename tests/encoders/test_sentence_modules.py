@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from encoder_lab.errors import InputError
 from encoders.hugging_face import pretrained
-from tests.test_transformers import BERT, tiny
+from tests.test_transformers import BERT, T5, tiny
 
 TEXTS = ["a b c d a b", "d", "b c A", "a b " * 40]
 
@@ -126,6 +126,15 @@ def test_pickled_weights_of_a_module_are_not_read(tmp_path: Path) -> None:
     (path / "2_Dense" / "model.safetensors").unlink()
     with pytest.raises(InputError, match=r"no model\.safetensors"):
         pretrained(str(path), "last", None, "cpu", tmp_path)
+
+
+def test_a_folder_that_says_no_limit_is_cut_where_a_transformer_alone_is(tmp_path: Path) -> None:
+    path = tiny(tmp_path, "T5", **T5)
+    types = [f"sentence_transformers.models.{name}" for name in ("Transformer", "Pooling")]
+    (path / "modules.json").write_text(json.dumps([{"type": name, "path": ""} for name in types]))
+    (model,) = pretrained(str(path), "last", None, "cpu", tmp_path / "work")
+    first, second = model.encode(["a " * 510, "a " * 600])
+    np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize(
