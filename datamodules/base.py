@@ -15,7 +15,7 @@ from datamodules.arrays import Ragged, load_ragged, save_ragged
 from datamodules.batches import Sentences
 from datamodules.corpus import Corpus, Split, made_of
 from datamodules.excluded import LEFT_OUT, Excluded, as_lines
-from datamodules.samplers import LengthBatches, SortedBatches, loader, narrow, pad
+from datamodules.samplers import LengthBatches, loader, narrow, pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
@@ -204,11 +204,11 @@ class CachedData(ResumableData):
         if len(lengths) < self.world:
             raise InputError(f"{len(lengths)} examples to validate on and {self.world} processes; use fewer")
         size = min(4 * max(64, self.batch_size), len(lengths) // self.world)  # at least one for each process
-        batches = list(SortedBatches(lengths, size))
+        longest_first = np.argsort(-lengths.astype(np.int64), kind="stable")
+        batches = np.split(longest_first, range(size, len(lengths), size))
         limit = self.trainer.limit_val_batches if self.trainer else 1.0
         if isinstance(limit, int) or limit < 1:  # the first ones are all that is scored
-            examples = np.concatenate(batches)
-            batches = [examples[first :: len(batches)] for first in range(len(batches))]
+            batches = [longest_first[first :: len(batches)] for first in range(len(batches))]
         return loader(collate, batches[self.rank :: self.world])  # type: ignore[arg-type]
 
 

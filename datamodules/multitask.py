@@ -25,12 +25,10 @@ class Draws(Sampler[tuple[int, np.ndarray]]):
     no batch of a part repeats before all its batches were drawn.
     """
 
-    def __init__(
-        self, parts: Sequence[LengthBatches], weights: Sequence[float], seed: int, steps: int | None = None
-    ) -> None:
+    def __init__(self, parts: Sequence[LengthBatches], weights: Sequence[float], seed: int) -> None:
         self.parts, self.seed = parts, seed
         self.weights = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-        self.steps = steps or sum(len(part) for part in parts)
+        self.steps = sum(len(part) for part in parts)
         self.epoch = self.start = 0
 
     def __len__(self) -> int:

@@ -88,21 +88,6 @@ def _shuffled(random: np.random.Generator, count: int) -> np.ndarray:
     return numbers
 
 
-class SortedBatches(Sampler[np.ndarray]):
-    """Index batches by length, the longest first; for evaluation."""
-
-    def __init__(self, lengths: np.ndarray, batch_size: int) -> None:
-        self.order = np.argsort(-lengths.astype(np.int64), kind="stable")
-        self.batch_size = batch_size
-
-    def __len__(self) -> int:
-        return -(-len(self.order) // self.batch_size)
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        for first in range(0, len(self.order), self.batch_size):
-            yield self.order[first : first + self.batch_size]
-
-
 class Collated(Dataset):
     """A dataset of whole batches: takes an index array, returns a typed batch."""
 

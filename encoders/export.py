@@ -94,16 +94,10 @@ def export(
     print("\n".join([*limits, "", usage]))
 
 
-def why_not_stock(parts: "Parts") -> str:
-    """Why stock modules cannot be used; empty if they can."""
-    from encoders.portable import stock
-
-    looked_up = "they do not look words up in lower case" if parts.settings["lowercase_lookup"] else ""
-    return stock.why_not_stock(parts) or looked_up
-
-
 def modules_for(parts: "Parts", modules: str) -> str:
     """ "stock" or "bundled". Raises InputError where stock modules were asked for and cannot be."""
+    from encoders.portable.stock import why_not_stock
+
     why = why_not_stock(parts)
     if modules == "stock" and why:
         raise InputError(f"modules=stock: {why}")
@@ -113,6 +107,8 @@ def modules_for(parts: "Parts", modules: str) -> str:
 
 def limits_of(parts: "Parts", raw: bool, how: str) -> "list[str]":
     """What the exported encoder reads, and where its vectors differ from those of the run."""
+    from encoders.portable.stock import why_not_stock
+
     moses = f"Raw text, tokenised by sacremoses (pip install sacremoses), language {parts.language}."
     if parts.config["corpus"].get("tokenized"):
         moses += " The text of the run came tokenised: if by other rules, export with raw=false and tokenise by these."

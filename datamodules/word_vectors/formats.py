@@ -3,7 +3,6 @@
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +14,6 @@ from datamodules.word_vectors.fasttext_check import LONGEST_WORD, check_bin
 from datamodules.word_vectors.forms import form_of
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
-from encoder_lab.storage.scratch import scratch
 from encoder_lab.storage.text_files import composed, open_packed, read_lines
 
 DIGITS = 15  # at most, of a count in a header
@@ -23,24 +21,19 @@ NUMBER_IN_WORD = re.compile(r" [-+]?\d*\.\d+(e[-+]?\d+)?$", re.IGNORECASE)  # th
 VectorRow = tuple[str, np.ndarray]  # a word and its vector (E,)
 
 
-def read_vectors(path: Path, out: Path | None = None) -> tuple[list[str], np.ndarray]:
-    """Words and their vectors (V, E) float32, memory-mapped. Raises InputError naming file and line.
-
-    `out`: the .npy file that gets the vectors; by default a temporary file that ends with the process.
-    """
+def read_vectors(path: Path, out: Path) -> list[str]:
+    """The words; their vectors (V, E) float32 go to the .npy file `out`. Raises InputError naming file and line."""
     readers = {"text": _text_rows, "fasttext": _bin_rows, "word2vec": _word2vec_rows}
     rows = readers[form_of(path)](path)
     first = next(rows, None)
     if first is None:
         raise InputError(f"{path}: no words in it")
     words: list[str] = []
-    with nullcontext(out.parent) if out else scratch() as place:
-        store = out or place / "matrix.npy"
-        with ArrayFile(store, np.float32, first[1].shape) as matrix:
-            for word, vector in chain([first], rows):
-                matrix.append(vector[None])
-                words.append(word)
-        return words, np.load(store, mmap_mode="r")
+    with ArrayFile(out, np.float32, first[1].shape) as matrix:
+        for word, vector in chain([first], rows):
+            matrix.append(vector[None])
+            words.append(word)
+    return words
 
 
 def _text_rows(path: Path) -> Iterator[VectorRow]:

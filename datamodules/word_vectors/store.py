@@ -146,7 +146,7 @@ def open_store(path: Path, cache: Path) -> WordVectors:
 def _write_store(work: Path, path: Path) -> None:
     plain = unpacked(path, work)
     try:
-        words, _ = read_vectors(plain, work / "matrix.npy")
+        words = read_vectors(plain, work / "matrix.npy")
     except InputError as error:
         raise InputError(str(error).replace(str(plain), str(path))) from None
     if plain != path and form_of(plain) == "fasttext":

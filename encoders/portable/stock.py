@@ -33,7 +33,9 @@ def why_not_stock(parts: Parts) -> str:
         return f"they have no {type(encoder).__name__}{'' if pooled else ' with its pooling'}"
     if parts.settings["lowercase"]:
         return "their words have capitals, and this run reads lower case"
-    return "they have no Moses tokenisation; raw=false reads tokenised text" if parts.moses else ""
+    if parts.moses:
+        return "they have no Moses tokenisation; raw=false reads tokenised text"
+    return "they do not look words up in lower case" if parts.settings["lowercase_lookup"] else ""
 
 
 def write_stock(parts: Parts, folder: Path) -> None:

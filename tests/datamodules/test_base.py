@@ -139,6 +139,17 @@ def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path: Path, limi
     assert all(abs(lengths[rows].mean() - 5.5) < 0.1 for rows in batches)
 
 
+@pytest.mark.parametrize("count", [1, 256, 257, 1000])
+def test_validation_sees_every_example_the_longest_first(tmp_path: Path, count: int) -> None:
+    data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
+    lengths = np.random.default_rng(0).integers(1, 30, count).astype(np.uint8)
+    batches: Any = list(data.by_length(lengths, lambda rows: rows))  # type: ignore[arg-type, return-value]
+    order = np.concatenate(batches)
+    assert max(map(len, batches)) <= 256
+    assert sorted(order) == list(range(count))
+    assert (np.diff(lengths[order].astype(int)) <= 0).all()
+
+
 def test_a_batch_has_sentences_or_tokens_not_both(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"batch_size=3: .* datamodule\.batch_tokens=90; give null"):
         TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40, batch_size=3, batch_tokens=90)

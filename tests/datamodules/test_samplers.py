@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from datamodules.arrays import Ragged
 from datamodules.batches import PADDING
-from datamodules.samplers import POOL_BATCHES, LengthBatches, SortedBatches, pad
+from datamodules.samplers import POOL_BATCHES, LengthBatches, pad
 
 lengths = st.lists(st.integers(1, 30), min_size=1, max_size=300).map(np.array)
 small = settings(max_examples=30)
@@ -111,14 +111,6 @@ def test_batches_have_sentences_of_similar_length() -> None:
     lengths = np.random.default_rng(0).integers(1, 30, 7 * 64)
     spread = [np.ptp(lengths[batch]) for batch in batches_of(lengths)]
     assert np.mean(spread) < 1.0
-
-
-@small
-@given(lengths)
-def test_evaluation_sees_every_example_the_longest_first(lengths: np.ndarray) -> None:
-    order = np.concatenate(list(SortedBatches(lengths, 7)))
-    assert sorted(order) == list(range(len(lengths)))
-    assert (np.diff(lengths[order]) <= 0).all()
 
 
 @small

@@ -36,7 +36,9 @@ ADAM = partial(torch.optim.Adam, lr=0.01)
 
 
 def draws(batches: tuple[int, ...], weights: list[float], steps: int | None = None) -> Draws:
-    return Draws([LengthBatches([np.ones(n)], 1, seed=3) for n in batches], weights, seed=5, steps=steps)
+    sampler = Draws([LengthBatches([np.ones(n)], 1, seed=3) for n in batches], weights, seed=5)
+    sampler.steps = steps or sampler.steps
+    return sampler
 
 
 def drawn(sampler: Draws, epoch: int, start: int = 0) -> list[tuple[int, int]]:

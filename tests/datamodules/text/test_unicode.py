@@ -38,7 +38,7 @@ def test_decomposed_text_is_read_as_composed_text_and_this_is_said_once(
         path.write_text(f"{apart}\n{apart}\n")
         assert [line for _, line in read_lines(path)] == [word, word]
         path.write_text(f"{apart} 1 2\n{word} 3 4\n")
-        assert read_vectors(path)[0] == [word, word]
+        assert read_vectors(path, tmp_path / "matrix.npy") == [word, word]
         path.write_text(json.dumps({"text": apart}))  # as \\u0301
         assert next(read_json_lines(path))[1] == {"text": word}
         path.write_text(f"1\t{apart}\t_\tX\t_\t_\t0\troot\t_\t_\n\n")

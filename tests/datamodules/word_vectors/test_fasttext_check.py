@@ -69,7 +69,7 @@ def test_a_model_that_is_cut_off_anywhere_is_refused(model: Path, tmp_path: Path
     cut, whole = tmp_path / "cut.bin", model.read_bytes()
     cut.write_bytes(whole[: int(share * len(whole))])
     with pytest.raises(InputError, match=r"cut\.bin: .*again"):
-        read_vectors(cut)
+        read_vectors(cut, tmp_path / "matrix.npy")
 
 
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
@@ -91,7 +91,7 @@ def test_with_a_corrupt_dictionary_all_words_are_read_or_none(
     changed[at : at + len(new)] = new
     damaged.write_bytes(changed)
     words: list[str] = []
-    if refusal(lambda: words.extend(read_vectors(damaged)[0]), damaged) is None:
+    if refusal(lambda: words.extend(read_vectors(damaged, tmp_path / "matrix.npy")), damaged) is None:
         assert len(words) == dictionary.words
 
 
@@ -115,7 +115,7 @@ def test_a_word_that_cannot_be_read_is_refused(
     damaged, row = tmp_path / "damaged.bin", fasttext.load_model(str(model)).get_input_vector(0)
     damaged.write_bytes(change(model.read_bytes(), row))
     with pytest.raises(InputError, match=rf"damaged\.bin: {message}"):
-        read_vectors(damaged)
+        read_vectors(damaged, tmp_path / "matrix.npy")
 
 
 QUANTISED = {
