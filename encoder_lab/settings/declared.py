@@ -137,13 +137,16 @@ def _dataclass(module: str, name: str) -> tuple[str, ast.ClassDef] | None:
 
 @cache
 def definition(module: str, name: str) -> tuple[str, ast.stmt] | None:
-    """The module where something is defined and its definition, also where `module` only imports it."""
+    """The module where something is defined and its definition, also where `module` only imports it or its package."""
     top = _definitions(module)
-    name, _, rest = name.partition(".")
-    if rest or name not in top.imported:
-        return (module, top.defined[name]) if name in top.defined and not rest else None
-    where, original = top.imported[name]
-    return definition(where, original) if original else None
+    first, _, rest = name.partition(".")
+    if first not in top.imported:
+        return (module, top.defined[name]) if name in top.defined else None
+    where, original = top.imported[first]
+    if not original and where.startswith(f"{first}."):  # `import torch.optim` gives the name torch
+        where = first
+    place, _, last = ".".join(filter(None, [where, original, rest])).rpartition(".")
+    return definition(place, last) if place else None
 
 
 @cache

@@ -195,6 +195,23 @@ class Mine(BagOfVectors):
 """
 
 
+@pytest.mark.parametrize(("line", "base"), [
+    ("import torch", "torch.optim.SGD"),
+    ("import torch.optim", "torch.optim.SGD"),
+    ("from torch import optim", "optim.SGD"),
+    ("from torch.optim import SGD", "SGD"),
+])  # fmt: skip
+def test_an_own_class_takes_the_settings_of_its_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, base: str
+) -> None:
+    name = f"own_{tmp_path.name}"  # what a file declares is remembered by its name
+    (tmp_path / f"{name}.py").write_text(f"{line}\n\n\nclass Mine({base}):\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    judge(CONFIGS, f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentum=0.9")
+    with pytest.raises(InputError, match=r"momentun=0.9: nothing reads such a setting"):
+        judge(CONFIGS, f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentun=0.9")
+
+
 def test_own_code_is_allowed_by_name_when_training_resuming_and_loading(lab: Lab, tmp_path: Path) -> None:
     package, run = tmp_path / "my_package", tmp_path / "run"
     (tmp_path / "encoder").mkdir()
