@@ -13,11 +13,16 @@ MOST_BYTES = 1 << 20
 HALF = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
 
 
+def runs_before(settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The runs that a run began from by `init=`, in order."""
+    before = settings.get("begun_from")
+    return [run for run in before if isinstance(run, Mapping)] if isinstance(before, Sequence) else []
+
+
 def objective_of(settings: Mapping[str, Any]) -> str:
     """What the encoder of a run was trained for; after another run, both: "autoencoder → nli"."""
-    before = settings.get("begun_from")
-    runs = [run for run in before if isinstance(run, Mapping)] if isinstance(before, Sequence) else []
-    return " → ".join([*(str(run.get("objective")) for run in runs), str(settings.get("objective_name", "?"))])
+    before = (str(run.get("objective")) for run in runs_before(settings))
+    return " → ".join([*before, str(settings.get("objective_name", "?"))])
 
 
 def trained_in_bfloat16(settings: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from torch import Tensor
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import LookupResult, RunVectors, WordVectors, load_run_vectors
 from encoder_lab.errors import InputError
-from encoder_lab.settings.run_settings import objective_of
+from encoder_lab.settings.run_settings import objective_of, runs_before
 from encoder_lab.storage.reads import refuse_changed_corpus
 from encoder_lab.training.checkpoints import LAST, PREVIOUS
 from encoders.encoder import Encoder
@@ -63,7 +63,7 @@ def begun_from(init: str) -> list[Any]:
     made = [before.get(part) for part in MAKES]
     key = sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:8]
     name = objective_of(before).rpartition(" → ")[2]
-    return [*before.get("begun_from", []), {"objective": name, "corpus": before.get("corpus_name"), "settings": key}]
+    return [*runs_before(before), {"objective": name, "corpus": before.get("corpus_name"), "settings": key}]
 
 
 def words_of(source: Source, vocabulary: Vocabulary, more: WordVectors | None) -> tuple[Vocabulary, LookupResult]:

@@ -13,6 +13,7 @@ import train
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.made_with import made_with
+from encoder_lab.training.initial import begun_from
 from encoder_lab.training.run_folder import other_threads, owned, resume_command, settings_to_resume, summary
 from probes.results import ProbeRow
 from tests.conftest import ROOT, Lab
@@ -134,3 +135,11 @@ def test_an_argument_of_the_trainer_is_added_on_resume_with_any_sign(tmp_path: P
 def test_a_run_without_suites_is_resumed(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("suite=[]"), resolve=True))
     assert settings_to_resume(tmp_path, ["trainer.max_epochs=9"]).trainer.max_epochs == 9
+
+
+@pytest.mark.parametrize("before", ["null", "5", "[3]", "[{objective: nsp}]"])
+def test_a_run_begins_with_one_whose_own_source_is_no_list_of_runs(tmp_path: Path, before: str) -> None:
+    parts = "encoder: {}\nembeddings: {}\ncorpus: {}\nobjective_name: nli\n"
+    (tmp_path / "config.yaml").write_text(f"{parts}begun_from: {before}\n")
+    names = [run["objective"] for run in begun_from(str(tmp_path))]
+    assert names == [*(["nsp"] if "nsp" in before else []), "nli"]
