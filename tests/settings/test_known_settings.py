@@ -204,7 +204,7 @@ class Mine(BagOfVectors):
 def test_an_own_class_takes_the_settings_of_its_base(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, base: str
 ) -> None:
-    name = f"own_{tmp_path.name}"  # what a file declares is remembered by its name
+    name = f"own_{tmp_path.name}"  # declarations are cached by module
     (tmp_path / f"{name}.py").write_text(f"{line}\n\n\nclass Mine({base}):\n    pass\n")
     monkeypatch.syspath_prepend(tmp_path)
     judge(CONFIGS, f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentum=0.9")

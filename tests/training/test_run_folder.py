@@ -138,7 +138,7 @@ def test_a_run_without_suites_is_resumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("before", ["null", "5", "[3]", "[{objective: nsp}]"])
-def test_a_run_begins_with_one_whose_own_source_is_no_list_of_runs(tmp_path: Path, before: str) -> None:
+def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path: Path, before: str) -> None:
     parts = "encoder: {}\nembeddings: {}\ncorpus: {}\nobjective_name: nli\n"
     (tmp_path / "config.yaml").write_text(f"{parts}begun_from: {before}\n")
     names = [run["objective"] for run in begun_from(str(tmp_path))]
