@@ -47,7 +47,7 @@ class TextPairs(SourceTarget):
 
     The corpus is read once; words, subword codes and ids are cached under `cache` and memory-mapped. Pairs with an
     empty side, or a side of more than `max_words` words, are counted and left out. There are at most `codes` BPE codes,
-    and at most one per five pairs.
+    and at most one per five pairs, or 1,000.
     """
 
     name = "pairs"
@@ -58,7 +58,7 @@ class TextPairs(SourceTarget):
         target: Annotated[str, "same, next (sentence), or the language of the translation"],
         cache: Path,
         seed: int,
-        codes: Annotated[Count, "maximum number of BPE codes; also at most one per five training pairs"] = 40_000,
+        codes: Annotated[Count, "maximum number of BPE codes; at most one per five training pairs, or 1,000"] = 40_000,
         batch_size: BatchSize = None,
         batch_tokens: BatchTokens = None,
         max_words: MaxWords = 100,

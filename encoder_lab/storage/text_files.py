@@ -17,6 +17,7 @@ from encoder_lab.errors import InputError
 
 HTML = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
 PACKS = (".gz", ".bz2")
+HIDDEN = re.compile(r"/\.")
 MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
 
 
@@ -127,14 +128,15 @@ def count_lines(path: Path) -> int:
 def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
     """The file itself, or all below the folder with one of these endings, plain, `.gz` or `.bz2`; sorted.
 
-    Of a file that is there in several of these forms the first is taken, and a note names the others. Raises
-    InputError where there is none.
+    Hidden ones, as those of editors and of virtual environments, are left out. Of a file that is there in several of
+    these forms the first is taken, and a note names the others. Raises InputError where there is none.
     """
     if not path.is_dir():
         return [path]
     packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", *PACKS))
     chosen: dict[Path, Path] = {}
-    for file in sorted(file for file in path.rglob("*") if file.name.endswith(packed) and file.is_file()):
+    below = sorted(file for file in path.rglob("*") if file.name.endswith(packed) and file.is_file())
+    for file in (file for file in below if not HIDDEN.search(f"/{file.relative_to(path)}")):
         first = chosen.setdefault(file.with_suffix("") if file.suffix in PACKS else file, file)
         if first != file:
             note_once(f"{file}: left out, as {first.name} is there too")

@@ -78,10 +78,14 @@ def test_gzipped_files_read_as_plain_ones(tmp_path: Path) -> None:
     assert list(plain.parallel("train", "de")) == list(packed.parallel("train", "de"))
 
 
-def test_a_file_that_is_there_plain_and_packed_is_read_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_that_is_there_plain_packed_and_hidden_is_read_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     corpus = many_documents(tmp_path)
     sentences = [*corpus.sentences("train")]
-    for name, pack in (("many.txt.gz", gzip.compress), ("many.txt.bz2", bz2.compress)):
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    packs = {"many.txt.gz": gzip.compress, "many.txt.bz2": bz2.compress, ".ipynb_checkpoints/many.txt": bytes}
+    for name, pack in packs.items():
         (tmp_path / name).write_bytes(pack((tmp_path / "many.txt").read_bytes()))
     assert [*corpus.sentences("train")] == sentences
     assert "many.txt.gz: left out, as many.txt is there too" in caplog.text
