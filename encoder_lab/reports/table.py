@@ -10,7 +10,15 @@ from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
 from encoder_lab.reports.runs import OWN_SCORES, by_epoch, grouped, mean_of_seeds, rows_by_task
-from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note, stopped
+from encoder_lab.reports.table_notes import (
+    measures,
+    notes_of,
+    of_several_commits,
+    quoting,
+    read_by,
+    seeds_note,
+    stopped,
+)
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name, with_ties
 from probes.facts import facts_of
@@ -222,6 +230,7 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
         *stopped(models),
         *mixed([row for row in shown if not row.source], "corpora"),
         *seeds_note(seeds, errors="of the seeds"),
+        *of_several_commits(models),
     ]
     notes += quoting([row.source for row in shown])
     return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))

@@ -45,7 +45,8 @@ def notes_of(
     notes += [] if epoch.isdigit() else _not_last([model for model, _ in reported], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in reported}
     notes += ["With each score its 95% interval."] if intervals and any(1 in of for of in seeds.values()) else []
-    return [*notes, *seeds_note(seeds, "of the test items and of the seeds" if intervals else "")]
+    notes += seeds_note(seeds, "of the test items and of the seeds" if intervals else "")
+    return [*notes, *of_several_commits([model for model, _ in reported])]
 
 
 def _uses_classifiers(scores: RowsByTask) -> bool:
@@ -114,6 +115,12 @@ def seeds_note(seeds: Mapping[str, Collection[int]], errors: str) -> list[str]:
     count = next(iter(ranges.values())) if same else f"several ({'; '.join(f'{t}: {n}' for t, n in ranges.items())})"
     interval = f" with its 95% interval, {errors} (t)" if errors else ""
     return [f"Models with {count} seeds: their mean{interval}."]
+
+
+def of_several_commits(models: Sequence[ReportedModel]) -> list[str]:
+    """The models with seeds that different code has trained."""
+    titles = [m.title for m in models if len({run.settings.get("made_with.commit") for run in m.runs}) > 1]
+    return [f"Seeds trained by different commits: {'; '.join(titles)}."] if titles else []
 
 
 def read_by(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:

@@ -183,13 +183,9 @@ def test_a_correlation_is_surer_with_more_models(models: int) -> None:
     assert (correlation_point(0.8, models).half < 0.8) == (models > 5)
 
 
-def evidence_from(*folders: Path) -> Evidence:
-    return evidence_of(models_of(map(read_run, folders)))
-
-
 def test_seeds_that_differ_make_a_model_less_sure_and_none_makes_its_test_larger(tmp_path: Path) -> None:
-    alike = evidence_from(*(run_of(tmp_path / f"alike {seed}", seed=seed) for seed in range(4)))
-    apart = evidence_from(*(run_of(tmp_path / str(seed), seed=seed, more=float(seed)) for seed in range(4)))
+    alike = evidence_of(models(*(run_of(tmp_path / f"alike {seed}", seed=seed) for seed in range(4))))
+    apart = evidence_of(models(*(run_of(tmp_path / str(seed), seed=seed, more=float(seed)) for seed in range(4))))
     assert alike.probing[NMT_FR]["SentLen"][:2] == (72, 2)
     assert apart.probing[NMT_FR]["SentLen"].half > 2
 
@@ -204,7 +200,7 @@ def run_with_answers(folder: Path, encoder: str, right: np.ndarray, test: str = 
 
 
 def wc_of_max_and_last(*folders: Path) -> Comparison:
-    by_task = {c.about[:2]: c for c in finding_of("max is above last", evidence_from(*folders)).comparisons}
+    by_task = {c.about[:2]: c for c in finding_of("max is above last", evidence_of(models(*folders))).comparisons}
     return by_task["WC"]
 
 
@@ -304,7 +300,7 @@ def test_a_report_says_how_many_comparisons_are_paired(tmp_path: Path, capsys: p
 def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
     owns = (), (5.0, 9.0, 7.0), (5.0, 7.0)  # one has just begun, one ended early
     runs = [run_of(tmp_path / str(seed), seed=seed, more=3.0 * seed, own=own) for seed, own in enumerate(owns)]
-    evidence = evidence_from(*runs)
+    evidence = evidence_of(models(*runs))
     assert [m.probing["WC"].score for m in evidence.curves[NMT_FR]] == [53, 54, 55, 56]
     assert [m.bleu for m in evidence.curves[NMT_FR]] == [None, 5, 8, 7]
     assert panel(*models(*runs), "probing", "mlp", "").own.x == [1, 2, 3]
@@ -331,13 +327,13 @@ def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys: list[list[tuple[flo
 
 
 def test_a_score_that_is_not_bleu_is_not_taken_for_it(tmp_path: Path) -> None:
-    evidence = evidence_from(run_of(tmp_path / "a", score="val/perplexity"))
+    evidence = evidence_of(models(run_of(tmp_path / "a", score="val/perplexity")))
     assert {m.bleu for m in evidence.curves[NMT_FR]} == {None}
 
 
 def test_models_that_share_a_name_are_named_and_correlated(tmp_path: Path) -> None:
     runs = [run_of(tmp_path / str(dim), dim=dim) for dim in (512, 1024)]
-    evidence = evidence_from(*runs, *(evaluation_of(tmp_path / f"of {run.name}", run) for run in runs))
+    evidence = evidence_of(models(*runs, *(evaluation_of(tmp_path / f"of {run.name}", run) for run in runs)))
     assert len(evidence.pairs) == 2
     assert "BiLSTM-max, NMT En-Fr (dim=1024)" in evidence.notes[1]
 
@@ -354,7 +350,7 @@ def test_claims_about_naive_bayes_read_our_baselines_and_correlations_do_not(tmp
         (tmp_path / name / "config.yaml").write_text(config)
         write_rows(tmp_path / name / "probes.csv", [*rows, row("downstream", "MR", name, 70.0)])
         folders.append(tmp_path / name)
-    evidence = evidence_from(*folders)
+    evidence = evidence_of(models(*folders))
     below = finding_of("words are below chance on odd words", evidence)
     bigrams = finding_of("bigrams help only with order", evidence)
     assert (len(below.comparisons), below.verdict) == (2, "holds")
@@ -372,7 +368,7 @@ def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path:
     folder = with_rows(evaluation_of(tmp_path / "linear", run), *rows)
     for at in (run, folder):
         with_settings(at, "probes:\n  paths: [trees]\n  source:\n    paths: [trees]\n")
-    evidence = evidence_from(run, folder)
+    evidence = evidence_of(models(run, folder))
     assert evidence.logistic[NMT_FR] == {"SentLen": Point(60, 2), "BShift": Point(60, 2)}
     assert {c.difference for c in finding_of("linear readout is enough", evidence).comparisons} == {
         60 + 5 - 72,
@@ -399,22 +395,18 @@ def test_discourse_runs_have_the_names_of_the_papers_table(tmp_path: Path) -> No
         assert [model.objective for model in models(run, scored)] == [name, name]
 
 
-def test_the_report_reads_runs_and_evaluations(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_the_report_has_every_claim_or_one_with_every_comparison(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     runs = [run_of(tmp_path / name, encoder=name, more=more) for name, more in (("bilstm_max", 9), ("bilstm_last", 0))]
-    assert main(["findings", *map(str, runs), str(evaluation_of(tmp_path / "bov", "bov"))]) == 0
+    findings = ["findings", *map(str, runs), str(evaluation_of(tmp_path / "bov", "bov"))]
+    assert main(findings) == 0
     printed = capsys.readouterr().out
     assert "| max is above last |" in printed
     assert "2 for, 0 against, 0 within" in printed
-    assert main(["findings"]) == 2
-
-
-def test_one_claim_is_shown_with_every_comparison(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    runs = [run_of(tmp_path / name, encoder=name, more=more) for name, more in (("bilstm_max", 9), ("bilstm_last", 0))]
-    assert main(["findings", *map(str, runs), "claim=max_is_above_last"]) == 0
+    assert main([*findings, "claim=max_is_above_last"]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "max is above last: holds (with Holm's correction: holds)"
     assert [line.split(",")[0].split() for line in shown[4:]] == [["for", "WC"], ["for", "BShift"]]
-    assert main(["findings", *map(str, runs), "claim=nonsense"]) == 2
+    assert main([*findings, "claim=nonsense"]) == 2
 
 
 def test_runs_without_anything_to_compare_are_told_what_a_claim_needs(
@@ -430,5 +422,5 @@ def test_findings_name_the_models_without_scores_at_the_requested_epoch(tmp_path
     run = run_of(tmp_path / "run")
     with_rows(run, *(row for row in read_rows(run / "probes.csv") if row.epoch == 0))
     said = "At epoch 0, as the requested one has no scores: BiLSTM-max, NMT En-Fr."
-    assert said in evidence_of(models_of([read_run(run)]), "last").notes
-    assert said not in evidence_of(models_of([read_run(run)]), "0").notes
+    assert said in evidence_of(models(run), "last").notes
+    assert said not in evidence_of(models(run), "0").notes

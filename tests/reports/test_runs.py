@@ -89,12 +89,6 @@ def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path: P
     assert [model.variant for model in models(*folders)] == ["(max_epochs=5)", "(max_epochs=8)"]
 
 
-def test_a_run_made_twice_counts_once(tmp_path: Path) -> None:
-    folders = [run_of(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 2), ("c", 1))]
-    kept_runs = each_seed_once(map(read_run, folders))
-    assert [run.folder.name for run in kept_runs] == ["c", "b"]
-
-
 def test_one_curve_or_mean_is_of_one_classifier(tmp_path: Path) -> None:
     folders = [run_of(tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
     write_rows(folders[0] / "probes.csv", [ProbeRow(2, 2, "probing", "WC", "logreg", 1.0, 9.0, 8.0, 10.0, {}, 0, 0.1)])
@@ -207,11 +201,6 @@ def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_whe
     assert len(models(run, evaluation_of(tmp_path / "lab" / "evaluations" / "b", "runs/a"))) == 1
 
 
-def test_evaluations_of_one_model_on_two_suites_are_one_model(tmp_path: Path) -> None:
-    probing, downstream = (evaluation_of(tmp_path / suite, "hf:name", suite) for suite in ("probing", "downstream"))
-    assert len(models(probing, downstream)) == 1
-
-
 def joined(*evaluations: Path) -> list[list[str]]:
     """The tasks in each row of a report."""
     return [sorted(row.task for run in model.runs for row in run.rows) for model in models(*evaluations)]
@@ -255,11 +244,6 @@ def test_epochs_evaluated_with_another_corpus_belong_to_the_run_by_their_test_it
 def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
     five, ten = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
     assert [m.name for m in models(five, ten)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
-
-
-def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
-    reported = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", dim=1024))
-    assert [model.name for model in reported] == ["NMT En-Fr (dim=512)", "NMT En-Fr (dim=1024)"]
 
 
 def test_names_of_models_have_no_brackets_and_leave_out_what_is_not_set(tmp_path: Path) -> None:
