@@ -7,6 +7,7 @@ import numpy as np
 from encoder_lab.reports.correlation import LEVEL, adjusted
 from encoder_lab.reports.formats import with_headings
 from encoder_lab.reports.table import Table, TableRow
+from encoder_lab.reports.text import aligned
 from probes.bits import CODES
 from probes.evaluation import Evaluated
 from probes.probing.controls import CONTROL, PER
@@ -76,7 +77,7 @@ def _selectivities(title: str, rows: Sequence[ProbeRow], more: Sequence[ProbeRow
         lines.append([row.task, *cells])
     heads = ["task", "accuracy", *(head for per in shown for head in (f"per {per}", "selectivity"))]
     yield f"{title}: control tasks (Hewitt and Liang 2019), ± half of the 95% interval"
-    yield from [*_columns(heads, lines), ""]
+    yield from [*aligned([heads, *lines]), ""]
 
 
 def _accuracy(row: ProbeRow) -> str:
@@ -96,7 +97,7 @@ def _codes(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
         if lines:
             heads = ["task", "bits", "compression", "% of uniform", *(["gain over bov"] if gains else [])]
             yield f"{title}: code length, {code} (Voita and Titov 2020), ± half of the 95% interval"
-            yield from [*_columns(heads, lines), ""]
+            yield from [*aligned([heads, *lines]), ""]
 
 
 def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
@@ -109,11 +110,11 @@ def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
         compared = [compare(theirs[e.row.task], e.correct) for e in shared]
         certain = adjusted(np.array([c.p_value for c in compared])) <= LEVEL
         rows = [
-            [e.row.task, c.difference, c.low, c.high, "differs" if sure else "cannot tell"]
+            [e.row.task, *(f"{points:.1f}" for points in c[:3]), "differs" if sure else "cannot tell"]
             for e, c, sure in zip(shared, compared, certain, strict=True)
         ]
         heads = ["task", "difference", "low", "high", "McNemar, Holm"]
-        lines += [f"{title} minus {first}, percentage points with 95% interval", *_columns(heads, rows), ""]
+        lines += [f"{title} minus {first}, percentage points with 95% interval", *aligned([heads, *rows]), ""]
     return "\n".join(lines)
 
 
@@ -128,10 +129,3 @@ def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
         lines += [f"  {e.row.task:<{wide}}{measure} {e.row.test_accuracy:.1f}; {others}"] if shown else []
     heading = f"{title}: what the table holds; other measures of the same predictions"
     return "\n".join([heading, *lines]) + "\n" if lines else ""
-
-
-def _columns(heads: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
-    wide = max([12, *(len(str(row[0])) + 1 for row in rows)])
-    yield "  " + f"{heads[0]:<{wide}}" + "".join(f"{head:>15}" for head in heads[1:])
-    for task, *values in rows:
-        yield "  " + f"{task:<{wide}}" + "".join(f"{v:>15.1f}" if isinstance(v, float) else f"{v:>15}" for v in values)
