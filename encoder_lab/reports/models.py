@@ -83,7 +83,7 @@ class ReportedModel:
     @property
     def colour(self) -> str:
         """The colour that its settings give it; empty: ours."""
-        return str(self.runs[0].settings.get("labels.colour") or "")
+        return _label(self.runs[0], "colour")
 
 
 def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
@@ -118,9 +118,11 @@ def _short(variants: Sequence[str]) -> list[str]:
 def _names(run: Run) -> tuple[str, str]:
     """Encoder and objective as in the papers, or as the settings name them, also through an evaluation of the run."""
     ours = ENCODERS.get(run.encoder, run.encoder), " → ".join(OBJECTIVES.get(n, n) for n in run.objective.split(" → "))
-    keys = [(f"labels.{part}", f"run.labels.{part}") for part in ("encoder", "objective")]
-    named = [next((str(run.settings[key]) for key in pair if run.settings.get(key)), "") for pair in keys]
-    return named[0] or ours[0], named[1] or ours[1]
+    return _label(run, "encoder") or ours[0], _label(run, "objective") or ours[1]
+
+
+def _label(run: Run, part: str) -> str:
+    return str(run.settings.get(f"labels.{part}") or run.settings.get(f"run.labels.{part}") or "")
 
 
 def scored_suites(models: Iterable[ReportedModel]) -> list[str]:

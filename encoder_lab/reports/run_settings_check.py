@@ -17,7 +17,10 @@ TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "objective.parts": ("a list of names", _names),
     "objective.losses": ("a list of names", _names),
     "objective.select": ("a name", lambda value: isinstance(value, str)),
-    "labels.colour": ('a colour, as "#D55E00"', lambda value: bool(re.match(COLOUR, str(value)))),
+    **dict.fromkeys(
+        ("labels.colour", "run.labels.colour"),
+        ('a colour, as "#D55E00"', lambda value: bool(re.match(COLOUR, str(value)))),
+    ),
 }
 
 

@@ -487,12 +487,17 @@ def test_models_told_apart_by_a_path_have_its_end_in_their_name(tmp_path: Path) 
 
 
 def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path: Path) -> None:
-    labels = 'labels:\n  encoder: Gated mean\n  objective: SimCSE\n  colour: "#6A3D9A"\n'
-    first, other = with_settings(run_of(tmp_path / "a"), labels), run_of(tmp_path / "b", encoder="bilstm_last")
+    labels = '{labels: {encoder: Gated mean, objective: SimCSE, colour: "#6A3D9A"}}'
+    first, other = (
+        with_settings(run_of(tmp_path / "a"), f"{labels[1:-1]}\n"),
+        run_of(tmp_path / "b", encoder="bilstm_last"),
+    )
     (named, ours) = models(first, other)
     assert (named.title, ours.title) == ("Gated mean, SimCSE", "BiLSTM-last, NMT En-Fr")
     charts = charts_by_task([panel(model, "probing", "mlp", "") for model in (named, ours)]).charts
     assert [line.look[0] for line in charts[0].series] == ["#6A3D9A", "#D62728"]
+    (scored,) = models(evaluation_of(tmp_path / "c", "gone", settings=f"run: {labels}\n"))
+    assert (scored.title, scored.colour) == (named.title, named.colour)
 
 
 def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Path) -> None:
