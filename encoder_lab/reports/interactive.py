@@ -118,8 +118,9 @@ def _heat_map(heat: HeatMap) -> dict[str, Any]:
     }
     trace |= {"hovertemplate": "%{y}, %{x}: %{hovertext}<extra></extra>", "showscale": False}
     trace["colorscale"] = [[step / 10, to_hex(colours(step / 10))] for step in range(11)]
+    across = {"title": {"text": heat.label}, "automargin": True, "type": "category"}  # numbers of layers are names
     down = {"autorange": "reversed", "automargin": True}
-    return {"data": [trace], "layout": _layout(heat.title, {"title": {"text": heat.label}, "automargin": True}, down)}
+    return {"data": [trace], "layout": _layout(heat.title, across, down)}
 
 
 def _layout(title: str, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from PIL import Image
 from encoder_lab.errors import InputError
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.figure import draw, rendered
+from encoder_lab.reports.interactive import plotly
 from encoder_lab.reports.layers import (
     LayerScores,
     as_text,
@@ -127,7 +128,9 @@ def test_a_number_stands_on_the_colour_of_its_place_between_lowest_and_highest()
     scores = LayerScores(
         "tiny", [0, 1, 2], {"SP": [TableCell(20), TableCell(30), TableCell(25)], "BSO": [TableCell(50)] * 3}
     )
-    pixels = draw(charts_by_layer([scores])).axes[0].images[0].to_rgba(charts_by_layer([scores]).charts[0].shades)
+    (chart,) = charts_by_layer([scores]).charts
+    assert plotly(chart)["layout"]["xaxis"]["type"] == "category"  # a layer that was left out has no place
+    pixels = draw(charts_by_layer([scores])).axes[0].images[0].to_rgba(chart.shades)
     light = pixels[..., :3].sum(-1)
     assert light[0, 1] < light[0, 2] < light[0, 0]
     assert len(set(light[1])) == 1  # of equal scores none is darker
