@@ -70,9 +70,11 @@ class DocumentCorpus(OnDisk):
         size: CorpusSize = None,
         held_out: PartHeldOutOrNull = None,
         probe_split: ProbeSplit = True,
+        source_language: SourceLanguage = "en",
     ) -> None:
         super().__init__(root, size)
-        self._held_out, self.probe_split = held_out, probe_split
+        check_language(source_language, "corpus.source_language")
+        self._held_out, self.probe_split, self.source_language = held_out, probe_split, source_language
 
     @cached_property
     def held_out(self) -> int:
@@ -133,9 +135,8 @@ class PerhapsTokenized(DocumentCorpus):
         held_out: PartHeldOutOrNull = None,
         probe_split: ProbeSplit = True,
     ) -> None:
-        super().__init__(root, size, held_out, probe_split)
-        check_language(source_language, "corpus.source_language")
-        self.tokenized, self.source_language = tokenized, source_language
+        super().__init__(root, size, held_out, probe_split, source_language)
+        self.tokenized = tokenized
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} tokenized {self.tokenized}"

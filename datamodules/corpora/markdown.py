@@ -38,14 +38,14 @@ class Markdown(DocumentCorpus):
             if most_open(BRACKETS, text) > MAX_OPEN:
                 note(f"{path}: left out: more than {MAX_OPEN} brackets open at once")
             else:
-                yield UnreadDocument(id, None, partial(_document, path, id, text), text)
+                yield UnreadDocument(id, None, partial(_document, path, id, text, self.source_language), text)
 
 
-def _document(path: Path, id: str, text: str) -> Document:
+def _document(path: Path, id: str, text: str, language: str) -> Document:
     """Parse one file. The title is the first heading of level 1, else the file name."""
-    sections = read_markdown(text)
+    sections = read_markdown(text, language)
     title = next((section.title for section in sections if section.level == 1), None)
-    return Document(id, title or tokenize(path.name.split(".")[0]), sections)
+    return Document(id, title or tokenize(path.name.split(".")[0], language), sections)
 
 
 def _read_text(path: Path) -> str:
@@ -62,7 +62,7 @@ def _read_text(path: Path) -> str:
     return "\n".join(lines)
 
 
-def read_markdown(text: str) -> list[Section]:
+def read_markdown(text: str, language: str = "en") -> list[Section]:
     """The text before the first heading (level 0, untitled), and the sections. Code and HTML are left out."""
     sections = [Section(0, None, [])]
     heading = None
@@ -70,10 +70,10 @@ def read_markdown(text: str) -> list[Section]:
         if token.type == "heading_open":
             heading = int(token.tag.removeprefix("h"))
         elif token.type == "inline" and heading is not None:
-            sections.append(Section(heading, tokenize(_prose(token.children or ())), []))
+            sections.append(Section(heading, tokenize(_prose(token.children or ()), language), []))
             heading = None
         elif token.type == "inline":
-            sections[-1].paragraphs.append(paragraph_of(_prose(token.children or ())))
+            sections[-1].paragraphs.append(paragraph_of(_prose(token.children or ()), language))
     with_text = [section._replace(paragraphs=[p for p in section.paragraphs if p]) for section in sections]
     return with_text if with_text[0].paragraphs else with_text[1:]
 

@@ -44,11 +44,11 @@ class Wikipedia(DocumentCorpus):
                 if reason := tangled(page.wikitext):
                     note(f"{path}: article {page.title!r} left out: {reason}")
                 else:
-                    yield UnreadDocument(page.id, None, partial(_document, page))
+                    yield UnreadDocument(page.id, None, partial(_document, page, self.source_language))
 
 
-def _document(page: Page) -> Document:
-    return Document(page.id, tokenize(page.title), read_wikitext(page.wikitext))
+def _document(page: Page, language: str) -> Document:
+    return Document(page.id, tokenize(page.title, language), read_wikitext(page.wikitext, language))
 
 
 def read_pages(path: Path) -> Iterator[Page]:

@@ -29,7 +29,7 @@ OPENERS = {
 }
 
 
-def read_wikitext(wikitext: str) -> list[Section]:
+def read_wikitext(wikitext: str, language: str = "en") -> list[Section]:
     """The lead (level 0, untitled) and the sections of an article; `== title ==` is level 1.
 
     Templates, tables, notes, pictures and categories are left out. A list item is a paragraph.
@@ -37,11 +37,11 @@ def read_wikitext(wikitext: str) -> list[Section]:
     sections, level, title, parts = [], 0, None, list[str]()
     for node in mwparserfromhell.parse(wikitext).nodes:
         if isinstance(node, Heading):
-            sections.append(Section(level, title, _paragraphs("".join(parts))))
-            level, title, parts = max(1, node.level - 1), tokenize(_prose(node.title.nodes)), []
+            sections.append(Section(level, title, _paragraphs("".join(parts), language)))
+            level, title, parts = max(1, node.level - 1), tokenize(_prose(node.title.nodes), language), []
         else:
             parts += _text(node)
-    sections.append(Section(level, title, _paragraphs("".join(parts))))
+    sections.append(Section(level, title, _paragraphs("".join(parts), language)))
     return sections if sections[0].paragraphs else sections[1:]
 
 
@@ -64,15 +64,15 @@ def most_open(pattern: re.Pattern[str], text: str) -> int:
     return most
 
 
-def paragraph_of(text: str) -> list[str]:
+def paragraph_of(text: str, language: str) -> list[str]:
     """The tokenised sentences of a paragraph of raw text."""
-    sentences = (tokenize(sentence) for sentence in split_sentences(text))
+    sentences = (tokenize(sentence, language) for sentence in split_sentences(text))
     return [sentence for sentence in sentences if sentence]
 
 
-def _paragraphs(text: str) -> list[list[str]]:
+def _paragraphs(text: str, language: str) -> list[list[str]]:
     texts = BLANK_LINES.split(ITEM.sub(r"\n\n\1\n\n", SWITCH.sub("", text)))
-    return [paragraph for paragraph in map(paragraph_of, texts) if paragraph]
+    return [paragraph for text in texts if (paragraph := paragraph_of(text, language))]
 
 
 def _prose(nodes: Iterable[Node]) -> str:

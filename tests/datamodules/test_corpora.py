@@ -28,6 +28,7 @@ from datamodules.corpus import Corpus, Document, Inference, Section, Split
 from datamodules.text.tokenize import split_sentences, tokenize
 from datamodules.trees.penn import read_trees
 from encoder_lab.errors import InputError
+from encoder_lab.settings.declared import parameters
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 CONFIGS = Path(__file__).parents[2] / "configs" / "corpus"
@@ -369,6 +370,7 @@ def test_every_corpus_config_has_a_description_and_builds(path: Path) -> None:
     assert text.startswith("# ")
     roots = {"snli": "snli_1.0", "multinli": "multinli_1.0", "allnli": "."}
     config = OmegaConf.load(path)
+    assert set(parameters(config._target_) or ()) <= set(config)  # what is not there cannot be given
     if path.stem != "demo":
         assert "root" in config
         assert "size" in config

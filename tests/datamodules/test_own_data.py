@@ -12,10 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.corpora.arrow import SavedDataset
+from datamodules.corpora.documents import JsonDocuments
 from datamodules.corpora.europarl import Europarl
+from datamodules.corpora.markdown import Markdown
 from datamodules.corpora.multi30k import Multi30k
 from datamodules.corpora.parallel import Parallel
 from datamodules.corpora.plain_text import PlainText
+from datamodules.corpora.wikipedia import Wikipedia
 from datamodules.corpus import Inference
 from datamodules.demo import Demo
 from datamodules.seq2seq import TextPairs
@@ -96,9 +99,18 @@ def test_published_pairs_are_read_in_both_directions() -> None:
         assert [b for _, b in forth] == list(french.sentences("train"))
 
 
-def test_text_is_tokenised_in_its_language(tmp_path: Path) -> None:
-    (tmp_path / "t.txt").write_text("L'homme n'est pas là.\n")
-    (result,) = (d.read() for d in PlainText(str(tmp_path), source_language="fr").unread_documents())
+TEXT_OF_PAGE = "<revision><text>{}</text></revision>"
+
+
+@pytest.mark.parametrize(("corpus", "name", "form"), [
+    (PlainText, "t.txt", "{}"),
+    (Markdown, "t.md", "{}"),
+    (JsonDocuments, "t.jsonl", '{{"id": "a", "sentences": ["{}"]}}'),
+    (Wikipedia, "t.xml", f"<mediawiki><page><title>a</title><id>1</id>{TEXT_OF_PAGE}</page></mediawiki>"),
+])  # fmt: skip
+def test_text_is_tokenised_in_its_language(tmp_path: Path, corpus: type, name: str, form: str) -> None:
+    (tmp_path / name).write_text(form.format("L'homme n'est pas là."))
+    (result,) = (d.read() for d in corpus(str(tmp_path), source_language="fr").unread_documents())
     assert result.sections[0].paragraphs == [["L' homme n' est pas là ."]]
 
 
