@@ -65,13 +65,13 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
         if len(set(seen.values())) > 1:
             problem = f"document {document.id[:40]!r} says {'which' if split else 'no'} split, unlike those before it"
             raise InputError(f"{source.root}: {problem}; give all documents a split, or none")
-        into = split or min(SPLITS, key=lambda name: have[name] / sizes[name] if sizes[name] else float("inf"))
+        into = split or min(SPLITS, key=lambda name: have[name] / sizes[name])
         if have[into] < ENOUGH * sizes[into]:
             documents[into].append(document)
             have[into] += sum(len(part.sentences) for part in document.parts)
         if all(have[name] >= ENOUGH * sizes[name] for name in SPLITS):
             break
-    if empty := [split for split in SPLITS if sizes[split] and not documents[split]]:
+    if empty := [split for split in SPLITS if not documents[split]]:
         raise InputError(f"{source.root}: no document for {', '.join(empty)}; give more documents")
     return documents
 

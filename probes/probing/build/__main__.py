@@ -12,7 +12,19 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FOLDER, NAMES, PATHS, TRUTH, WHOLE, Command, Setting, fail, one_of, run
+from encoder_lab.settings.command_line import (
+    COUNT,
+    FOLDER,
+    NAMES,
+    PATHS,
+    TRUTH,
+    WHOLE,
+    Command,
+    Setting,
+    fail,
+    one_of,
+    run,
+)
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TAG_SETS
 
@@ -41,9 +53,9 @@ COMMAND = Command(
         ),
         Setting("text", "or text of any language: files with a tokenised sentence per line, or folders", PATHS),
         Setting("out", "the folder that gets the files", FOLDER, required=True),
-        Setting("train", "training sentences of each task", WHOLE, 100_000),
-        Setting("dev", "sentences to choose settings on", WHOLE, 10_000),
-        Setting("test", "sentences to score", WHOLE, TEST_SIZE),
+        Setting("train", "training sentences of each task", COUNT, 100_000),
+        Setting("dev", "sentences to choose settings on", COUNT, 10_000),
+        Setting("test", "sentences to score", COUNT, TEST_SIZE),
         Setting("tasks", "SentLen, WC, ... (default: all that the input allows)", NAMES),
         Setting("seed", "which sentences", WHOLE, 0),
         Setting("on_bad_tree", BAD_TREE, one_of("refuse", "skip"), "refuse", needs="trees"),
@@ -55,7 +67,6 @@ COMMAND = Command(
 
 def build(options: SimpleNamespace) -> list[str]:
     """Build, write and report; returns one line for each task that could not be built. Raises InputError."""
-    from probes.probing.build.all_tasks import refuse_empty
     from probes.probing.build.report import write_report
     from probes.probing.published_files import FILES, write_task
 
@@ -65,7 +76,6 @@ def build(options: SimpleNamespace) -> list[str]:
     if options.whole_test and options.test != TEST_SIZE:
         raise InputError(f"test={options.test}: whole_test=true takes all sentences of ud_test=; leave test= out")
     sizes = Sizes(options.train, options.dev, options.test)
-    refuse_empty(sizes)
     built = _built(options, sources[0], sizes)
     if options.whole_test:
         _refuse_unnamed(built.ids)

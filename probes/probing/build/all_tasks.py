@@ -97,15 +97,7 @@ def build_tasks(
     if unsupported := [name for name in names if name not in supported_tasks(tags, builders)]:
         these = ", ".join(unsupported)
         raise InputError(f"the labels of {tags.name} do not support {these}: leave them out of probes.tasks=[...]")
-    sizes = Sizes(*sizes)
-    refuse_empty(sizes)
     return draw_tasks(gather(analyse_all(trees, tags), sizes, seed, tags), builders, sizes, names, partly)
-
-
-def refuse_empty(sizes: Sizes) -> None:
-    """Raises InputError for a size below one."""
-    if min(sizes) < 1:
-        raise InputError(f"probing sizes {'/'.join(map(str, sizes))}: train, dev and test need sentences")
 
 
 def draw_tasks(

@@ -90,6 +90,7 @@ WRONG = {
     "two inputs": (["trees=.", "ud=.", "out=x"], "not trees and ud"),
     "labels of no trees": (["ud=.", "out=x", "tags=german/tiger"], "tags= has an effect only with trees="),
     "unknown tag set": (["trees=.", "out=x", "tags=german"], "tags=german: give english/penn or german/tiger"),
+    "no sentences": (["trees=.", "out=x", "dev=0"], "dev=0: give a whole number from 1"),
     "missing file": (["trees=nowhere.mrg", "out=x"], r"nowhere\.mrg"),
     "a whole test split of none": (["ud=.", "out=x", "whole_test=true"], "only with ud_test=; give it too"),
     "a size of a whole test split": (["ud=.", "out=x", "ud_test=.", "whole_test=true", "test=9"], "leave test= out"),

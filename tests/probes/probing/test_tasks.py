@@ -227,11 +227,6 @@ def test_a_reduced_task_has_a_note() -> None:
     assert any("of 2,000/400/600 sentences" in note for note in built.drafts["SubjNum"].notes)
 
 
-def test_sizes_must_be_positive() -> None:
-    with pytest.raises(InputError, match="120/0/10"):
-        build_tasks([], Sizes(120, 0, 10))
-
-
 def test_a_class_that_would_shrink_all_others_is_left_out() -> None:
     pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * n, "d": ["x"] * (n // 10)} for n in (400, 40, 40)]
     chosen = plan("Test", pools, Sizes(400, 40, 40))
