@@ -84,7 +84,7 @@ def place(p: Place) -> list[Spoken]:
     if p.relation in ("in", "on"):
         outside = p.thing.noun and p.thing.noun.lemma in OUTSIDE
         return thing(p.thing, "ine" if p.relation == "in" and not outside else "ade")
-    behind = {"with": "kanssa", "behind": "takana", "near": "lähellä"}
+    behind = {"behind": "takana", "near": "lähellä"}
     words = thing(p.thing, "gen")
     return [*words, *under(say(behind[p.relation], "ADP"), top(words), "case")]
 

@@ -10,13 +10,13 @@ CONJUNCTIONS = {
     "because": "parce que", "when": "quand", "although": "même si", "while": "pendant que", "if": "si",
     "since": "puisque", "after": "après que",
 }  # fmt: skip
-BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel", "nouveau": "nouvel", "ce": "cet"}
-ELIDED = {"le", "la", "de", "que", "ne", "je", "se"}
-CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel", "nouveau": "nouvel"}
+ELIDED = {"le", "la", "de", "que", "ne"}
+CONTRACTED = {("de", "le"): "du", ("de", "les"): "des"}
 
 
 def starts_with_vowel(word: str) -> bool:
-    return word[0].lower() in "aeiouyhàâéèêëîïôœùûAEIOUÉ" and word not in ("oui", "onze")
+    return word[0].lower() in "aeiouyhàâéèêëîïôœùû" and word not in ("oui", "onze")
 
 
 def spell(words: list[Spoken]) -> list[Spoken]:
@@ -112,7 +112,7 @@ def _article(t: Thing, feminine: bool, following: str) -> str:
 
 def place(p: Place) -> list[Spoken]:
     words = thing(p.thing)
-    relations = {"in": "dans", "on": "sur", "with": "avec", "behind": "derrière", "near": "près de"}
+    relations = {"in": "dans", "on": "sur", "behind": "derrière", "near": "près de"}
     in_city = p.thing.noun and p.thing.noun.category == "city"
     return [*under(say("à" if in_city else relations[p.relation], "ADP"), top(words), "case"), *words]
 

@@ -26,7 +26,7 @@ STRONG = _forms(m="er en em", f="e e er", n="es es em", pl="e e en")
 STEMS = {"teuer": "teur", "dunkel": "dunkl"}
 GENDERS = {"m": "Masc", "f": "Fem", "n": "Neut"}
 PRONOUNS = {"m": "er", "f": "sie", "n": "es"}
-CONTRACTIONS = {("in", "dem"): "im", ("an", "dem"): "am"}
+CONTRACTIONS = {("in", "dem"): "im"}
 
 
 class ClauseParts(NamedTuple):
@@ -108,7 +108,7 @@ def _article(t: Thing, gender: str, case: Case) -> str:
 
 def place(p: Place) -> list[Spoken]:
     words = thing(p.thing, "dat")
-    relations = {"in": "in", "on": "auf", "with": "mit", "behind": "hinter", "near": "neben"}
+    relations = {"in": "in", "on": "auf", "behind": "hinter", "near": "neben"}
     return [*under(say(relations[p.relation], "ADP"), top(words), "case"), *words]
 
 

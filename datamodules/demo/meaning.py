@@ -43,7 +43,7 @@ class Thing:
 class Place:
     """A prepositional phrase with a singular noun or a city."""
 
-    relation: Literal["in", "on", "with", "behind", "near"]
+    relation: Literal["in", "on", "behind", "near"]
     thing: Thing
 
 
