@@ -61,15 +61,15 @@ class SavedDataset(OnDisk):
         return f"{super().fingerprint()} {self.columns} {self.target_language} 1/{self.held_out}"
 
     def sentences(self, split: Split) -> Iterator[str]:
-        return self.tokenize_all(row[0] for row in self._rows(split, "text"))
+        return self.tokenize_all(row[0] for row in self.cut(split, self._rows(split, "text")))
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         if target != self.target_language:
             raise InputError(f"corpus.target_language={self.target_language}: translations into it, not {target}")
-        return self.tokenize_pairs(self._rows(split, "text", "target"), target)
+        return self.tokenize_pairs(self.cut(split, self._rows(split, "text", "target")), target)
 
     def inference(self, split: Split) -> Iterator[Inference]:
-        return parallel_map(partial(tokenized, language=self.source_language), self._labelled(split))
+        return parallel_map(partial(tokenized, language=self.source_language), self.cut(split, self._labelled(split)))
 
     def _labelled(self, split: Split) -> Iterator[Inference]:
         names = self._label_names()
@@ -100,8 +100,7 @@ class SavedDataset(OnDisk):
             raise InputError("corpus dataset has no probe split: use probes=files, trees, senteval or none")
         if split != "train" and split in self.folders:
             return self._texts(self.folders[split], fields)
-        rows = self._texts(self.folders["train"], fields)
-        return rows_of_split(rows, split, self.folders, self.held_out, self.size)
+        return rows_of_split(self._texts(self.folders["train"], fields), split, self.folders, self.held_out)
 
     def _texts(self, folder: Path, fields: Sequence[str]) -> Iterator[Any]:
         """Rows of a folder. Raises InputError naming row and column where a value is no text; labels may be numbers."""

@@ -95,13 +95,11 @@ class Parallel(Corpus):
             raise InputError("corpus parallel has no probe split: use probes=files, trees, senteval or none")
         if split != "train" and split in self.pairs:
             return read(self.pairs[split])
-        return rows_of_split(read(self.pairs["train"]), split, self.pairs, self.held_out, self.size)
+        rows = rows_of_split(read(self.pairs["train"]), split, self.pairs, self.held_out)
+        return islice(rows, self.size if split == "train" else None)
 
 
-def rows_of_split(
-    rows: Iterable[Example], split: Split, splits: Container[str], held_out: int, size: int | None
-) -> Iterator[Example]:
+def rows_of_split(rows: Iterable[Example], split: Split, splits: Container[str], held_out: int) -> Iterator[Example]:
     """The rows of a split of the training text: one in `held_out` is dev and one test, unless they are in `splits`."""
     shares = {row: name for row, name in enumerate(("dev", "test")) if name not in splits}
-    of_split = (row for place, row in enumerate(rows) if shares.get(place % held_out, "train") == split)
-    return islice(of_split, size if split == "train" else None)
+    return (row for place, row in enumerate(rows) if shares.get(place % held_out, "train") == split)

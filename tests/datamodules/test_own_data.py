@@ -162,6 +162,12 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
     assert [pair.label for pair in corpus.inference("train")] == ["contradiction", "entailment"]  # row 1 is test
 
 
+def test_size_counts_pairs_with_a_gold_label(tmp_path: Path) -> None:
+    rows = {"premise": ["a"] * 5, "hypothesis": list("bcdef"), "label": [0, 0, -1, 1, 2]}
+    corpus = SavedDataset(str(saved(tmp_path / "set", rows)), held_out=5, size=2)
+    assert [pair.hypothesis for pair in corpus.inference("train")] == ["e", "f"]
+
+
 def test_premises_are_tokenised_in_the_language_of_the_data_set(tmp_path: Path) -> None:
     folder = saved(tmp_path / "set", {"premise": ["L'homme ."], "hypothesis": ["Il n'est là ."], "label": [0]})
     (pair,) = SavedDataset(str(folder), source_language="fr").inference("dev")
