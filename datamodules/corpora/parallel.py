@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from datamodules.corpora.on_disk import OnDisk, aligned
 from datamodules.corpus import Corpus, Split
 from datamodules.text.languages import check_language
-from datamodules.text.tokenize import tokenize, tokenize_pair
+from datamodules.text.tokenize import tokenize
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage, Tokenized
@@ -74,15 +74,14 @@ class Parallel(Corpus):
         return parallel_map(partial(self._pair, target=target), raw)
 
     def sentences(self, split: Split) -> Iterator[str]:
-        return parallel_map(self._tokens, (line for _, line in self._of(split, lambda files: read_lines(files[0]))))
+        lines = (line for _, line in self._of(split, lambda files: read_lines(files[0])))
+        return parallel_map(partial(self._tokens, language=self.source_language), lines)
 
     def _pair(self, pair: tuple[str, str], target: str) -> tuple[str, str]:
-        if self.tokenized:
-            return " ".join(pair[0].split()), " ".join(pair[1].split())
-        return tokenize_pair(pair, self.source_language, target)
+        return self._tokens(pair[0], self.source_language), self._tokens(pair[1], target)
 
-    def _tokens(self, line: str) -> str:
-        return " ".join(line.split()) if self.tokenized else tokenize(line, self.source_language)
+    def _tokens(self, line: str, language: str) -> str:
+        return " ".join(line.split()) if self.tokenized else tokenize(line, language)
 
     tokenize = staticmethod(OnDisk.tokenize)
 

@@ -3,7 +3,7 @@
 import re
 import zlib
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,16 +40,13 @@ def _text_rows(path: Path) -> Iterator[VectorRow]:
     lines = read_lines(path)
     first = next(lines)
     declared = _header(first[1])
-    total = declared[0] if declared else None
-    rows = lines if declared else chain([first], lines)
-    start = next(rows, first)
-    comma = _has_commas(start[1])
-    width = declared[1] if declared else len(_fields(start[1], comma)) - 1
+    start = list(islice(lines, 1)) if declared else [first]
+    comma = bool(start) and _has_commas(start[0][1])
+    total, width = declared or (None, len(_fields(first[1], comma)) - 1)
     if not width:
         raise InputError(f"{path}:1: no numbers; expected a word and its numbers, with spaces, tabs or commas between")
-    numbered = chain([start], rows) if start is not first or not declared else rows
     count = 0
-    for number, line in Progress(numbered, f"reading {path.name}", total, unit=" words"):
+    for number, line in Progress(chain(start, lines), f"reading {path.name}", total, unit=" words"):
         row = _parse(path, number, _fields(line, comma, width), width)
         if count == total:
             raise InputError(f"{path}:{number}: more words than the {total} that its first line says")
