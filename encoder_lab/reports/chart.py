@@ -33,6 +33,7 @@ STYLES: tuple[Style, ...] = ("solid", "dashed", "dotted")
 OTHERS: list[Look] = [(colour, style) for style in STYLES for colour in COLOURS]  # of lines that have no group
 TASKS = tuple(LOOKS)
 OWN = "#000000"  # the objective's own score
+SHARES = ("BLEU", "accuracy")  # of these scores, those in percent
 FIGURES = (".png", ".svg")  # endings of files
 
 

@@ -36,8 +36,7 @@ def _suite(scored: Evaluated, theirs: dict[str, list[tuple[str, float]]]) -> Ite
         same = chances.pop() if len(chances) == 1 else None
         each = "" if same is None else f", each {same:.4g} by chance"
         yield f"    {len(formulas)} predictions{each}; the score above is of all together{_by_chance(row.chance)}"
-        if PAIRS in details:  # not in folders of earlier versions
-            yield f"    each of them as an item by itself: {details[PAIRS]:.1f} of {len(formulas) * items}"
+        yield f"    each of them as an item by itself: {details[PAIRS]:.1f} of {len(formulas) * items}"
     for formula in formulas:
         low, high = with_ties(round(details[formula] * items / 50) / 2, items)
         line = f"{details[formula]:.1f} [{low:.1f}, {high:.1f}]{also(details.get(TIES + formula, 0), 0)}"

@@ -122,7 +122,7 @@ def as_text(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:
 
 
 def as_csv(compared: Sequence[TaskComparison], _: Sequence[str]) -> str:
-    """A row for each task, full precision, without notes."""
+    """A row for each task, six digits, without notes."""
     rows = [["suite", "task", "a", "b", "difference", "low", "high", "p", "p_holm", "paired"]]
     for c in compared:
         numbers = (f"{value:g}" for value in (c.first, c.second, *c.difference, c.corrected))

@@ -14,7 +14,7 @@ from encoder_lab.reports.table import Table
 
 FEWEST = 4  # models that a correlation needs
 EXACT = 8  # models; up to this many the test tries all permutations (8! = 40,320)
-LEVEL = 0.05  # of the whole matrix
+LEVEL = 0.05  # of tests that are made together
 
 ScoresByModel = Mapping[str, Mapping[str, float]]  # model -> task -> score
 

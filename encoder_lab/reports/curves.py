@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from encoder_lab.reports.chart import (
+    SHARES,
     Axis,
     Chart,
     ChartSection,
@@ -25,7 +26,6 @@ from probes.results import ProbeRow, chance_of, read_rows
 from probes.statistics import Interval, mean_within
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
-SHARES = ("BLEU", "accuracy")  # in percent
 HIGHEST = 1e15  # of an objective's score in a chart; a diverged run has more
 TOP = 102.0  # percent; leaves room for the marker of a perfect score
 BANDED = 6  # models; with more, bands would overlap too much

@@ -25,6 +25,7 @@ from encoder_lab.reports.chart import (
     GROUPS,
     LOOKS,
     OWN,
+    SHARES,
     Chart,
     ChartSection,
     DataSeries,
@@ -43,7 +44,6 @@ CHANCE: dict[str, Any] = {"color": "#555555", "linestyle": (0, (1, 3)), "linewid
 TURNED: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}  # long names below an axis
 GRID, NOTE, FRAME = "#E6E6E6", "#555555", "#C0392B"  # colours
 DPI = 200
-PERCENT = ("BLEU", "accuracy")  # the objectives' scores that have a highest value
 LETTER, HANDLE = 0.075, 0.95  # inches of a letter, and of the line of an entry of the legend with the space around it
 BOLD, SMALL = 0.085, 0.068  # inches of a letter of a title, and of a note
 
@@ -194,7 +194,7 @@ def _draw_own(axes: Axes, own: DataSeries) -> float:
     other.set_ylabel(f"{own.name} on dev (shaded)", color=OWN, fontsize=9)
     other.tick_params(axis="y", colors=OWN, labelsize=8.5)
     ticks = MaxNLocator(nbins=8).tick_values(0, top)
-    other.set_yticks([tick for tick in ticks if tick <= (100 if own.name in PERCENT else top)])
+    other.set_yticks([tick for tick in ticks if tick <= (100 if own.name in SHARES else top)])
     other.set_ylim(0, top)  # after the ticks, which may widen it: the name at the end of the line depends on it
     other.spines[["top", "left"]].set_visible(False)
     axes.set_zorder(other.get_zorder() + 1)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from encoder_lab.reports.correlation import adjusted
+from encoder_lab.reports.correlation import LEVEL, adjusted
 from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.evidence import Evidence, Point
 from probes.correlations import compare_correlations
@@ -36,9 +36,6 @@ TELLING, MOST = 1 / 3, 3 / 4
 NOTHING_TO_COMPARE = """\
 These runs have no scores for any of the {} claims. A claim compares certain models, tasks and epochs: give the folders
 of all runs of a study. `claim=NAME` says what one claim compares; for an unknown name, the error lists them all."""
-
-
-LEVEL = 0.05  # of a comparison, or of all of a claim together
 
 
 class Comparison(NamedTuple):

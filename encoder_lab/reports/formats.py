@@ -82,14 +82,15 @@ def latex(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """A row for each model, three columns for each task: score, low, high; full precision, empty where unknown."""
+    """A row for each model, columns of score, low and high for each task: six digits, empty where unknown."""
     heads, lines = heads_and_lines(table)
     abouts: list[tuple[str, ...]] = [(row.source or "ours", row.encoder, row.name) for row in table.rows]
     abouts = [(column,) for column in table.columns] if table.transposed else abouts
     first = ["task"] if table.transposed else ["source", "encoder", "model"]
-    rows = [[*first, *(for_csv(name) for c in heads for name in (c, f"{c} low", f"{c} high"))]]
+    shown = 1 if table.intervals == "none" else 3
+    rows = [[*first, *(for_csv(name) for c in heads for name in (c, f"{c} low", f"{c} high")[:shown])]]
     for about, line in zip(abouts, lines, strict=True):
-        values = [value for cell, _ in line.cells for value in (cell[:3] if cell else (None,) * 3)]
+        values = [value for cell, _ in line.cells for value in (cell[:shown] if cell else (None,) * shown)]
         rows.append([*map(for_csv, about), *("" if v is None else f"{v:g}" for v in values)])
     return csv_text(rows)
 
