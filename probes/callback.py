@@ -54,6 +54,8 @@ class ProbingCallback(pl.Callback):
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
             self.probe(trainer, epoch=0)
+        elif trainer.is_global_zero:
+            read_rows(self.results)  # damaged rows are an error before an epoch is trained in vain
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         step = trainer.global_step

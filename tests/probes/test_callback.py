@@ -1,10 +1,13 @@
 """When a training run is probed."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 import pytorch_lightning as pl
 
 from datamodules.nli import InferencePairs
+from encoder_lab.errors import InputError
 from encoder_lab.training.schedules import InferSent
 from objectives.nli import NLI
 from probes.callback import ProbingCallback, curves_of
@@ -46,6 +49,15 @@ def test_a_run_killed_before_its_last_epoch_was_probed_is_probed_when_resumed(tm
     (tmp_path / "probes.csv").write_text("".join(rows[:-1]))
     fit(tmp_path, Counts(), ckpt_path=tmp_path / "last.ckpt")
     assert [(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")] == [(0, 0), (2, run.global_step)]
+
+
+def test_damaged_scores_are_an_error_before_a_resumed_run_trains(tmp_path: Path) -> None:
+    fit(tmp_path, Counts())
+    with (tmp_path / "probes.csv").open("a") as file:
+        file.write("1,")
+    probing = ProbingCallback(tasks(1), Counts(), tmp_path / "probes.csv")
+    with pytest.raises(InputError, match=r"probes\.csv:4: expected 13 columns"):
+        probing.on_train_start(SimpleNamespace(global_step=3, is_global_zero=True), None)
 
 
 def test_each_reader_of_a_task_has_a_curve_of_its_own_and_so_have_the_numbers_next_to_a_score() -> None:
