@@ -50,12 +50,13 @@ class ProbingCallback(pl.Callback):
         self.latest: list[ProbeRow] = []  # of the last probing
         self.seconds = 0.0  # of the last probing, with encoding
         self._group: Any = None  # the processes that probe together
+        self._last: Epoch = 0  # probed before a resume; the run may have ended within it
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
             self.probe(trainer, epoch=0)
-        elif trainer.is_global_zero:
-            read_rows(self.results)  # damaged rows are an error before an epoch is trained in vain
+        else:  # damaged rows are an error before an epoch is trained in vain
+            self._last = max((row.epoch for row in read_rows(self.results)), default=0)
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         step = trainer.global_step
@@ -65,7 +66,8 @@ class ProbingCallback(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
-        if epoch % self.every_n_epochs == 0 or epoch == trainer.max_epochs or trainer.global_step in self.steps:
+        wanted = epoch % self.every_n_epochs == 0 or epoch in (trainer.max_epochs, self._last)
+        if wanted or trainer.global_step in self.steps:
             self.probe(trainer, epoch)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:

@@ -11,7 +11,8 @@ logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
 
 def silent_trainer(**settings: Any) -> pl.Trainer:
     """A trainer on the CPU that writes nothing."""
-    return pl.Trainer(**QUIET, accelerator="cpu", use_distributed_sampler=False, num_sanity_val_steps=0, **settings)
+    fixed = {**QUIET, "accelerator": "cpu", "use_distributed_sampler": False, "num_sanity_val_steps": 0}
+    return pl.Trainer(**{**fixed, **settings})
 
 
 def validation_scores(module: pl.LightningModule, data: pl.LightningDataModule) -> dict[str, float]:

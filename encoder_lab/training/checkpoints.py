@@ -164,7 +164,8 @@ class KeptWeights(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
-        if self.every and (epoch % self.every == 0 or epoch == trainer.max_epochs):
+        cut = (self.folder / f"epoch-{epoch}.ckpt").exists()  # by the end of the run, before it was resumed
+        if self.every and (epoch % self.every == 0 or epoch == trainer.max_epochs or cut):
             self._keep(trainer, pl_module, f"epoch-{epoch}", epoch)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:

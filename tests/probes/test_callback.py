@@ -5,9 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 import pytorch_lightning as pl
+import torch
 
 from datamodules.nli import InferencePairs
 from encoder_lab.errors import InputError
+from encoder_lab.training.checkpoints import CheckpointEvery, KeptWeights
 from encoder_lab.training.schedules import InferSent
 from objectives.nli import NLI
 from probes.callback import ProbingCallback, curves_of
@@ -57,7 +59,19 @@ def test_damaged_scores_are_an_error_before_a_resumed_run_trains(tmp_path: Path)
         file.write("1,")
     probing = ProbingCallback(tasks(1), Counts(), tmp_path / "probes.csv")
     with pytest.raises(InputError, match=r"probes\.csv:4: expected 13 columns"):
-        probing.on_train_start(SimpleNamespace(global_step=3, is_global_zero=True), None)
+        probing.on_train_start(SimpleNamespace(global_step=3), None)
+
+
+def test_what_a_run_has_of_an_epoch_that_it_ended_within_is_replaced_when_it_is_resumed(tmp_path: Path) -> None:
+    data, last, rows = InferencePairs(TinyCorpus(), tmp_path, seed=1, batch_size=8), tmp_path / "last.ckpt", []
+    for path, most in ((None, 4), (last, -1)):  # an epoch has three steps
+        probing = ProbingCallback(tasks(1), Counts(), tmp_path / "probes.csv", 5)
+        callbacks = [probing, KeptWeights(tmp_path, 5, ()), CheckpointEvery(None, last)]
+        run = silent_trainer(max_epochs=3, max_steps=most, callbacks=callbacks, enable_checkpointing=True)
+        run.fit(objective(data), data, ckpt_path=path, weights_only=True)
+        kept = torch.load(tmp_path / "epoch-2.ckpt", weights_only=True)["global_step"]
+        rows.append([*((row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")), kept])
+    assert rows == [[(0, 0), (2, 4), 4], [(0, 0), (2, 6), (3, 9), 6]]
 
 
 def test_each_reader_of_a_task_has_a_curve_of_its_own_and_so_have_the_numbers_next_to_a_score() -> None:
