@@ -31,16 +31,10 @@ class Description(NamedTuple):
 
     each: np.ndarray  # (N,) bits of each label
     uniform_bits: float  # N log2 C, the length of the uniform code
-    portions: list[float]  # bits of each portion; the first has the uniform code
 
     @property
     def bits(self) -> float:
         return float(self.each.sum())
-
-    @property
-    def compression(self) -> float:
-        """Uniform length / length; 1 if the vectors contain no information about the labels."""
-        return self.uniform_bits / self.bits
 
 
 def description_length(
@@ -65,8 +59,7 @@ def description_length(
             scores = _mlp(seen, coming, tuning, classes, grid, seed, device)
         likely = scores.softmax(1).gather(1, coming.y[:, None])[:, 0].double()
         parts.append(-((known * likely + 1 / classes) / (known + 1)).log2().cpu().numpy())
-    portions = [float(part.sum()) for part in parts]
-    return Description(np.concatenate(parts), len(order) * log2(classes), portions)
+    return Description(np.concatenate(parts), len(order) * log2(classes))
 
 
 def _linear(seen: Tensors, coming: Tensors, tuning: Data, classes: int, values: list[float], device: str) -> Tensor:

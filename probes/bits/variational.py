@@ -44,5 +44,5 @@ def variational_length(
         draws = (functional.cross_entropy(centre + width * each, data.y, reduction="none") for each in noise)
         labels = sum(draws, torch.zeros(len(x), device=device)).double() * LOG2E / DRAWS
         each = (labels + costs / len(x)).cpu().numpy()
-        codes.append(Description(each, len(x) * log2(classes), [costs, float(labels.sum())]))
+        codes.append(Description(each, len(x) * log2(classes)))
     return min(codes, key=lambda code: code.bits)
