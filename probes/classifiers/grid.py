@@ -8,7 +8,7 @@ from pydantic import Field
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import refuse_wrong
-from encoder_lab.settings.types import Count, Fraction, NotNegative, ZeroOrMore
+from encoder_lab.settings.types import Count, Fraction, ZeroOrMore
 
 FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optimiser")  # settings of Grid
@@ -34,7 +34,8 @@ class Grid:
         0.2,
     )
     l2: Annotated[
-        tuple[NotNegative, ...], Field(min_length=1, description="penalties, ascending: the first wins a tie")
+        tuple[Annotated[float, Field(ge=0, le=1e6)], ...],
+        Field(min_length=1, description="penalties, ascending: the first wins a tie"),
     ] = (1e-5, 1e-4, 1e-3, 1e-2)
     protocol: Annotated[Literal["modern", "senteval"], "modern | senteval, see docs/probing_protocol.md"] = "modern"
     block_mb: Annotated[Count | None, "memory of classifiers trained together; null: 32, no limit on a GPU"] = None

@@ -153,6 +153,7 @@ def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> N
 @pytest.mark.parametrize(("setting", "said"), [
     ({"reduction": "max"}, "mean or sum"),
     ({"l2": 0.01}, "l2=0.01: give a"),
+    ({"l2": (1e300,)}, "l2=.*: give a list in brackets, each a number from 0 to"),
     ({"l2": [0.01, 0.01]}, "l2=.*: give each value once"),
     ({"dropouts": (0.1, 0.1)}, "dropouts=.*: give each value once"),
     ({"widths": (50, 100, 50)}, "widths=.*: give each value once"),
