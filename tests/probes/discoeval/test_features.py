@@ -92,17 +92,6 @@ def test_rst_averages_the_edus_of_each_side_and_sorts_its_labels(root: Path, tas
     assert tasks["RST"].train.gold.tolist() == [names.index(node[0]) for node in nodes]
 
 
-def test_bso_has_each_pair_in_both_orders(tasks: dict) -> None:
-    part = tasks["BSOwiki"].train
-    assert len(part.gold) == 80
-    assert part.gold.mean() == 0.5
-    forward = {pair for *pair, label in zip(*part.texts, part.gold, strict=True) if label for pair in [tuple(pair)]}
-    backward = {
-        pair for *pair, label in zip(*part.texts, part.gold, strict=True) if not label for pair in [tuple(pair)]
-    }
-    assert forward == {pair[::-1] for pair in backward}
-
-
 def test_only_dc_has_a_hidden_layer_and_its_settings_stay_its_own() -> None:
     published = Grid(protocol="senteval")
     grids = {group: reading.grid(published) for group, reading in READINGS.items()}
