@@ -130,9 +130,10 @@ class Evaluation:
         """A short text that identifies the outputs of the model."""
         if not self._fingerprint:
             known = self.model.fingerprint() if callable(self.model.fingerprint) else self.model.fingerprint
-            if not known and self.model.encode:
-                known = sha256(self.vectors.matrix.numpy().tobytes()).hexdigest()
-            self._fingerprint = self.share.gather(known or surprisals_fingerprint(self.surprisal))[0]
+            if not known:  # what the tasks see of it
+                made = [sha256(self.vectors.matrix.numpy().tobytes()).hexdigest()] if self.model.encode else []
+                known = " ".join([*made, *([surprisals_fingerprint(self.surprisal)] if self.model.logprobs else [])])
+            self._fingerprint = self.share.gather(known)[0]
         return self._fingerprint
 
     def key(self, tasks: Iterable[Task], with_model: bool = True) -> str:

@@ -149,10 +149,10 @@ def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path
 def test_a_model_without_a_fingerprint_is_known_by_its_surprisals() -> None:
     task = Coherence(suite("(2;%a%) < (2;%b%)"))
     same, other = Length(), NgramModel([["a b"]], 1)
-    prints = [
-        Evaluation(Model("m", "lm", None, logprobs=model.logprobs), [task]).fingerprint for model in (same, same, other)
-    ]
-    assert prints[0] == prints[1] != prints[2]
+    for encode in (None, lambda texts: np.zeros((len(texts), 2))):  # it may have both
+        models = [Model("m", "lm", encode, logprobs=model.logprobs) for model in (same, same, other)]
+        prints = [Evaluation(model, [task]).fingerprint for model in models]
+        assert prints[0] == prints[1] != prints[2]
 
 
 def test_length_is_a_baseline_of_vectors_and_a_control_of_surprisals_in_one_evaluation() -> None:
