@@ -106,6 +106,8 @@ def _wrong_optimizer(states: Any, module: Objective) -> str | None:
             return "optimizer_states.param_groups"
         if any(not _same_type(wanted[key], group.get(key)) for key in wanted):
             return "optimizer_states.param_groups"
+    if not type(optimizer).__module__.startswith("torch.optim."):  # one of the user may keep more after more steps
+        return None
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     samples = {dim: _state_after_a_step(module, dim) for dim in {weight.dim() for weight in weights}}
     for place, values in state.items():
