@@ -156,8 +156,10 @@ def mixed(rows: Sequence[TableRow], by: str = "test sentences, or by different c
     """A note on the columns of our rows that are of different test items, or by different classifiers."""
     apart = []
     for column in dict.fromkeys(column for row in rows for column in row.cells):
-        tests = {row.cells[column].test for row in rows if row.competes and column in row.cells}
-        apart += [column] if len(tests) > 1 else []
+        cells = [(row.cells[column].test, row.competes) for row in rows if column in row.cells]
+        items = {frozenset(text.partition(" ")[0] for text in test) for test, _ in cells}
+        tests = {test for test, competes in cells if competes}  # a baseline has a reader of its own
+        apart += [column] if max(len(items), len(tests)) > 1 else []
     return [f"{', '.join(in_order(apart))}: rows are of different {by}: do not compare them."] if apart else []
 
 
@@ -276,9 +278,10 @@ def _means(
 
 
 def _row(model: ReportedModel, scores: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
-    items: dict[str, frozenset[str]] = {}  # a measure that has none has those of its task
-    for task, answers in ((row.task, row.answers) for run in model.runs for row in run.rows if row.answers):
-        items[task] = items.get(task, frozenset()) | {answers.test}
+    answered = [(row, row.answers.test) for run in model.runs for row in run.rows if row.answers]
+    items: dict[str, frozenset[str]] = {}  # a measure that has none has those of its task, which come before
+    for (task, _), tests in grouped(((row.task, row.suite), test) for row, test in answered).items():
+        items.setdefault(task, frozenset(tests))
     cells = {task: _cell(rows) for task, rows in scores.items()}
     cells = {
         task: cell if cell.test else cell._replace(test=items.get(task, cell.test)) for task, cell in cells.items()

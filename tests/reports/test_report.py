@@ -229,8 +229,11 @@ def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_pa
     said = " ".join(table.notes)
     assert "WC: rows are of different test sentences, or by different classifiers: do not compare them" in said
     assert "Bold: the best encoder" in said
-    alike = probing_table(models(tmp_path / "0", tmp_path / "1"), "probing", published_names=[])
-    assert "do not compare" not in " ".join(alike.notes)
+    for test, apart in (("t", False), ("u", True)):
+        row = ProbeRow(2, 2, "probing", "WC", "length", 1, 9, 8, 10, {}, 1, 0.1, Answers(test, answers.right))
+        bag = with_rows(run_of(tmp_path / f"baseline {test}", "baseline"), row)
+        alike = probing_table(models(tmp_path / "0", tmp_path / "1", bag), "probing", published_names=[])
+        assert ("do not compare" in " ".join(alike.notes)) == apart
 
 
 def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -528,9 +531,14 @@ def test_a_measure_is_of_the_items_of_its_task(tmp_path: Path) -> None:
     for name, encoder in (("one", "bilstm_max"), ("other", "bilstm_last")):
         scored = replace(made[0], answers=Answers(name, np.ones(4, bool)))
         with_rows(run_of(tmp_path / name, encoder), scored, made[1])
-    table = probing_table(models(tmp_path / "one", tmp_path / "other"), "selectivity")
-    assert any(note.startswith("WC: rows are of different test sentences") for note in table.notes)
-    assert not any(table.best(row, "WC") for row in table.rows)
+    hard = replace(made[0], suite="hard", answers=Answers("hard", np.ones(2, bool)))
+    with_rows(
+        run_of(tmp_path / "more", "esn"), replace(made[0], answers=Answers("one", np.ones(4, bool))), made[1], hard
+    )
+    for others, apart in (("other", True), ("more", False)):
+        table = probing_table(models(tmp_path / "one", tmp_path / others), "selectivity", published_names=[])
+        assert any(note.startswith("WC: rows are of different test sentences") for note in table.notes) == apart
+        assert not any(table.best(row, "WC") for row in table.rows) or not apart
 
 
 def test_the_interval_of_a_share_of_right_answers_stays_within_0_and_100() -> None:
