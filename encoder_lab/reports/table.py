@@ -156,10 +156,12 @@ def mixed(rows: Sequence[TableRow], by: str = "test sentences, or by different c
     """A note on the columns of our rows that are of different test items, or by different classifiers."""
     apart = []
     for column in dict.fromkeys(column for row in rows for column in row.cells):
-        cells = [(row.cells[column].test, row.competes) for row in rows if column in row.cells]
-        items = {frozenset(text.partition(" ")[0] for text in test) for test, _ in cells}
-        tests = {test for test, competes in cells if competes}  # a baseline has a reader of its own
-        apart += [column] if max(len(items), len(tests)) > 1 else []
+        cells = [(row.competes, row.cells[column].test) for row in rows if column in row.cells]
+        tests = {test for competes, test in cells if competes}
+        items = {text.partition(" ")[0] for test in tests for text in test}
+        others = [{text.partition(" ")[0] for text in test} for competes, test in cells if test and not competes]
+        # a baseline has a reader of its own, and may have fewer seeds
+        apart += [column] if len(tests) > 1 or (items and any(map(items.isdisjoint, others))) else []
     return [f"{', '.join(in_order(apart))}: rows are of different {by}: do not compare them."] if apart else []
 
 

@@ -229,10 +229,12 @@ def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_pa
     said = " ".join(table.notes)
     assert "WC: rows are of different test sentences, or by different classifiers: do not compare them" in said
     assert "Bold: the best encoder" in said
+    scored = ProbeRow(2, 2, "probing", "WC", "mlp", 1, 9, 8, 10, {}, 1, 0.1, Answers("v", answers.right))
+    seeds = [with_rows(run_of(tmp_path / f"seed {k}", f"model{k}", 2), scored) for k in (0, 1)]
     for test, apart in (("t", False), ("u", True)):
-        row = ProbeRow(2, 2, "probing", "WC", "length", 1, 9, 8, 10, {}, 1, 0.1, Answers(test, answers.right))
-        bag = with_rows(run_of(tmp_path / f"baseline {test}", "baseline"), row)
-        alike = probing_table(models(tmp_path / "0", tmp_path / "1", bag), "probing", published_names=[])
+        row = replace(scored, classifier="length", answers=Answers(test, answers.right))
+        baseline = with_rows(run_of(tmp_path / f"baseline {test}", "baseline"), row)
+        alike = probing_table(models(tmp_path / "0", tmp_path / "1", *seeds, baseline), "probing", published_names=[])
         assert ("do not compare" in " ".join(alike.notes)) == apart
 
 
