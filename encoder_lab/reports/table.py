@@ -104,7 +104,7 @@ def probing_table(
 
     A task that has no score by `classifier` shows the one it has (WordContent is logistic regression), and a model
     that has none at `epoch` shows another; notes say which. `tasks`: these columns alone, in this order. Raises
-    InputError for one that the table lacks.
+    InputError for one that the table lacks, and where no model has scores.
     """
     reported = [(model, scores) for model in models if (scores := rows_by_task(model.runs, suite, epoch, classifier))]
     others = {column: other for column, other in facts_of(suite).means.items() if reported}
@@ -116,7 +116,7 @@ def probing_table(
         row.cells |= prediction_cells(model, scores, theirs)
     columns = in_order([task for row in rows or quoted for task in row.cells])
     columns += in_order([task for row in quoted for task in row.cells if _part_of(task, columns)])
-    if not columns:
+    if not columns or (models and not reported):
         raise no_scores(models, suite)
     if missing := [task for task in tasks if task not in columns]:
         raise InputError(f"tasks={missing[0]}: not in this table; there are {', '.join(columns)}")

@@ -616,6 +616,7 @@ def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], r
 @pytest.mark.parametrize(("arguments", "said"), [
     (["table", "{none}"], "no such folder"),
     (["table", "{run}", "suite=nonsense"], "no scores of the suite 'nonsense'; there are probing"),
+    (["table", "{run}", "suite=downstream"], "no scores of the suite 'downstream'; there are probing"),
     (["table", "{run}", "published=nonsense"], "no published table 'nonsense'"),
     (["training", "{run}", "published=conneau2018_table2"], "conneau2018_table2: it has no score of these tasks"),
     (["curves", "{run}", "out=a.gif"], "ends in .png or .svg"),
