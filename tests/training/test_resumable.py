@@ -93,6 +93,24 @@ def test_a_run_that_ended_stays_as_it_is_when_it_is_resumed_and_says_why(
     assert "damaged" not in caplog.text
 
 
+class KeepsMoreLater(torch.optim.SGD):
+    """An optimiser of a user's own."""
+
+    def step(self, closure: Any = None) -> Any:
+        for weight in self.param_groups[0]["params"]:
+            state = self.state[weight]
+            state["steps"] = state.get("steps", 0) + 1
+            state |= {"mean": weight.detach().clone()} if state["steps"] == 3 else {}
+        return super().step(closure)
+
+
+def test_an_own_optimiser_that_keeps_more_after_some_steps_is_resumed(tmp_path: Path) -> None:
+    saves, module = SavesOften(tmp_path), Parts(KeepsMoreLater, freeze=True)
+    fit(trainer_in(tmp_path, "constant", 1, saves), module, [0, 1, 0, 1])
+    for number in range(saves.saved):
+        read_resumable(tmp_path / f"{number}.ckpt", trainer_in(tmp_path, "constant", 1), module)
+
+
 @cache
 def trained() -> tuple[dict[str, Any], pl.Trainer, Parts]:
     """A checkpoint after an epoch of both parts, and what reads it."""
