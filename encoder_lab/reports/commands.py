@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError, printable
+from encoder_lab.progress import Progress
 from encoder_lab.reports import compare, correlation, layers, order, pareto, sizes, stability, subspaces, use
 from encoder_lab.reports.chart import FIGURES, ChartSection
 from encoder_lab.reports.claims import CLAIMS
@@ -191,7 +192,8 @@ def report_html(arguments: SimpleNamespace) -> None:
         tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
     refuse_without_effect(asked or [], tables)
     evidence = evidence_of(models, arguments.epoch)
-    sections, items = list(charts(models, arguments)), items_of(models, arguments)
+    sections = list(Progress(charts(models, arguments), desc="drawing", unit=" charts", leave=False))
+    items = items_of(models, arguments)
     findings = check(CLAIMS, evidence)
     title = "Sentence encoders: what they learned"
     write_text(page(title, tables, sections, findings, items, evidence.notes), arguments.out)
