@@ -48,7 +48,7 @@ class Trees(OnDisk):
         return tree_files(self.root)
 
     def trees(self, split: Split) -> Iterator[str]:
-        return (str(tree) for tree in self._of(split))
+        return (tree.bracketed() for tree in self._of(split))
 
     def sentences(self, split: Split) -> Iterator[str]:
         return (" ".join(tree.words()) for tree in self._of(split))

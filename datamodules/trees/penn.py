@@ -68,8 +68,15 @@ class Tree:
         return deepest
 
     def __str__(self) -> str:
-        opened = ((f" ({n.label}" if n.word is None else f" ({n.label} {n.word})", ends) for n, ends in self.walk())
-        parts = (")" if ends else text for text, ends in opened)
+        """In brackets, without function labels."""
+        return self.bracketed(roles=False)
+
+    def bracketed(self, roles: bool = True) -> str:
+        """In brackets, with function labels, such as those of adverbial noun phrases."""
+        parts = []
+        for node, ends in self.walk():
+            label = f"{node.label}-{node.role}" if roles and node.role else node.label
+            parts.append(")" if ends else f" ({label}" if node.word is None else f" ({label} {node.word})")
         return "".join(parts).strip()
 
 

@@ -159,12 +159,13 @@ def test_a_text_without_blank_lines_is_cut_into_documents(tmp_path: Path) -> Non
     assert lengths == [100] * 20 + [500]
 
 
-def test_trees_are_read_without_traces_and_functions() -> None:
+def test_trees_are_read_without_traces_and_keep_the_functions_that_probing_tasks_ask_for() -> None:
     corpus = Trees(str(FIXTURES / "trees"))
     split = split_of(str(next(read_trees(FIXTURES / "trees" / "wsj_like.mrg"))))
     assert list(corpus.trees(split)) == [
-        "(ROOT (S (NP (DT The) (NN harbour)) (VP (VBD was) (VP (VBN closed) (PP (IN in) (NP (NNP March))))) (. .)))",
-        "(ROOT (S (NP (PRP It)) (VP (VBD reopened) (ADVP (RB later))) (. .)))",
+        "(ROOT (S (NP-SBJ (DT The) (NN harbour)) (VP (VBD was) (VP (VBN closed) (PP-TMP (IN in) (NP (NNP March)))))"
+        " (. .)))",
+        "(ROOT (S (NP-SBJ (PRP It)) (VP (VBD reopened) (ADVP-TMP (RB later))) (. .)))",
     ]
     assert list(corpus.sentences(split)) == ["The harbour was closed in March .", "It reopened later ."]
 

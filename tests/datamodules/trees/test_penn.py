@@ -16,15 +16,17 @@ from encoder_lab.errors import InputError
 
 RAIN = "(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))"
 LABELS = st.sampled_from(["S", "NP", "VP", "PP"])
+ROLES = st.sampled_from(["", "TMP", "LOC-PRD"])
 LEAVES = st.builds(lambda word: Tree("NN", None, word), st.sampled_from(["rain", "a-b", "1/2", "café", "''"]))
 TREES = st.recursive(
-    LEAVES, lambda below: st.builds(Tree, LABELS, st.lists(below, min_size=1, max_size=3)), max_leaves=12
+    LEAVES, lambda below: st.builds(Tree, LABELS, st.lists(below, min_size=1, max_size=3), role=ROLES), max_leaves=12
 ).map(lambda tree: Tree("ROOT", [tree]))
 
 
 @settings(max_examples=50)
 @given(TREES)
 def test_a_written_tree_reads_back_as_itself(tree: Tree) -> None:
+    assert parse(tree.bracketed()).bracketed() == tree.bracketed()
     assert str(parse(str(tree))) == str(tree)
 
 
