@@ -6,7 +6,6 @@ python evaluate.py model=RUN suite=objective
 import logging
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import asked_suites
 from encoder_lab.settings.quoting import names
-from encoder_lab.settings.run import Checkpoints
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.build import build
 from encoder_lab.training.devices import accelerator
@@ -43,11 +41,11 @@ def score_objectives(arguments: Sequence[str]) -> list[str]:
     return [f"{name}: {text} (test)" for name, text in texts.items()]
 
 
-def score(path: Path, overrides: Sequence[str] = ()) -> dict[str, float]:
+def score(path: Path, overrides: Sequence[str]) -> dict[str, float]:
     """The test scores of a run folder (its best checkpoint) or of one of its checkpoints."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     saved = open_run(find_checkpoint(path))
-    settings = replace(settings_to_resume(saved.folder, overrides, SUITE, READS), checkpoints=Checkpoints())
+    settings = settings_to_resume(saved.folder, overrides, SUITE, READS)
     with owned(saved.folder), fast_exact_matmul(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data, module, _, _ = build(settings, saved.folder)

@@ -47,7 +47,7 @@ def build_trainer(
     module: Objective,
     probing: ProbingCallback,
     data: ResumableData,
-    draw: Callable[[], Path] | None = None,
+    draw: Callable[[], Path],
 ) -> pl.Trainer:
     """Lightning's trainer with probing, records, checkpoints; `draw` draws the curves for TensorBoard."""
     checkpoints, lines = run / "checkpoints", wants_lines(settings.trainer.enable_progress_bar)
@@ -64,7 +64,7 @@ def build_trainer(
     ends = [StopsEarly(module.score, module.mode, patience)] if patience else []
     record = RunLog(run / "metrics.csv")
     shown: list[pl.Callback] = [EpochLines(record, probing)] if lines else []
-    if draw and "tensorboard" in settings.loggers:
+    if "tensorboard" in settings.loggers:
         shown.append(TaskCharts(probing, run / "tensorboard", draw))
     finite = StopsWhereNotFinite(data, run / "not_finite")
     trainer = settings.trainer
