@@ -91,8 +91,7 @@ def similarity(a: Tensor, b: Tensor) -> Interval:
 def gram(vectors: Tensor) -> Tensor:
     """The products (N, N) of centred vectors (N, D) with each other; 0 with themselves."""
     centred = vectors.double() - vectors.double().mean(0)
-    if float(centred.abs().max()) <= SAME * float(vectors.abs().max()):
-        centred = torch.zeros_like(centred)
+    centred[:, centred.abs().amax(0) <= SAME * vectors.abs().amax(0)] = 0  # what rounding leaves of a constant feature
     return (centred @ centred.T).fill_diagonal_(0)
 
 
@@ -120,7 +119,8 @@ def _ratios(vectors: Tensor) -> Tensor:
     centred, sizes = vectors.double() - vectors.double().mean(0), _sizes(len(vectors))
     lengths = _leave_out(centred.square().sum(1)) - _leave_out(centred).square().sum(1) / sizes
     variance = lengths / (sizes - 1)
-    return torch.where(squares > 0, variance.square() / squares, vectors.shape[1])
+    some = squares > SAME * variance.square()  # not what rounding leaves of zero
+    return torch.where(some, variance.square() / squares, vectors.shape[1])
 
 
 def _groups(size: int) -> Tensor:

@@ -162,3 +162,13 @@ def test_the_jackknife_of_hsic_is_hsic_without_each_group() -> None:
 def test_equal_vectors_have_no_dimensions(measure: str) -> None:
     assert getattr(measures, measure)(torch.full((40, 5), 0.1, dtype=torch.float32)) == pytest.approx((0, 0, 0))
     assert measures.similarity(torch.ones(40, 5), torch.randn(40, 5)) == pytest.approx((0, 0, 0))
+
+
+def test_a_large_constant_feature_hides_no_others_and_one_other_vector_has_a_bounded_ratio() -> None:
+    vectors = torch.randn(100, 3)
+    more = torch.cat([vectors, torch.full((100, 1), 1e9)], 1)
+    assert measures.participation_ratio(more) == pytest.approx(measures.participation_ratio(vectors))
+    assert measures.similarity(more, vectors) == pytest.approx((100, 100, 100))
+    outlier = torch.zeros(60, 5)
+    outlier[-1] = 1
+    assert measures.participation_ratio(outlier)[0] <= 5
