@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from datamodules.trees.gum import files
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_lines, read_table
+from encoder_lab.storage.text_files import files_below, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs
 from probes.coherence.build.gum import GumDocument, numbers_in, read_documents
 from probes.coherence.suite_file import TestSuite
@@ -137,7 +137,6 @@ LABELS = {
 EITHER = "|".join(WORDS)
 IN_NAME = re.compile(rf"(?<![a-z])(?:{EITHER})(?![a-z])")
 LABELLED = re.compile(rf"\b({EITHER})[_-]({'|'.join(sorted(LABELS, key=len, reverse=True))})(?![\w-])", re.IGNORECASE)
-ENDINGS = (".txt", ".tsv", ".txt.gz", ".tsv.gz")
 WANTED = "the sense behind the connective (while_contrast), or sense, connective and segment between tabs"
 
 
@@ -160,8 +159,7 @@ def read_segments(path: Path, excluded: Counter[str]) -> Iterator[Segment]:
     tabs: the sense, the segment, and the connective, which may also be in the name of the file. Raises InputError
     naming file and line.
     """
-    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.name.endswith(ENDINGS))
-    for file in files:
+    for file in files_below(path, (".txt", ".tsv")):
         if not file.name.lower().startswith("readme"):
             for number, line in read_lines(file):
                 if line.strip():
