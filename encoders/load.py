@@ -81,8 +81,7 @@ def load_encoder(
     target = str(config["corpus"].get("_target_"))
     tokenize = partial(_tokenized, settings, target, language, tuple(allow))
     frozen = encoder.eval().requires_grad_(False).to(where)
-    if vectors.lookup_oov.words:
-        vectors.lookup_oov.matrix = embedding.table.detach().cpu().numpy()  # of trained vectors
+    vectors.lookup_oov.matrix = embedding.table.detach().cpu().numpy()  # as trained
     oov = vectors.extended(more) if more else vectors.lookup_oov
     words = embedding.requires_grad_(False).to(where)
     lowercase = bool((config.get("datamodule") or {}).get("lowercase"))

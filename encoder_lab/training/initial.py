@@ -74,6 +74,7 @@ def words_of(source: Source, vocabulary: Vocabulary, more: WordVectors | None) -
     """
     words = vocabulary.extend(source.vectors.vocabulary.words)
     row = {word: place for place, word in enumerate(source.vectors.vocabulary.words)}
+    source.vectors.lookup_oov.matrix = source.table
     compose = source.vectors.extended(more) if more else source.vectors.lookup_oov
     matrix = np.tile(source.table[1], (len(words), 1))
     looked_up, composed = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=bool)

@@ -154,14 +154,12 @@ def test_words_missing_in_the_run_folder_are_found_in_its_store(tmp_path: Path) 
 def test_a_run_looks_words_up_in_its_store_as_it_does_itself(tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("3 2\nred 1 2\nRed 3 -1\ngreen 5 6\n")
     store, vocabulary = open_store(tmp_path / "v.vec", tmp_path / "cache"), Vocabulary(["Red", "red"])
-    trained = np.array([[0, 0], [0, 0], [7, 7], [7, 8]], np.float32)
-    save_run_vectors(
-        tmp_path / "run", vocabulary, store.lookup(["<pad>", "<unk>", "red", "red"]).matrix, lowercase=True
-    )
+    matrix = store.lookup(["<pad>", "<unk>", "red", "red"]).matrix
+    save_run_vectors(tmp_path / "run", vocabulary, matrix, lowercase=True)
     vectors = load_run_vectors(tmp_path / "run")
-    vectors.lookup_oov.matrix = trained
+    vectors.lookup_oov.matrix = 7 * matrix  # trained since then
     lookup = vectors.extended(store)
-    assert [lookup(word).tolist() for word in ("GREEN", "RED")] == [[5, 6], [7, 8]]  # type: ignore[union-attr]
+    assert [lookup(word).tolist() for word in ("GREEN", "RED")] == [[5, 6], [7, 14]]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("other", ["3 2\nred 1 2\nblue 3 1\ngreen 5 6\n", "2 3\nred 1 2 3\ngreen 5 6 7\n"])
