@@ -252,8 +252,5 @@ def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
 def shortest_tails(paths: Sequence[str]) -> list[str]:
     """The shortest ends of paths that are different for different paths; a text without `/` is unchanged."""
     parts = [path.split("/") for path in paths]
-    for size in range(1, max(map(len, parts)) + 1):
-        tails = ["/".join(path[-size:]) for path in parts]
-        if len(set(tails)) == len(set(paths)):
-            return tails
-    return list(paths)
+    tails = (["/".join(path[-size:]) for path in parts] for size in range(1, max(map(len, parts)) + 1))
+    return next(some for some in tails if len(set(some)) == len(set(paths)))
