@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # which imports its parts at their first use
 
+from probes.geometry.measures import SAME
+
 SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")  # how the names of saved ones begin
 DRAWS = 50  # of random subspaces
 NOTHING = 1e-5  # of the largest singular value: a direction with less is none
@@ -33,12 +35,13 @@ def subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """
     from sklearn.covariance import ledoit_wolf_shrinkage  # slow, and few runs need it
 
-    x = vectors.astype(np.float64) - vectors.mean(0)
+    x = vectors.astype(np.float64) - vectors.mean(0, dtype=np.float64)
+    x[:, np.abs(x).max(0) <= SAME * np.abs(vectors).max(0)] = 0
     classes = np.eye(int(gold.max()) + 1)[gold]
     classes = classes[:, classes.any(0)] - classes[:, classes.any(0)].mean(0)
     size, width = x.shape
     mean_variance = float((x**2).sum()) / size / width
-    if mean_variance <= 1e-12 * float(np.square(vectors, dtype=np.float64).mean()):
+    if not mean_variance:
         return np.zeros((width, 0), dtype=np.float32)
     shrinkage = ledoit_wolf_shrinkage(x, assume_centered=True)
     own, added = (1 - shrinkage) / size, shrinkage * mean_variance

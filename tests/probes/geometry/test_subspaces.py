@@ -51,6 +51,8 @@ def test_it_is_the_subspace_of_linear_discriminant_analysis(classes: int) -> Non
     np.testing.assert_allclose(basis.T @ basis, np.eye(classes - 1), atol=1e-6)
     theirs = LinearDiscriminantAnalysis(solver="eigen").fit(vectors, gold).scalings_[:, : classes - 1]
     assert nearness(basis, theirs).angles.max() < 0.5
+    more = subspace(np.hstack([vectors, np.full((6000, 1), 2.0**30)]), gold)  # a large constant feature hides no others
+    assert nearness(more, np.vstack([basis, np.zeros(classes - 1)])).angles.max() < 0.5
 
 
 def test_with_fewer_vectors_than_dimensions_it_is_that_of_the_same_system() -> None:
