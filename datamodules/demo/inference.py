@@ -35,7 +35,7 @@ def _premise(sampler: ClauseSampler) -> Event:
     event = replace(event, aspect="simple", negated=False, time=None, frequency=None, because=None)
     assert event.object is not None
     subject, thing = event.subject, event.object
-    if thing.noun and not thing.adjective and thing.noun.category in WORDS.adjectives:
+    if thing.noun and not thing.adjective:
         thing = replace(thing, adjective=sampler.adjective(thing.noun))
     if subject.noun and not subject.adjective and not subject.many:
         subject = replace(subject, adjective=sampler.adjective(subject.noun))
@@ -97,8 +97,7 @@ def _elsewhere_unknown(chance: Chance, event: Event) -> Event | None:
     if chance.often(0.5):
         return replace(event, time=chance.choice([t for t in WORDS.times if t.tense != "present"]), manner=None)
     assert event.object is not None
-    if event.object.noun is None or event.object.noun.category not in WORDS.adjectives:
-        return None
+    assert event.object.noun is not None
     adjective = chance.zipf(WORDS.adjectives[event.object.noun.category])
     same = event.object.adjective
     if same and (adjective == same or WORDS.opposites.get(same.english) == adjective.english):

@@ -71,13 +71,10 @@ class Narrator:
         return replace(self.sampler.who(size=0), plural=False, other=None, article="the")
 
     def detailed(self, event: Event, length: int) -> str:
-        """The English clause with random details, `length` tokens long; empty if no details fit."""
+        """The English clause with random details, `length` tokens long."""
         missing = length - len(english.leaves(english.clause(event)))
         fitting = [details for details in TOGETHER if sum(DETAILS[detail] for detail in details) == missing]
-        choices = [details for details in fitting if event.verb or "manner" not in details]
-        if not choices:
-            return ""
-        for detail in self.chance.choice(choices):
+        for detail in self.chance.choice([d for d in fitting if event.verb or "manner" not in d]):
             event = self._with(event, detail)
         return " ".join(english.leaves(english.clause(event)))
 
@@ -96,7 +93,7 @@ def clauses(narrator: Narrator, sense: str) -> tuple[str, str]:
     while True:
         events = MAKERS[sense](narrator)
         first, second = (narrator.detailed(event, length) for event, length in zip(events, lengths, strict=True))
-        if first and second and first != second:
+        if first != second:
             return first, second
 
 
