@@ -19,7 +19,7 @@ TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "objective.select": ("a name", lambda value: isinstance(value, str)),
     **dict.fromkeys(
         ("labels.colour", "run.labels.colour"),
-        ('a colour, as "#D55E00"', lambda value: bool(re.match(COLOUR, str(value)))),
+        ('a colour, as "#D55E00"', lambda value: bool(re.fullmatch(COLOUR, str(value)))),
     ),
 }
 

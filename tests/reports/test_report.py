@@ -506,6 +506,13 @@ def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path: Path)
     assert (scored.title, scored.colour) == (named.title, named.colour)
 
 
+@pytest.mark.parametrize("key", ["labels", "run: {labels"])
+def test_a_colour_that_no_picture_can_draw_is_refused(tmp_path: Path, key: str) -> None:
+    run = with_settings(run_of(tmp_path / "a"), f'{key}: {{colour: "#6A3D9A\\n"}}{"}" * key.count("{")}\n')
+    with pytest.raises(InputError, match=r"config.yaml: (run\.)?labels.colour is '#6A3D9A"):
+        read_run(run)
+
+
 def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Path) -> None:
     runs = [run_of(tmp_path / f"{dim} {seed}", dim=dim, seed=seed) for dim in (512, 1024) for seed in (1, 2)]
     other = with_settings(run_of(tmp_path / "other", dim=1024), "  layers: 1\n")
