@@ -68,6 +68,9 @@ def measured(config: Mapping[str, Any]) -> Measured:
     device = probing_device(config["trainer"]["accelerator"])
     module, data = _built(config, device)
     batch = config["datamodule"].get("batch_size") or fitting_batch(10**6)
+    if tokens := config["datamodule"].get("batch_tokens"):
+        sides = (side for side in _batch(module, data, 1) if isinstance(side, Sentences))
+        batch = max(1, tokens // sum(int(side.lengths.sum()) for side in sides))
     numbers = sum(p.numel() for p in module.parameters() if p.requires_grad)
     words = LENGTH + (CODES if hasattr(module, "decoder") else 0)
     if device == "cuda":

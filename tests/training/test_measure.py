@@ -32,6 +32,11 @@ def test_every_objective_is_measured(objective: str) -> None:
     assert result.seconds > 0
 
 
+@pytest.mark.parametrize(("objective", "tokens"), [("nli", 20 * (25 + 12)), ("discourse", 20 * 25)])
+def test_a_batch_of_tokens_has_the_sentences_that_fill_it(objective: str, tokens: int) -> None:
+    assert measured(config(objective, *SMALL[objective], f"datamodule.batch_tokens={tokens}")).batch == 20
+
+
 def test_a_checkpoint_has_the_weights_and_two_numbers_of_adam_for_each() -> None:
     encoder = 2 * (4 * 4 * (300 + 4 + 2) + 4 * 4 * (8 + 4 + 2))  # two layers of two directions of four units
     head = 100 * (4 * 8 + 1) + 3 * 101
