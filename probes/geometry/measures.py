@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from probes.geometry.subspaces import SAME
 from probes.statistics import Interval
 
 GROUPS = 10
 STUDENT = 2.262  # of 9 degrees of freedom, 95%
-SAME = 1e-6  # of the largest number of a matrix: vectors nearer than that are one
 
 
 def effective_rank(vectors: Tensor) -> Interval:

@@ -6,10 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # which imports its parts at their first use
 
-from probes.geometry.measures import SAME
-
 SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")  # how the names of saved ones begin
 DRAWS = 50  # of random subspaces
+SAME = 1e-6  # of the largest number of a matrix: vectors nearer than that are one (measures.py, which loads torch)
 NOTHING = 1e-5  # of the largest singular value: a direction with less is none
 
 
