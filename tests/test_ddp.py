@@ -108,8 +108,11 @@ def test_the_first_of_two_processes_probes_an_untrained_encoder(lab: Lab, tmp_pa
 
 def test_a_process_that_fails_ends_the_others(lab: Lab, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    (run / "metrics.csv").mkdir(parents=True)  # the first process alone writes there
     command = lab.start(*lab.settings(run, *BOTH), forking=True)
+    while not (run / "config.yaml").exists():
+        assert command.poll() is None, command.communicate()[1]
+        time.sleep(0.01)
+    (run / "metrics.csv").mkdir()  # the first process alone writes there
     assert "metrics.csv: not a file" in command.communicate(timeout=300)[1]
     assert command.returncode == 2
     end = time.monotonic() + 10
