@@ -69,8 +69,8 @@ def test_what_a_run_has_of_an_epoch_that_it_ended_within_is_replaced_when_it_is_
         callbacks = [probing, KeptWeights(tmp_path, 5, ()), CheckpointEvery(None, last)]
         run = silent_trainer(max_epochs=3, max_steps=most, callbacks=callbacks, enable_checkpointing=True)
         run.fit(objective(data), data, ckpt_path=path, weights_only=True)
-        kept = torch.load(tmp_path / "epoch-2.ckpt", weights_only=True)["global_step"]
-        rows.append([*((row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")), kept])
+        saved = torch.load(tmp_path / "epoch-2.ckpt", weights_only=True)["global_step"]
+        rows.append([*((row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")), saved])
     assert rows == [[(0, 0), (2, 4), 4], [(0, 0), (2, 6), (3, 9), 6]]
 
 
