@@ -14,6 +14,7 @@ from datamodules.demo.meaning import Event, Place, Thing
 from datamodules.demo.world import ClauseSampler, new_scene
 
 WORDS = lexicon()
+OPPOSITES = [{one, other} for one, other in WORDS.opposites.items()] + [{"old", "new"}]
 
 
 def inference(seed: int, split: str, number: int, constant: Sequence[Property] = ()) -> Inference:
@@ -59,7 +60,7 @@ def _hypothesis(chance: Chance, event: Event, label: str) -> Event | None:
         other = _without(other, chance.choice(["manner", "object adjective"]))
     if label == "contradiction":
         return _opposite(chance, other)
-    return _elsewhere_unknown(chance, other)
+    return _elsewhere_unknown(chance, event, other)
 
 
 def _without(event: Event, way: str) -> Event:
@@ -89,17 +90,18 @@ def _opposite(chance: Chance, event: Event) -> Event | None:
     return replace(event, negated=True, manner=None) if way == "negation" else None
 
 
-def _elsewhere_unknown(chance: Chance, event: Event) -> Event | None:
+def _elsewhere_unknown(chance: Chance, premise: Event, event: Event) -> Event | None:
     """Adds a fact that may be true or false; some hypotheses negate another event."""
     if chance.often(0.25):
         verb = chance.zipf(WORDS.intransitive)
         return replace(event, verb=verb, object=None, negated=True, manner=None)
     if chance.often(0.5):
         return replace(event, time=chance.choice([t for t in WORDS.times if t.tense != "present"]), manner=None)
+    assert premise.object is not None
     assert event.object is not None
     assert event.object.noun is not None
     adjective = chance.zipf(WORDS.adjectives[event.object.noun.category])
-    same = event.object.adjective
-    if same and (adjective == same or WORDS.opposites.get(same.english) == adjective.english):
+    known = premise.object.adjective
+    if known and (adjective == known or {known.english, adjective.english} in OPPOSITES):
         return None
     return replace(event, object=replace(event.object, adjective=adjective))

@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 
 import pytest
 
@@ -118,6 +118,15 @@ def test_inference_labels_take_turns_and_sentences_differ() -> None:
     pairs = list(Demo(size=90).inference("train"))
     assert Counter(pair.label for pair in pairs) == {"entailment": 30, "neutral": 30, "contradiction": 30}
     assert all(pair.premise != pair.hypothesis for pair in pairs)
+
+
+def test_a_neutral_hypothesis_does_not_contradict_what_the_premise_says_of_its_things() -> None:
+    opposite = WORDS.opposites | {"new": "old", "old": "new"}
+    for pair in Demo(size=2000).inference("train"):
+        said = set(pairwise(pair.premise.lower().split()))
+        words = pair.hypothesis.lower().split()
+        against = [(opposite[word], noun) for word, noun in pairwise(words) if word in opposite]
+        assert pair.label != "neutral" or not said & set(against), pair
 
 
 def test_negation_does_not_reveal_a_contradiction() -> None:
