@@ -95,7 +95,7 @@ class Use(DerivedTask):
             "rank": erase.rank,
             "random": rise - over[0][0],
             "control": rise - over[1][0],
-            "used": int(min(over[0][1], over[1][1]) > 0),
+            "used": int(min(low, over[0][1], over[1][1]) > 0),
             **{name: own.scores[name] - before for name, before in nothing.scores.items()},
             **self._after(erasures, erase, device),
         }

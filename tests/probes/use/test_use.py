@@ -49,16 +49,19 @@ def task(direction: int, sizes: tuple[int, int, int] = (300, 60, 60)) -> Classif
 
 
 class ReadsFirst:
-    """An objective that must say the sign in the first direction, and reads it from the vector."""
+    """An objective that must say the sign in the first direction, and reads it, or its opposite, from the vector."""
 
     parts = ("",)
+
+    def __init__(self, sign: int = 1) -> None:
+        self.sign = sign
 
     def __call__(self, examples: int) -> SimpleNamespace:
         vectors = torch.from_numpy(encode([sentence(np.random.default_rng(i)) for i in range(min(200, examples))]))
 
         def examined(_: str, change: Callable[[Any], Any] | None = None, _decode: bool = False) -> Examined:
             read = vectors if change is None else change(vectors)
-            nats = torch.nn.functional.softplus(-4 * read[:, 0] * vectors[:, 0].sign()).double().numpy()
+            nats = torch.nn.functional.softplus(-4 * self.sign * read[:, 0] * vectors[:, 0].sign()).double().numpy()
             return Examined({"nats": nats, "n": np.ones(len(nats))}, lambda s: {"val/loss": s["nats"] / s["n"]}, "")
 
         return SimpleNamespace(examined=examined)
@@ -67,9 +70,9 @@ class ReadsFirst:
         return "1"
 
 
-def rows_of(*some: Any, cache: Path | None = None) -> dict[str, Any]:
+def rows_of(*some: Any, cache: Path | None = None, sign: int = 1) -> dict[str, Any]:
     """The rows by task, of an encoder with this objective."""
-    model = Model("signs", "", encode, "1", loss=ReadsFirst())
+    model = Model("signs", "", encode, "1", loss=ReadsFirst(sign))
     return {e.row.task: e.row for e in Evaluation(model, some, cache=cache).scores() if e.row.suite == "use"}
 
 
@@ -81,6 +84,13 @@ def test_what_the_loss_reads_is_used_and_what_it_does_not_read_is_not() -> None:
     assert rows["Sign1"].hyperparameters["used"] == 0
     assert abs(rows["Sign1"].test_accuracy) < 5
     assert {row.hyperparameters["rank"] for row in rows.values()} == {1}
+
+
+def test_what_does_not_raise_the_loss_is_not_used_where_the_controls_lower_it() -> None:
+    row = rows_of(task(0), task(1), Use(task(1)), sign=-1)["Sign1"]
+    assert row.test_low < 0
+    assert max(row.hyperparameters["random"], row.hyperparameters["control"]) < row.test_low
+    assert row.hyperparameters["used"] == 0
 
 
 def test_random_directions_are_of_the_sentences_of_all_tasks_and_so_are_cached_scores(tmp_path: Path) -> None:
