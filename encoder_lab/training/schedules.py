@@ -8,7 +8,6 @@ import math
 from typing import Annotated, Any
 
 import pytorch_lightning as pl
-from torch.optim import Optimizer
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Count, PartOfOne, ZeroOrMore
@@ -38,14 +37,14 @@ class ByStep(RateSchedule):
         return int(steps)
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        for group in optimizer_of(trainer).param_groups:
+        for group in groups_of(trainer):
             group.setdefault("initial_lr", group["lr"])  # in the checkpoint, as the state of the optimizer
         if self.warmup > (steps := trainer.estimated_stepping_batches):
             say(f"schedule.warmup={self.warmup}: the run has {steps} steps, so the rate stays below its highest")
 
     def on_train_batch_start(self, trainer: pl.Trainer, *_: Any) -> None:
         factor = self.factor(trainer.global_step + 1, self.length(trainer))
-        for group in optimizer_of(trainer).param_groups:
+        for group in groups_of(trainer):
             group["lr"] = group["initial_lr"] * factor
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -114,14 +113,14 @@ class InferSent(RateSchedule):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         score = round(score_of(trainer, pl_module), 2)
         better = is_better(score, self.best, pl_module)
-        for group in optimizer_of(trainer).param_groups:
+        for group in groups_of(trainer):
             group["lr"] *= self.shrink if better else self.shrink * self.cut
         self.best = score if better else self.best
         record(trainer, pl_module)
         self._stop_if_spent(trainer)
 
     def _stop_if_spent(self, trainer: pl.Trainer) -> None:
-        trainer.should_stop |= optimizer_of(trainer).param_groups[0]["lr"] < self.least
+        trainer.should_stop |= groups_of(trainer)[0]["lr"] < self.least
 
     def state_dict(self) -> dict[str, Any]:
         return {"best": self.best}
@@ -142,13 +141,16 @@ class Plateau(RateSchedule):
         self.factor, self.patience, self.least = factor, patience, least
         self.best, self.worse = math.nan, 0  # the best score, and epochs without a better one
 
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        groups_of(trainer)
+
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         score = score_of(trainer, pl_module)
         better = is_better(score, self.best, pl_module)
         self.best, self.worse = (score, 0) if better else (self.best, self.worse + 1)
         if self.worse > self.patience:
             self.worse = 0
-            for group in optimizer_of(trainer).param_groups:
+            for group in groups_of(trainer):
                 group["lr"] = max(group["lr"] * self.factor, min(group["lr"], self.least))
         record(trainer, pl_module)
 
@@ -165,9 +167,12 @@ def is_better(score: float, best: float, module: pl.LightningModule) -> bool:
     return math.isnan(best) or (score > best if module.mode == "max" else score < best)
 
 
-def optimizer_of(trainer: pl.Trainer) -> Optimizer:
-    """The optimiser of the run, which has one."""
-    return trainer.optimizers[0]
+def groups_of(trainer: pl.Trainer) -> list[dict[str, Any]]:
+    """The groups of weights of the run's optimiser. Raises InputError where they have no rate."""
+    groups = trainer.optimizers[0].param_groups
+    if not all("lr" in group for group in groups):
+        raise InputError("schedule: objective.optimizer has no lr to change; give another, or schedule=constant")
+    return groups
 
 
 def score_of(trainer: pl.Trainer, module: pl.LightningModule) -> float:
@@ -178,4 +183,4 @@ def score_of(trainer: pl.Trainer, module: pl.LightningModule) -> float:
 
 def record(trainer: pl.Trainer, module: pl.LightningModule) -> None:
     """The rate after an epoch, for metrics.csv and the loggers."""
-    module.log("train/lr", optimizer_of(trainer).param_groups[0]["lr"], on_step=False, on_epoch=True, logger=False)
+    module.log("train/lr", groups_of(trainer)[0]["lr"], on_step=False, on_epoch=True, logger=False)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.nli import InferencePairs
+from encoder_lab.errors import InputError
 from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.schedules import ByStep, Cosine, InferSent, InverseSquareRoot, Linear, Plateau, RateSchedule
 from tests.objectives.test_nli import objective
@@ -84,6 +85,21 @@ def test_a_warm_up_longer_than_the_run_is_told(
 ) -> None:
     fit(data, [Linear(warmup, 0.0, None)], epochs=2)
     assert capsys.readouterr().out[: len(told) or 1] == told
+
+
+class WithoutRate(torch.optim.Optimizer):
+    def __init__(self, weights: Any) -> None:
+        super().__init__(weights, {"size": 0.1})
+
+
+@pytest.mark.parametrize("make", [make for name, make in SCHEDULES.items() if name != "constant"])
+def test_an_optimiser_without_a_rate_is_refused_before_the_first_step(
+    data: InferencePairs, make: Callable[[], RateSchedule]
+) -> None:
+    module = objective(data)
+    module.make_optimizer = WithoutRate
+    with pytest.raises(InputError, match=r"^schedule: objective\.optimizer has no lr"):
+        silent_trainer(max_epochs=1, callbacks=[make()]).fit(module, data)  # its step() raises NotImplementedError
 
 
 def test_infersent_lowers_the_rate_each_epoch_and_more_without_gain(data: InferencePairs) -> None:
