@@ -90,7 +90,9 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
         source, same = runs[place]
         rows = [*same.rows, *(row for row in run.rows if _measured(row) not in known)]
         stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT}
-        runs[place] = source, replace(same, rows=rows, settings={**stated, **same.settings})
+        settings = {**stated, **same.settings}
+        metrics, tests = _joined(same.metrics, run.metrics), _joined(same.tests, run.tests)
+        runs[place] = source, replace(same, rows=rows, settings=settings, metrics=metrics, tests=tests)
     return [run for _, run in runs]
 
 
@@ -120,6 +122,11 @@ def _is_same(run: Run, again: Run) -> bool:
     ours, theirs = (dict[Any, Any](r.own_scores()) | {_place(row): row for row in r.rows} for r in (run, again))
     both = ours.keys() & theirs.keys()
     return bool(both) and all(ours[key] == theirs[key] for key in both)
+
+
+def _joined(ours: Sequence[Mapping[str, str]], theirs: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """The rows of both, those of one epoch once."""
+    return list({row["epoch"]: row for row in [*theirs, *ours]}.values())
 
 
 def _place(row: ProbeRow) -> tuple:

@@ -1,5 +1,6 @@
 """report.py scores: what it writes says what the run folders say."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,14 @@ def test_what_is_in_a_folder_and_in_files_is_one_run(runs: Path, tmp_path: Path,
         assert [(model.title, len(model.runs)) for model in again] == [(m.title, len(m.runs)) for m in reported]
     assert {row.task for run in again[0].runs for row in run.rows} == {"SentLen", "WC", "BShift", "MR"}
     assert len(runs_in([some, every])) == len(read_scores(every))
+
+
+def test_a_file_of_more_epochs_than_the_folder_has_decides_which_is_best(tmp_path: Path) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_text(as_csv(scores(run_of(tmp_path / "a", own=(5.0, 7.0, 9.0)))), encoding="utf-8")
+    shutil.rmtree(tmp_path / "a")
+    (run,) = runs_in([run_of(tmp_path / "a", own=(5.0, 7.0)), file])
+    assert (run.best_epoch(), run.requested("last")) == (3, 3)
 
 
 def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(runs: Path, tmp_path: Path) -> None:
