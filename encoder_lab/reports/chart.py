@@ -149,7 +149,7 @@ def levels_of_chance(series: Sequence[DataSeries]) -> list[float]:
 
 def rows_of(names: Sequence[str], rows: int = 0) -> Axis:
     """An axis of named rows, the first on top; of `rows` where there are more."""
-    return Axis(ends=(max(rows, len(names), 1) - 0.5, -0.5), ticks=dict(enumerate(names)))
+    return Axis(ends=(max(rows, len(names), 1) - 0.5, -0.5), ticks=dict(enumerate(names or [""])))
 
 
 def signed_ticks(linear: float) -> list[float]:

@@ -15,7 +15,7 @@ from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.text import aligned
 from probes.results import Epoch, ProbeRow
-from probes.statistics import Z95, Interval
+from probes.statistics import Z95, Interval, mean_of_runs
 
 PARTS = (0.5, 0.9, 0.95)  # of the gain
 MARKERS: tuple[Marker, ...] = ("circle", "square", "diamond")
@@ -54,7 +54,7 @@ class ModelOrder(NamedTuple):
 
 
 def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
-    """The order of a model's tasks; intervals draw seeds too.
+    """The order of a model's tasks; intervals are of the test items and of the seeds, by Student's t.
 
     Seeds are averaged at the epochs and steps that all of them have: an epoch has not always as many steps, as each
     seed leaves the sentences of its own tasks out.
@@ -103,15 +103,17 @@ def when_learnt(task: str, curves: Sequence[Curve]) -> Learnt:
     shared = [place for place in curves[0].places if all(place in curve.places for curve in curves)]
     if len(shared) < FEWEST:
         return Learnt(task, NONE, (NONE,) * len(PARTS))
-    places = [np.array([curve.places.index(place) for place in shared]) for curve in curves]
-    steps = np.mean([curve.steps[at] for curve, at in zip(curves, places, strict=True)], 0)
-    scores = np.mean([curve.scores[at] for curve, at in zip(curves, places, strict=True)], 0)
-    every = np.array([curve.drawn[:, at] for curve, at in zip(curves, places, strict=True)])  # (R, DRAWS, T)
-    chosen = np.random.default_rng(1).integers(len(curves), size=(len(curves), DRAWS))
-    drawn = np.mean(every[chosen, np.arange(DRAWS)], 0)
-    gain = _interval(scores[-1] - scores[0], drawn[:, -1] - drawn[:, 0])
+    pairs = [(curve, [curve.places.index(place) for place in shared]) for curve in curves]
+    steps = np.mean([curve.steps[at] for curve, at in pairs], 0)
+    seeds = np.array([curve.scores[at] for curve, at in pairs])  # (R, T)
+    items = np.array([curve.drawn[:, at] for curve, at in pairs])  # (R, DRAWS, T)
+    gain = mean_of_runs([_interval(y[-1] - y[0], d[:, -1] - d[:, 0]) for y, d in zip(seeds, items, strict=True)])
     if gain[1] <= 0:
         return Learnt(task, gain, (NONE,) * len(PARTS))
+    scores, random = seeds.mean(0), np.random.default_rng(1)
+    scale = np.sqrt(len(seeds) * random.chisquare(max(1, len(seeds) - 1), (DRAWS, 1)))
+    # the deviations of seeds add up to Student's t times the error of their mean, at each step
+    drawn = items.mean(0) + random.normal(size=(DRAWS, len(seeds))) / scale @ (seeds - scores)
     at = [_interval(reached(steps, scores[None], part)[0], reached(steps, drawn, part)) for part in PARTS]
     return Learnt(task, gain, tuple(at))
 

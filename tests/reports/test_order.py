@@ -75,6 +75,15 @@ def test_seeds_are_one_curve_and_their_orders_are_compared() -> None:
     assert model.halves["SentLen"] == 10  # the mean curve is 20, 50, 75, 80
 
 
+def test_a_gain_that_seeds_do_not_agree_on_may_be_none_though_each_of_them_has_it() -> None:
+    """The interval is that of `mean_of_runs`: 5, 20 and 40 points, by Student's t of two degrees of freedom."""
+    seeds = [trained({"SentLen": (20, 20, 40, 20 + gain)}, seed) for seed, gain in enumerate((5, 20, 40), start=1)]
+    (learnt,) = order_of(models_of(seeds)[0], "probing", "mlp").tasks
+    assert learnt.gain[1] < -20 < 60 < learnt.gain[2]
+    assert np.isnan(learnt.at[0]).all()
+    assert order_of(models_of(seeds[:1])[0], "probing", "mlp").tasks[0].gain[1] > 0
+
+
 @pytest.mark.parametrize(("epochs", "half"), [(0, 7.875), (100, np.nan)])
 def test_seeds_are_averaged_at_the_epochs_that_all_have_also_where_these_have_other_steps(
     epochs: int, half: float
