@@ -68,7 +68,7 @@ class DevVectors:
 
     def __init__(self, parts: dict[str, tuple[Objective, list[Any]]]) -> None:
         self._parts = parts
-        self._vectors: dict[str, list[list[Tensor]]] = {}  # by part: for each batch one tensor per call of `encode`
+        self._vectors: dict[str, list[list[Sequence[Tensor]]]] = {}  # by part, batch and call of `encode`
 
     def examined(self, part: str, change: VectorChange | None = None, decode: bool = False) -> Examined:
         """The counts with changed vectors; `decode`: also counts that need decoded texts. Raises InputError."""
@@ -78,7 +78,7 @@ class DevVectors:
                 self._vectors[part] = [_vectors(module, batch) for batch in batches]
             counts = []
             for batch, vectors in zip(batches, self._vectors[part], strict=True):
-                changed = (OnlyVector(vector if change is None else change(vector)) for vector in vectors)
+                changed = (OnlyVector(torch.cat([*map(change, sides)] if change else sides)) for sides in vectors)
                 with _encoding(module, lambda _, changed=changed: next(changed)):
                     counts.append(module.examine(move_data_to_device(batch, module.device), decode))
         whole = {name: np.concatenate([count[name].double().cpu().numpy() for count in counts]) for name in counts[0]}
@@ -94,8 +94,8 @@ def _batches(loader: DataLoader, examples: int) -> list[Any]:
     return [loader.dataset.collate(some[start : start + ROWS]) for start in range(0, len(some), ROWS)]  # type: ignore[attr-defined]
 
 
-def _vectors(module: Objective, batch: Any) -> list[Tensor]:
-    """The vectors that an objective reads from a batch, one tensor (B, D) per call of `encode`."""
+def _vectors(module: Objective, batch: Any) -> list[Sequence[Tensor]]:
+    """The vectors that an objective reads from B examples, per call of `encode`; of several sentences each (B, D)."""
     encode, read = module.encode, []
 
     def recorded(sentences: Any) -> OnlyVector:
@@ -103,10 +103,10 @@ def _vectors(module: Objective, batch: Any) -> list[Tensor]:
         return OnlyVector(read[-1])
 
     with _encoding(module, recorded):
-        module.examine(move_data_to_device(batch, module.device), False)
+        counts = module.examine(move_data_to_device(batch, module.device), False)
     if not read:
         raise InputError(f"suite=use: {type(module).__name__} does not read vectors by `self.encode`; {REMEDY}")
-    return read
+    return [vectors.split(len(next(iter(counts.values())))) for vectors in read]
 
 
 @contextmanager

@@ -8,9 +8,9 @@ import torch
 
 from encoder_lab.errors import InputError
 from objectives.dev_loss import DevLoss
-from objectives.nli import NLI
+from objectives.nli import NLI, features, together
 from objectives.objective import Objective
-from probes.use.eraser import Whitening, erase_random
+from probes.use.eraser import InTurn, Whitening, erase_random
 from tests.silent import validation_scores
 from tests.test_every_objective import TRAINED, build  # noqa: F401  the fixture
 
@@ -46,6 +46,19 @@ def test_erasing_everything_gives_the_loss_of_the_mean_vector(build: Any, object
     mean = scores(loss, lambda vectors: whitening.mean.float().expand_as(vectors))
     assert everything == pytest.approx(mean, rel=1e-4)
     assert everything != scores(loss)
+
+
+def test_both_sentences_of_a_pair_lose_the_same_random_directions_also_where_they_are_encoded_together(
+    build: Any,  # noqa: F811
+) -> None:
+    module, data = build("objective=nli")
+    whitening = Whitening.of(torch.randn(99, module.encoder.dim))
+    drawn = InTurn([erase_random(whitening, module.encoder.dim // 2, draw) for draw in range(10)])
+    apart = scores(DevLoss(module, data, {}), drawn)
+    module.forward = lambda batch: module.head(  # as on a GPU
+        features(*module.encode(together(batch.premise, batch.hypothesis)).vector.chunk(2))
+    )
+    assert scores(DevLoss(module, data, {}), drawn) == pytest.approx(apart, rel=1e-5)
 
 
 def test_fewer_examples_are_spread_over_all_lengths(build: Any) -> None:  # noqa: F811
