@@ -27,7 +27,7 @@ class PropertyUse(NamedTuple):
     name: str
     known: Interval | None  # the accuracy of its probe; None: in none of the rows
     rise: Interval  # of the loss, in thousandths of a nat, or of an error in points
-    used: int  # in how many seeds it is above both controls
+    used: int  # in how many seeds it is above zero and both controls
     seeds: int
     numbers: dict[str, float]  # means of COLUMNS
 
@@ -113,8 +113,8 @@ def _line(cells: Sequence[str]) -> str:
 
 def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:
     """A chart for each model: accuracy to the right, the rise upwards; what is not used in every seed is hollow."""
-    note = "Filled: above both controls in every seed. Cross: the control task's labels erased. Bars: 95% intervals."
-    note += f" Above {LINEAR} the axis of the loss is logarithmic."
+    note = "Filled: above zero and both controls in every seed. Cross: the control task's labels erased. "
+    note += f"Bars: 95% intervals. Above {LINEAR} the axis of the loss is logarithmic."
     return ChartSection("known against used", list(map(_chart, models)), note=note)
 
 

@@ -30,7 +30,7 @@ class Use(DerivedTask):
 
     LEACE erases the property, fitted to the training items of its task. The controls erase random directions of the
     whitened space, of the same rank, in `draws` draws, and the labels of the control task (Hewitt and Liang 2019).
-    `used` is 1 if the rise is above both controls, by 95% intervals of the paired bootstrap.
+    `used` is 1 if the rise is above zero and both controls, by 95% intervals of the paired bootstrap.
     """
 
     task: Classification  # the property: the classes of this task
