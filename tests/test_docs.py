@@ -128,6 +128,8 @@ def smaller(command: Command, configs: Path) -> Command:
         if any(text.startswith("suite=") and "probing" not in text for text in command.arguments):
             own |= {key for key in SMALL if key.startswith("probes.") and "classifier" not in key}
         own |= {"embeddings.bucket", "embeddings.words"} if "init" in given else set()
+        if command.name == "evaluate.py" and not re.search(r"bov|borep|esn|untrained/", " ".join(command.arguments)):
+            own |= {key for key in SMALL if key.startswith("embeddings.")}
         own |= {"coherence.items"} if any(text.startswith("coherence.paths=") for text in command.arguments) else set()
         small = [
             text

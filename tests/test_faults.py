@@ -25,9 +25,9 @@ from tests.test_train import assert_same_weights, weights
 NIGHTLY = settings.get_current_profile_name() == "nightly"
 KILLS, EACH = (50, 6) if NIGHTLY else (6, 1)  # in all, and at least so many in each phase
 AIMED, EARLY = (0.5, 1.0) if NIGHTLY else (0.8, 0.5)  # the share at a moment of a phase, in this part of its moments
-SMALLER = ["corpus.size=100", "embeddings.words=500", "probes.tasks=[SentLen,BShift]"]
+SMALLER = ["corpus.size=100", "probes.tasks=[SentLen,BShift]"]
 SMALLER += ["probes.classifier.widths=[0]", *(f"probes.{split}_size=40" for split in ("train", "dev", "test"))]
-SETTINGS = [*TINY, *SMALLER, "checkpoints.every_n_steps=3"]
+SETTINGS = [*TINY, *SMALLER, "embeddings.words=500", "checkpoints.every_n_steps=3"]
 
 
 def killed_after(seconds: float | None, arguments: list[str], watched: Path, death: Death | None) -> str | None:

@@ -19,8 +19,7 @@ def test_the_example_runs_and_leaves_both_pictures(
         if command[1] == "report.py":  # in this process, as forks do not draw
             assert report.main(command[2:]) == 0
             return
-        small = ["embeddings.dim=10"] if command[1] == "evaluate.py" else []
-        done = commands.finish(*command[1:], f"cache={lab.cache}", *small)
+        done = commands.finish(*command[1:], f"cache={lab.cache}")
         assert done.returncode == 0, done.stderr
 
     monkeypatch.setattr(subprocess, "run", run)

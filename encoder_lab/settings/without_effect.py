@@ -7,11 +7,14 @@ from typing import Any
 
 from encoder_lab.settings.config_help import with_defaults
 from encoder_lab.settings.known import CLASS, known_settings
+from encoder_lab.settings.model_setting import INITIAL, WORDS
+from encoder_lab.settings.run import several
 from encoder_lab.settings.run_settings import flat
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 OR_NOT = "or leave it out"
 OF_ALL_SUITES = "classifier|measures|source|every_n_epochs|steps"  # those of `probes.` that other suites read, too
+OF_WORDS = r"embeddings\.(?!source\b).*"
 WORD_VECTORS = "datamodules.word_vectors.store.FromFile"
 
 Unread = Iterator[tuple[str, str]]  # names, as a pattern, and what would have an effect
@@ -70,6 +73,9 @@ def _of_suites(settings: Mapping[str, Any]) -> Unread:
     if suites and "probes" not in groups:
         more = ",".join(["probing", *suites])
         yield rf"probes\.(?!{OF_ALL_SUITES}).*", f"only suite=probing reads it; give suite=[{more}], {OR_NOT}"
+    classifier = settings["probes"]["classifier"]
+    if classifier.get("widths") == [0] and any(classifier["dropouts"]):
+        yield r"probes\.classifier\.dropouts", f"widths=[0] has no hidden layer; give other widths, {OR_NOT}"
     if "use" in suites and settings["use"].get("on", "objective") != "objective":
         yield r"use\.examples", "only use.on=objective has dev examples; leave it out"
     if "coherence" in suites and settings["coherence"].get("paths") is not None:
@@ -77,9 +83,15 @@ def _of_suites(settings: Mapping[str, Any]) -> Unread:
 
 
 def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
+    from_text = settings["embeddings"]["source"].get(CLASS) != WORD_VECTORS
     if program == "evaluate":
-        model = settings["model"]
-        forms = {str(name).partition(":")[0] for name in (model if isinstance(model, list) else [model])}
+        names = several(settings["model"])
+        forms = {name.partition(":")[0] for name in names}
+        if forms <= {*WORDS, "hf", "vectors", "call", "lm"} - {*INITIAL}:
+            yield OF_WORDS, f"no model here reads word vectors; give model=bov or a run, {OR_NOT}"
+        elif from_text and not any(name in INITIAL or name.startswith("untrained/") for name in names):
+            yield OF_WORDS, f"a run has its own word vectors; give embeddings=file for more, {OR_NOT}"
+        yield r"embeddings\.freeze", "it is about training; leave it out"
         if "hf" not in forms:
             yield "layers|pooling|prompt", f"only a Hugging Face model has it; give model=hf:NAME_OR_PATH, {OR_NOT}"
         if "vectors" not in forms:
@@ -88,7 +100,7 @@ def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
         if settings["protocol"] not in (None, settings["probes"]["classifier"]["protocol"]):
             yield r"probes\.classifier\.protocol", f"protocol={settings['protocol']} replaces it; leave one of them out"
         return
-    if settings.get("init") and settings["embeddings"]["source"].get(CLASS) != WORD_VECTORS:
+    if settings.get("init") and from_text:
         more = f"give embeddings=file for more, {OR_NOT}"
         yield r"embeddings\.(?!dim\b|freeze\b|source\.).*", f"the words of init= have vectors; {more}"
     encoder = settings["encoder"]

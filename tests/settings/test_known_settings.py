@@ -132,6 +132,11 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate model=[bov,majority] layers=[0,1]": "only a Hugging Face model has it",
     "evaluate model=bov pooling=cls": "only a Hugging Face model has it",
     "evaluate model=[majority,length] sentences=a": "only a file of vectors has it; give model=vectors:FILE.npy, or",
+    "evaluate model=[majority,nb-uni-tfidf] embeddings.dim=8": "give model=bov or a run, or leave it out",
+    "evaluate model=[hf:a,vectors:b,ngram] embeddings=file embeddings.path=x": "no model here reads word vectors",
+    "evaluate model=[RUN,majority] embeddings.dim=8": "a run has its own word vectors; give embeddings=file for more",
+    "evaluate model=bov embeddings.freeze=false": "it is about training",
+    "train probes.classifier.widths=[0] probes.classifier.dropouts=[0.1]": "[0] has no hidden layer; give other",
     "train init=RUN embeddings.epochs=8": "the words of init= have vectors; give embeddings=file for more",
     "evaluate model=bov protocol=modern probes.classifier.protocol=senteval": "protocol=modern replaces it",
 }
@@ -167,7 +172,15 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "+trainer.detect_anomaly=true", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
     judge(CONFIGS, "objective=multitask", "+corpus@parts.nli.corpus=snli", "parts.nli.objective.hidden=7")
     judge(CONFIGS, "objective=multitask", "objective.optimizer.lr=1", "parts.nli.datamodule.max_words=7")
-    judge(CONFIGS, "suite=geometry", "probes.classifier.widths=[0]", "probes.steps=[1]")
+    judge(
+        CONFIGS,
+        "suite=geometry",
+        "probes.classifier.widths=[0]",
+        "probes.classifier.dropouts=[0.0]",
+        "probes.steps=[1]",
+    )
+    judge(CONFIGS, "model=[RUN,majority]", "embeddings=file", "embeddings.path=x", program="evaluate")
+    judge(CONFIGS, "model=[majority,untrained/bilstm_max]", "embeddings.dim=8", program="evaluate")
     judge(CONFIGS, "init=RUN", "embeddings.freeze=false", "embeddings.dim=8")
     judge(CONFIGS, "init=RUN", "embeddings=file", "embeddings.path=x")
     judge(CONFIGS, "suite=[]", "probes.train_size=50")

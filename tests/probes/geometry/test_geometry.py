@@ -104,7 +104,7 @@ def run(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def evaluated(lab: Lab, out: Path, *arguments: str) -> CompletedProcess:
-    tiny = [text for text in TINY if text.startswith(("corpus.", "embeddings."))]
+    tiny = [text for text in TINY if text.startswith("corpus.")]
     more = f"cache={lab.cache}", f"out={out}", "suite=[geometry]", "geometry.sentences=60"
     return commands.finish("evaluate.py", *tiny, *more, *arguments)
 
