@@ -73,6 +73,8 @@ def _node(path: Path, inside: Sequence[Any]) -> Child:
     leaf = fields["text"]
     if bool(leaf) == bool(children) or len(children) == 1:
         raise _wrong(path, line, "a node must have a text or two subtrees")
+    if children and not any(child.role == "Nucleus" for child in children):
+        raise _wrong(path, line, "a node must have a nucleus")
     return Child(role, fields["rel2par"], _leaf(leaf) if leaf else _combined(children))
 
 
@@ -83,9 +85,7 @@ def _leaf(text: str) -> Subtree:
 
 def _combined(children: Sequence[Child]) -> Subtree:
     """Nuclei under one label, each with the satellites behind it; those in front of the first belong to all."""
-    first = next((i for i, child in enumerate(children) if child.role == "Nucleus"), None)
-    if first is None:
-        return joined(label_of("NN", children[0].relation), [child.below for child in children])
+    first = next(i for i, child in enumerate(children) if child.role == "Nucleus")
     groups: list[list[Child]] = []
     for child in children[first:]:
         groups += [[child]] if child.role == "Nucleus" else []

@@ -44,11 +44,16 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    before: set[str] = set()
     for path in paths:
         files = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS)) if path.is_dir() else [path]
         if not files or not files[0].name.endswith(ENDINGS):
             raise InputError(f"{path}: no file that ends in {', '.join(ENDINGS)} (rst=)")
-        yield from files
+        for file in files:
+            if (name := str(file.resolve()).removesuffix(".gz")) in before:
+                raise InputError(f"{file}: its trees are read twice; name them once, packed or not (rst=)")
+            before.add(name)
+            yield file
 
 
 def _split(path: Path) -> str:

@@ -105,6 +105,7 @@ def test_rs3_of_a_wrong_encoding_is_refused(data: bytes, said: str, tmp_path: Pa
 
 BROKEN_TREES = [
     (".dis", "( Satellite", "( Satelite", ":7: a node must have a text or two subtrees"),
+    (".dis", "( Nucleus (span", "( Satellite (span", ":7: a node must have a nucleus"),
     (".dis", ")\n)", ")", r"expected \), found the end"),
     (".rs3", 'parent="11" relname="att', 'parent="12" relname="att', "segment 3 has the parent '12', which is not"),
     (".rs3", "</rst>", "", "not valid XML"),
@@ -127,6 +128,15 @@ def test_a_broken_tree_is_refused_in_one_line(ending: str, old: str, new: str, s
         read_trees([folder])
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("twice", [["train", "train"], ["train/d0.rst.jsonl", "train"], ["train"]])
+def test_trees_that_are_read_twice_are_refused(twice: list[str], tmp_path: Path) -> None:
+    path = tree_folders(tmp_path, ".rst.jsonl") / "train" / "d0.rst.jsonl"
+    if len(twice) == 1:
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(InputError, match=r"d0\.rst\.jsonl.*: its trees are read twice"):
+        read_trees([tmp_path / name for name in twice])
 
 
 @pytest.mark.parametrize("ending", SAME)
