@@ -160,4 +160,4 @@ def signed_ticks(linear: float) -> list[float]:
 
 def scored(score: float, low: float | None, high: float | None) -> str:
     """A score with its interval, where it has one."""
-    return f"{score:.2f}" + (f" [{low:.1f}, {high:.1f}]" if low is not None and high is not None and low < high else "")
+    return f"{score:.2f}" + (f" [{low:.2f}, {high:.2f}]" if low is not None and high is not None and low < high else "")

@@ -41,6 +41,9 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
         lines.append(f"      python {cell.program}.py {command}")
         if cell.examples and measure:
             settings = settings_of(cell)
+            if "parts" in settings["objective"] or "optimizer" not in settings["objective"]:
+                lines.append("      no estimate of its hours and bytes")
+                continue
             config = {group: settings[group] for group in MEASURED}
             read = {**config["datamodule"], "target": None}
             key = str([config["encoder"], config["objective"], read, config["embeddings"]["freeze"]])

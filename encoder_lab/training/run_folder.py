@@ -223,7 +223,7 @@ def summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
         percent = "" if any(unit for _, unit in units) else " (test, %)"
         lines.append(f"\n{suite} scores after epoch {scores[0].epoch}{percent}")
         lines += [
-            f"  {row.task:<10} {row.test_accuracy:z6.2f}  [{row.test_low:z.1f}, {row.test_high:z.1f}] {unit}".rstrip()
+            f"  {row.task:<10} {row.test_accuracy:z5.1f}  [{row.test_low:z.1f}, {row.test_high:z.1f}] {unit}".rstrip()
             for row, unit in units
         ]
     lines += [f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)"]

@@ -438,7 +438,7 @@ def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_
     assert f"No scores for {folded.count('<li>')} of {len(CLAIMS)} claims" in folded
     own, _, data = text.partition("</script>")  # Plotly is before it
     assert not re.search(r'(src|href)="(?!#)', re.sub("<script>.*", "", own, flags=re.DOTALL) + data)
-    assert "BiLSTM-max, NMT En-Fr\\u003cbr>epoch 3: 53.00 [51.0, 55.0]" in data
+    assert "BiLSTM-max, NMT En-Fr\\u003cbr>epoch 3: 53.00 [51.00, 55.00]" in data
     assert text.count("<section") == text.count('<a href="#part')
     assert "1 of 1 models have one seed" in claims
 
@@ -460,7 +460,7 @@ def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
     assert main(["html", *runs, f"out={out}"]) == 0
     text = out.read_text()
     assert "by size of the sentence vector" in text
-    assert f"{SIZES} 1024: 52.00 [50.0, 54.0]" in text
+    assert f"{SIZES} 1024: 52.00 [50.00, 54.00]" in text
     assert "probing against downstream" not in text  # nothing downstream was scored
     assert all(html.escape(finding.claim) in text for finding in check(CLAIMS, published_evidence()))
 

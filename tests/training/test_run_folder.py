@@ -109,8 +109,8 @@ def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path: Path) -> None
     row = ProbeRow(4, 9, "probing", "WC", "logreg", 50.0, 51.0, 49.0, 53.0, {}, 1, 0.1)
     loss = replace(row, suite="use", classifier="loss")
     lines = summary(tmp_path, [row, loss], []).splitlines()
-    assert lines[1:3] == ["probing scores after epoch 4 (test, %)", "  WC          51.00  [49.0, 53.0]"]
-    assert lines[4:6] == ["use scores after epoch 4", "  WC          51.00  [49.0, 53.0] nats/1000"]
+    assert lines[1:3] == ["probing scores after epoch 4 (test, %)", "  WC          51.0  [49.0, 53.0]"]
+    assert lines[4:6] == ["use scores after epoch 4", "  WC          51.0  [49.0, 53.0] nats/1000"]
 
 
 def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(
