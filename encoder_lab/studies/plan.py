@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.model_setting import INITIAL
 from encoder_lab.settings.quoting import quoted
 
 SCALES = ("demo", "small", "medium", "paper")
 OBJECTIVE = "suite=objective"
 ALLOW = "allow"  # the setting with the packages of a user's own parts, which each command must give
 SHARED = ("corpus", "embeddings", "probes", "seed", "cache", ALLOW)  # settings of both train.py and evaluate.py
-TRAINING = ("probes.steps", "probes.every_n_epochs")  # those that evaluate.py refuses
+TRAINING = ("probes.steps", "probes.every_n_epochs", "embeddings.freeze")  # those that evaluate.py refuses
 
 
 class StudyCell(NamedTuple):
@@ -109,7 +110,8 @@ def _evaluations(
     more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED and not text.startswith(TRAINING)]
     place = f"evaluations/{label}"
     if not any("{run}" in (text or "") for text in wanted.values()):
-        return [StudyCell(place, [*_settings(wanted["every"] or "", data, {}), *more], program="evaluate")]
+        overrides = _settings(wanted["every"] or "", data, {})
+        return [StudyCell(place, [*overrides, *_read_by(overrides, more)], program="evaluate")]
     evaluations = []
     for cell in cells:
         labels = cell.name.split("/")
@@ -117,6 +119,14 @@ def _evaluations(
         if None not in scaled:
             overrides = _settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
             of_run = OBJECTIVE in overrides  # it has the settings of the run
-            overrides += [text for text in more if not of_run or text.startswith(f"{ALLOW}=")]
+            overrides += [t for t in _read_by(overrides, more) if not of_run or t.startswith(f"{ALLOW}=")]
             evaluations.append(StudyCell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name))
     return evaluations
+
+
+def _read_by(overrides: list[str], more: list[str]) -> list[str]:
+    """The settings of a study that an evaluation reads; a run has its own word vectors."""
+    models = " ".join(text for text in overrides if text.startswith("model="))
+    reads = any(name in models for name in (*INITIAL, "untrained/"))
+    reads |= "{run}" in models and "embeddings=file" in (*overrides, *more)
+    return [text for text in more if reads or not text.startswith("embeddings.")]

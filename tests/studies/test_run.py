@@ -17,10 +17,10 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import DONE, SETTINGS, command
 from encoder_lab.studies.compose import planned
-from encoder_lab.studies.plan import SCALES, Study, named_study, read_study
-from encoder_lab.studies.preview import steps_of
+from encoder_lab.studies.plan import SCALES, Study, StudyCell, named_study, read_study
+from encoder_lab.studies.preview import preview, steps_of
 from encoder_lab.studies.run import RUNNING, report, run_study
-from encoder_lab.training.measure import Measured
+from encoder_lab.training.measure import Measured, measured
 from tests import commands
 from tests.conftest import TINY, Lab
 from train import CONFIGS
@@ -96,6 +96,19 @@ evaluations: {medium: {again: "model={run} c={seed}"}}
         "nli/bov",
         "nli/max",
     ]
+
+
+def test_an_evaluation_gets_the_word_vectors_of_its_study_where_it_reads_them(tmp_path: Path) -> None:
+    bov = "  medium: {bag: model=bov, none: model=majority, again: 'model={run}'}\n"
+    (tmp_path / "a.yaml").write_text(f"{TEXT.replace('demo', 'medium')}evaluations:\n{bov}")
+
+    def read(*more: str) -> set[str]:
+        study = read_study(tmp_path / "a.yaml", "a", "medium", "data", [*more, "embeddings.freeze=false"])
+        assert not any("embeddings.freeze=false" in cell.overrides for cell in study.evaluations)
+        return {cell.name.split("/")[1] for cell in study.evaluations if more[-1] in cell.overrides}
+
+    assert read("embeddings.dim=8") == {"bag"}
+    assert read("embeddings=file", "embeddings.path=x") == {"bag", "again"}
 
 
 def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -> None:
@@ -259,6 +272,14 @@ def test_a_dry_run_says_steps_hours_and_disk_of_each_distinct_run(
     assert "30,000,000 examples: 468,750 steps x 5 epochs, 325.5 hours, 18.0 GB" in printed
     assert "together 391 hours of training" in printed  # 3 x 21.7 + 325.5
     assert "  30 GB of checkpoints and cached text" in printed
+
+
+def test_a_dry_run_has_no_estimate_of_several_objectives_and_of_none() -> None:
+    overrides = {name: [f"objective={name}", "encoder=bov"] for name in ("multitask", "untrained", "nli")}
+    cells = [StudyCell(name, settings, 1000) for name, settings in overrides.items()]
+    text = preview(Study("own", "paper", cells, [], {}, []), Path("results"), measured)
+    assert text.count("no estimate of its hours and bytes") == 2
+    assert text.count("1,000 examples: 32 steps x 5 epochs") == 1
 
 
 @pytest.mark.parametrize(("trainer", "steps", "text"), [
