@@ -279,7 +279,7 @@ def test_a_dry_run_has_no_estimate_of_several_objectives_and_of_none() -> None:
     cells = [StudyCell(name, settings, 1000) for name, settings in overrides.items()]
     text = preview(Study("own", "paper", cells, [], {}, []), Path("results"), measured)
     assert text.count("no estimate of its hours and bytes") == 2
-    assert text.count("1,000 examples: 32 steps x 5 epochs") == 1
+    assert text.count("1,000 examples: 16 steps x 5 epochs") == 1
 
 
 @pytest.mark.parametrize(("trainer", "steps", "text"), [
