@@ -45,7 +45,8 @@ class LayerScores(NamedTuple):
 
     def shades(self, task: str) -> np.ndarray:
         """(L,) from 0, the lowest score of the task and its controls, to 1, the highest: all are on one scale."""
-        alike = np.concatenate([self.scores(name) for name in self.cells if name.split()[:1] == task.split()[:1]])
+        root = min((name for name in self.cells if f"{task} ".startswith(f"{name} ")), key=len)
+        alike = np.concatenate([self.scores(name) for name in self.cells if f"{name} ".startswith(f"{root} ")])
         low, high = np.nanmin(alike), np.nanmax(alike)
         return (self.scores(task) - low) / (high - low if high > low else 1.0)
 

@@ -114,6 +114,11 @@ def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() 
     assert as_text([layers]).splitlines()[2].split() == ["WC", "20.0", "*60.0", "1.5", "±10.0"]
 
 
+def test_tasks_of_one_suite_that_stands_before_their_names_have_a_scale_each() -> None:
+    cells = {"bits WC": [TableCell(20), TableCell(30)], "bits Tense": [TableCell(80), TableCell(90)]}
+    assert [LayerScores("tiny", [0, 1], cells).shades(task).tolist() for task in cells] == [[0, 1], [0, 1]]
+
+
 @pytest.mark.parametrize("count", [1, 3, 25])
 def test_the_footer_ends_inside_the_picture(count: int) -> None:
     scores = LayerScores("tiny", list(range(count)), {"SP": [TableCell(50)] * count})
