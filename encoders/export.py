@@ -84,14 +84,14 @@ def export(
     parts = parts_of(path, raw, allow)
     how = modules_for(parts, modules) if form == SENTENCE_TRANSFORMERS else form
     write = {"stock": write_stock, "bundled": write_bundled, TORCH: write_torch, ONNX: write_onnx}[how]
-    usage = USAGE[how].format(folder=out.name) + "\nvectors = encoder.encode(" + '["A sentence .", "Another one ."])'
+    usage = USAGE[how] + "\nvectors = encoder.encode(" + '["A sentence .", "Another one ."])'
     limits = limits_of(parts, raw, how)
     with disk_errors(out), temporary(out, folder=True) as work:
         write(parts, work)
-        (work / "README.md").write_text(card(parts, usage, limits), encoding="utf-8")
+        (work / "README.md").write_text(card(parts, usage.format(folder=out.name), limits), encoding="utf-8")
         work.rename(out)
     print(f"{out}: {how} ({', '.join(sorted(file.name for file in out.iterdir()))})")
-    print("\n".join([*limits, "", usage]))
+    print("\n".join([*limits, "", usage.format(folder=str(out))]))
 
 
 def modules_for(parts: "Parts", modules: str) -> str:

@@ -198,7 +198,12 @@ def pretrained(
 
 
 def _load(name: str) -> tuple[Any, Any]:
-    tokenizer, model, missing = load_transformer("AutoModel", name, f"hf:{name}", FORMS)
+    try:
+        tokenizer, model, missing = load_transformer("AutoModel", name, f"hf:{name}", FORMS)
+    except InputError:
+        if Path(name).is_dir():
+            read_modules(name)  # says so if the folder has no transformer
+        raise
     if missing := [key for key in missing if POOLER not in key]:
         raise InputError(f"hf:{name}: no weights for {missing[0]}, which its config.json asks for; {FORMS}")
     tokenizer.padding_side = "right"  # otherwise the first token of a sentence depends on the batch

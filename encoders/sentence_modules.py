@@ -56,10 +56,9 @@ def read_modules(name: str) -> SentenceModules | None:
         raise InputError(f"{where}: modules.json is no list of modules; get the model again")
     types = [str(entry.get("type")).rpartition(".")[2] for entry in entries]
     if types[:2] != ["Transformer", "Pooling"] or not {"Dense", "Normalize", "Dropout"}.issuperset(types[2:]):
-        raise InputError(
-            f"{where}: its modules.json has {', '.join(types)}; read are Transformer and Pooling, then Dense and "
-            "Normalize; pooling=mean takes the transformer alone"
-        )
+        read = "read are Transformer and Pooling, then Dense and Normalize"
+        other = "pooling=mean takes the transformer alone" if "Transformer" in types else "model=call: takes a function"
+        raise InputError(f"{where}: its modules.json has {', '.join(types)}; {read}; {other}")
     above = list[nn.Module]()
     settings = []
     for entry, type_name in zip(entries, types, strict=True):

@@ -47,8 +47,11 @@ def load_transformer(cls: str, name: str | Path, where: str, forms: str, **optio
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, **options)
             model, info = auto.from_pretrained(name, use_safetensors=True, output_loading_info=True, **options)
     except Exception as error:  # damaged files fail in many ways
-        mismatch = "ignore_mismatched_sizes" in str(error)
-        why = "its weights have other shapes than its config.json says" if mismatch else first_line(error)
+        why = first_line(error)
+        if "ignore_mismatched_sizes" in str(error):
+            why = "its weights have other shapes than its config.json says"
+        elif why.startswith("Repo id must"):
+            why = "no such folder"
         raise InputError(f"{where}: {why}; {forms}") from None
     if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):  # the library makes one where there are no files
         raise InputError(f"{where}: the tokenizer has no words; add the tokenizer.json of the model")

@@ -186,7 +186,9 @@ def test_an_exported_file_imports_nothing_of_ours_and_an_empty_text_gets_zeros(m
     assert encoder.encode([]).shape == (0, 8)
 
 
-def test_a_model_card_names_training_scores_licence_and_what_to_cite(make: Make, tmp_path: Path) -> None:
+def test_a_model_card_names_training_scores_licence_and_what_to_cite(
+    make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = make("bov")
     header = "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high"
     rows = ["1,5,probing,WC,mlp,1,11.00,9.00,13.00", "2,9,probing,WC,mlp,1,22.00,20.00,24.00"]
@@ -195,6 +197,8 @@ def test_a_model_card_names_training_scores_licence_and_what_to_cite(make: Make,
     text = (tmp_path / "out" / "README.md").read_text()
     assert "| probing | WC | mlp | 22.00 | 20.00 to 24.00 |" in text
     assert "11.00" not in text
+    assert "SentenceEncoder.load('out')" in text  # as in the folder above it
+    assert f"SentenceEncoder.load('{tmp_path / 'out'}')" in capsys.readouterr().out
     for message in ("after epoch 2", "nmt_enfr", "* demo: that of this project", "Conneau et al. 2018", "Bojanowski"):
         assert message in text
 

@@ -120,6 +120,14 @@ def test_modules_that_are_not_read_or_damaged_are_refused(name: str, tmp_path: P
         pretrained(str(path), "last", None, "cpu", tmp_path)
 
 
+def test_a_folder_without_a_transformer_is_named_with_its_modules(tmp_path: Path) -> None:
+    (tmp_path / "modules.json").write_text('[{"type": "x.StaticEmbedding", "path": ""}]')
+    with pytest.raises(InputError, match=r"has StaticEmbedding; read are .*; model=call: takes a function"):
+        pretrained(str(tmp_path), "last", None, "cpu", tmp_path)
+    with pytest.raises(InputError, match="absent: no such folder; "):
+        pretrained(str(tmp_path / "absent"), "last", None, "cpu", tmp_path)
+
+
 def test_pickled_weights_of_a_module_are_not_read(tmp_path: Path) -> None:
     path = folder_of(tmp_path, above="d")
     torch.save(load_file(path / "2_Dense" / "model.safetensors"), path / "2_Dense" / "pytorch_model.bin")
