@@ -77,11 +77,11 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
         "files": [[str(path.resolve()), content] for path, content in read],
         **{key: getattr(job, key) for key in SAME},
     }
-    path = job.out / PLAN
-    if path.exists():
+    path, names = job.out / PLAN, [entry.name for entry in job.out.glob("[!.]*")]
+    if path.exists() and names != [PLAN]:
         counts = _counts(path, wanted)
-    else:
-        if job.out.exists() and any(not entry.name.startswith(".") for entry in job.out.iterdir()):
+    else:  # a plan without shards binds nobody
+        if names not in ([], [PLAN]):
             raise InputError(f"{job.out}: has other files in it; give out= a new folder")
         rows = parallel_map(count_rows, files, chunk=1)
         counts = list(Progress(rows, total=len(files), desc="counting rows", unit=" files", leave=False))

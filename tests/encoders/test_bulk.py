@@ -138,6 +138,7 @@ def job(tmp_path: Path) -> Job:
 def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path: Path, job: Job, place: str, key: str) -> None:
     """By content: size and times of the file stay."""
     shards = plan(job, [tmp_path / "a.txt"], Path(job.run))
+    shards[0].path(job).touch()
     assert plan(job, [tmp_path / "a.txt"], Path(job.run)) == shards
     state = (changed := tmp_path / place).stat()
     changed.write_bytes(changed.read_bytes()[:-1] + b" ")
@@ -146,8 +147,16 @@ def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path: Path, job: Job, 
         plan(job, [tmp_path / "a.txt"], Path(job.run))
 
 
+def test_a_plan_without_shards_is_made_again(tmp_path: Path, job: Job) -> None:
+    plan(job, [tmp_path / "a.txt"], Path(job.run))
+    (tmp_path / "a.txt").write_text("the dog\nthe cat\n")
+    (shard,) = plan(job, [tmp_path / "a.txt"], Path(job.run))
+    assert shard.rows == 2
+
+
 def test_the_machine_that_trained_is_no_part_of_the_plan(tmp_path: Path, job: Job) -> None:
     shards = plan(job, [tmp_path / "a.txt"], Path(job.run))
+    shards[0].path(job).touch()
     with (tmp_path / "run" / "config.yaml").open("a") as file:
         file.write("made_with:\n  threads: 99\n")
     assert plan(job, [tmp_path / "a.txt"], Path(job.run)) == shards
@@ -155,7 +164,7 @@ def test_the_machine_that_trained_is_no_part_of_the_plan(tmp_path: Path, job: Jo
 
 def test_shards_of_other_code_are_another_plan(tmp_path: Path, job: Job) -> None:
     """Here of another tokeniser."""
-    plan(job, [tmp_path / "a.txt"], Path(job.run))
+    plan(job, [tmp_path / "a.txt"], Path(job.run))[0].path(job).touch()
     config = tmp_path / "run" / "config.yaml"
     config.write_text(config.read_text().replace("datamodules.corpus.Corpus", "datamodules.corpora.on_disk.OnDisk"))
     with pytest.raises(InputError, match="begun with other settings of the run, code"):
