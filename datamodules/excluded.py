@@ -1,15 +1,16 @@
 """Sentences that training leaves out, because tasks probe with them (Conneau et al. 2018, section 3.2)."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
+from unicodedata import category
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import refuse_special
 
 LEFT_OUT = "left_out.txt"  # in the folders of a text and of a run: the letters of what was met, a line each
-MARKS = re.compile(r"[\W_]+")
+OF_SYLLABLES = (*range(0x900, 0x1AB0), *range(0x1B00, 0x1DC0), *range(0xA800, 0xAC00), *range(0x11000, 0x12000))
+SIGNS = {chr(n) for n in OF_SYLLABLES if category(chr(n)) in ("Mn", "Mc")}  # vowels of Devanagari, Thai, ...
 
 
 class Excluded:
@@ -47,5 +48,5 @@ def as_lines(met: Iterable[str]) -> str:
 
 
 def letters(sentence: str) -> str:
-    """The letters and digits of a sentence, in one case, without spaces."""
-    return MARKS.sub("", sentence.casefold())
+    """The letters, vowel signs and digits of a sentence, in one case, without spaces."""
+    return "".join([c for c in sentence.casefold() if c.isalnum() or c in SIGNS])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from datamodules.excluded import LEFT_OUT, Excluded, as_lines, left_out_of
+from datamodules.excluded import LEFT_OUT, Excluded, as_lines, left_out_of, letters
 from encoder_lab.errors import InputError
 
 
@@ -15,6 +15,13 @@ def test_what_was_met_is_left_out_again_in_any_tokenisation(tmp_path: Path) -> N
     (tmp_path / LEFT_OUT).write_text(as_lines(tasks.met))
     again = left_out_of(tmp_path)
     assert ("A DOG barks !" in again, "Nobody says this ." in again) == (True, False)
+
+
+def test_vowel_signs_are_letters_and_accents_are_as_before() -> None:
+    words = "की कू", "ক কি", "กิน กัน"  # in each pair of words letters are the same, and vowels are not
+    assert [one.split()[0] in Excluded([one.split()[1]]) for one in words] == [False] * 3
+    assert "की , है ।" in Excluded(["की, है।"])
+    assert letters("İ e\u0301 \u2764\ufe0f it's_2²") == "ieits2²"
 
 
 def test_a_run_without_the_file_left_nothing_out(tmp_path: Path) -> None:
