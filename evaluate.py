@@ -165,7 +165,7 @@ def start(config: "DictConfig") -> None:
 
     take_one_gpu(current_process().name)  # with -m and hydra/launcher=joblib
     stopped = "stopped; the same command continues with the scores that it has"
-    with one_line_errors(Path(settings.out), "make room, then the same command again", stopped):
+    with one_line_errors(Path(settings.out), "fix this, then the same command again", stopped):
         if done := evaluate(settings):
             show(done, settings)
 

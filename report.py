@@ -118,7 +118,7 @@ def main(arguments: list[str]) -> int:
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in REPORTS:
         out = "standard output"
-        remedy = "make room there, or choose another out="
+        remedy = "fix this, or choose another out="
         return run(REPORTS[name], rest, lambda options: make(name, options), lambda options: options.out or out, remedy)
     if asks_for_help(arguments):
         show_help(overview())

@@ -14,7 +14,7 @@ from datamodules.download.catalogue import CATALOG, describe
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import FOLDER, TEXT, Command, Setting, run, unknown
 
-AGAIN, STOPPED = "make room, then run again to continue", "stopped; run again to continue"
+AGAIN, STOPPED = "fix this, then run again to continue", "stopped; run again to continue"
 COMMAND = Command(
     "python -m datamodules.download [NAME]",
     "List the corpora, or fetch one.",

@@ -41,7 +41,7 @@ LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module a
 }
 NOT_A_PATH = "embedded null"  # in the message of Python
 CHECK_PATH = "check this path"
-MAKE_ROOM = "make room there, then run the same command again"
+FIX_DISK = "fix this, then run the same command again"
 
 
 def fail(message: str) -> int:
@@ -52,7 +52,7 @@ def fail(message: str) -> int:
 
 @contextmanager
 def one_line_errors(
-    where: Path | str, remedy: str | Callable[[], str] = MAKE_ROOM, stopped: str = "stopped"
+    where: Path | str, remedy: str | Callable[[], str] = FIX_DISK, stopped: str = "stopped"
 ) -> Iterator[None]:
     """Ends the program with one line for what a user can fix; `where` is named if the disk is full."""
     make_printable()
@@ -266,7 +266,7 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
 
 
 def read_or_end(
-    command: Command, arguments: Sequence[str], remedy: str = MAKE_ROOM, stopped: str = "stopped"
+    command: Command, arguments: Sequence[str], remedy: str = FIX_DISK, stopped: str = "stopped"
 ) -> SimpleNamespace:
     """The arguments of a command; ends after help or a mistake. For scripts that import slowly.
 
@@ -288,7 +288,7 @@ def run(
     arguments: Sequence[str],
     work: Callable[[SimpleNamespace], int | None],
     writes: Callable[[SimpleNamespace], Path | str] = lambda options: options.out,
-    remedy: str = MAKE_ROOM,
+    remedy: str = FIX_DISK,
     stopped: str = "stopped",
 ) -> int:
     """Prints help, or calls `work` with the arguments; returns the exit status. `writes`: where its results go."""

@@ -163,7 +163,7 @@ def explained(run: Path, allow: Sequence[str], changes: Sequence[str] = ()) -> A
 
     def remedy() -> str:
         again = resumed if (run / "config.yaml").exists() else "the same command again"
-        return f"nothing written before is lost. Make room there, then: {again}"
+        return f"nothing written before is lost. Fix this, then: {again}"
 
     stopped = f"stopped; nothing is lost. Continue with: {resumed}"
     return one_line_errors(run, remedy, stopped if is_first() else "")
