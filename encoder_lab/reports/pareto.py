@@ -20,8 +20,8 @@ from probes.results import ProbeRow, chance_of
 
 COMPLEXITY = {"mlp": "weights", "logreg": "nuclear norm of the weights"}
 NOTE = """\
-Accuracy on dev (%) of the classifiers that no simpler one equals. Area: its mean over complexities from 0 to
-the largest of the task; below the simplest classifier it is chance."""
+Accuracy on dev (%) of the classifiers that no simpler one equals, of the first seed. Area: its mean over
+complexities from 0 to the largest of the task; below the simplest classifier it is chance."""
 FrontPoints = Sequence[tuple[float, float]]  # complexity and accuracy, the simplest first
 
 

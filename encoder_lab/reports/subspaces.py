@@ -104,7 +104,7 @@ def as_csv(compared: Subspaces) -> str:
     rows: list[Sequence[object]] = [(*COLUMNS, *ANGLES)]
     for first, second in pairs:
         ours, theirs = compared.bases[first], compared.bases[second]
-        near, by_chance = nearness(ours, theirs), compared.random(first[1], second[1])
+        near, by_chance = nearness(ours, theirs), random_overlap(ours.shape[1], theirs.shape[1], len(ours))
         numbers = near.overlap, *by_chance, near.angles[0], near.angles.mean(), near.angles[-1]
         rows.append([*first, ours.shape[1], *second, theirs.shape[1], *(f"{number:.2f}" for number in numbers)])
     return csv_text(rows)

@@ -131,6 +131,10 @@ def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) ->
     assert len(rows) == 3 * (3 + 3)
     same = [row["overlap"] for row in rows if (row["epoch"], row["task"]) == (row["other_epoch"], row["other"])]
     assert same == ["100.00"] * 3
+    assert {row["random"] for row in rows if row["task"] == "both"} == {f"{100 * 3 / WIDTH:.2f}"}
+    fewer = subspaces._replace(bases={**subspaces.bases, (0, "both"): subspaces.bases[0, "both"][:, :2]})
+    row, *_ = csv.DictReader(as_csv(fewer).splitlines())
+    assert (row["rank"], row["other_rank"], row["random"]) == ("2", "1", f"{100 * 2 / WIDTH:.2f}")
     assert "first" in as_text(subspaces)
     heat, curves = charts_of_subspaces([subspaces]).charts
     assert 100 * heat.shades[0][1] == pytest.approx(subspaces.overlap("both", 2, "first"))
