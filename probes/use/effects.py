@@ -14,6 +14,7 @@ from probes.use.eraser import InTurn, Whitening, erase_random
 from probes.vectors import Vectors
 
 SAMPLES = 1000  # bootstrap samples
+TURNS = 32  # draws that share the examples of an objective, at most: a batch of them is as large
 
 
 class Effect(NamedTuple):
@@ -50,11 +51,12 @@ class Erasures:
     def random(self, on: Task | str, examples: int, rank: int, draws: int) -> list[Effect]:
         """The effects of erasing `rank` random directions of the whitened space; one list for all properties.
 
-        A task gives one effect for each draw. An objective gives a single effect: each draw is measured on its share
+        A task gives one effect for each draw. An objective gives one for `TURNS` draws: each is measured on its share
         of the examples.
         """
         drawn = [erase_random(self.whitening, rank, draw) for draw in range(draws)]
-        changes: Sequence[VectorChange] = [InTurn(drawn)] if isinstance(on, str) else drawn
+        shared = [InTurn(drawn[first : first + TURNS]) for first in range(0, draws, TURNS)]
+        changes: Sequence[VectorChange] = shared if isinstance(on, str) else drawn
         return [
             self._once((_name(on), rank, number), lambda change=change: self.effect(on, examples, change))  # type: ignore[misc]
             for number, change in enumerate(changes, start=1)

@@ -11,6 +11,7 @@ import torch
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Examined, Model
+from objectives.dev_loss import ROWS
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.coherence.tasks import Coherence
@@ -19,8 +20,9 @@ from probes.evaluation import Evaluation
 from probes.results import read_rows
 from probes.suites import Context
 from probes.task import single
-from probes.use.effects import Effect, above, resampled
+from probes.use.effects import TURNS, Effect, Erasures, above, resampled
 from probes.use.tasks import Use, UseSettings, tasks
+from probes.vectors import Vectors
 from tests.conftest import Lab
 from tests.probes.downstream.test_downstream import folder_of_tasks
 from tests.test_evaluate import FIXED, scored
@@ -99,6 +101,14 @@ def test_random_directions_are_of_the_sentences_of_all_tasks_and_so_are_cached_s
     both = rows_of(first, second, Use(first), cache=tmp_path)
     assert alone["Sign0"] == cached["Sign0"] != both["Sign0"]
     assert both["Sign0"].hyperparameters == rows_of(first, second, Use(first))["Sign0"].hyperparameters
+
+
+def test_all_random_directions_are_measured_also_where_a_batch_has_fewer_examples() -> None:
+    sentences = task(0).sentences
+    erasures = Erasures(Vectors(encode(sentences), sentences), Model("signs", "", encode, "1", loss=ReadsFirst()))
+    assert len(erasures.random("", 200, 1, 10)) == 1
+    assert len({effect.value for effect in erasures.random("", 200, 2, 2 * ROWS + 1)}) == 3
+    assert TURNS == ROWS
 
 
 def test_what_an_mlp_reads_after_the_erasure_is_there_and_of_a_linear_grid_is_not() -> None:
