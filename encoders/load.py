@@ -15,6 +15,7 @@ from datamodules.corpus import Corpus
 from datamodules.word_vectors.store import WordVectors, load_run_vectors
 from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError, first_line
+from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.run_settings import leaves, read_settings
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
@@ -22,7 +23,6 @@ from encoders.frozen import FrozenEncoder
 
 MOST_STEPS = 2**53
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-MOST_LAYERS = 1000  # more layers would take too long to build
 ONLY_OURS = "only the classes in encoders/ are loaded, alone"
 
 
@@ -202,9 +202,8 @@ def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Seque
     settings = {name: value for name, value in config["encoder"].items() if name != "_target_"}
     if "_target_" in str(settings):
         raise InputError(f"{path}: encoder has a _target_ inside; {ONLY_OURS}")
-    layers = settings.get("layers")
-    if isinstance(layers, int) and layers > MOST_LAYERS:
-        raise InputError(f"{path}: encoder.layers={layers}; no encoder of ours has more than {MOST_LAYERS}")
+    if wrong := mistakes("train", {"encoder": config["encoder"]}):
+        raise InputError(f"{path}: {wrong[0]}; or copy the whole run folder again")
 
     def build() -> Encoder:
         try:

@@ -14,10 +14,10 @@ import torch
 
 from encoder_lab.errors import InputError, first_line
 from encoder_lab.storage.files import inside, refuse_special
-from encoders.load import MOST_LAYERS
 
 COUNT = re.compile(r"(layers?|experts|blocks|groups)$")  # settings that say how often a part is built
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")  # of a layer, in the name of a weight
+MOST_LAYERS = 1000  # more would take too long to build
 PACKED, SMALL = 8, 10**7  # numbers in a byte of weights at most; numbers that any machine has memory for
 
 

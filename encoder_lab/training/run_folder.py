@@ -21,7 +21,7 @@ from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vector
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.arguments import plain_value, refuse_other_settings
 from encoder_lab.settings.build import lacking, made
-from encoder_lab.settings.check import check
+from encoder_lab.settings.check import check, mistakes
 from encoder_lab.settings.command_line import one_line_errors
 from encoder_lab.settings.quoting import for_shell, names
 from encoder_lab.settings.run import RunSettings
@@ -89,7 +89,10 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
             written = _changed(written, [group, "source", name], value)
     only_ours(written, run / "config.yaml", allow)
     refuse_without_class(written, run / "config.yaml")
-    check("train", written, ("made_with", "begun_from"))
+    changed, added = tuple(text.partition("=")[0] for text in overrides), ("made_with", "begun_from")
+    if wrong := [line for line in mistakes("train", written, added) if not line.startswith(changed)]:
+        raise InputError(f"{run / 'config.yaml'}: {wrong[0]}; or copy the whole run folder again")
+    check("train", written, added)
     if line := other_threads(written):
         say(line)
     return made(RunSettings, written)

@@ -144,10 +144,20 @@ def test_a_foreign_corpus_class_is_refused_at_first_use(run: Path) -> None:
         encoder.encode(["a"], tokenized=False)
 
 
-@pytest.mark.parametrize(("old", "new"), [("dim: 8", "dim: 7"), ("dim: 8", "width: 8"), ("dim: 8", "dim: ${nope}")])
-def test_settings_that_the_encoder_does_not_accept_are_refused(run: Path, old: str, new: str) -> None:
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("dim: 8", "dim: 7", "encoder.dim=7"),
+    ("dim: 8", "width: 8", "encoder.width=8: nothing reads"),
+    ("dim: 8", "dim: ${nope}", "nope"),
+    ("dim: 8", "dim: x", "encoder.dim=x: give a whole number from 1 to 65536; or copy"),
+    ("layers: 2", "layers: 1001", "encoder.layers=1001: give a whole number from 1 to 1000"),
+    ("pooling: max", "pooling: mox", "encoder.pooling=mox: give max"),
+    ("attention: false", "attention: 7", "encoder.attention=7: give true or false"),
+])  # fmt: skip
+def test_settings_that_the_encoder_does_not_accept_are_refused(run: Path, old: str, new: str, said: str) -> None:
     edit(run, old, new)
-    assert refusal(run)
+    message = refusal(run)
+    assert message.startswith(f"{run / 'config.yaml'}: ")
+    assert said in message
 
 
 def test_weights_of_another_size_are_named(run: Path) -> None:

@@ -1,5 +1,6 @@
 """A run folder belongs to one run, from its first checkpoint on."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,6 +131,17 @@ def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(
 def test_an_argument_of_the_trainer_is_added_on_resume_with_any_sign(tmp_path: Path, plus: str) -> None:
     (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
     assert settings_to_resume(tmp_path, [f"{plus}trainer.max_steps=20"]).trainer.written["max_steps"] == 20
+
+
+def test_a_wrong_setting_is_of_the_file_or_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
+    with pytest.raises(SystemExit):
+        settings_to_resume(tmp_path, ["trainer.max_epochs=x"])
+    assert capsys.readouterr().err.startswith("error: trainer.max_epochs=x: give a whole number")
+    path.write_text(re.sub("  dim: [0-9]+", "  dim: x", path.read_text()))
+    with pytest.raises(InputError, match=rf"^{path}: encoder\.dim=x: give a whole number .*copy the whole run folder"):
+        settings_to_resume(tmp_path, ["trainer.max_epochs=9"])
 
 
 def test_a_run_without_suites_is_resumed(tmp_path: Path) -> None:
