@@ -57,6 +57,8 @@ def load_transformer(cls: str, name: str | Path, where: str, forms: str, **optio
         raise InputError(f"{where}: the tokenizer has no words; add the tokenizer.json of the model")
     if left_out := _layers_left_out(model, info["unexpected_keys"]):
         print(f"{where}: config.json leaves out layers that are in the weights, such as {left_out[0]}", file=sys.stderr)
+    if model.dtype.itemsize < torch.float32.itemsize:
+        print(f"{where}: computes in {str(model.dtype).removeprefix('torch.')}, as its weights are", file=sys.stderr)
     return tokenizer, model, sorted(info["missing_keys"])
 
 

@@ -79,13 +79,16 @@ def test_a_tokenizer_without_the_end_that_its_settings_ask_for_is_named(
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(dtype: torch.dtype, tmp_path: Path) -> None:
+def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(
+    dtype: torch.dtype, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
     import transformers
 
     tiny(tmp_path, "Bert", **BERT)
     model = transformers.BertModel.from_pretrained(tmp_path, dtype=dtype).eval()
     model.save_pretrained(tmp_path)
     (top,) = pretrained(str(tmp_path), -1, "mean", "cpu", tmp_path / "work")
+    assert ("computes in bfloat16" in capsys.readouterr().err) == (dtype == torch.bfloat16)
     tokens = transformers.BertTokenizer.from_pretrained(tmp_path)("a b c", return_tensors="pt")
     with torch.inference_mode():
         wanted = model(**tokens).last_hidden_state.float().mean(1)
