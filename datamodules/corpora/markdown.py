@@ -19,6 +19,8 @@ from encoder_lab.storage.text_files import note, read_lines
 MAX_FILE = 1024 * 1024  # characters
 BRACKETS = re.compile(r"(\[)|\]")
 MAX_OPEN = 40  # the parser rereads the paragraph for each unclosed bracket
+NOTE = re.compile(r"^ {0,3}\[\^[^\]\s]+\]:[ \t]*(?:\n +)?", re.MULTILINE)  # what begins a footnote: it is a paragraph
+MARKS = re.compile(r"^\[[ xX]\] |\[\^[^\]\s]+\]")  # the box of a task, and where a footnote belongs
 FENCES = ("---", "+++")  # around the metadata at the top of a file, in YAML or TOML
 
 
@@ -66,7 +68,7 @@ def read_markdown(text: str, language: str = "en") -> list[Section]:
     """The text before the first heading (level 0, untitled), and the sections. Code and HTML are left out."""
     sections = [Section(0, None, [])]
     heading = None
-    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text):
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(NOTE.sub("\n", text)):
         if token.type == "heading_open":
             heading = int(token.tag.removeprefix("h"))
         elif token.type == "inline" and heading is not None:
@@ -82,7 +84,9 @@ def _prose(children: Sequence[Token]) -> str:
     """The visible text of a line: no pictures, no tags."""
     parts = []
     for token in children:
-        if token.type in ("text", "code_inline", "text_special"):
+        if token.type == "text":
+            parts.append(MARKS.sub("", token.content))
+        elif token.type in ("code_inline", "text_special"):
             parts.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):
             parts.append(" ")
