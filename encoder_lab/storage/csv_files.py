@@ -32,7 +32,8 @@ def numbered_csv(
         if not header:
             if (lacking := [name for name in columns if name not in cells]) or len(set(cells)) < len(cells):
                 what = f"no column {', '.join(lacking)}" if lacking else "a column twice"
-                raise InputError(f"{path}:{number}: {what} in the header; is it the right file?")
+                check = "is it the right file?" if "," in line else "save it with commas between columns"
+                raise InputError(f"{path}:{number}: {what} in the header; {check}")
             header = cells
             continue
         if len(cells) != len(header):

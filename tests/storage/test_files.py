@@ -82,7 +82,11 @@ def test_new_columns_are_empty_in_old_rows(tmp_path: Path) -> None:
     assert path.read_text() == "epoch,loss,bleu\n1,0.5,\n2,0.25,10\n"
 
 
-def test_a_truncated_line_is_named(tmp_path: Path) -> None:
-    (tmp_path / "metrics.csv").write_text("epoch,loss\n1,0.5\n2\n")
-    with pytest.raises(InputError, match=r"metrics.csv:3: expected 2 columns"):
-        read_csv(tmp_path / "metrics.csv")
+@pytest.mark.parametrize(("text", "message"), [
+    ("epoch,loss\n1,0.5\n2\n", r"metrics.csv:3: expected 2 columns"),
+    ("epoch;loss\n1;0,5\n", r"metrics.csv:1: no column epoch in the header; save it with commas"),
+])  # fmt: skip
+def test_a_truncated_line_and_another_separator_are_named(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "metrics.csv").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_csv(tmp_path / "metrics.csv", ["epoch"])
