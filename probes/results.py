@@ -63,6 +63,11 @@ class ProbeRow:
         """The test score and the ends of its 95% interval."""
         return self.test_accuracy, self.test_low, self.test_high
 
+    @property
+    def place(self) -> tuple[bool, Epoch]:
+        """(True, epochs done), within an epoch (False, step): equal in all seeds, also where epochs differ in steps."""
+        return (True, self.epoch) if isinstance(self.epoch, int) else (False, self.step)
+
 
 COLUMNS = [column for column in fields(ProbeRow) if column.name != "answers"]
 NEEDED = [column.name for column in COLUMNS if column.name != "chance"]

@@ -71,14 +71,17 @@ def panel_of(
     title: str, probes: Sequence[Sequence[ProbeRow]], score: str, metrics: Sequence[Sequence[Mapping[str, str]]]
 ) -> Panel:
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
-    lines = lines_of([[(float(row.epoch), row) for row in rows] for rows in probes])
+    epochs = grouped((row.place, row.epoch) for rows in probes for row in rows)
+    at = {place: sum(of_seeds) / len(of_seeds) for place, of_seeds in epochs.items()}
+    lines = lines_of([[(at[row.place], row) for row in rows] for rows in probes])
     score = shown_score(score, metrics)
     scores = [by_epoch(rows, score) for rows in metrics]
     own = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < HIGHEST} for run in scores]  # also not NaN
     name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
     suite, unit = next((chart for rows in probes for chart in by_chart(rows)), ("", ""))
-    epochs = Counter(epoch for rows in probes for epoch in {row.epoch for row in rows})
-    return Panel(title, lines, name, over_runs(name, own), suite, frozenset(epochs.values()), unit=unit)
+    shown = {x for line in lines for x in line.x}
+    runs = Counter(x for rows in probes for x in {at[row.place] for row in rows} & shown)
+    return Panel(title, lines, name, over_runs(name, own), suite, frozenset(runs.values()), unit=unit)
 
 
 def shown_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> str:
@@ -95,15 +98,21 @@ def lines_of(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSerie
     for task in in_order([row.task for run in runs for _, row in run]):
         rows = [{x: row for x, row in run if row.task == task} for run in runs]
         chance = chance_of(row for run in rows for row in run.values())
-        xs = sorted({x for run in rows for x in run})
+        xs = _shared(rows)
         intervals = [mean_of_seeds([run[x] for run in rows if x in run]) for x in xs]
         lines.append(DataSeries(task, xs, intervals, chance))
     return lines
 
 
+def _shared(runs: Sequence[Mapping[float, object]]) -> list[float]:
+    """The x that all runs have, as one that ends early would put a step into the mean; any x where none is shared."""
+    every = [set(run) for run in runs if run] or [set()]
+    return sorted(set.intersection(*every) or set.union(*every))
+
+
 def over_runs(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
-    """Score and interval by x, of all runs that have an x."""
-    xs = sorted({x for run in runs for x in run})
+    """Score and interval by x."""
+    xs = _shared(runs)
     highest = 100.0 if name in SHARES else math.inf
     return DataSeries(name, xs, [mean_within([run[x] for run in runs if x in run], highest) for x in xs])
 

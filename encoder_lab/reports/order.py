@@ -27,7 +27,7 @@ NONE = (np.nan, np.nan, np.nan)
 class Curve(NamedTuple):
     """The scores of a task in one run, in percent, by optimiser step."""
 
-    places: Sequence[tuple[bool, Epoch]]  # T: (True, epochs done), within an epoch (False, step): equal in all seeds
+    places: Sequence[tuple[bool, Epoch]]  # T, of the rows
     steps: np.ndarray  # (T,)
     scores: np.ndarray  # (T,)
     drawn: np.ndarray  # (DRAWS, T): of test items drawn with replacement, the same ones at all steps, where known
@@ -83,7 +83,7 @@ def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
 
 def _curve(rows: Sequence[ProbeRow]) -> Curve:
     steps, scores = np.array([row.step for row in rows]), np.array([row.test_accuracy for row in rows])
-    places = [(True, row.epoch) if isinstance(row.epoch, int) else (False, row.step) for row in rows]
+    places = [row.place for row in rows]
     answers = [row.answers for row in rows if row.answers and not row.answers.domains]
     if len(answers) < len(rows) or len({known.test for known in answers}) > 1:
         errors = np.array([row.test_high - row.test_low for row in rows]) / 2 / Z95

@@ -140,7 +140,24 @@ def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
     assert legend_of(figure_of(untrained)) == ["bars: 95% interval"]
     assert legend_of(figure_of(first))[-1] == "bands: 95% interval"
     assert legend_of(figure_of(first, first))[-1] == "bands: 95% interval of the mean over seeds"
-    assert legend_of(figure_of(first, longer))[-1] == "bands: 95% interval; seeds: of their mean"
+    panels = [panel_of_runs(first, longer), panel_of_runs(first)]
+    assert legend_of(draw(charts_by_model(panels)))[-1] == "bands: 95% interval; seeds: of their mean"
+
+
+def test_a_seed_that_ends_early_or_has_other_steps_puts_no_step_into_the_mean() -> None:
+    """Two seeds that rise by 10 points from 50 and from 20; 4 steps are 0.2 of an epoch of one, 0.4 of the other."""
+
+    def rows(seed: int, epochs: tuple[float, ...], first: float) -> list[ProbeRow]:
+        return [
+            ProbeRow(epoch, 4 + 10 * (epoch >= 1), "probing", "WC", "mlp", 0, first + 10 * at, 0, 0, {}, seed, 0)
+            for at, epoch in enumerate(epochs)
+        ]
+
+    panel = panel_of("m", [rows(1, (0, 0.2, 1), 50), rows(2, (0, 0.4, 1, 2), 20)], "val/bleu", [[], []])
+    (line,) = panel.lines
+    assert (line.x, [score for score, *_ in line.y]) == (pytest.approx([0, 0.3, 1]), [35, 45, 55])
+    assert panel.runs == {2}
+    assert over_runs("loss", [{1: (4.0,) * 3, 2: (3.0,) * 3}, {1: (6.0,) * 3}]).x == [1]
 
 
 def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:
