@@ -209,6 +209,10 @@ class CachedData(ResumableData):
         limit = self.trainer.limit_val_batches if self.trainer else 1.0
         if isinstance(limit, int) or limit < 1:  # the first ones are all that is scored
             batches = [longest_first[first :: len(batches)] for first in range(len(batches))]
+        fewest = len(batches) // self.world
+        if isinstance(limit, float) and int(limit * fewest) == 0:  # refused in every process, or the others would wait
+            wrong = f"less than one of the {fewest} dev batches of a process"
+            raise InputError(f"trainer.limit_val_batches={limit}: {wrong}; give a larger part, or a whole number")
         return loader(collate, batches[self.rank :: self.world])  # type: ignore[arg-type]
 
 

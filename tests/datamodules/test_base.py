@@ -139,6 +139,14 @@ def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path: Path, limi
     assert all(abs(lengths[rows].mean() - 5.5) < 0.1 for rows in batches)
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_part_that_leaves_a_process_without_a_dev_batch_is_refused_in_each(tmp_path: Path, rank: int) -> None:
+    data: Any = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
+    data.trainer = SimpleNamespace(limit_val_batches=0.5, global_rank=rank, world_size=2)
+    with pytest.raises(InputError, match=r"limit_val_batches=0\.5: less than one of the 1 dev batches of a process"):
+        data.by_length(np.ones(9), lambda rows: rows)  # two batches and one
+
+
 @pytest.mark.parametrize("count", [1, 256, 257, 1000])
 def test_validation_sees_every_example_the_longest_first(tmp_path: Path, count: int) -> None:
     data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
