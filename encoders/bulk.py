@@ -45,6 +45,7 @@ class Job(NamedTuple):
     rows: int  # of a shard, at most
     gpus: int = 0  # of this machine, which the processes share
     threads: int = 0  # of a process; 0: as many as PyTorch chooses
+    allow: tuple[str, ...] = ()  # packages with the user's own encoder or corpus
 
 
 class Shard(NamedTuple):
@@ -73,7 +74,7 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
     contents = parallel_map(content_of, files, chunk=1)
     read = Progress(zip(files, contents, strict=True), total=len(files), desc="reading", unit=" files", leave=False)
     wanted = {
-        **_encoder_state(checkpoint),
+        **_encoder_state(checkpoint, job.allow),
         "files": [[str(path.resolve()), content] for path, content in read],
         **{key: getattr(job, key) for key in SAME},
     }
@@ -97,15 +98,15 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
     ]
 
 
-def _encoder_state(checkpoint: Path) -> dict[str, str]:
+def _encoder_state(checkpoint: Path, allow: Sequence[str]) -> dict[str, str]:
     """What decides the vectors of a run's encoder: its weights and word vectors, its settings, and the code."""
     from encoders.load import class_in, encoder_class, read_config  # imports torch, as the workers do
 
     run = checkpoint.parents[1]
     vectors = (path for path in run.glob("vectors/*") if path.is_file())
     config = read_config(run)
-    encoder = encoder_class(run / "config.yaml", config)
-    corpus = class_in(("datamodules",), str(config["corpus"].get("_target_")), Corpus)  # which tokenises
+    encoder = encoder_class(run / "config.yaml", config, allow)
+    corpus = class_in(("datamodules", *allow), str(config["corpus"].get("_target_")), Corpus)  # which tokenises
     return {
         "weights": key_of(content_of(checkpoint), contents_of(vectors, run)),
         "settings of the run": key_of(without_made_with((run / "config.yaml").read_bytes()).decode()),
@@ -159,7 +160,8 @@ def loaded(job: Job) -> "FrozenEncoder":
     if job.threads:
         torch.set_num_threads(job.threads)
     worker = current_process().name.rpartition("-")[2]  # a number from 1
-    return load_encoder(job.run, f"cuda:{int(worker) % job.gpus}" if job.gpus and worker.isdecimal() else None)
+    device = f"cuda:{int(worker) % job.gpus}" if job.gpus and worker.isdecimal() else None
+    return load_encoder(job.run, device, allow=job.allow)
 
 
 def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequence[str]) -> EncodedRows:

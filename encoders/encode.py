@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from glob import glob  # Path.glob takes no absolute pattern
 from pathlib import Path
@@ -52,6 +52,7 @@ COMMAND = Command(
         Setting("raw", "tokenise as the run's corpus was", TRUTH, False),
         Setting("in", "files, folders, or patterns in quotes; rows are numbered from 0 in this order", NAMES),
         *OF_FILES,
+        Setting("allow", "packages with your own encoder or corpus", NAMES),
     ],
     "RUN",
     "a run folder (its best checkpoint) or one of its .ckpt files",
@@ -71,7 +72,7 @@ def work(settings: SimpleNamespace) -> None:
             raise InputError(f"{setting.key}=: has an effect only on files; give in=FILES too")
     if sys.stdout.isatty():
         raise InputError("vectors are binary: send them to a file with > vectors.npy")
-    encode(settings.positional[0], not settings.raw)
+    encode(settings.positional[0], not settings.raw, settings.allow or ())
 
 
 main = partial(run, COMMAND, work=work, writes=lambda settings: settings.out or "standard output", stopped=STOPPED)
@@ -128,7 +129,8 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     processes = settings.processes or gpus or cores
     threads = 0 if processes == 1 or "OMP_NUM_THREADS" in os.environ else max(1, cores // processes)
     column, form, rows = settings.column or "text", settings.format or FORMATS[0], settings.rows or HELD
-    job = Job(str(checkpoint), settings.out.absolute(), column, form, settings.raw, rows, gpus, threads)
+    allow = tuple(settings.allow or ())
+    job = Job(str(checkpoint), settings.out.absolute(), column, form, settings.raw, rows, gpus, threads, allow)
     shards = plan(job, files, checkpoint)
     missing = [shard for shard in shards if not shard.path(job).exists()]
     total, left = (sum(shard.rows for shard in some) for some in (shards, missing))
@@ -149,7 +151,7 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     print(f"{encoded}; {read.unknown:,} of {read.words:,} words without a vector", file=sys.stderr)
 
 
-def encode(run: str, tokenized: bool) -> None:
+def encode(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
     """Standard input to standard output, through a temporary file, so that memory stays bounded."""
     import numpy as np
 
@@ -158,7 +160,7 @@ def encode(run: str, tokenized: bool) -> None:
     from encoders.frozen import Coverage
     from encoders.load import load_encoder
 
-    encoder, read, lines = load_encoder(run), Coverage(), 0
+    encoder, read, lines = load_encoder(run, allow=allow), Coverage(), 0
     with scratch() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # reported below, in one line
         path = folder / "vectors.npy"

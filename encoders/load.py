@@ -23,6 +23,7 @@ from encoders.frozen import FrozenEncoder
 
 MOST_STEPS = 2**53
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+ON_PATH = "install it, or name the folder that has it in PYTHONPATH"
 ONLY_OURS = "only the classes in encoders/ are loaded, alone"
 
 
@@ -226,14 +227,19 @@ def _on_meta_device(build: Callable[[], Encoder]) -> Encoder | None:
 
 
 def class_in(packages: Sequence[str], target: str, base: type | tuple[type, ...]) -> Any:
-    """The class with path `target` inside one of `packages`; None if there is none or it is no subclass of `base`."""
+    """The class with path `target` inside one of `packages`; None if there is none or it is no subclass of `base`.
+
+    Raises InputError where the package, or another that its module imports, cannot be imported.
+    """
     module, _, name = target.rpartition(".")
     if not any(f"{module}.".startswith(f"{package}.") for package in packages):
         return None
     try:
         value = vars(import_module(module)).get(name)
-    except ImportError:
-        return None
+    except ImportError as error:
+        if error.name and "." in error.name and f"{module}.".startswith(f"{error.name}."):
+            return None
+        raise InputError(f"{target}: {error}; {ON_PATH}") from None
     return value if isinstance(value, type) and issubclass(value, base) else None
 
 

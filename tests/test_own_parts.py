@@ -9,7 +9,8 @@ import pytest
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
-from encoders import load_encoder
+from encoder_lab.training.allowed_classes import only_ours
+from encoders import encode, load_encoder
 from probes.results import read_rows
 from tests import commands, test_every_encoder
 from tests.conftest import ROOT
@@ -48,8 +49,12 @@ def test_parts_outside_the_clone_train_and_load_where_their_package_is_allowed(
     assert done.returncode == 0, done.stderr
     rows = read_rows(run / "probes.csv")
     assert {row.task for row in rows} == {"LongWords", "LastWord"}
+    with pytest.raises(InputError, match=r"my_parts\.encoder\.Gated: No module named 'my_parts'; install it"):
+        load_encoder(run, allow=["my_parts"])
     monkeypatch.syspath_prepend(outside)
     assert load_encoder(run, allow=["my_parts"]).encode(["A SENTENCE ."]).shape == (1, 32)
+    (outside / "text").write_text("A SENTENCE .\n")
+    assert encode.main([str(run), f"in={outside / 'text'}", f"out={outside / 'shards'}", "allow=[my_parts]"]) == 0
     moved = shutil.copytree(run, outside / "moved")
     with pytest.raises(InputError, match="loaded with allow="):
         load_encoder(moved)
@@ -61,6 +66,8 @@ def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside: 
     assert done.returncode == 2
     assert "is allowed by allow=[my_parts]" in done.stderr
     assert not (run / "config.yaml").exists()
+    with pytest.raises(InputError, match="Python finds no absent; install it, or name the folder"):
+        only_ours({"encoder": {"_target_": "absent.Encoder"}}, "this command", ["absent"])
 
 
 LAWS = [

@@ -1,8 +1,10 @@
 """The classes that the settings of a run may name: a run folder of another user must not execute code."""
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -16,7 +18,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import leaves
 from encoder_lab.training.schedules import RateSchedule
 from encoders.encoder import Encoder
-from encoders.load import class_in
+from encoders.load import ON_PATH, class_in
 from objectives.objective import Objective
 from probes.classifiers.grid import Grid
 
@@ -45,6 +47,8 @@ def only_ours(settings: Mapping[str, Any], path: Path | str, allow: Sequence[str
         if name.endswith("_target_") and package not in allow and not _is_ours(PART.sub("", name), str(value)):
             remedy = f"your own or a library's is allowed by allow=[{package}]"
             raise InputError(f"{path}: {name} is {value}; a run has only classes of this project there; {remedy}")
+        if name.endswith("_target_") and package not in sys.modules and find_spec(package) is None:
+            raise InputError(f"{path}: {name} is {value}: Python finds no {package}; {ON_PATH}")
         if "${" in str(value):
             raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values")
 
