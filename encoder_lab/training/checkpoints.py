@@ -17,6 +17,7 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import disk_errors, make_durable, refuse_link_or_device, temporary
+from encoder_lab.training.devices import say
 from probes.callback import epochs_done
 
 LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
@@ -189,6 +190,8 @@ class StepsAreReached(pl.Callback):
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         end = trainer.estimated_stepping_batches
+        if trainer.max_steps > end:
+            say(f"trainer.max_steps={trainer.max_steps}: the run ends after {end} steps, by trainer.max_epochs=")
         for name, steps in self.settings.items():
             if trainer.global_step == 0 and (beyond := [step for step in steps if step > end]):
                 raise InputError(f"{name}: the run has {end} steps, so it never reaches step {beyond[0]}")

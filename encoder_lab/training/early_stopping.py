@@ -5,6 +5,8 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import EarlyStopping
 
+from encoder_lab.training.devices import say
+
 
 class StopsEarly(EarlyStopping):
     """Ends training after `patience` epochs without a better score, before the checkpoint: also if resumed."""
@@ -18,3 +20,5 @@ class StopsEarly(EarlyStopping):
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
         trainer.should_stop |= self.wait_count >= self.patience
+        if 0 < (trainer.max_epochs or -1) <= self.patience:
+            say(f"early_stopping.patience={self.patience}: cannot end a run of {trainer.max_epochs} epochs")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from datamodules.nli import InferencePairs
 from encoder_lab.errors import InputError
+from encoder_lab.training.checkpoints import StepsAreReached
 from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.schedules import ByStep, Cosine, InferSent, InverseSquareRoot, Linear, Plateau, RateSchedule
 from tests.objectives.test_nli import objective
@@ -100,6 +101,19 @@ def test_an_optimiser_without_a_rate_is_refused_before_the_first_step(
     module.make_optimizer = WithoutRate
     with pytest.raises(InputError, match=r"^schedule: objective\.optimizer has no lr"):
         silent_trainer(max_epochs=1, callbacks=[make()]).fit(module, data)  # its step() raises NotImplementedError
+
+
+@pytest.mark.parametrize(("steps", "patience", "told"), [
+    (6, 1, ""),
+    (7, 1, "trainer.max_steps=7: the run ends after 6 steps, by trainer.max_epochs="),
+    (-1, 2, "early_stopping.patience=2: cannot end a run of 2 epochs"),
+])  # fmt: skip
+def test_an_end_that_the_run_never_reaches_is_told(
+    data: InferencePairs, steps: int, patience: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    callbacks = [StepsAreReached({}), StopsEarly("val/accuracy", "max", patience)]
+    silent_trainer(max_epochs=2, max_steps=steps, callbacks=callbacks).fit(objective(data), data)
+    assert capsys.readouterr().out.strip() == told
 
 
 def test_infersent_lowers_the_rate_each_epoch_and_more_without_gain(data: InferencePairs) -> None:
