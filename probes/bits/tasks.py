@@ -41,9 +41,8 @@ class Bits(DerivedTask):
 
     @property
     def fingerprint(self) -> str:
-        code = [code_of(part) for part in (Bits, description_length, variational_length)]
         read = self.reader, self.grid.settings(), self.grid.l2, code_of(self.task.features), self.task.seed, ORDERS
-        return hashed(self.data, *read, *code)
+        return hashed(self.data, *read, code_of(Bits))
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The mean over `ORDERS`; the interval is over orders and labels."""

@@ -16,7 +16,6 @@ from probes.classification import Classification
 from probes.probing.controls import control_task
 from probes.suites import Context
 from probes.task import NO_ITEMS, DerivedTask, Outcome, Task, hashed
-from probes.use import effects, eraser
 from probes.use.effects import Erasures, above, changed
 from probes.use.eraser import Eraser, Whitening, erase_classes
 from probes.vectors import alone
@@ -65,9 +64,8 @@ class Use(DerivedTask):
 
     @property
     def fingerprint(self) -> str:
-        code = [code_of(part) for part in (Use, Eraser, eraser.InTurn, Erasures, eraser.erase_classes, effects.above)]
         both = self.task.fingerprint, self.reading and self.reading.fingerprint
-        return hashed(*both, self.part, self.draws, self.examples, *code)
+        return hashed(*both, self.part, self.draws, self.examples, code_of(Use))
 
     def in_parts(self, parts: Sequence[str]) -> Iterator["Use"]:
         """The same property for each part of an objective."""
