@@ -105,9 +105,10 @@ def lines_of(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSerie
 
 
 def _shared(runs: Sequence[Mapping[float, object]]) -> list[float]:
-    """The x that all runs have, as one that ends early would put a step into the mean; any x where none is shared."""
+    """The x that all runs have, as one that ends early would put a step into the mean; any x if these are no line."""
     every = [set(run) for run in runs if run] or [set()]
-    return sorted(set.intersection(*every) or set.union(*every))
+    shared = set.intersection(*every)
+    return sorted(shared if len(shared) > 1 else set.union(*every))
 
 
 def over_runs(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:

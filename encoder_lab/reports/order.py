@@ -170,7 +170,7 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
     for first, second in combinations(ordered, 2):
         if np.isfinite(tau := agreement(first.halves, second.halves)):
             lines.append(f"Kendall's tau {tau:5.2f}: {first.title}; {second.title}")
-    lines.append("Order: by the step of half the gain. No step: the gain may be none, by its 95% interval.")
+    lines.append("Order: by the step of half the gain. No step: the score may not rise, by its 95% interval.")
     if any(not np.isfinite(task.gain[0]) for model in ordered for task in model.tasks):
         lines.append("No gain: the seeds were scored at fewer than three epochs or steps that all of them have.")
     return "\n".join(lines) + "\n"

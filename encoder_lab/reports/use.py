@@ -60,7 +60,8 @@ def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list
 def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: str) -> ModelUse:
     known = _known(model, epoch, classifier)
     properties = [
-        _property(name, rows[name], known.get(name.partition(" in ")[0], ())) for name in in_order(list(rows))
+        _property(name, rows[name], known.get(name) or known.get(name.rpartition(" in ")[0], ()))
+        for name in in_order(list(rows))
     ]
     properties.sort(key=lambda use: -use.rise[0])
     each = (rows_by_task([run], "use", epoch, classifier) for run in model.runs)

@@ -157,7 +157,9 @@ def test_a_seed_that_ends_early_or_has_other_steps_puts_no_step_into_the_mean() 
     (line,) = panel.lines
     assert (line.x, [score for score, *_ in line.y]) == (pytest.approx([0, 0.3, 1]), [35, 45, 55])
     assert panel.runs == {2}
-    assert over_runs("loss", [{1: (4.0,) * 3, 2: (3.0,) * 3}, {1: (6.0,) * 3}]).x == [1]
+    losses = dict.fromkeys((1, 2, 3), (4.0,) * 3)
+    assert over_runs("loss", [losses, {1: (6.0,) * 3, 2: (5.0,) * 3}]).x == [1, 2]
+    assert over_runs("loss", [losses, {1: (6.0,) * 3}]).x == [1, 2, 3]  # it has only begun
 
 
 def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Known against used: one property of two seeds, in the table, the picture and the page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,16 @@ def test_the_picture_and_the_page_have_a_point_for_each_property_and_one_not_use
     names = ["Tense", "SubjNum", "BShift"]
     assert [text.get_text() for text in draw(section).axes[0].texts if text.get_text()] == names
     assert [trace["text"][0] for trace in plotly(chart)["data"] if trace["text"][0]] == names
+
+
+@pytest.mark.parametrize(
+    ("task", "name"), [("Noun in title", "Noun in title"), ("Noun in title", "Noun in title in nli")]
+)
+def test_a_property_of_any_name_is_known_in_all_parts_of_an_objective(task: str, name: str) -> None:
+    of = {"probing": task, "use": name}
+    rows = [replace(row, task=of[row.suite]) for row in run(1).rows if row.task == "Tense"]
+    (model,) = use_of(models_of([replace(run(1), rows=rows)]), "last", "mlp")
+    assert [(use.name, use.known) for use in model.properties] == [(name, (90.0, 89.0, 91.0))]
 
 
 def test_an_epoch_that_is_not_the_last_is_told(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
