@@ -1,5 +1,6 @@
 """Reads the ten published probing files (SentEval's data/probing), and files of tasks of the user's own."""
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -33,6 +34,7 @@ TOOLKIT = {  # the toolkit's names of its tasks
     "OddManOut": "SOMO",
     "CoordinationInversion": "CoordInv",
 }
+SPREADSHEET = re.compile(r'"\S[^"]*,[^"]*"')  # a text with a comma, as it is saved with tabs between columns
 SPLITS = ("tr", "va", "te")
 SPLIT_NAMES = {"train": "tr", "dev": "va", "validation": "va", "test": "te"}  # in JSON lines
 OWN_ENDINGS = (".txt", ".tsv", ".jsonl")
@@ -72,7 +74,7 @@ def read_task(name: str, path: Path, suite: str = "probing") -> Classification:
     """One published file, or one of the user's own: of sentences or of pairs, with labels."""
     rows = read_rows(path, "label")
     if empty := [split for split in SPLITS if not rows[split]]:
-        raise InputError(f"{path}: no line of split {' or '.join(empty)}; the file is cut off")
+        raise InputError(f"{path}: no line of split {' or '.join(empty)}; train (tr), dev (va) and test (te) have some")
     classes = sorted({row.gold for row in rows["tr"]})
     if len(classes) < 2:
         problem = f"the training lines have only one label, {classes[0]!r}"
@@ -160,7 +162,8 @@ def _records(path: Path, gold: str) -> Iterator[TaskRow]:
     for number, line in read_lines(path):
         fields = line.rstrip().split("\t")
         if len(fields) < 3 or fields[0] not in SPLITS or not fields[1].strip() or not fields[-1].strip():
-            expected = "expected tr, va or te, a label and a sentence between tabs"
+            names = ", or names as split, label and sentence" if number == 1 else ""
+            expected = f"expected tr, va or te, a label and a sentence between tabs{names}"
             raise InputError(f"{path}:{number}: {expected}: {line[:60]!r}")
         if len(fields) > 3 and fields[0] == SPLITS[0]:
             note_once(f"{path}: what stands between label and sentence is not read; of pairs name the columns")
@@ -183,6 +186,8 @@ def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskR
     if quoted := next(filter(_is_quoted, texts), None):
         remedy = "write the file without them (csv.QUOTE_NONE)"
         raise InputError(f"{path}:{number}: {quoted[:40]!r} has the quotation marks of CSV; {remedy}")
+    if any(map(SPREADSHEET.fullmatch, texts)):
+        note_once(f"{path}: sentences between quotation marks, which a spreadsheet adds, are read with them")
     return TaskRow(number, tag, value, tuple(" ".join(str(text).split()) for text in texts))
 
 

@@ -146,12 +146,23 @@ def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path
     (PAIRS.replace("split", "score\tsplit", 1), "both label and score; write the file with one of them"),
     (PAIRS.replace("b  no", "", 1), r"more.tsv:2: expected split .*, and sentence2 of a pair"),
     (PAIRS.replace("dev\tyes", "dev\tmaybe"), r"more.tsv:5: label 'maybe' is not among"),
+    (PAIRS.replace("dev\t", "train\t"), "no line of split va; train .tr., dev .va. and test .te. have some"),
+    (PAIRS.replace("split", "Split", 1), "more.tsv:1: expected tr, .*, or names as split, label and sentence"),
     (PAIRS.replace("b  no", '"he said ""no"""', 1), r"more.tsv:2: '\"he said .* the quotation marks of CSV; write"),
 ])  # fmt: skip
 def test_a_table_that_is_no_task_names_the_line(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "more.tsv").write_text(text)
     with pytest.raises(InputError, match=said):
         with_more(tmp_path)
+
+
+def test_quotation_marks_that_a_spreadsheet_adds_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    (tmp_path / "more.tsv").write_text(PAIRS.replace("b  no", '" a , b "', 1))
+    with_more(tmp_path)
+    assert "spreadsheet" not in capsys.readouterr().err
+    (tmp_path / "more.tsv").write_text(PAIRS.replace("b  no", '"a, b"', 1))
+    with_more(tmp_path)
+    assert "between quotation marks, which a spreadsheet adds" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("label", ["NaN", "null", '["yes"]', '{"yes": 1}'])
