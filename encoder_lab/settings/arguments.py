@@ -84,7 +84,7 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
         files = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.yaml")}
         choices = sorted(name for name, path in files.items() if "not a choice" not in description(path))
         for choice in filter(None, names(value)):
-            if choice not in ("null", *choices) and not any(letter in choice for letter in "(*$"):
+            if choice not in choices and not any(letter in choice for letter in "(*$"):
                 raise InputError(f"{group}={choice}: {unknown('choice', choice, choices)}")
 
 
