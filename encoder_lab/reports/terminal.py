@@ -67,7 +67,7 @@ def _selectivities(title: str, rows: Sequence[ProbeRow], more: Sequence[ProbeRow
     if not shown:
         return
     lines = []
-    for row in rows:
+    for row in (row for row in rows if f"{row.task} {CONTROL} per {shown[0]}" in controls):  # not one class alone
         cells = [_accuracy(row)]
         for other in (controls[f"{row.task} {CONTROL} per {per}"] for per in shown):
             assert row.answers

@@ -142,6 +142,8 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
     text = measures("m", [task_row], rows)
     assert f" {paired.difference:.1f} ±{(paired.high - paired.low) / 2:.1f}" in text
     assert all(name in text for name in ("probing", "selectivity", "bits", "gain over bov"))
+    constant = replace(task_row, task="Constant", seconds=0.0)  # it has one class, so no control task
+    assert measures("m", [task_row, constant], rows) == text
 
 
 def test_an_mlp_is_needed_for_its_code_and_classes_for_any(recwarn: pytest.WarningsRecorder) -> None:
