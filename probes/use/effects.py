@@ -51,11 +51,12 @@ class Erasures:
     def random(self, on: Task | str, examples: int, rank: int, draws: int) -> list[Effect]:
         """The effects of erasing `rank` random directions of the whitened space; one list for all properties.
 
-        A task gives one effect for each draw. An objective gives one for `TURNS` draws: each is measured on its share
-        of the examples.
+        A task gives one effect for each draw. An objective gives one for each part of at most `TURNS` draws, all of
+        about the same size: a draw is measured on its share of the examples.
         """
         drawn = [erase_random(self.whitening, rank, draw) for draw in range(draws)]
-        shared = [InTurn(drawn[first : first + TURNS]) for first in range(0, draws, TURNS)]
+        turns = -(-draws // TURNS)
+        shared = [InTurn(drawn[first::turns]) for first in range(turns)]
         changes: Sequence[VectorChange] = shared if isinstance(on, str) else drawn
         return [
             self._once((_name(on), rank, number), lambda change=change: self.effect(on, examples, change))  # type: ignore[misc]
