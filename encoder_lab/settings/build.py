@@ -81,14 +81,15 @@ def build(described: Any, **more: Any) -> Any:
     if not isinstance(described, Mapping):
         return described
     deep = described.get("_recursive_", True)
-    arguments = {key: build(value) if deep else value for key, value in described.items() if key not in OF_HYDRA}
+    own = {key: value for key, value in described.items() if key not in OF_HYDRA and key not in more}
+    arguments = {key: build(value) if deep else value for key, value in own.items()}
     if CLASS not in described:
         return arguments
     called = named(str(described[CLASS]))
     if described.get("_partial_"):
         return partial(called, **arguments, **more)
     try:
-        return called(**{**arguments, **more})
+        return called(**arguments, **more)
     except (InputError, OSError):
         raise
     except Exception as error:  # the class may be of the user or of a library

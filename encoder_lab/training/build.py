@@ -15,9 +15,7 @@ from datamodules.word_vectors.store import RunVectors
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
-from encoder_lab.settings.build import build as instantiate
 from encoder_lab.settings.build import named
-from encoder_lab.settings.known import CLASS
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
@@ -58,7 +56,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     if accelerator(settings.trainer.accelerator) == "cpu" and precision in ("16-mixed", "16", 16):
         raise InputError(f"trainer.precision={precision}: on a CPU Lightning takes bf16-mixed; give that, or a GPU")
     described = settings.objective.arguments.get("optimizer")
-    optimizer = {"optimizer": trainable(instantiate(described), described[CLASS], device)} if described else {}
+    optimizer = {"optimizer": trainable(described, device)} if described else {}
     corpus = settings.corpus.build()
     cache = Path(settings.cache)
     cache_digests_in(cache)

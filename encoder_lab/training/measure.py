@@ -89,8 +89,7 @@ def _built(config: Mapping[str, Any], device: str) -> tuple[Objective, Generated
     table = np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32)
     embedding = WordEmbedding(table, freeze=config["embeddings"]["freeze"])
     encoder = build(config["encoder"], input_dim=WIDTH)
-    make = described["optimizer"]
-    optimizer = trainable(build(make), make[CLASS], device)
+    optimizer = trainable(described["optimizer"], device)
     module = build(described, encoder=encoder, embedding=embedding, seed=1, data=data, optimizer=optimizer).to(device)
     module.log_score = lambda *_, **__: None
     return module, data

@@ -9,16 +9,21 @@ import torch
 from torch import nn
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.build import build
+from encoder_lab.settings.known import CLASS
 from objectives.objective import MakeOptimizer
 
 OTHER_STEPS = {"fused", "foreach", "differentiable"}  # of which an optimiser of torch takes one
 
 
-def trainable(make: Any, target: str, device: str) -> MakeOptimizer:
+def trainable(described: Mapping[str, Any], device: str) -> MakeOptimizer:
     """An optimiser that waits for its weights, `fused` where it can be. Raises InputError where it cannot train here.
 
-    `make` is the partial call that settings describe, `target` the path of its class there.
+    `described`: its settings, with the class as `_target_`.
     """
+    if not (target := described.get(CLASS)):
+        raise InputError(f"objective.optimizer={dict(described)}: give {CLASS} with it, as torch.optim.Adam")
+    make: Any = build({**described, "_partial_": True})
     may_fuse = "fused" in signature(make.func).parameters and not OTHER_STEPS & make.keywords.keys()
     if may_fuse and not _error(fused := partial(make, fused=True), device):
         return fused

@@ -9,7 +9,6 @@ import pytorch_lightning as pl
 import torch
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import build
 from encoder_lab.training.optimizers import trainable
 from tests.conftest import Lab
 from tests.parts import Parts, fit, trainer_in
@@ -24,8 +23,8 @@ OTHERS = {"LBFGS": "closure", "SparseAdam": "dense gradients", "Muon": "2D param
 
 def prepared(name: str, **settings: Any) -> Any:
     """The optimiser of a run with these settings, to be called with weights."""
-    described = {"_target_": f"torch.optim.{name}", "_partial_": True, "lr": 0.01, **settings}
-    return trainable(build(described), described["_target_"], "cpu")
+    described = {"_target_": f"torch.optim.{name}", "lr": 0.01, **settings}
+    return trainable(described, "cpu")
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -69,6 +68,11 @@ class StopsAfter(pl.Callback):
 def test_a_setting_that_an_optimiser_refuses_is_named(name: str, settings: dict[str, Any], culprit: str) -> None:
     with pytest.raises(InputError, match=rf"^objective\.optimizer\.{culprit}: "):
         prepared(name, **settings)
+
+
+def test_an_optimiser_without_a_class_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^objective\.optimizer=\{'lr': 1\}: give _target_ with it"):
+        trainable({"lr": 1}, "cpu")
 
 
 def test_another_step_of_torch_is_taken_where_the_user_asks_for_it() -> None:
