@@ -303,7 +303,7 @@ def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
     evidence = evidence_of(models(*runs))
     assert [m.probing["WC"].score for m in evidence.curves[NMT_FR]] == [53, 54, 55, 56]
     assert [m.bleu for m in evidence.curves[NMT_FR]] == [None, 5, 8, 7]
-    assert panel(*models(*runs), "probing", "mlp", "").own.x == [1, 2, 3]
+    assert panel(*models(*runs), "probing", "mlp", "").own.x == [1, 2]  # at 3 it would be the mean of one seed alone
 
 
 EPOCHS, READERS = st.sampled_from([0, 1, 2, 3, 0.25, 1.5, 5]), st.sampled_from(["mlp", "logreg"])
