@@ -78,7 +78,7 @@ class DevVectors:
                 self._vectors[part] = [_vectors(module, batch) for batch in batches]
             counts = []
             for batch, vectors in zip(batches, self._vectors[part], strict=True):
-                changed = (OnlyVector(torch.cat([*map(change, sides)] if change else sides)) for sides in vectors)
+                changed = (OnlyVector(torch.cat(list(map(change, sides) if change else sides))) for sides in vectors)
                 with _encoding(module, lambda _, changed=changed: next(changed)):
                     counts.append(module.examine(move_data_to_device(batch, module.device), decode))
         whole = {name: np.concatenate([count[name].double().cpu().numpy() for count in counts]) for name in counts[0]}

@@ -60,7 +60,7 @@ def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list
 def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: str) -> ModelUse:
     known = _known(model, epoch, classifier)
     properties = [
-        _property(name, rows[name], known.get(name) or known.get(name.rpartition(" in ")[0], ()))
+        _property(name, rows[name], known.get(name, known.get(name.rpartition(" in ")[0], ())))
         for name in in_order(list(rows))
     ]
     properties.sort(key=lambda use: -use.rise[0])
