@@ -59,13 +59,13 @@ def command(cell: StudyCell, study: Path, begun: bool) -> list[str]:
 
 
 def refuse_other_settings(cell: StudyCell, study: Path) -> None:
-    """Raises InputError if a cell was begun with other settings. Folders of earlier versions have no settings.txt."""
+    """Raises InputError if a cell has results of other settings. Folders of earlier versions have no settings.txt."""
     path = study / cell.name / SETTINGS
-    if path.exists():
+    if path.exists() and [entry.name for entry in path.parent.glob("[!.]*")] != [SETTINGS]:
         begun, now = _last_of_each(path.read_text(encoding="utf-8").splitlines()), _last_of_each(cell.overrides)
         changes = [f"with {text}" for text in sorted(begun - now)] + [f"without {text}" for text in sorted(now - begun)]
         if changes:
-            remedy = "give the settings it had, or study_dir= another folder"
+            remedy = "give the settings it had, remove this folder, or study_dir= another folder"
             raise InputError(f"{path.parent}: begun {' and '.join(changes)}; {remedy}")
 
 

@@ -30,7 +30,7 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     launcher = [text for text in arguments if text.startswith(LAUNCHER)]
     more = [text for text in arguments if text.split("=")[0] not in OWN and text not in launcher]
     for text in more:
-        if text.startswith(("hydra.", "hydra/", "resume=")):
+        if text.startswith(("-", "hydra.", "hydra/", "resume=")):
             raise InputError(f"{text}: has no effect on a study; give study_dir=, hydra/launcher= or hydra.launcher.*=")
     dry_run = options.get("dry_run", NO[0])
     if dry_run.lower() not in (*YES, *NO):

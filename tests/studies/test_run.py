@@ -227,6 +227,8 @@ def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path,
     assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in said
     assert not (tmp_path / "results" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
     assert (tmp_path / "results" / "untrained" / "bilstm_last" / DONE).exists()
+    fixed = tiny(tmp_path, lab, (text + EVALUATIONS).replace("nonsense", "bov"))
+    assert run_study(tmp_path, "tiny", fixed) == 0  # what had no result yet may change
 
 
 def test_a_study_has_failed_where_a_report_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,6 +324,7 @@ def test_a_command_names_a_study_or_none() -> None:
 WRONG = {"dry_run=maybe": "give true or false", "dry_run": "give true or false", "hydra/launcher=nonsense": "launcher"}
 WRONG |= {"trainer.max_epoch=3": "trainer.max_epoch", "seed=abc": "seed"}  # in all cells, and said once
 WRONG |= {"hydra.launcher.n_jobs=2": "n_jobs", "hydra.run.dir=x": "dir", "resume=x": "resume"}
+WRONG |= {"--config-dir=x": "--config-dir=x: has no effect on a study"}
 
 
 @pytest.mark.parametrize("wrong", WRONG)
