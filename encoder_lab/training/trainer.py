@@ -1,7 +1,7 @@
 """Lightning's trainer with our callbacks, and the fit from the start or from the last checkpoint."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from pytorch_lightning.plugins.environments import LightningEnvironment
 from datamodules.base import ResumableData
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.build import build
+from encoder_lab.settings.known import CLASS
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.training.checkpoints import (
     LAST,
@@ -72,20 +73,29 @@ def build_trainer(
     bar: list[pl.Callback] = [CountsSteps()] if trainer.enable_progress_bar else []
     if not lines:
         bar = [EpochsFrom1(1 if device == "cpu" else EVERY)]  # it shows the loss: a GPU waits for that
+    own, loggers = _own("callbacks", trainer.callbacks), _own("logger", trainer.logger)
     environment = [LightningEnvironment()] if trainer.alone else []  # the variables of a SLURM shell do not count then
     return build(
-        {**trainer.written, "callbacks": [], "logger": [], "strategy": None},
+        {CLASS: "pytorch_lightning.Trainer", **trainer.written},
         accelerator=device,
         strategy=strategy(build(trainer.strategy), trainer.several_devices, module),
         default_root_dir=run,
         enable_progress_bar=not lines,
-        logger=[*loggers_of(settings.loggers, settings.written, run), *build(trainer.logger or [])],
+        logger=[*loggers_of(settings.loggers, settings.written, run), *loggers],
         callbacks=[
             *(StopsOnInterrupt(), *bar, reached, finite, settings.schedule.build(), *ends, record),
-            *(*build(trainer.callbacks or []), probing, *shown, weights, within, best, last),
+            *(*own, probing, *shown, weights, within, best, last),
         ],
         plugins=[AtomicCheckpoints(), *environment],
     )
+
+
+def _own(name: str, described: Sequence[Any] | None) -> list[Any]:
+    """The objects that the user adds to the trainer. Raises InputError for settings that are not of a class."""
+    for one in described or ():
+        if not isinstance(one, Mapping) or CLASS not in one:
+            raise InputError(f"trainer.{name}: {one} has no class; give it as {CLASS}")
+    return build(described or [])
 
 
 def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: ProbingCallback, run: Path) -> None:

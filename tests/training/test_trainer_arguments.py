@@ -71,6 +71,12 @@ def test_an_argument_of_the_trainer_works(trial: Any, settings: dict[str, Any]) 
     assert trial(**settings) is None
 
 
+@pytest.mark.parametrize("settings", [{"callbacks": [5]}, {"logger": [{"a": 1}]}], ids=str)
+def test_what_the_user_adds_has_a_class(trial: Any, settings: dict[str, Any]) -> None:
+    ((name, (wrong,)),) = settings.items()
+    assert trial(**settings).strip() == f"error: trainer.{name}: {wrong} has no class; give it as _target_"
+
+
 def test_a_precision_that_would_be_another_one_here_is_refused(trial: Any) -> None:
     assert trial(accelerator="cpu", precision="16-mixed").startswith("error: trainer.precision=16-mixed: on a CPU")
 
