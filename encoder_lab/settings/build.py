@@ -47,10 +47,16 @@ def made(settings_class: type[T], plain: Mapping[str, Any]) -> T:
     return settings_class(**{name: _made(hints[name], values[name]) for name in names})
 
 
-def lacking(settings_class: type, plain: Mapping[str, Any]) -> list[str]:
-    """The settings that must be in a config.yaml and are not; with suite=[] it has no suites."""
-    needed = [f.name for f in fields(settings_class) if f.default is MISSING and f.default_factory is MISSING]
-    return [name for name in needed if name not in plain and name != "suites"]
+def lacking(settings_class: type, plain: Mapping[str, Any], above: str = "") -> list[str]:
+    """The settings without a default that are not there; with suite=[] there are no suites."""
+    hints, names = get_type_hints(settings_class), []
+    for each in fields(settings_class):
+        inside, needed = plain.get(each.name), each.default is MISSING and each.default_factory is MISSING
+        if each.name not in plain and needed and each.name != "suites":
+            names.append(f"{above}{each.name}")
+        elif isinstance(hint := hints[each.name], type) and is_dataclass(hint) and isinstance(inside, Mapping):
+            names += lacking(hint, inside, f"{above}{each.name}.")
+    return names
 
 
 def _made(hint: Any, value: Any) -> Any:

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple, TypeGuard, get_args, get_origin, get_type_hi
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from encoder_lab.errors import InputError, printable, shortened
+from encoder_lab.settings.build import lacking
 from encoder_lab.settings.command_line import fail
 from encoder_lab.settings.declared import CLASS, Parameter, parameters
 from encoder_lab.settings.known import OF_HYDRA, PART, no_such_setting
+from encoder_lab.settings.run import EvaluationSettings, RunSettings
 from encoder_lab.settings.run_settings import flat
 from encoder_lab.settings.without_effect import without_effect
 
@@ -40,7 +42,9 @@ def check(
     """Ends the program with a line for each mistake. `arguments`: of a new run; each setting must have an effect."""
     wrong = mistakes(program, settings, referred)
     if arguments is not None and not wrong:
-        wrong = without_effect(program, settings, arguments)
+        missing = lacking({"train": RunSettings, "evaluate": EvaluationSettings}[program], settings)
+        wrong = [f"{name}: missing; leave out what removes it, ~{name}" for name in missing]
+        wrong = wrong or without_effect(program, settings, arguments)
     if statuses := list(map(fail, wrong)):
         raise SystemExit(statuses[0])
 

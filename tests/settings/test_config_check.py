@@ -98,6 +98,13 @@ def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings: str, r
     assert mistakes(composed(*settings.split())) == [f"{wrong}: give {rule}"]
 
 
+@pytest.mark.parametrize("name", ["datamodule", "probes", "probes.classifier"])
+def test_what_a_run_needs_and_the_command_removes_is_named(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        check.check("train", plain(composed(f"~{name}")), (), [])
+    assert capsys.readouterr().err == f"error: {name}: missing; leave out what removes it, ~{name}\n"
+
+
 def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
     (message,) = mistakes(composed("probes=trees", "probes.paths=data/treebank"))
     assert message == "probes.paths=data/treebank: give a list in brackets, as [data/treebank]"
