@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from datamodules.corpora.on_disk import OnDisk, aligned
+from datamodules.corpora.on_disk import OnDisk, aligned, text_files
 from datamodules.corpus import Corpus, Split
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
@@ -56,6 +56,7 @@ class Parallel(Corpus):
         for path in self._paths():
             if not path.is_file():
                 raise InputError(f"{path}: no such file (corpus=parallel)")
+            text_files(path, (".txt",))  # refuses a file of columns
         check_language(source_language, "corpus.source_language")
         check_language(target_language, "corpus.target_language")
         self.source_language, self.target_language = source_language, target_language

@@ -23,6 +23,8 @@ def advised(error: Exception) -> str:
     override = ambiguous[1] if ambiguous else str(getattr(error, "override", ""))
     key, equals, value = override.partition("=")
     if equals and re.fullmatch(r"[\w.+@/]+", key):
+        if value.startswith("~/"):
+            return f"{override}: the shell leaves ~ as it is after a key with a dot; write {key}=$HOME{value[1:]}"
         if value[:1] in "[{":
             return f"{override}: not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"
         each = "; for a run of each value add -m" if ambiguous else ""

@@ -3,6 +3,7 @@
 import gzip
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from datamodules.corpora.held_out import DocumentCorpus, split_of
 from datamodules.corpora.inference_files import MultiNli, Snli
 from datamodules.corpora.markdown import Markdown
 from datamodules.corpora.multi30k import Multi30k
+from datamodules.corpora.parallel import Parallel
 from datamodules.corpora.plain_text import PlainText
 from datamodules.corpora.sick import Sick
 from datamodules.corpora.trees import Trees
@@ -122,6 +124,15 @@ def test_a_corpus_with_published_splits_has_no_probe_split(reader: type[Corpus],
     view = corpus.sentences if reader is Multi30k else corpus.inference
     with pytest.raises(InputError, match="no probe split"):
         next(iter(view("probe")))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.tsv", "a.csv.gz"])
+def test_a_file_of_columns_is_no_plain_text(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text('{"text": "a"}\n')
+    file = str(tmp_path / name)
+    for reader in (partial(Parallel, target=file, target_language="fr"), lambda root: PlainText(root).files()):
+        with pytest.raises(InputError, match=r"has columns; write .* ends in \.txt"):
+            reader(file)
 
 
 def test_too_few_documents_for_a_held_out_split_are_refused(tmp_path: Path) -> None:

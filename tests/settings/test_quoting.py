@@ -68,6 +68,7 @@ def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key: str, pa
     ("objective.head=mlp", "no such setting; these have: objective=nli"),
     ("corpus.held_out=10", "corpus=parallel, corpus=text, corpus=trees, corpus=wikipedia"),
     ("probes.tasks=[a=b]", "not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"),
+    ("corpus.root=~/text", "after a key with a dot; write corpus.root=$HOME/text"),
     ("foo", "foo: settings are written key=value; see --help"),
 ])  # fmt: skip
 def test_no_hint_of_hydra_leads_into_a_refusal(argument: str, message: str) -> None:
