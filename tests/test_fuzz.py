@@ -63,7 +63,7 @@ def test_published_probing_files(tmp_path: Path, content: bytes) -> None:
         given = sum(len(split.sentences) for split in (task.train, task.dev, task.test))
         assert given == len(lines_in(path.read_bytes()))
 
-    read_or_refused_by_line(read, path, content, "empty|cut off|only one label|not among the training labels")
+    read_or_refused_by_line(read, path, content, "empty|no line of split|only one label|not among the training labels")
 
 
 @pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
