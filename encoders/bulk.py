@@ -1,7 +1,7 @@
 """Any number of sentences from files to shards of vectors: on all cores or GPUs of a machine, or of a cluster of Ray.
 
-A shard is written atomically and its name says its rows, so that a command that was killed continues with the shards
-that are missing. Only the shards that are being made are in memory.
+A shard is written atomically, its name says its rows, and a hidden file next to it has its hash, so that a command that
+was killed continues with the shards that are missing or damaged. Only the shards that are being made are in memory.
 """
 
 import json
@@ -58,6 +58,9 @@ class Shard(NamedTuple):
 
     def path(self, job: Job) -> Path:
         return job.out / f"{self.first:012}-{self.first + self.rows - 1:012}.{job.format}"
+
+    def hash_path(self, job: Job) -> Path:
+        return job.out / f".{self.path(job).name}.sha256"
 
 
 class EncodedRows(NamedTuple):
@@ -127,6 +130,19 @@ def _counts(path: Path, wanted: dict[str, Any]) -> list[int]:
     return counts
 
 
+def missing(job: Job, shards: Sequence[Shard]) -> list[Shard]:
+    """The shards that are not there as they were written."""
+    complete = parallel_map(partial(is_complete, job), shards, chunk=16)
+    checked = Progress(complete, total=len(shards), desc="checking", unit=" shards", leave=False)
+    return [shard for shard, is_there in zip(shards, checked, strict=True) if not is_there]
+
+
+def is_complete(job: Job, shard: Shard) -> bool:
+    """Whether a shard is there with the bytes that were written."""
+    path, written = shard.path(job), shard.hash_path(job)
+    return path.is_file() and written.is_file() and content_of(path).encode() == written.read_bytes()
+
+
 def encode_here(job: Job, shards: Iterable[Shard], processes: int) -> Iterator[EncodedRows]:
     """Encode shards in processes of this machine; this one reads the files."""
     try:
@@ -183,4 +199,6 @@ def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequen
             rows = pyarrow.array(np.arange(shard.first, shard.first + shard.rows))
             column = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.ravel()), encoder.dim)
             write_table(pyarrow.table({"row": rows, "vector": column}), file, compression="none", use_dictionary=False)
+        file.flush()
+        shard.hash_path(job).write_text(content_of(Path(file.name)), encoding="ascii")
     return EncodedRows(shard.rows, encoder.coverage.words, encoder.coverage.unknown)

@@ -121,7 +121,7 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     from torch.cuda import device_count  # starts nothing on a GPU, so that processes can be forked
     from tqdm import tqdm
 
-    from encoders.bulk import EncodedRows, Job, encode_here, plan
+    from encoders.bulk import EncodedRows, Job, encode_here, missing, plan
     from encoders.load import find_checkpoint
 
     checkpoint = find_checkpoint(Path(settings.positional[0]))
@@ -132,17 +132,19 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     allow = tuple(settings.allow or ())
     job = Job(str(checkpoint), settings.out.absolute(), column, form, settings.raw, rows, gpus, threads, allow)
     shards = plan(job, files, checkpoint)
-    missing = [shard for shard in shards if not shard.path(job).exists()]
-    total, left = (sum(shard.rows for shard in some) for some in (shards, missing))
+    needed = missing(job, shards)
+    if damaged := [shard.path(job).name for shard in needed if shard.path(job).exists()]:
+        print(f"{settings.out}: {len(damaged):,} shards cut off or changed, made again: {damaged[0]}", file=sys.stderr)
+    total, left = (sum(shard.rows for shard in some) for some in (shards, needed))
     read, began = EncodedRows(0, 0, 0), time.monotonic()
     pause = 0.5 if sys.stderr.isatty() else 30  # seconds between two lines of progress
     with tqdm(total=total, initial=total - left, unit=" sentences", unit_scale=True, mininterval=pause) as bar:
         if settings.ray:
             from encoders.on_ray import encode_on_ray
 
-            done = encode_on_ray(job, missing, settings.ray, settings.processes)
+            done = encode_on_ray(job, needed, settings.ray, settings.processes)
         else:
-            done = encode_here(job, missing, processes)
+            done = encode_here(job, needed, processes)
         for shard in done:
             read = EncodedRows(*map(sum, zip(read, shard, strict=True)))
             bar.update(shard.rows)

@@ -10,7 +10,7 @@ from typing import Any
 
 from datamodules.rows import read_rows
 from encoder_lab.errors import InputError, first_line
-from encoders.bulk import EncodedRows, Job, Shard, encode_shard, loaded
+from encoders.bulk import EncodedRows, Job, Shard, encode_shard, is_complete, loaded
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 10.0  # seconds
@@ -26,7 +26,7 @@ class ShardWorker:
     def __call__(self, row: dict[str, Any]) -> dict[str, int]:
         """Make a shard that is missing; one is there already if its worker was lost afterwards."""
         shard = Shard(Path(row["file"]), int(row["skip"]), int(row["rows"]), int(row["first"]))
-        if shard.path(self.job).exists():
+        if is_complete(self.job, shard):
             return EncodedRows(shard.rows, 0, 0)._asdict()
         texts = list(islice(read_rows(shard.file, self.job.column, shard.skip), shard.rows))
         return encode_shard(self.job, self.encoder, shard, texts)._asdict()
