@@ -230,8 +230,8 @@ def _mean_point(runs: Sequence[Interval]) -> Point:
 
 
 def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
-    """The answers of all seeds, in the order of these; none if one is unknown."""
-    answers = tuple(row.answers for row in sorted(rows, key=lambda row: row.seed) if row.answers)
+    """The answers of all seeds; none if one is unknown."""
+    answers = tuple(row.answers for row in rows if row.answers)
     return answers if len(answers) == len(rows) else ()
 
 

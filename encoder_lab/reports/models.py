@@ -87,13 +87,13 @@ class ReportedModel:
 
 
 def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
-    """Runs grouped into models, in the given order; models of one encoder come together."""
+    """Runs grouped into models, in the given order; models of one encoder come together, and seeds in their order."""
     joined = with_evaluations(runs)
     times = Counter((identity(run), _seeds(run)) for run in joined)
     copies = [run.evaluated if times[identity(run), _seeds(run)] > 1 else "" for run in joined]  # are not two seeds
     groups = grouped(((identity(run), copy), run) for run, copy in zip(joined, copies, strict=True))
     models = [
-        ReportedModel(*names, variant, group)
+        ReportedModel(*names, variant, sorted(group, key=lambda run: [seed.zfill(20) for seed in _seeds(run)]))
         for names, alike in grouped((_names(group[0]), group) for group in groups.values()).items()
         for group, variant in zip(alike, _variants(alike), strict=True)
     ]

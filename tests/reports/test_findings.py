@@ -25,7 +25,7 @@ from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import compare
 from probes.task import Items
 from report import main
-from tests.reports.small_runs import evaluation_of, finding_of, models, run_of, with_rows, with_settings
+from tests.reports.small_runs import evaluation_of, finding_of, models, of_a_run, run_of, with_rows, with_settings
 
 MAX = "BiLSTM-max"
 NMT_FR = (MAX, "NMT En-Fr")
@@ -215,13 +215,16 @@ def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path: Pat
     assert comparison.paired == paired
 
 
-def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_path: Path) -> None:
+@pytest.mark.parametrize("evaluated", [False, True])
+def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_path: Path, evaluated: bool) -> None:
     pairs = [(np.roll(RIGHT[0], seed), np.roll(RIGHT[1], seed)) for seed in range(3)]
     folders = [
-        run_with_answers(tmp_path / f"{encoder} {place}", encoder, right, f"t{seed}", seed)
+        run_with_answers(tmp_path / f"{encoder} {place}", encoder, right, f"t{seed}", 1 if evaluated else seed)
         for seed, pair in enumerate(pairs)
         for encoder, right, place in zip(("bilstm_max", "bilstm_last"), pair, (seed, 9 - seed), strict=True)
     ]
+    if evaluated:  # the seed of the evaluation is that of the classifiers, and the same for all
+        folders = [with_settings(f, f"model: r{at // 2}\n{of_a_run(at // 2)}") for at, f in enumerate(folders)]
     expected = compare(RIGHT[0], RIGHT[1])
     comparison = wc_of_max_and_last(*sorted(folders))
     assert comparison.half == pytest.approx((expected.high - expected.low) / 2)
