@@ -82,8 +82,9 @@ class Change(NamedTuple):
 def odd_man_out(pool: Pool, sizes: Sizes) -> TaskDraft:
     """Has one noun or verb been replaced by another (C), or is the sentence as it was (O)?
 
-    The replacement has the same part of speech. Its bigrams with both neighbours have log-frequencies comparable to
-    those of the original word, counted without the sentence itself. Each replacement word is used in one split only.
+    The replacement has the same part of speech and the same capitals. Its bigrams with both neighbours have
+    log-frequencies comparable to those of the original word, counted without the sentence itself. Each replacement word
+    is used in one split only.
     Sentences without a possible replacement are neither C nor O.
     """
     replacing = _Replacing(pool, sizes)
@@ -126,6 +127,7 @@ class _Replacing:
         self.tag = np.full(width, -1)  # most frequent tag of each word that may be a replacement, else -1
         self.home = np.zeros(width, dtype=np.int64)  # its split
         self.frequency = np.zeros(width)
+        self.capitals = np.array([_capitals(word) for word in self.bigrams.words])
         for word, counts in tagged.items():
             [(tag, _)] = counts.most_common(1)
             if tag in pool.tags.replaced and counts.total() >= LEAST and _replaceable(word, pool.tags):
@@ -155,7 +157,7 @@ class _Replacing:
             left = int(self.bigrams.count(before, old)) - inside[before, old]
             right = int(self.bigrams.count(old, after)) - inside[old, after]
             able = self._able(self.tags.index(s.tags.split(" ")[i]), home, before, after, left, right, random)
-            able = able[able != old]
+            able = able[(able != old) & (self.capitals[able] == self.capitals[old])]
             if len(able):
                 [new] = _draw(able, np.cumsum(self.frequency[able]), 1, random).tolist()
                 text = " ".join([*words[:i], self.bigrams.words[new], *words[i + 1 :]])
@@ -188,6 +190,11 @@ def _draw(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np
 
 def _replaceable(word: str, tags: TagSet) -> bool:
     return is_word(word) and word.lower() not in tags.auxiliaries and len(word) > 1
+
+
+def _capitals(word: str) -> int:
+    """0 without a capital in front, 1 with one, 2 in capitals altogether."""
+    return word[:1].isupper() + word.isupper()
 
 
 def _near(counts: np.ndarray, count: int) -> np.ndarray:

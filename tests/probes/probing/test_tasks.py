@@ -27,7 +27,7 @@ from probes.probing.build.tags import ENGLISH
 from probes.probing.build.universal import UD_TASKS, build_universal
 from probes.task import Items
 from tests.probes.probing.tiny_treebank import tiny_treebank
-from tests.probes.probing.tiny_trees import tiny_trees
+from tests.probes.probing.tiny_trees import NOUNS, tiny_trees
 
 SIZES = Sizes(240, 60, 60)
 TREES = tiny_trees(4000)
@@ -202,6 +202,17 @@ def _comparable(counts: Counter, old: list[str], new: list[str], i: int) -> bool
         abs(math.log1p(counts[tuple(a)] - here[tuple(a)]) - math.log1p(counts[tuple(b)])) <= COMPARABLE
         for a, b in zip(*sides, strict=True)
     )
+
+
+def test_no_capital_letter_inside_a_sentence_gives_a_replacement_away() -> None:
+    trees = []
+    for number in range(600):
+        rare = "".join("abcdefghij"[int(digit)] for digit in f"{number}")
+        first, second = NOUNS[number % 21].capitalize(), NOUNS[number % 20]
+        rest = f"(VP (VBP see) (NP (JJ {rare}) (NNS {second})) (ADVP (RB {rare}ly)))"
+        trees.append(f"(ROOT (S (NP (NNS {first})) {rest} (. .)))")
+    somo = build_tasks(numbered(trees), Sizes(60, 12, 12), ["SOMO"]).tasks[0]
+    assert all(s[1:] == s[1:].lower() for s in somo.train.sentences)
 
 
 def test_coordinations_are_balanced_in_clause_length(built: BuiltTasks) -> None:
