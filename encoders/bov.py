@@ -25,5 +25,5 @@ class BagOfVectors(Encoder):
         states = embedded * words
         if self.pooling == "sum":
             return Encoded(states.sum(1), states)
-        known = (words & (embedded != 0).any(2, keepdim=True)).sum(1).clamp_min(1)
-        return Encoded(states.sum(1) / known, states)
+        counts = (words & (embedded != 0).any(2, keepdim=True)).sum(1).clamp_min(1)
+        return Encoded(states.sum(1) / counts, states)

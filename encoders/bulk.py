@@ -75,15 +75,15 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
     """All shards of a job. Raises InputError if the folder has shards of other files, settings, weights or code."""
     cache_digests_in(job.out / DIGESTS)
     contents = parallel_map(content_of, files, chunk=1)
-    read = Progress(zip(files, contents, strict=True), total=len(files), desc="reading", unit=" files", leave=False)
-    wanted = {
+    hashed = Progress(zip(files, contents, strict=True), total=len(files), desc="reading", unit=" files", leave=False)
+    expected = {
         **_encoder_state(checkpoint, job.allow),
-        "files": [[str(path.resolve()), content] for path, content in read],
+        "files": [[str(path.resolve()), content] for path, content in hashed],
         **{key: getattr(job, key) for key in SAME},
     }
     path, names = job.out / PLAN, [entry.name for entry in job.out.glob("[!.]*")]
     if path.exists() and names != [PLAN]:
-        counts = _counts(path, wanted)
+        counts = _counts(path, expected)
     else:  # a plan without shards binds nobody
         if names not in ([], [PLAN]):
             raise InputError(f"{job.out}: has other files in it; give out= a new folder")
@@ -92,8 +92,8 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
         if not any(counts):
             raise InputError(f"in=: no file has a row; {files[0]} is empty")
         with atomic_write(path) as file:
-            json.dump({**wanted, "counts": counts}, file, indent=1)
-    starts = [sum(counts[:place]) for place in range(len(files))]
+            json.dump({**expected, "counts": counts}, file, indent=1)
+    starts = [sum(counts[:index]) for index in range(len(files))]
     return [
         Shard(file, skip, min(job.rows, count - skip), start + skip)
         for file, count, start in zip(files, counts, starts, strict=True)
@@ -117,11 +117,11 @@ def _encoder_state(checkpoint: Path, allow: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _counts(path: Path, wanted: dict[str, Any]) -> list[int]:
+def _counts(path: Path, expected: dict[str, Any]) -> list[int]:
     """The rows of each file, as they were counted."""
     try:
         written = parse_json(path.read_text(encoding="utf-8"))
-        differ = [key for key in wanted if wanted[key] != written[key]]
+        differ = [key for key in expected if expected[key] != written[key]]
         counts = [int(count) for count in written["counts"]]
     except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
         raise InputError(f"{path}: damaged ({error}); give out= a new folder") from None
@@ -154,10 +154,10 @@ def encode_here(job: Job, shards: Iterable[Shard], processes: int) -> Iterator[E
 
 def _with_texts(job: Job, shards: Iterable[Shard]) -> Iterator[tuple[Shard, list[str]]]:
     """Each shard with its texts; a file is read once."""
-    for file, some in groupby(shards, lambda shard: shard.file):
-        first, *others = some
+    for file, group in groupby(shards, lambda shard: shard.file):
+        first, *rest = group
         texts, row = read_rows(file, job.column, first.skip), first.skip
-        for shard in (first, *others):
+        for shard in (first, *rest):
             yield shard, list(islice(texts, shard.skip - row, shard.skip - row + shard.rows))
             row = shard.skip + shard.rows
 

@@ -31,9 +31,9 @@ class WordRows:
         """The row of each word; UNKNOWN for a word without a vector."""
         rows = self.vocabulary.rows(sentence)
         if self.compose and UNKNOWN in rows:
-            for place, word in enumerate(sentence.split()):
-                if rows[place] == UNKNOWN and word not in SPECIALS:  # as in training
-                    rows[place] = self._new(word, self.compose)
+            for position, word in enumerate(sentence.split()):
+                if rows[position] == UNKNOWN and word not in SPECIALS:  # as in training
+                    rows[position] = self._new(word, self.compose)
         return rows
 
     def _new(self, word: str, compose: Compose) -> int:
@@ -45,12 +45,12 @@ class WordRows:
 
     def vectors(self, rows: np.ndarray) -> Tensor:
         """Vectors (U, E) of ascending rows (U,), on the device of the word vectors."""
-        known = np.searchsorted(rows, len(self.vocabulary))
+        in_vocabulary = np.searchsorted(rows, len(self.vocabulary))
         device = self.embedding.table.device
-        vectors = self.embedding(torch.from_numpy(rows[:known]).to(device))
-        if known == len(rows):
+        vectors = self.embedding(torch.from_numpy(rows[:in_vocabulary]).to(device))
+        if in_vocabulary == len(rows):
             return vectors
-        composed = np.stack([self._composed[row - len(self.vocabulary)] for row in rows[known:]])
+        composed = np.stack([self._composed[row - len(self.vocabulary)] for row in rows[in_vocabulary:]])
         return torch.cat([vectors, torch.from_numpy(composed).to(vectors)])
 
 
@@ -81,7 +81,7 @@ def windows(texts: Ragged, batches: Sequence[np.ndarray]) -> Iterator[Window]:
 
 def _window(texts: Ragged, batches: Sequence[np.ndarray]) -> Window:
     sentences = [texts.ids[texts.offsets[row] : texts.offsets[row + 1]] for batch in batches for row in batch]
-    rows, places = np.unique(np.concatenate([[PADDING], *sentences]), return_inverse=True)
-    more = -len(rows) % MULTIPLE
-    rows = np.concatenate([np.full(more, PADDING), rows])
-    return Window(rows, Ragged(places[1:] + more, np.cumsum([0, *map(len, sentences)])), batches)
+    rows, inverse = np.unique(np.concatenate([[PADDING], *sentences]), return_inverse=True)
+    padding = -len(rows) % MULTIPLE
+    rows = np.concatenate([np.full(padding, PADDING), rows])
+    return Window(rows, Ragged(inverse[1:] + padding, np.cumsum([0, *map(len, sentences)])), batches)

@@ -111,8 +111,8 @@ def encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
         raise InputError("out= is missing: a folder for the shards; see --help")
     if settings.column and not any(map(has_columns, files)):
         raise InputError(f"column={settings.column}: no file of in= has columns or keys, by their names")
-    with locked(settings.out / RUNNING, PATIENCE) as ours:
-        if not ours:
+    with locked(settings.out / RUNNING, PATIENCE) as acquired:
+        if not acquired:
             raise InputError(f"{settings.out}: another process writes there; wait until it ends")
         _encode_files(settings, files)
 
@@ -135,22 +135,22 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     needed = missing(job, shards)
     if damaged := [shard.path(job).name for shard in needed if shard.path(job).exists()]:
         print(f"{settings.out}: {len(damaged):,} shards cut off or changed, made again: {damaged[0]}", file=sys.stderr)
-    total, left = (sum(shard.rows for shard in some) for some in (shards, needed))
-    read, began = EncodedRows(0, 0, 0), time.monotonic()
+    total, remaining = (sum(shard.rows for shard in group) for group in (shards, needed))
+    counts, began = EncodedRows(0, 0, 0), time.monotonic()
     pause = 0.5 if sys.stderr.isatty() else 30  # seconds between two lines of progress
-    with tqdm(total=total, initial=total - left, unit=" sentences", unit_scale=True, mininterval=pause) as bar:
+    with tqdm(total=total, initial=total - remaining, unit=" sentences", unit_scale=True, mininterval=pause) as bar:
         if settings.ray:
             from encoders.on_ray import encode_on_ray
 
-            done = encode_on_ray(job, needed, settings.ray, settings.processes)
+            results = encode_on_ray(job, needed, settings.ray, settings.processes)
         else:
-            done = encode_here(job, needed, processes)
-        for shard in done:
-            read = EncodedRows(*map(sum, zip(read, shard, strict=True)))
+            results = encode_here(job, needed, processes)
+        for shard in results:
+            counts = EncodedRows(*map(sum, zip(counts, shard, strict=True)))
             bar.update(shard.rows)
-    rate = left / (time.monotonic() - began)
-    encoded = f"{total:,} sentences in {len(shards):,} shards, {left:,} of them encoded now, {rate:,.0f} a second"
-    print(f"{encoded}; {read.unknown:,} of {read.words:,} words without a vector", file=sys.stderr)
+    rate = remaining / (time.monotonic() - began)
+    encoded = f"{total:,} sentences in {len(shards):,} shards, {remaining:,} of them encoded now, {rate:,.0f} a second"
+    print(f"{encoded}; {counts.unknown:,} of {counts.words:,} words without a vector", file=sys.stderr)
 
 
 def encode(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
@@ -162,7 +162,7 @@ def encode(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
     from encoders.frozen import Coverage
     from encoders.load import load_encoder
 
-    encoder, read, lines = load_encoder(run, allow=allow), Coverage(), 0
+    encoder, coverage, lines = load_encoder(run, allow=allow), Coverage(), 0
     with scratch() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # reported below, in one line
         path = folder / "vectors.npy"
@@ -170,12 +170,12 @@ def encode(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
             for sentences in chunks(read_sentences(), HELD):
                 vectors.append(encoder.encode(sentences, tokenized))
                 lines += len(sentences)
-                read = Coverage(*map(sum, zip(read, encoder.coverage, strict=True)))
+                coverage = Coverage(*map(sum, zip(coverage, encoder.coverage, strict=True)))
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-    encoded = f"{lines:,} sentences ({read.sentences:,} encoded)"
-    unknown = f"{read.unknown:,} of {read.words:,} words without a vector"
-    print("; ".join(filter(None, [f"{encoded}, {unknown}", read.warning])), file=sys.stderr)
+    encoded = f"{lines:,} sentences ({coverage.sentences:,} encoded)"
+    unknown = f"{coverage.unknown:,} of {coverage.words:,} words without a vector"
+    print("; ".join(filter(None, [f"{encoded}, {unknown}", coverage.warning])), file=sys.stderr)
 
 
 def read_sentences() -> Iterator[str]:

@@ -36,7 +36,7 @@ class Encoder(nn.Module):
         """
         return lambda ids, lengths: self(words[ids], lengths).vector
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
         if "forward" in vars(cls) and "over" not in vars(cls):
             cls.over = Encoder.over  # type: ignore[method-assign]  # an inherited one would not call this `forward`

@@ -82,15 +82,15 @@ def export(
     if out.exists():
         raise InputError(f"out={out}: already there; give a new folder")
     parts = parts_of(path, raw, allow)
-    how = modules_for(parts, modules) if form == SENTENCE_TRANSFORMERS else form
-    write = {"stock": write_stock, "bundled": write_bundled, TORCH: write_torch, ONNX: write_onnx}[how]
-    usage = USAGE[how] + "\nvectors = encoder.encode(" + '["A sentence .", "Another one ."])'
-    limits = limits_of(parts, raw, how)
+    variant = modules_for(parts, modules) if form == SENTENCE_TRANSFORMERS else form
+    write = {"stock": write_stock, "bundled": write_bundled, TORCH: write_torch, ONNX: write_onnx}[variant]
+    usage = USAGE[variant] + "\nvectors = encoder.encode(" + '["A sentence .", "Another one ."])'
+    limits = limits_of(parts, raw, variant)
     with disk_errors(out), temporary(out, folder=True) as work:
         write(parts, work)
         (work / "README.md").write_text(card(parts, usage.format(folder=out.name), limits), encoding="utf-8")
         work.rename(out)
-    print(f"{out}: {how} ({', '.join(sorted(file.name for file in out.iterdir()))})")
+    print(f"{out}: {variant} ({', '.join(sorted(file.name for file in out.iterdir()))})")
     print("\n".join([*limits, "", usage.format(folder=str(out))]))
 
 
@@ -98,14 +98,14 @@ def modules_for(parts: "Parts", modules: str) -> str:
     """ "stock" or "bundled". Raises InputError where stock modules were asked for and cannot be."""
     from encoders.portable.stock import why_not_stock
 
-    why = why_not_stock(parts)
-    if modules == "stock" and why:
-        raise InputError(f"modules=stock: {why}")
-    exact = not why and parts.ngrams is None
+    reason = why_not_stock(parts)
+    if modules == "stock" and reason:
+        raise InputError(f"modules=stock: {reason}")
+    exact = not reason and parts.ngrams is None
     return modules if modules != "auto" else "stock" if exact else "bundled"
 
 
-def limits_of(parts: "Parts", raw: bool, how: str) -> "list[str]":
+def limits_of(parts: "Parts", raw: bool, variant: str) -> "list[str]":
     """What the exported encoder reads, and where its vectors differ from those of the run."""
     from encoders.portable.stock import why_not_stock
 
@@ -114,15 +114,15 @@ def limits_of(parts: "Parts", raw: bool, how: str) -> "list[str]":
         moses += " The text of the run came tokenised: if by other rules, export with raw=false and tokenise by these."
     split = f"{'Raw text' if raw else 'Tokenised text'}: words are separated by spaces."
     reads = [moses if parts.moses else split]
-    if parts.ngrams is not None and how == "stock":
+    if parts.ngrams is not None and variant == "stock":
         reads.append("Unknown words get the zero vector; the run composes them of subwords (modules=bundled does too).")
     elif parts.ngrams is not None:
         reads.append("Words that were not in the text of the run are composed of their character n-grams.")
-        if how == "bundled" and not why_not_stock(parts):
+        if variant == "bundled" and not why_not_stock(parts):
             reads.append("With modules=stock they get the zero vector, and no trust_remote_code is needed.")
     else:
         reads.append("Words that were not in the text of the run get the zero vector.")
-    empty = "not-a-number or infinite values" if how == "stock" and parts.encoder.state_dict() else "zeros"
+    empty = "not-a-number or infinite values" if variant == "stock" and parts.encoder.state_dict() else "zeros"
     return [*reads, f"An empty text gets {empty}; a text is cut after {parts.settings['longest']:,} words."]
 
 

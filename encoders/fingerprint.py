@@ -18,15 +18,15 @@ def code_of_encoder(frozen: FrozenEncoder) -> list[str]:
 
 def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: Iterable[str]) -> str:
     """The same text means the same vectors of these sentences; it reads each weight and word once."""
-    read = (sentence.lower() if frozen.lowercase else sentence for sentence in sentences)
-    words = {word for sentence in read for word in sentence.split()} - set(frozen.vocabulary.words)
+    texts = (sentence.lower() if frozen.lowercase else sentence for sentence in sentences)
+    words = {word for sentence in texts for word in sentence.split()} - set(frozen.vocabulary.words)
     composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}
     vectors = {word: None if vector is None else vector.tobytes().hex() for word, vector in composed.items()}
-    where = str(frozen.embedding.table.device)
+    device = str(frozen.embedding.table.device)
     parts = [
         *code_of_encoder(frozen),
         settings,
-        where,
+        device,
         frozen.bfloat16,
         frozen.lowercase,
         vectors,

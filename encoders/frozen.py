@@ -211,9 +211,9 @@ class FrozenEncoder:
             for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
                 vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, options)
                 rows = by_sentence[begin[chunk] : begin[chunk + 1]]
-                for part in range(0, len(rows), CHUNK):
-                    some = rows[part : part + CHUNK]
-                    target()[some] = vectors[inverse[some] - start]
+                for offset in range(0, len(rows), CHUNK):
+                    portion = rows[offset : offset + CHUNK]
+                    target()[portion] = vectors[inverse[portion] - start]
 
     def _encode_distinct(self, sentences: list[str], bar: Progress, options: _Options) -> np.ndarray:
         """Vectors (N, D), in batches of similar length, the longest first."""
@@ -233,8 +233,8 @@ class FrozenEncoder:
             unknown += (to_device(uses, device) * (word_vectors == 0).all(1)).sum()
             encode = self.encoder.over(word_vectors)
             for rows, (ids, real) in window.batches():
-                places = to_device(torch.from_numpy(rows), device)
-                vectors[places] = encode(to_device(ids, device), to_device(real, device)).float()
+                indices = to_device(torch.from_numpy(rows), device)
+                vectors[indices] = encode(to_device(ids, device), to_device(real, device)).float()
                 bar.update(len(rows))
         bar.update(len(sentences) - len(order))
         cut = sum(len(row) > LONGEST for row in word_rows)

@@ -55,8 +55,8 @@ class GatedConvNet(Encoder):
         if self.positions == "sukhbaatar":
             placed = projected * factors(lengths, embedded.shape[1], self.dim).to(projected.dtype)
         else:
-            places = POSITION_SCALE * positions(embedded.shape[1], self.dim, embedded.device)
-            placed = projected + places.to(projected.dtype)
+            encodings = POSITION_SCALE * positions(embedded.shape[1], self.dim, embedded.device)
+            placed = projected + encodings.to(projected.dtype)
         states = self.dropout(placed) * words  # (B, T, D)
         for convolution in self.convolutions:
             gated = functional.glu(convolution(self._windows(self.dropout(states))), 2)

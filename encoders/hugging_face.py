@@ -55,7 +55,7 @@ class Pretrained:
         modules = read_modules(name) if pooling is None and layers == "last" else None
         self.modules = modules
         self.pooling = modules.pooling if modules else (MODES[pooling or "mean"],)
-        self.above = torch.nn.Sequential(*(modules.above if modules else ())).to(self.device)
+        self.post_pooling = torch.nn.Sequential(*(modules.post_pooling if modules else ())).to(self.device)
         prompts, default = (modules.prompts, modules.prompt) if modules else ({}, "")
         self.prompt = default if prompt is None else prompts.get(prompt, prompt)
         self.longest = _longest(self.tokenizer, self.model, modules)
@@ -142,10 +142,10 @@ class Pretrained:
             self.cut += sum(len(ids) > self.longest for ids in self.tokenizer(full, verbose=False)["input_ids"])
         if not tokens["input_ids"].numel():
             return torch.zeros(len(self.names), len(texts), self.dim)
-        most, rows = int(tokens["input_ids"].max()), self.model.get_input_embeddings().weight.shape[0]
-        if most >= rows:
-            wrong = f"the tokenizer gives token {most}, and the model has only {rows}"
-            raise InputError(f"hf:{self.name}: {wrong}; take both from one folder")
+        largest_id, rows = int(tokens["input_ids"].max()), self.model.get_input_embeddings().weight.shape[0]
+        if largest_id >= rows:
+            problem = f"the tokenizer gives token {largest_id}, and the model has only {rows}"
+            raise InputError(f"hf:{self.name}: {problem}; take both from one folder")
         tokens = tokens.to(self.device)
         hidden = self.model(**tokens, output_hidden_states=True).hidden_states
         states = torch.stack([hidden[number].float() for number in self.layers])  # (L, B, T, D); may be 16 bits
@@ -154,7 +154,7 @@ class Pretrained:
             mask[:, : self._prompt_tokens] = False
         vectors = torch.cat([pooled(states, mask, mode) for mode in self.pooling], -1)
         vectors = vectors.masked_fill(~mask.any(1)[:, None], 0)
-        return self.above(vectors.mean(0, keepdim=True) if self.averaged else vectors)
+        return self.post_pooling(vectors.mean(0, keepdim=True) if self.averaged else vectors)
 
     @cached_property
     def _prompt_tokens(self) -> int:
@@ -169,8 +169,8 @@ def _longest(tokenizer: Any, model: Any, modules: SentenceModules | None) -> int
     for name, module in model.named_modules():  # RoBERTa and its like begin behind the row of padding
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             positions = module.num_embeddings - module.padding_idx - 1
-    own = modules.longest if modules else LONGEST
-    sizes = own, positions, tokenizer.model_max_length
+    modules_limit = modules.longest if modules else LONGEST
+    sizes = modules_limit, positions, tokenizer.model_max_length
     return min((size for size in sizes if isinstance(size, int) and 0 < size < NO_LIMIT), default=LONGEST)
 
 
@@ -184,14 +184,15 @@ def pretrained(
     """
     model = Pretrained(name, layers, pooling, device, work, prompt)
     content = _content(name, model)
-    how = "own modules" if model.modules else model.pooling[0]
-    how = {"mean": "", "lasttoken": ", last"}.get(how, f", {how}") + (f", prompt {model.prompt!r}" if prompt else "")
+    mode = "own modules" if model.modules else model.pooling[0]
+    suffix = {"mean": "", "lasttoken": ", last"}.get(mode, f", {mode}")
+    suffix += f", prompt {model.prompt!r}" if prompt else ""
     return [
         Model(
             Path(name).name,
-            name_of_vectors + how,
+            name_of_vectors + suffix,
             partial(model.named, name_of_vectors),
-            content and key_of(code_of(Pretrained), content, name_of_vectors, how, model.longest, model.prompt),
+            content and key_of(code_of(Pretrained), content, name_of_vectors, suffix, model.longest, model.prompt),
         )
         for name_of_vectors in model.names
     ]

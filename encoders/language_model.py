@@ -63,10 +63,10 @@ class CausalLM:
 
     def _context(self) -> int:
         """The most tokens that the model reads at once."""
-        most = getattr(self.model.config, "max_position_embeddings", None) or 1 << 30
-        if type(most) is not int or most < 2:
-            raise InputError(f"lm:{self.path}: max_position_embeddings is {most!r} in its config.json; {FORMS}")
-        return most
+        positions = getattr(self.model.config, "max_position_embeddings", None) or 1 << 30
+        if type(positions) is not int or positions < 2:
+            raise InputError(f"lm:{self.path}: max_position_embeddings is {positions!r} in its config.json; {FORMS}")
+        return positions
 
     def _special(self, *names: str, otherwise: str = "") -> int:
         """The first of the tokenizer's special tokens that there is. Raises InputError with what to do `otherwise`."""
@@ -88,8 +88,8 @@ class CausalLM:
         """Whether texts can share their beginning. Raises InputError for no causal model or another tokenizer."""
         size = self._vocabulary()
         if len(self.tokenizer) > size:
-            wrong = f"the tokenizer has {len(self.tokenizer)} tokens, the model {size}"
-            raise InputError(f"lm:{self.path}: {wrong}; take both from one folder")
+            problem = f"the tokenizer has {len(self.tokenizer)} tokens, the model {size}"
+            raise InputError(f"lm:{self.path}: {problem}; take both from one folder")
         first, second = (0, 1 % size, 3 % size, 4 % size), (0, 2 % size, 3 % size, 4 % size)
         out = self.model(input_ids=torch.tensor([first, second], device=self.device), use_cache=True)
         if not torch.allclose(out.logits[0, 0], out.logits[1, 0], atol=1e-3, rtol=1e-3):
@@ -107,11 +107,11 @@ class CausalLM:
         """Each distinct (context, continuation) once. A token that begins in the context is context."""
         distinct = list(dict.fromkeys(pairs))
         rows, offsets = [], []
-        for (before, continuation), (ids, places) in zip(distinct, self._tokens(distinct), strict=True):
+        for (context, continuation), (ids, token_spans) in zip(distinct, self._tokens(distinct), strict=True):
             if self.end is not None:
-                ids, places = [*ids, self.end], [*places, (len(before) + len(continuation),) * 2]
+                ids, token_spans = [*ids, self.end], [*token_spans, (len(context) + len(continuation),) * 2]
             rows.append((*(() if self.begin is None else (self.begin,)), *ids))
-            offsets.append(np.array(places, np.int64).reshape(-1, 2) - len(before))
+            offsets.append(np.array(token_spans, np.int64).reshape(-1, 2) - len(context))
         self._note_long(pair for pair, row in zip(distinct, rows, strict=True) if len(row) > self.context)
         scores = self._scored(list(dict.fromkeys(rows)))
         scored = {}
@@ -144,16 +144,16 @@ class CausalLM:
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """The tokens of the text without the characters `removed`, with a separator for each of these."""
         separator = self._special("sep", "eos", otherwise=f"take suites without {SEPARATOR}, or add one")
-        left = list(removed)
+        remaining = list(removed)
         out: list[tuple[int, tuple[int, int]]] = []
         shift = 0  # characters removed before this token
         for number, (start, end) in zip(ids, offsets, strict=True):
-            while left and start + shift >= left[0][0]:
-                shift += left[0][1] - left[0][0]
-                out.append((separator, _inside(text, left.pop(0))))
-            inside = sum(stop - first for first, stop in left if end + shift > first)  # a token on both sides
-            out.append((number, (start + shift, end + shift + inside)))
-        out += [(separator, _inside(text, cut)) for cut in left]
+            while remaining and start + shift >= remaining[0][0]:
+                shift += remaining[0][1] - remaining[0][0]
+                out.append((separator, _separator_span(text, remaining.pop(0))))
+            cut_length = sum(stop - first for first, stop in remaining if end + shift > first)  # a token on both sides
+            out.append((number, (start + shift, end + shift + cut_length)))
+        out += [(separator, _separator_span(text, cut)) for cut in remaining]
         return [number for number, _ in out], [span for _, span in out]
 
     def _encode(self, texts: list[str]) -> list[Any]:
@@ -170,7 +170,7 @@ class CausalLM:
         trees = list(prefix_trees(short, min(NODES, self._budget()), self.shares))
         sizes = np.array([len(tree.ids) for tree in trees], np.int64)
         for batch in length_batches(np.argsort(-sizes, kind="stable"), sizes, self._budget()):
-            scores.update(self._batch([trees[place] for place in batch]))
+            scores.update(self._batch([trees[index] for index in batch]))
         for row in rows:
             if len(row) > self.context:
                 self._windows(row, scores[row])
@@ -178,14 +178,14 @@ class CausalLM:
 
     def _windows(self, row: TokenIds, out: np.ndarray) -> None:
         """Scores a long row in place."""
-        done = 1
+        scored = 1
         for start in range(0, len(row), max(1, self.context // 2)):
             window = row[start : start + self.context]
             ((_, bits),) = self._batch([prefix_tree([window])])
-            new = start + len(window) - done
-            out[done : done + new] = bits[len(bits) - new :]
-            done += new
-            if done == len(row):
+            new = start + len(window) - scored
+            out[scored : scored + new] = bits[len(bits) - new :]
+            scored += new
+            if scored == len(row):
                 return
 
     @torch.inference_mode()
@@ -197,8 +197,8 @@ class CausalLM:
         parents += size * torch.arange(len(trees), device=self.device)[:, None]
         chosen = logits.view(-1)[parents * vocabulary + self._padded([tree.ids for tree in trees])]
         nats = chosen - logits.logsumexp(2).view(-1)[parents]
-        for tree, own in zip(trees, (nats.double().cpu().numpy() / math.log(2)), strict=True):
-            bits = np.where(tree.parents < 0, 0, own[: len(tree.ids)])
+        for tree, scores in zip(trees, (nats.double().cpu().numpy() / math.log(2)), strict=True):
+            bits = np.where(tree.parents < 0, 0, scores[: len(tree.ids)])
             yield from zip(tree.rows, (bits[path] for path in tree.paths), strict=True)
 
     def _logits(self, trees: list[PrefixTree]) -> Tensor:
@@ -208,8 +208,8 @@ class CausalLM:
             mask = self._padded([np.ones(len(tree.ids), np.int64) for tree in trees])
             return self.model(input_ids=ids, attention_mask=mask, use_cache=False).logits
         sees = np.zeros((len(trees), 1, ids.shape[1], ids.shape[1]), bool)
-        for place, tree in enumerate(trees):
-            sees[place, 0, : len(tree.ids), : len(tree.ids)] = tree.sees()
+        for index, tree in enumerate(trees):
+            sees[index, 0, : len(tree.ids), : len(tree.ids)] = tree.sees()
         sees[:, 0] |= np.eye(ids.shape[1], dtype=bool)  # also of padding, which would have nothing to see
         dtype = self.model.dtype
         hidden = torch.from_numpy(~sees).to(self.device)  # one byte each, `dtype` has four
@@ -222,7 +222,7 @@ class CausalLM:
         return pad_sequence([torch.from_numpy(row) for row in rows], batch_first=True).to(self.device)
 
 
-def _inside(text: str, cut: tuple[int, int]) -> tuple[int, int]:
+def _separator_span(text: str, cut: tuple[int, int]) -> tuple[int, int]:
     """The characters of a separator without the space before it."""
     return cut[0] + (text[cut[0]] == " "), cut[1]
 

@@ -77,14 +77,14 @@ def load_encoder(
     embedding = WordEmbedding(vectors.matrix, freeze=config["embeddings"].get("freeze", True))
     encoder.load_state_dict(matching_weights(run.checkpoint, encoder, "encoder.", run.weights))
     embedding.load_state_dict(matching_weights(run.checkpoint, embedding, "embedding.", run.weights))
-    where = device_for(device)
+    chosen_device = device_for(device)
     language = str(config["corpus"].get("source_language", "en"))
     target = str(config["corpus"].get("_target_"))
     tokenize = partial(_tokenized, settings, target, language, tuple(allow))
-    frozen = encoder.eval().requires_grad_(False).to(where)
+    frozen = encoder.eval().requires_grad_(False).to(chosen_device)
     vectors.lookup_oov.matrix = embedding.table.detach().cpu().numpy()  # as trained
     oov = vectors.extended(more) if more else vectors.lookup_oov
-    words = embedding.requires_grad_(False).to(where)
+    words = embedding.requires_grad_(False).to(chosen_device)
     lowercase = bool((config.get("datamodule") or {}).get("lowercase"))
     return FrozenEncoder(frozen, words, vectors.vocabulary, oov, tokenize, raw, bfloat16, lowercase)
 
@@ -115,13 +115,13 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise InputError(f"{path}: not a checkpoint of this project")
     counts = {name: checkpoint.get(name) for name in ("epoch", "global_step")}
-    done = checkpoint.get("epochs_done", 0)
+    epochs = checkpoint.get("epochs_done", 0)
     tensors = (value for _, value in leaves(checkpoint) if isinstance(value, Tensor))
-    wrong = [f"a {t.layout}, {t.dtype} tensor on {t.device}" for t in tensors if not _is_plain(t)]
-    wrong += [f"{n} is no count" for n, c in counts.items() if type(c) is not int or not 0 <= c < MOST_STEPS]
-    if wrong or type(done) not in (int, float) or not 0 <= done < MOST_STEPS:
-        why = next(iter(wrong), "epochs_done is no number of epochs")
-        raise InputError(f"{path}: not a checkpoint of this project ({why})")
+    problems = [f"a {t.layout}, {t.dtype} tensor on {t.device}" for t in tensors if not _is_plain(t)]
+    problems += [f"{n} is no count" for n, c in counts.items() if type(c) is not int or not 0 <= c < MOST_STEPS]
+    if problems or type(epochs) not in (int, float) or not 0 <= epochs < MOST_STEPS:
+        problem = next(iter(problems), "epochs_done is no number of epochs")
+        raise InputError(f"{path}: not a checkpoint of this project ({problem})")
     return checkpoint
 
 
@@ -168,10 +168,10 @@ def _of_epoch(folder: Path, epoch: int) -> Path:
     epochs = [stem.removeprefix("epoch-") for stem in stems if stem.startswith("epoch-")]
     for path in (folder / "best.ckpt", folder / "last.ckpt"):
         if path.exists():
-            done = epoch_of(read_checkpoint(path))
-            if done == epoch:
+            saved_epoch = epoch_of(read_checkpoint(path))
+            if saved_epoch == epoch:
                 return path
-            epochs.append(f"{done} ({path.stem})")
+            epochs.append(f"{saved_epoch} ({path.stem})")
     remedy = "train with checkpoints.keep=every to keep every epoch"
     raise InputError(f"{folder}: no checkpoint of epoch {epoch}; there are {', '.join(epochs) or 'none'}; {remedy}")
 
@@ -192,8 +192,8 @@ def encoder_class(path: Path, config: Mapping[str, Any], allow: Sequence[str] = 
     target = str(config["encoder"].get("_target_"))
     encoder = class_in(("encoders", *allow), target, Encoder)
     if encoder is None:
-        own = f"; a class of your own is loaded with allow=[{target.partition('.')[0]!r}]"
-        raise InputError(f"{path}: encoder._target_ is {target}; {ONLY_OURS}{own}")
+        remedy = f"; a class of your own is loaded with allow=[{target.partition('.')[0]!r}]"
+        raise InputError(f"{path}: encoder._target_ is {target}; {ONLY_OURS}{remedy}")
     return encoder
 
 
@@ -203,8 +203,8 @@ def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Seque
     settings = {name: value for name, value in config["encoder"].items() if name != "_target_"}
     if "_target_" in str(settings):
         raise InputError(f"{path}: encoder has a _target_ inside; {ONLY_OURS}")
-    if wrong := mistakes("train", {"encoder": config["encoder"]}):
-        raise InputError(f"{path}: {wrong[0]}; or copy the whole run folder again")
+    if errors := mistakes("train", {"encoder": config["encoder"]}):
+        raise InputError(f"{path}: {errors[0]}; or copy the whole run folder again")
 
     def build() -> Encoder:
         try:
@@ -245,15 +245,16 @@ def class_in(packages: Sequence[str], target: str, base: type | tuple[type, ...]
 
 def matching_weights(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a module from a state dict. Raises InputError if names or shapes differ."""
-    mine = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+    weights = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
     expected = module.state_dict()
-    missing, extra = sorted(expected.keys() - mine.keys()), sorted(mine.keys() - expected.keys())
+    missing, extra = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
     if missing or extra:
         raise InputError(f"{path}: does not fit config.yaml of its run; missing {missing}, unexpected {extra}")
-    wrong = [f"{name} {tuple(mine[name].shape)}" for name in mine if not interchangeable(expected[name], mine[name])]
-    if wrong:
-        raise InputError(f"{path}: does not fit config.yaml of its run; wrong shape or dtype of {', '.join(wrong)}")
-    return mine
+    unlike = (name for name in weights if not interchangeable(expected[name], weights[name]))
+    errors = [f"{name} {tuple(weights[name].shape)}" for name in unlike]
+    if errors:
+        raise InputError(f"{path}: does not fit config.yaml of its run; wrong shape or dtype of {', '.join(errors)}")
+    return weights
 
 
 def _tokenized(path: Path, target: str, language: str, allow: Sequence[str], raw: str) -> str:

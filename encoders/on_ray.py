@@ -45,11 +45,11 @@ def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: in
     except ImportError:
         raise InputError("ray=: needs Ray; pip install 'ray[data]'") from None
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    where: dict[str, Any] = {"runtime_env": {"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}}}
+    options: dict[str, Any] = {"runtime_env": {"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}}}
     if address == "local":  # its workers have this process's environment
-        where = {"num_cpus": processes, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+        options = {"num_cpus": processes, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
     try:
-        ray.init(address, logging_level=logging.ERROR, log_to_driver=False, **where)
+        ray.init(address, logging_level=logging.ERROR, log_to_driver=False, **options)
     except (OSError, ValueError) as error:  # ConnectionError is an OSError
         raise _no_cluster(address, error) from None
     try:
@@ -79,17 +79,17 @@ def _streamed(ray: Any, job: Job, shards: Sequence[Shard], processes: int | None
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     rows = [{**shard._asdict(), "file": str(shard.file.resolve())} for shard in shards]
     workers = min(processes or int(resources[unit]), len(rows))
-    done = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
+    results = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
         ShardWorker,
         fn_constructor_args=[job],
         compute=ray.data.ActorPoolStrategy(size=workers),
         **{"num_gpus": 1} if unit == "GPU" else {"num_cpus": 1},
     )
     try:
-        for row in done.iter_rows():
+        for row in results.iter_rows():
             yield EncodedRows(**{name: int(count) for name, count in row.items()})
     except Exception as error:  # of a worker: an InputError of ours is within the errors of Ray
-        behind: BaseException | None = error
-        while behind is not None and type(behind) is not InputError:
-            behind = getattr(behind, "cause", None) or behind.__cause__
-        raise (behind or error) from error
+        cause: BaseException | None = error
+        while cause is not None and type(cause) is not InputError:
+            cause = getattr(cause, "cause", None) or cause.__cause__
+        raise (cause or error) from error

@@ -36,7 +36,7 @@ class Packing(NamedTuple):
 
     sizes: list[int]  # sentences that have a word at each step
     order: Tensor  # (B,) the sentences by length, the longest first
-    place: Tensor  # (N,) of each packed word among the B * T padded ones
+    padded_index: Tensor  # (N,) of each packed word among the B * T padded ones
     words: Tensor  # (N,) 0 to N - 1: how the forward direction reads
     mirror: Tensor  # (N,) the packed word as far from the other end of its sentence: how the backward one reads
 
@@ -108,14 +108,14 @@ class Level:
     """Both directions of a layer, with their weights in the precision `dtype`."""
 
     def __init__(self, directions: Sequence[nn.Module], dtype: torch.dtype) -> None:
-        def both(name: str) -> list[Tensor]:
+        def pair(name: str) -> list[Tensor]:
             return [layer.get_parameter(f"{name}_l0").to(dtype) for layer in directions]
 
-        self.weight_ih, self.bias, self.state_bias = both("weight_ih"), both("bias_ih"), torch.stack(both("bias_hh"))
-        self.weight_hh = torch.stack(both("weight_hh")).transpose(1, 2)  # (2, H, G)
+        self.weight_ih, self.bias, self.state_bias = pair("weight_ih"), pair("bias_ih"), torch.stack(pair("bias_hh"))
+        self.weight_hh = torch.stack(pair("weight_hh")).transpose(1, 2)  # (2, H, G)
         self.cell = _gru if isinstance(directions[0], nn.GRU) else _lstm
         if self.cell is _lstm:
-            self.bias = [bias + more for bias, more in zip(self.bias, self.state_bias, strict=True)]
+            self.bias = [bias_ih + bias_hh for bias_ih, bias_hh in zip(self.bias, self.state_bias, strict=True)]
 
     def gates(self, inputs: Tensor, direction: int, words: Tensor | None = None, out: Tensor | None = None) -> Tensor:
         """What inputs (n, E), or those of `words`, add to the gates (n, G) of a direction."""
@@ -173,7 +173,7 @@ def packed_reader(
 
     def read(ids: Tensor, lengths: Tensor) -> tuple[Tensor, Packing]:
         packing = pack(lengths, ids.shape[1])
-        rows = ids.flatten()[packing.place]
+        rows = ids.flatten()[packing.padded_index]
 
         def first_inputs(direction: int, packed: Tensor, out: Tensor) -> None:
             if tables is None:

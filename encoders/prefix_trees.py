@@ -17,27 +17,27 @@ class PrefixTree(NamedTuple):
     """N tokens of some rows. A token follows its parent, and sees only the tokens before it in its own rows."""
 
     rows: list[TokenIds]
-    paths: list[np.ndarray]  # of each row the places of its tokens, (T,)
+    paths: list[np.ndarray]  # of each row the indices of its tokens, (T,)
     ids: np.ndarray  # (N,)
-    parents: np.ndarray  # (N,) the place of the token before; -1 at the beginning of a row
+    parents: np.ndarray  # (N,) the index of the token before; -1 at the beginning of a row
     depths: np.ndarray  # (N,) the position in the row, from 0
 
     def sees(self) -> np.ndarray:
         """Which token sees which, (N, N) bool; each sees itself."""
         seen = np.eye(len(self.ids), dtype=bool)
-        for place, parent in enumerate(self.parents):
+        for node, parent in enumerate(self.parents):
             if parent >= 0:
-                seen[place] |= seen[parent]
+                seen[node] |= seen[parent]
         return seen
 
 
-def prefix_trees(rows: Iterable[TokenIds], most: int, share: bool = True) -> Iterator[PrefixTree]:
-    """Trees of sorted rows, at most `most` tokens in each, or one row; without `share` a row is a tree."""
+def prefix_trees(rows: Iterable[TokenIds], max_tokens: int, share: bool = True) -> Iterator[PrefixTree]:
+    """Trees of sorted rows, at most `max_tokens` in each, or one row; without `share` a row is a tree."""
     group: list[TokenIds] = []
     size = 0
     for row in sorted(rows):
         new = len(row) - (same_beginning(group[-1], row) if group else 0)
-        if group and (not share or size + new > most):
+        if group and (not share or size + new > max_tokens):
             yield prefix_tree(group)
             group, size, new = [], 0, len(row)
         group.append(row)
@@ -51,16 +51,16 @@ def prefix_tree(rows: Sequence[TokenIds]) -> PrefixTree:
     paths: list[np.ndarray] = []
     ids: list[int] = []
     parents, depths = [], []
-    before: TokenIds = ()
+    previous: TokenIds = ()
     for row in rows:
-        same, start = same_beginning(before, row), len(ids)
+        same, start = same_beginning(previous, row), len(ids)
         shared = paths[-1][:same] if paths else np.empty(0, np.int64)
-        own = np.arange(start, start + len(row) - same)
-        paths.append(np.concatenate([shared, own]))
+        new = np.arange(start, start + len(row) - same)
+        paths.append(np.concatenate([shared, new]))
         ids += row[same:]
         parents.append(np.concatenate([[-1], paths[-1][:-1]])[same:])
         depths.append(np.arange(same, len(row)))
-        before = row
+        previous = row
     return PrefixTree(list(rows), paths, np.array(ids), np.concatenate(parents), np.concatenate(depths))
 
 

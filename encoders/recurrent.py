@@ -40,12 +40,12 @@ class Bidirectional(nn.Module):
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """States (B, T, dim) for inputs (B, T, E); zero at padding."""
         if reads_packed(lengths):
-            places = torch.arange(inputs[..., 0].numel()).view(inputs.shape[:2])
+            ids = torch.arange(inputs[..., 0].numel()).view(inputs.shape[:2])
             read = self._packed(inputs.flatten(0, 1), 0)  # no two words are known to be the same
-            states, packing = read(places, lengths)
-            padded = states.new_zeros(places.numel(), 2 * states.shape[2])
-            padded[packing.place] = joined(states, packing)
-            return padded.view(*places.shape, -1)
+            states, packing = read(ids, lengths)
+            padded = states.new_zeros(ids.numel(), 2 * states.shape[2])
+            padded[packing.padded_index] = joined(states, packing)
+            return padded.view(*ids.shape, -1)
         states = inputs.transpose(0, 1)  # (T, B, E), the layout of the kernels
         mirror = mirrored(lengths, states.shape[0])
         for level, (forward, backward) in enumerate(zip(self.forward_layers, self.backward_layers, strict=True)):
@@ -107,8 +107,9 @@ def mirrored(lengths: Tensor, steps: int) -> Tensor:
 
 def both_directions(forward: nn.Module, backward: nn.Module, states: Tensor, mirror: Tensor) -> Tensor:
     """The states (T, B, 2 H) of two recurrent layers that read inputs (T, B, E) from both ends."""
-    left, right = recurrent_output(forward, states)[0], recurrent_output(backward, reverse(states, mirror))[0]
-    return torch.cat([left, reverse(right, mirror)], 2)
+    forward_states = recurrent_output(forward, states)[0]
+    backward_states = recurrent_output(backward, reverse(states, mirror))[0]
+    return torch.cat([forward_states, reverse(backward_states, mirror)], 2)
 
 
 def reverse(states: Tensor, mirror: Tensor) -> Tensor:

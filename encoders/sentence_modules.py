@@ -28,7 +28,7 @@ class SentenceModules(NamedTuple):
 
     pooling: tuple[str, ...]
     with_prompt: bool  # whether the tokens of the prompt are pooled
-    above: Sequence[nn.Module]  # on the pooled vector, from the first
+    post_pooling: Sequence[nn.Module]  # on the pooled vector, from the first
     longest: int | None  # tokens
     lower: bool  # texts are put in lower case
     prompts: Mapping[str, str]
@@ -36,7 +36,7 @@ class SentenceModules(NamedTuple):
 
     def __str__(self) -> str:
         dense = "dense {0.in_features} to {0.out_features}".format
-        layers = [dense(layer[0]) if isinstance(layer, nn.Sequential) else "normalised" for layer in self.above]
+        layers = [dense(layer[0]) if isinstance(layer, nn.Sequential) else "normalised" for layer in self.post_pooling]
         return ", ".join([f"pooling {' and '.join(self.pooling)}", *layers])
 
 
@@ -50,39 +50,39 @@ def read_modules(name: str) -> SentenceModules | None:
     path = _file(name, "modules.json")
     if path is None:
         return None
-    where = f"hf:{name}"
-    entries = _json(path, where)
+    source = f"hf:{name}"
+    entries = _json(path, source)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise InputError(f"{where}: modules.json is no list of modules; get the model again")
+        raise InputError(f"{source}: modules.json is no list of modules; get the model again")
     types = [str(entry.get("type")).rpartition(".")[2] for entry in entries]
     if types[:2] != ["Transformer", "Pooling"] or not {"Dense", "Normalize", "Dropout"}.issuperset(types[2:]):
-        read = "read are Transformer and Pooling, then Dense and Normalize"
-        other = "pooling=mean takes the transformer alone" if "Transformer" in types else "model=call: takes a function"
-        raise InputError(f"{where}: its modules.json has {', '.join(types)}; {read}; {other}")
-    above = list[nn.Module]()
+        supported = "read are Transformer and Pooling, then Dense and Normalize"
+        hint = "pooling=mean takes the transformer alone" if "Transformer" in types else "model=call: takes a function"
+        raise InputError(f"{source}: its modules.json has {', '.join(types)}; {supported}; {hint}")
+    post_pooling = list[nn.Module]()
     settings = []
     for entry, type_name in zip(entries, types, strict=True):
         folder = str(entry.get("path"))
         file = _file(name, f"{folder}/config.json") if type_name in ("Pooling", "Dense") else None
-        settings.append(_dict(file, where))
+        settings.append(_dict(file, source))
         if type_name == "Dense":
             weights = _file(name, f"{folder}/model.safetensors")
             if weights is None:
-                raise InputError(f"{where}: {folder}/ has no model.safetensors; save the model again with it")
-            above.append(_dense(settings[-1], weights, where))
+                raise InputError(f"{source}: {folder}/ has no model.safetensors; save the model again with it")
+            post_pooling.append(_dense(settings[-1], weights, source))
         elif type_name == "Normalize":
-            above.append(_Unit())
+            post_pooling.append(_Unit())
     texts = [_file(name, file) for file in ("sentence_bert_config.json", "config_sentence_transformers.json")]
-    limits, own = (_dict(file, where) for file in texts)
-    prompts = own.get("prompts") or {}
+    limits, prompt_settings = (_dict(file, source) for file in texts)
+    prompts = prompt_settings.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
-        raise InputError(f"{where}: the prompts of config_sentence_transformers.json are no texts")
-    default, longest = own.get("default_prompt_name"), limits.get("max_seq_length")
+        raise InputError(f"{source}: the prompts of config_sentence_transformers.json are no texts")
+    default, longest = prompt_settings.get("default_prompt_name"), limits.get("max_seq_length")
     longest = longest if isinstance(longest, int) and longest > 2 else None
     return SentenceModules(
-        _modes(settings[1], where),
+        _modes(settings[1], source),
         settings[1].get("include_prompt", True) is not False,
-        above,
+        post_pooling,
         longest,
         limits.get("do_lower_case") is True,
         prompts,
@@ -97,8 +97,8 @@ def pooled(states: Tensor, mask: Tensor, mode: str) -> Tensor:
         count = real.sum(-2).clamp(min=1)
         return (states * real).sum(-2) / (count if mode == "mean" else count.sqrt())
     if mode == "weightedmean":
-        places = torch.arange(1, mask.shape[1] + 1, device=mask.device)[:, None] * real
-        return (states * places).sum(-2) / places.sum(-2).clamp(min=1)
+        weights = torch.arange(1, mask.shape[1] + 1, device=mask.device)[:, None] * real
+        return (states * weights).sum(-2) / weights.sum(-2).clamp(min=1)
     if mode == "max":
         return states.masked_fill(real == 0, -torch.inf).amax(-2)
     rows = torch.arange(len(mask), device=mask.device)
@@ -106,30 +106,30 @@ def pooled(states: Tensor, mask: Tensor, mode: str) -> Tensor:
     return states[..., rows, first if mode == "cls" else mask.shape[1] - 1 - mask.int().flip(1).argmax(1), :]
 
 
-def _modes(settings: Mapping[str, Any], where: str) -> tuple[str, ...]:
+def _modes(settings: Mapping[str, Any], source: str) -> tuple[str, ...]:
     old = [mode for key, mode in zip(OLD_NAMES, MODES, strict=True) if settings.get(f"pooling_mode_{key}")]
     pooling = settings.get("pooling_mode", old or "mean")
     modes = (pooling,) if isinstance(pooling, str) else tuple(pooling) if isinstance(pooling, list) else ()
     if not modes or any(mode not in MODES for mode in modes):
-        raise InputError(f"{where}: pooling {pooling!r}; known are {', '.join(MODES)}")
+        raise InputError(f"{source}: pooling {pooling!r}; known are {', '.join(MODES)}")
     return modes
 
 
-def _dense(settings: Mapping[str, Any], weights: Path, where: str) -> nn.Module:
+def _dense(settings: Mapping[str, Any], weights: Path, source: str) -> nn.Module:
     sizes = settings.get("in_features"), settings.get("out_features")
     activation = str(settings.get("activation_function", "torch.nn.modules.activation.Tanh"))
     activation_class = ACTIVATIONS.get(activation.rpartition(".")[2]) if activation.startswith("torch.nn.") else None
     if activation_class is None or settings.get("use_residual"):
-        raise InputError(f"{where}: a dense layer with {activation} or a residual; known are {', '.join(ACTIVATIONS)}")
+        raise InputError(f"{source}: a dense layer with {activation} or a residual; known are {', '.join(ACTIVATIONS)}")
     if not all(type(size) is int and size > 0 for size in sizes) or math.prod(sizes) > MOST_NUMBERS:  # type: ignore[arg-type, operator]
-        raise InputError(f"{where}: a dense layer of {sizes[0]} to {sizes[1]} numbers; get the model again")
+        raise InputError(f"{source}: a dense layer of {sizes[0]} to {sizes[1]} numbers; get the model again")
     try:
         state = {key.removeprefix("linear."): value.float() for key, value in load_file(weights).items()}
         layer = nn.Linear(sizes[0], sizes[1], bias=settings.get("bias") is not False, device="meta")  # type: ignore[arg-type]
         layer.load_state_dict(state, assign=True)
     except (SafetensorError, RuntimeError, OSError, ValueError) as error:
-        why = f"{weights.parent.name}/{weights.name}: {' '.join(str(error).split())}"
-        raise InputError(f"{where}: {why}; get the model again") from None
+        problem = f"{weights.parent.name}/{weights.name}: {' '.join(str(error).split())}"
+        raise InputError(f"{source}: {problem}; get the model again") from None
     return nn.Sequential(layer.requires_grad_(False), activation_class())
 
 
@@ -142,8 +142,8 @@ def _file(name: str, file: str) -> Path | None:
     """A file of a folder, or of a model on the hub; None where it has none."""
     if Path(name).is_dir():
         path = Path(name) / file
-        inside = path.resolve().is_relative_to(Path(name).resolve())
-        return path if inside and path.is_file() else None
+        within_folder = path.resolve().is_relative_to(Path(name).resolve())
+        return path if within_folder and path.is_file() else None
     from transformers.utils import cached_file
 
     quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
@@ -151,15 +151,15 @@ def _file(name: str, file: str) -> Path | None:
     return Path(cached) if cached else None
 
 
-def _dict(path: Path | None, where: str) -> dict[str, Any]:
-    settings = _json(path, where) if path else {}
+def _dict(path: Path | None, source: str) -> dict[str, Any]:
+    settings = _json(path, source) if path else {}
     if not isinstance(settings, dict):
-        raise InputError(f"{where}: {path} holds no settings; get the model again")
+        raise InputError(f"{source}: {path} holds no settings; get the model again")
     return settings
 
 
-def _json(path: Path, where: str) -> Any:
+def _json(path: Path, source: str) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{where}: {path.name} is not valid JSON ({error}); get the model again") from None
+        raise InputError(f"{source}: {path.name} is not valid JSON ({error}); get the model again") from None

@@ -28,10 +28,10 @@ SAME = 1e-3  # of the largest number, by which two vectors of a sentence may dif
 MANY = 0.02  # share of words without a vector from which there is a warning
 
 
-def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: Sequence[str] = ()) -> Model:
-    """The frozen encoder of a run; `more`: vectors for words that it lacks; `allow`: packages of the user."""
+def trained(run: SavedRun, device: str, store: WordVectors | None = None, allow: Sequence[str] = ()) -> Model:
+    """The frozen encoder of a run; `store`: vectors for words that it lacks; `allow`: packages of the user."""
     files = [p for folder in ("vectors", "decoder") for p in sorted((run.folder / folder).glob("*")) if p.is_file()]
-    frozen = load_encoder(run, device, more, allow, bfloat16=trained_in_bfloat16(run.config))
+    frozen = load_encoder(run, device, store, allow, bfloat16=trained_in_bfloat16(run.config))
 
     def encode(sentences: list[str]) -> np.ndarray:
         vectors = frozen.encode(sentences)
@@ -43,11 +43,12 @@ def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: 
         return vectors
 
     settings_read = sha256(without_made_with((run.folder / "config.yaml").read_bytes())).hexdigest()
-    read = [content_of(run.checkpoint), settings_read, *contents_of(files, run.folder)]
-    known = key_of(code_of_encoder(frozen), read, more and (more.folder.name, more.lowercase), frozen.bfloat16)
+    contents = [content_of(run.checkpoint), settings_read, *contents_of(files, run.folder)]
+    source = store and (store.folder.name, store.lowercase)
+    fingerprint = key_of(code_of_encoder(frozen), contents, source, frozen.bfloat16)
     settings = {"run": run.config, "checkpoint": run.checkpoint.name}
     names = str(run.config.get("encoder_name", "?")), objective_of(run.config)
-    model = Model(*names, encode, known, run.epoch, run.step, settings, device=device, bfloat16=frozen.bfloat16)
+    model = Model(*names, encode, fingerprint, run.epoch, run.step, settings, device=device, bfloat16=frozen.bfloat16)
     return model._replace(bag=bag_of(frozen))
 
 
@@ -67,16 +68,16 @@ def precomputed(path: Path, sentences: Path | None) -> Model:
     if matrix.ndim != 2 or len(matrix) != len(lines):
         raise InputError(f"{path}: {matrix.shape} is not one vector for each of the {len(lines)} lines of {sentences}")
     row: dict[str, int] = {}
-    for at, line in enumerate(lines):
-        first = row.setdefault(line, at)
-        if first < at and not np.allclose(matrix[at], matrix[first], rtol=0, atol=SAME * np.abs(matrix[first]).max()):
-            raise InputError(f"{sentences}:{at + 1}: the sentence of line {first + 1} with another vector; keep one")
+    for i, line in enumerate(lines):
+        first = row.setdefault(line, i)
+        if first < i and not np.allclose(matrix[i], matrix[first], rtol=0, atol=SAME * np.abs(matrix[first]).max()):
+            raise InputError(f"{sentences}:{i + 1}: the sentence of line {first + 1} with another vector; keep one")
 
-    def encode(wanted: list[str]) -> np.ndarray:
-        if missing := [s for s in wanted if s not in row]:
+    def encode(requested: list[str]) -> np.ndarray:
+        if missing := [s for s in requested if s not in row]:
             remedy = "write the suite's sentences with write_sentences=FILE and encode those"
             raise InputError(f"{sentences}: {len(missing)} sentences are not in it, as {missing[0]!r}; {remedy}")
-        return np.asarray(matrix[[row[s] for s in wanted]], dtype=np.float32)
+        return np.asarray(matrix[[row[s] for s in requested]], dtype=np.float32)
 
     return Model(path.stem, "precomputed", encode, key_of(content_of(path), content_of(sentences)))
 
@@ -100,8 +101,9 @@ def initialised(
     for key, value in encoder.state_dict().items():
         digest.update(key.encode() + value.numpy().tobytes())
     frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(device), embedding.to(device), vocabulary)
-    known = key_of(code_of_encoder(frozen), digest.hexdigest())
-    return Model(name, objective, frozen.encode, known, device=device, bag=None if name == "bov" else bag_of(frozen))
+    fingerprint = key_of(code_of_encoder(frozen), digest.hexdigest())
+    bag = None if name == "bov" else bag_of(frozen)
+    return Model(name, objective, frozen.encode, fingerprint, device=device, bag=bag)
 
 
 def say_coverage(
@@ -111,8 +113,8 @@ def say_coverage(
     rows = np.fromiter((row for sentence in sentences for row in vocabulary.rows(sentence)), np.int64)
     missing = int((~known[rows]).sum())
     share = missing / max(1, len(rows))
-    how = f"{'looked up in lower case, ' if store.lowercase else ''}vectors times {store.scale:.3g}"
-    line = f"{name}: {missing:,} of {len(rows):,} words ({100 * share:.1f}%) have no vector; {how}"
+    lookup = f"{'looked up in lower case, ' if store.lowercase else ''}vectors times {store.scale:.3g}"
+    line = f"{name}: {missing:,} of {len(rows):,} words ({100 * share:.1f}%) have no vector; {lookup}"
     remedy = "" if store.lowercase else "; embeddings.lowercase=true may find more"
     refuse_low_coverage(known[np.unique(rows)], f"{name}, embeddings")
     print(f"warning: {line}{remedy}" if share > MANY else line, file=sys.stderr)

@@ -8,7 +8,7 @@ from encoder_lab.storage.text_files import composed
 
 
 def checked_texts(sentences: Any) -> list[str]:
-    """The sentences as a list, in composed Unicode. Raises InputError that names the place of what is no text."""
+    """The sentences as a list, in composed Unicode. Raises InputError with the index of what is no text."""
     if isinstance(sentences, str):
         raise InputError(f"encode takes a list of sentences, not one string: encode([{sentences[:40]!r}])")
     if not isinstance(sentences, Iterable) or isinstance(sentences, bytes | Mapping | Set):
@@ -16,15 +16,15 @@ def checked_texts(sentences: Any) -> list[str]:
     if getattr(sentences, "ndim", 1) != 1:
         raise InputError(f"encode takes one column of sentences, not {type(sentences).__name__} {sentences.shape}")  # type: ignore[attr-defined]
     texts = []
-    for place, text in enumerate(sentences):
+    for index, text in enumerate(sentences):
         if not isinstance(text, str):
             joined = "; join the words of a sentence with spaces" if isinstance(text, list | tuple) else ""
-            raise InputError(f"sentences[{place}] is {str(text)[:40]!r} ({type(text).__name__}), not a text{joined}")
+            raise InputError(f"sentences[{index}] is {str(text)[:40]!r} ({type(text).__name__}), not a text{joined}")
         texts.append(composed(text))
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:
-        wrong = next(at for at, text in enumerate(texts) if any("\ud800" <= letter <= "\udfff" for letter in text))
-        half = "half of a character (a lone surrogate)"
-        raise InputError(f"sentences[{wrong}] has {half}; decode the text as UTF-8") from None
+        invalid = next(i for i, text in enumerate(texts) if any("\ud800" <= letter <= "\udfff" for letter in text))
+        problem = "half of a character (a lone surrogate)"
+        raise InputError(f"sentences[{invalid}] has {problem}; decode the text as UTF-8") from None
     return texts

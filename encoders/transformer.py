@@ -47,8 +47,8 @@ class TransformerEncoder(Encoder):
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         words = valid(lengths, embedded.shape[1])  # (B, T)
         projected = self.projection(embedded)
-        places = positions(embedded.shape[1], self.dim, embedded.device)
-        states = self.dropout(projected + places.to(projected.dtype))  # (B, T, D)
+        encodings = positions(embedded.shape[1], self.dim, embedded.device)
+        states = self.dropout(projected + encodings.to(projected.dtype))  # (B, T, D)
         for layer in self.layers:
             states = layer(states, words)
         states = self.norm(states) * words[:, :, None]

@@ -21,18 +21,18 @@ MOST_LAYERS = 1000  # more would take too long to build
 PACKED, SMALL = 8, 10**7  # numbers in a byte of weights at most; numbers that any machine has memory for
 
 
-def load_transformer(cls: str, name: str | Path, where: str, forms: str, **options: Any) -> tuple[Any, Any, list[str]]:
+def load_transformer(cls: str, name: str | Path, source: str, forms: str, **options: Any) -> tuple[Any, Any, list[str]]:
     """A tokenizer, a model of the class `cls` (AutoModel), and the names of its weights that are in no file, sorted.
 
-    Raises InputError, which begins with `where` and ends with `forms`, where the files are damaged, where they would
+    Raises InputError, which begins with `source` and ends with `forms`, where the files are damaged, where they would
     run code or need much more memory than they have bytes, and where there are none of a tokenizer.
     """
     try:
         import transformers
     except ImportError:
-        raise InputError(f"{where}: needs another package: pip install transformers") from None
+        raise InputError(f"{source}: needs another package: pip install transformers") from None
     if (Path(name) / "adapter_config.json").is_file():  # without PEFT the library leaves it out and says nothing
-        raise InputError(f"{where}: an adapter (PEFT), which is not read; merge it into its model: merge_and_unload()")
+        raise InputError(f"{source}: an adapter (PEFT), which is not read; merge it into its model: merge_and_unload()")
     auto, options = getattr(transformers, cls), options | {"trust_remote_code": False}
     try:
         with _silent(Path(name).is_dir()):
@@ -47,25 +47,27 @@ def load_transformer(cls: str, name: str | Path, where: str, forms: str, **optio
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, **options)
             model, info = auto.from_pretrained(name, use_safetensors=True, output_loading_info=True, **options)
     except Exception as error:  # damaged files fail in many ways
-        why = first_line(error)
+        problem = first_line(error)
         if "ignore_mismatched_sizes" in str(error):
-            why = "its weights have other shapes than its config.json says"
-        elif why.startswith("Repo id must"):
-            why = "no such folder"
-        raise InputError(f"{where}: {why}; {forms}") from None
+            problem = "its weights have other shapes than its config.json says"
+        elif problem.startswith("Repo id must"):
+            problem = "no such folder"
+        raise InputError(f"{source}: {problem}; {forms}") from None
     if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):  # the library makes one where there are no files
-        raise InputError(f"{where}: the tokenizer has no words; add the tokenizer.json of the model")
+        raise InputError(f"{source}: the tokenizer has no words; add the tokenizer.json of the model")
     if left_out := _layers_left_out(model, info["unexpected_keys"]):
-        print(f"{where}: config.json leaves out layers that are in the weights, such as {left_out[0]}", file=sys.stderr)
+        print(
+            f"{source}: config.json leaves out layers that are in the weights, such as {left_out[0]}", file=sys.stderr
+        )
     if model.dtype.itemsize < torch.float32.itemsize:
-        print(f"{where}: computes in {str(model.dtype).removeprefix('torch.')}, as its weights are", file=sys.stderr)
+        print(f"{source}: computes in {str(model.dtype).removeprefix('torch.')}, as its weights are", file=sys.stderr)
     return tokenizer, model, sorted(info["missing_keys"])
 
 
 def _layers_left_out(model: Any, unused: Iterable[str]) -> list[str]:
     """The unused weights that have the name of a weight of the model, but for the numbers of layers, sorted."""
-    own = tuple({NUMBER.sub("", name) for name in model.state_dict() if NUMBER.search(name)})
-    return sorted(name for name in unused if NUMBER.sub("", name).endswith(own))
+    endings = tuple({NUMBER.sub("", name) for name in model.state_dict() if NUMBER.search(name)})
+    return sorted(name for name in unused if NUMBER.sub("", name).endswith(endings))
 
 
 def lacks_end(name: str | Path, tokenizer: Any) -> bool:

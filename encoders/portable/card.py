@@ -45,8 +45,8 @@ def _training(parts: Parts) -> Iterator[str]:
             yield f"* {name} `{config.get(f'{name}_name', '?')}`: {settings}"
     yield f"* embeddings: {_settings(config['embeddings'])}"
     yield f"* seed {config.get('seed', '?')}; trainer: {_settings(config.get('trainer')) or 'not known'}"
-    if made := config.get("made_with"):
-        yield f"* made with: {', '.join(f'{name} {value}' for name, value in made.items())}"
+    if versions := config.get("made_with"):
+        yield f"* made with: {', '.join(f'{name} {value}' for name, value in versions.items())}"
 
 
 def _settings(node: Any) -> str:

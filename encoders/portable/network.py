@@ -42,10 +42,10 @@ class SentenceEncoder(nn.Module):
 
     def vectors(self, ids: Tensor, lengths: Tensor, unknown: Tensor) -> Tensor:
         """Vectors (N, D) of sentences as `TextReader.read` gives them; zeros for an empty sentence."""
-        known = len(self.table)  # type: ignore[arg-type]
-        embedded = functional.embedding(ids.clamp(max=known - 1), self.table)  # type: ignore[arg-type]
-        new = functional.embedding((ids - known).clamp(min=0), unknown)
-        embedded = torch.where((ids < known)[:, :, None], embedded, new)
+        table_rows = len(self.table)  # type: ignore[arg-type]
+        embedded = functional.embedding(ids.clamp(max=table_rows - 1), self.table)  # type: ignore[arg-type]
+        new = functional.embedding((ids - table_rows).clamp(min=0), unknown)
+        embedded = torch.where((ids < table_rows)[:, :, None], embedded, new)
         return self.encoder(embedded, lengths.clamp(min=1)).vector * (lengths > 0)[:, None]
 
     @torch.inference_mode()
@@ -62,8 +62,8 @@ class SentenceEncoder(nn.Module):
 
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, Tensor]:
         """The features of sentences; sentence-transformers calls it."""
-        read = self.reader.read([(prompt or "") + text for text in inputs])
-        return dict(zip(("input_ids", "lengths", "unknown"), map(torch.from_numpy, read), strict=True))
+        arrays = self.reader.read([(prompt or "") + text for text in inputs])
+        return dict(zip(("input_ids", "lengths", "unknown"), map(torch.from_numpy, arrays), strict=True))
 
     def forward(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
         """Adds the vectors to the features; sentence-transformers calls it."""

@@ -41,8 +41,8 @@ class Parts(NamedTuple):
 
     def source(self, *roots: Any, ending: str = "") -> str:
         """One Python file without our imports that has `roots` and what they need."""
-        more = [tokenize] if self.moses else []
-        text = bundled_source([*more, *roots], [*OURS, *self.allow])
+        extra_roots = [tokenize] if self.moses else []
+        text = bundled_source([*extra_roots, *roots], [*OURS, *self.allow])
         spoken = f"TextReader.tokenize = staticmethod(lambda text: tokenize(text, {self.language!r}))\n"
         tokenized = spoken if self.moses else ""
         title = '"""An encoder exported from Sentence Encoder Lab; README.md shows how to use it."""'
@@ -61,14 +61,14 @@ def parts_of(path: Path, raw: bool, allow: Sequence[str]) -> Parts:
     run = open_run(path)
     config, frozen = run.config, load_encoder(run, "cpu", None, allow)
     words, table, ngrams, ngram_sizes = _words(frozen, run.folder)
-    settings = {key: value for key, value in config["encoder"].items() if key != "_target_"}
+    encoder_settings = {key: value for key, value in config["encoder"].items() if key != "_target_"}
     sizes = {"input_dim": table.shape[1], "dim": frozen.dim, "ngram_sizes": ngram_sizes, "longest": LONGEST}
     sizes["lowercase"] = frozen.lowercase
     sizes["lowercase_lookup"] = composed_by(frozen).words is not None
-    known = {"encoder": settings, **sizes, "words": words}
+    settings = {"encoder": encoder_settings, **sizes, "words": words}
     moses = raw and _is_moses(run.folder / "config.yaml", config, allow)
     reads = moses, str(config["corpus"].get("source_language", "en"))
-    return Parts(run.folder, config, run.epoch, frozen.encoder, table, ngrams, known, *reads, tuple(allow))
+    return Parts(run.folder, config, run.epoch, frozen.encoder, table, ngrams, settings, *reads, tuple(allow))
 
 
 def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndarray | None, list[int]]:
@@ -85,10 +85,10 @@ def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndar
         )
     arguments = model.f.getArgs()
     new = [word for word in model.get_words() if UNKNOWN in frozen.vocabulary.rows(word) and len(word.split()) == 1]
-    made = {word: vector for word in new if (vector := composed(word)) is not None}
-    if made:
-        words = [*words, *made]
-        table = torch.cat([table, torch.from_numpy(np.stack(list(made.values())))])
+    new_vectors = {word: vector for word in new if (vector := composed(word)) is not None}
+    if new_vectors:
+        words = [*words, *new_vectors]
+        table = torch.cat([table, torch.from_numpy(np.stack(list(new_vectors.values())))])
     scale = np.float32(composed.scale)
     ngrams = np.ascontiguousarray(model.get_input_matrix()[len(model.get_words()) :] * scale, dtype=np.float32)
     return words, table, ngrams if arguments.maxn and len(ngrams) else None, [arguments.minn, arguments.maxn]
@@ -102,7 +102,7 @@ def composed_by(frozen: FrozenEncoder) -> ComposedVectors:
 def _is_moses(path: Path, config: Mapping[str, Any], allow: Sequence[str]) -> bool:
     """Whether the run's corpus is tokenised by Moses. Raises InputError if it has a tokeniser of its own."""
     corpus_class = class_in(("datamodules", *allow), str(config["corpus"].get("_target_")), Corpus)
-    own = getattr(corpus_class, "tokenize", None)
-    if own not in (Corpus.tokenize, OnDisk.tokenize):
+    tokenizer = getattr(corpus_class, "tokenize", None)
+    if tokenizer not in (Corpus.tokenize, OnDisk.tokenize):
         raise InputError(f"{path}: its corpus has its own tokenisation, which cannot be exported; give raw=false")
-    return own is OnDisk.tokenize
+    return tokenizer is OnDisk.tokenize

@@ -11,23 +11,25 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.declared import Definitions, definitions_in
 
 CUT = "\0"  # marks a line that is left out
-NamePlace = tuple[str, str]  # a module and a name in it
+QualifiedName = tuple[str, str]  # a module and a name in it
 
 
 def bundled_source(roots: Iterable[Any], packages: Iterable[str]) -> str:
     """The source of `roots` and of all that they need from `packages`. Raises InputError for a name twice."""
-    parts: dict[NamePlace, str] = {}
+    parts: dict[QualifiedName, str] = {}
     foreign: set[tuple[str, str, str]] = set()
     for root in roots:
         _collect(root.__module__, root.__name__, tuple(packages), parts, foreign)
     names = [name for _, name in parts]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        places = sorted(module for module, name in parts if name in twice)
-        raise InputError(f"{', '.join(twice)}: defined in {' and '.join(places)}; rename one of them")
+        modules = sorted(module for module, name in parts if name in twice)
+        raise InputError(f"{', '.join(twice)}: defined in {' and '.join(modules)}; rename one of them")
     return "\n\n\n".join(["\n".join(_statements(foreign)), *_grouped(parts)]) + "\n"
 
 
-def _collect(module: str, name: str, packages: tuple[str, ...], parts: dict[NamePlace, str], foreign: set[Any]) -> None:
+def _collect(
+    module: str, name: str, packages: tuple[str, ...], parts: dict[QualifiedName, str], foreign: set[Any]
+) -> None:
     """Add a definition after everything that it uses."""
     path, source = _read(module)
     if name not in source.defined:  # imported there, or made by __getattr__
@@ -36,7 +38,7 @@ def _collect(module: str, name: str, packages: tuple[str, ...], parts: dict[Name
         path, source = _read(module)
     if (module, name) in parts:
         return
-    parts[module, name] = ""  # its place is taken; a definition may use itself
+    parts[module, name] = ""  # entered before its body, as a definition may use itself
     node = source.defined[name]
     settings = [part for part in ast.walk(node) if isinstance(part, ast.arg) and _is_declared(part)]
     aside = {id(inner) for part in settings for inner in ast.walk(part)}
@@ -45,13 +47,13 @@ def _collect(module: str, name: str, packages: tuple[str, ...], parts: dict[Name
         if used in source.defined:
             _collect(module, used, packages, parts, foreign)
         elif used in source.imported:
-            where, original = source.imported[used]
-            if where.split(".")[0] not in packages:
-                foreign.add((where, original, used))
+            origin, original = source.imported[used]
+            if origin.split(".")[0] not in packages:
+                foreign.add((origin, original, used))
             elif original != used:
                 raise InputError(f"{module}: {used} is imported under another name; import names of ours as they are")
             else:
-                _collect(where, original, packages, parts, foreign)
+                _collect(origin, original, packages, parts, foreign)
     del parts[module, name]
     first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
     lines = _without_annotations(path.read_text(encoding="utf-8").split("\n"), settings)[first - 1 : node.end_lineno]
@@ -65,15 +67,15 @@ def _is_declared(argument: ast.arg) -> bool:
 
 def _without_annotations(lines: Sequence[str], arguments: Sequence[ast.arg]) -> list[str]:
     """The lines without the annotations of these arguments; a line that is empty now is marked with CUT."""
-    made = list(lines)
+    result = list(lines)
     for argument in arguments:
         assert argument.annotation
-        at, end = argument.lineno - 1, argument.annotation.end_lineno
+        row, end = argument.lineno - 1, argument.annotation.end_lineno
         assert end
-        begun = made[at][: argument.col_offset + len(argument.arg)]
-        rest = made[end - 1][argument.annotation.end_col_offset :]
-        made[at:end] = [CUT] * (end - 1 - at) + [begun + rest]
-    return made
+        head = result[row][: argument.col_offset + len(argument.arg)]
+        rest = result[end - 1][argument.annotation.end_col_offset :]
+        result[row:end] = [CUT] * (end - 1 - row) + [head + rest]
+    return result
 
 
 @cache
@@ -85,12 +87,12 @@ def _read(module: str) -> tuple[Path, Definitions]:
 
 def _statements(foreign: Iterable[tuple[str, str, str]]) -> Iterator[str]:
     """The imports: modules first, then names of modules."""
-    for module, name, local in sorted(foreign, key=lambda place: (bool(place[1]), place)):
+    for module, name, local in sorted(foreign, key=lambda entry: (bool(entry[1]), entry)):
         renamed = f" as {local}" if local not in (name or module.split(".")[0], name) else ""
         yield f"from {module} import {name}{renamed}" if name else f"import {module}{renamed}"
 
 
-def _grouped(parts: dict[NamePlace, str]) -> Iterator[str]:
+def _grouped(parts: dict[QualifiedName, str]) -> Iterator[str]:
     """The definitions; constants next to each other stay together."""
     lines: list[str] = []
     for text in parts.values():

@@ -76,10 +76,10 @@ def _tokenizer(parts: Parts) -> Any:
     from transformers import PreTrainedTokenizerFast
 
     rows = {word: row for row, word in enumerate(parts.settings["words"])}
-    made = Tokenizer(models.WordLevel(rows, unk_token="<unk>"))
-    made.normalizer = normalizers.NFC()
-    made.pre_tokenizer = pre_tokenizers.Split(Regex(SPACES), "removed")
-    return PreTrainedTokenizerFast(tokenizer_object=made)
+    tokenizer = Tokenizer(models.WordLevel(rows, unk_token="<unk>"))
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(SPACES), "removed")
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
 
 def write_bundled(parts: Parts, folder: Path) -> None:

@@ -41,17 +41,17 @@ class TextReader:
         new: dict[str, int] = {}
         vectors = [np.zeros(self.dim, dtype=np.float32)]
         for row, sentence in zip(ids, words, strict=True):
-            for place, word in enumerate(sentence):
+            for position, word in enumerate(sentence):
                 if self.lowercase_lookup and word not in self.rows:
                     word = word.lower()
                 if word in self.rows:
-                    row[place] = self.rows[word]
+                    row[position] = self.rows[word]
                     continue
                 if word not in new:
                     vector = self.composed(word)
                     new[word] = self.words + len(vectors) if vector.any() else UNKNOWN_ROW
                     vectors += [vector] if vector.any() else []
-                row[place] = new[word]
+                row[position] = new[word]
         return ids, lengths, np.stack(vectors)
 
     def composed(self, word: str) -> np.ndarray:

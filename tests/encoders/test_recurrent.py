@@ -170,7 +170,7 @@ def test_the_packing_of_three_sentences_by_hand() -> None:
     result = pack(torch.tensor([2, 3, 1]), steps=4)
     assert result.sizes == [3, 2, 1]
     assert result.order.tolist() == [1, 0, 2]
-    assert result.place.tolist() == [4, 0, 8, 5, 1, 6]  # first words of the longest, ...
+    assert result.padded_index.tolist() == [4, 0, 8, 5, 1, 6]  # first words of the longest, ...
     assert result.mirror.tolist() == [5, 4, 2, 3, 1, 0]
 
 
