@@ -160,7 +160,7 @@ def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("devices", "wanted"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
 def test_multitask_needs_no_explicit_strategy(devices: int | list[int], wanted: str) -> None:
-    assert strategy("auto", Trainer(devices=devices).several_devices, Multitask) == wanted  # type: ignore[arg-type]
+    assert strategy("auto", Trainer(1, devices=devices).several_devices, Multitask) == wanted  # type: ignore[arg-type]
 
 
 def in_processes(world: int, score: Callable[..., float], folder: Path) -> list[float]:

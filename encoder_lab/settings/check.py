@@ -39,14 +39,33 @@ Declared = Mapping[str, Parameter] | None  # of a group; None where it takes any
 def check(
     program: str, settings: Mapping[str, Any], referred: Collection[str] = (), arguments: Sequence[str] | None = None
 ) -> None:
-    """Ends the program with a line for each mistake. `arguments`: of a new run; each setting must have an effect."""
+    """Ends the program with a line for each mistake. `arguments`: of a new run."""
     wrong = mistakes(program, settings, referred)
-    if arguments is not None and not wrong:
-        missing = lacking({"train": RunSettings, "evaluate": EvaluationSettings}[program], settings)
-        wrong = [f"{name}: missing; leave out what removes it, ~{name}" for name in missing]
-        wrong = wrong or without_effect(program, settings, arguments)
+    if arguments is not None:
+        wrong = mistakes_of_command(program, settings, referred, arguments)
     if statuses := list(map(fail, wrong)):
         raise SystemExit(statuses[0])
+
+
+def mistakes_of_command(
+    program: str, settings: Mapping[str, Any], referred: Collection[str], arguments: Sequence[str]
+) -> list[str]:
+    """A line for each mistake in a new run or evaluation, where each setting must have an effect."""
+    missing = lacking({"train": RunSettings, "evaluate": EvaluationSettings}[program], settings)
+    return (
+        list(_removed(program, settings, arguments))
+        or [f"{name}: missing; give it" for name in missing]
+        or mistakes(program, settings, referred)
+        or without_effect(program, settings, arguments)
+    )
+
+
+def _removed(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> Iterator[str]:
+    """A line for each `~name` that would give a setting the default of its class, which no file shows."""
+    for text in arguments:
+        name = text.removeprefix("~").partition("=")[0]
+        if text.startswith("~") and parameter_of(program, settings, name.split(".")):
+            yield f"{text}: it needs a value; give {name}= instead"
 
 
 def mistakes(program: str, settings: Mapping[str, Any], referred: Collection[str] = ()) -> list[str]:

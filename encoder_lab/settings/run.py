@@ -99,7 +99,7 @@ class Trainer:
 
     max_epochs: Annotated[
         Annotated[int, Field(ge=-1)] | None, Field(title="a whole number, or -1 for no end", description="passes")
-    ] = 5
+    ]
     accelerator: Annotated[NonEmpty, "cpu, gpu, or auto: an NVIDIA GPU if there is one"] = "auto"
     devices: Annotated[
         Literal[-1]

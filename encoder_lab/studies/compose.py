@@ -8,9 +8,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.check import mistakes
+from encoder_lab.settings.check import mistakes_of_command
 from encoder_lab.settings.run_settings import flat
-from encoder_lab.settings.without_effect import without_effect
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -21,7 +20,7 @@ def planned(program: str, settings: list[str]) -> dict[str, Any]:
         config = compose(program, settings, return_hydra_config=True)
     known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]  # before it is run
     written = plain(OmegaConf.masked_copy(config, known))
-    if wrong := mistakes(program, written, referred(config)) or without_effect(program, written, settings):
+    if wrong := mistakes_of_command(program, written, referred(config), settings):
         raise InputError("; ".join(wrong))
     return written
 

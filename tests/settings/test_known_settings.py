@@ -17,8 +17,7 @@ from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings import arguments as of_command
-from encoder_lab.settings import without_effect as rules
-from encoder_lab.settings.check import mistakes
+from encoder_lab.settings.check import mistakes_of_command
 from encoder_lab.settings.known import known_settings
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.studies.compose import plain, referred
@@ -50,7 +49,7 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
         HydraConfig.instance().set_config(config)
         job = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         written = plain(job)
-        if wrong := mistakes(program, written, referred(job)) or rules.without_effect(program, written, arguments):
+        if wrong := mistakes_of_command(program, written, referred(job), arguments):
             raise InputError("; ".join(wrong))
 
 
@@ -139,6 +138,11 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "train probes.classifier.widths=[0] probes.classifier.dropouts=[0.1]": "[0] has no hidden layer; give other",
     "train init=RUN embeddings.epochs=8": "the words of init= have vectors; give embeddings=file for more",
     "evaluate model=bov protocol=modern probes.classifier.protocol=senteval": "protocol=modern replaces it",
+    "train ~encoder": "it needs a value; give encoder= instead",
+    "train encoder=bilstm_last ~encoder.pooling": "it needs a value",  # that of its class is another one
+    "train ~trainer.max_epochs": "it needs a value; give trainer.max_epochs= instead",
+    "train ~logger": "it needs a value",
+    "evaluate model=bov ~probes.classifier": "it needs a value",
 }
 
 
@@ -164,7 +168,7 @@ def test_a_setting_without_effect_next_to_the_others_is_refused_alone(command: s
     program, *others, idle = command.split()
     judge(CONFIGS, *others, program=program)
     name = idle.partition("=")[0].lstrip("+").rpartition("@")[2]
-    with pytest.raises(InputError, match=rf"^{re.escape(name)}[.=].*{re.escape(WITHOUT_EFFECT[command])}"):
+    with pytest.raises(InputError, match=rf"^{re.escape(name)}[.=:].*{re.escape(WITHOUT_EFFECT[command])}"):
         judge(CONFIGS, *others, idle, program=program)
 
 
@@ -184,7 +188,7 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "init=RUN", "embeddings.freeze=false", "embeddings.dim=8")
     judge(CONFIGS, "init=RUN", "embeddings=file", "embeddings.path=x")
     judge(CONFIGS, "suite=[]", "probes.train_size=50")
-    judge(CONFIGS, "objective=nli", "objective.head=linear", "~objective.dropout")
+    judge(CONFIGS, "+objective.optimizer.momentum=1", "~objective.optimizer.momentum")
     judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
 
 

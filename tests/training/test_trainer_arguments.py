@@ -106,13 +106,13 @@ def test_a_later_process_without_others_is_refused_at_once(monkeypatch: pytest.M
     monkeypatch.setenv(name, "1")
     monkeypatch.setattr(rank_zero_only, "rank", 1)
     with pytest.raises(InputError, match=f"^{name}=1 says .* unset {name}, or"):
-        refuse_without_partner(Trainer().alone, 1)
-    refuse_without_partner(Trainer(devices=2).alone, 1)
+        refuse_without_partner(Trainer(1).alone, 1)
+    refuse_without_partner(Trainer(1, devices=2).alone, 1)
 
 
 def test_machines_that_cannot_find_each_other_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MASTER_ADDR", raising=False)
-    partners = Trainer(num_nodes=2).alone, 2
+    partners = Trainer(1, num_nodes=2).alone, 2
     with pytest.raises(InputError, match="num_nodes=2: nothing says where the other machines are; start it with"):
         refuse_without_partner(*partners)
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
