@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from operator import methodcaller
 from typing import Annotated, NamedTuple
 
@@ -14,6 +14,7 @@ from datamodules.text.tokenize import tokenize
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, PartHeldOutOrNull, ProbeSplit, SourceLanguage, Tokenized
+from encoder_lab.storage.text_files import read_blocks
 
 SHARES: dict[Split, int] = {"dev": 1, "test": 1, "probe": 2}  # parts of `held_out`; the rest is train
 HELD_OUT, OF_FEW, FEW = 20, 10, 500_000  # usual; of fewer bytes, so that small text has probing tasks
@@ -78,10 +79,11 @@ class DocumentCorpus(OnDisk):
 
     @cached_property
     def held_out(self) -> int:
-        """One document in this many is dev; by default it depends on the size of the files."""
+        """One document in this many is dev; by default it depends on the size of the text."""
         if self._held_out is not None:
             return self._held_out
-        return OF_FEW if sum(path.stat().st_size for path in self.files()) < FEW else HELD_OUT
+        sizes = accumulate(len(block) for path in self.files() for block in read_blocks(path))
+        return HELD_OUT if any(size >= FEW for size in sizes) else OF_FEW
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} 1/{self.held_out}{'' if self.probe_split else ' no probe'}"

@@ -114,15 +114,21 @@ def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[s
 
 def count_lines(path: Path) -> int:
     """The number of lines that `read_lines` yields, without decoding them."""
-    refuse_no_file(path)
     lines, last = 0, b"\n"
+    for block in read_blocks(path):
+        lines, last = lines + block.count(b"\n"), block[-1:]
+    return lines + (last != b"\n")
+
+
+def read_blocks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, unpacked. Raises InputError where it is missing or damaged."""
+    refuse_no_file(path)
     try:
         with open_packed(path) as file:
             while block := file.read(1 << 20):
-                lines, last = lines + block.count(b"\n"), block[-1:]
+                yield block
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
-    return lines + (last != b"\n")
 
 
 def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
