@@ -47,7 +47,7 @@ def train(settings: "RunSettings", run: Path) -> None:
     from encoder_lab.training.checkpoints import disk_use
     from encoder_lab.training.devices import is_first, refuse_without_partner, say
     from encoder_lab.training.loggers import refuse_missing_packages
-    from encoder_lab.training.run_folder import describe, final_scores, record_places, summary
+    from encoder_lab.training.run_folder import describe, final_scores, record_locations, summary
     from encoder_lab.training.tensorboard import add_picture, open_page
     from encoder_lab.training.trainer import build_trainer, fit
 
@@ -58,7 +58,7 @@ def train(settings: "RunSettings", run: Path) -> None:
     with fast_exact_matmul():
         data, module, suites, probing = build(settings, run)
         if is_first():
-            record_places(run, settings.written)
+            record_locations(run, settings.written)
         trainer = build_trainer(settings, run, module, probing, data, partial(draw, settings, run, module))
         say(f"{run}: {describe(module, data, suites)}")
         if module.trains:

@@ -29,10 +29,10 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(letters)
 
 
-def shortened(text: str, most: int) -> str:
-    """The text, or its beginning and its end, `most` characters together."""
-    half = most // 2
-    return text if len(text) <= most else f"{text[: most - half - 1]}…{text[-half:]}"
+def shortened(text: str, limit: int) -> str:
+    """The text, or its beginning and its end, `limit` characters together."""
+    tail = limit // 2
+    return text if len(text) <= limit else f"{text[: limit - tail - 1]}…{text[-tail:]}"
 
 
 def in_one_line(error: Exception) -> str:
@@ -46,15 +46,15 @@ def first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-def disk_error_line(error: OSError, where: Path | str) -> str:
-    """A message for an error with a file: which one (else `where`) and why. Re-raises any other error."""
+def disk_error_line(error: OSError, fallback: Path | str) -> str:
+    """A message for an error with a file: which one (else `fallback`) and why. Re-raises any other error."""
     if error.errno not in NO_ROOM | FAULTS and not (error.errno and error.filename):
         raise error
-    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else where
-    return f"{name or where}: {error.strerror}"
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else fallback
+    return f"{name or fallback}: {error.strerror}"
 
 
-def disk_error_behind(error: Exception) -> OSError | None:
+def disk_error_in(error: Exception) -> OSError | None:
     """The system error in the message of a library's error; None if there is none."""
     match = RUST.search(str(error))
     return OSError(int(match[1]), os.strerror(int(match[1]))) if match else None

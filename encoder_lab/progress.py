@@ -31,11 +31,11 @@ class Progress(tqdm):
         elif msg is None and not self.disable:
             state = self.format_dict
             total, rate = self.total, state["rate"] or (self.n - self.initial) / max(state["elapsed"], 1e-9)
-            done = f"{self.n:,} of {total:,.0f}" if total else f"{self.n:,}"
-            left = f", {duration((total - self.n) / rate)} left" if total and rate else ""
+            count = f"{self.n:,} of {total:,.0f}" if total else f"{self.n:,}"
+            remaining = f", {duration((total - self.n) / rate)} left" if total and rate else ""
             name = f"{_names[0]}: " if _names and _names[0] else ""
-            work = f"{name}{self.desc.removesuffix(': ')}: {done} {self.unit.strip()}"
-            print(f"{work}, {duration(state['elapsed'])}{left}", file=sys.stderr, flush=True)
+            work = f"{name}{self.desc.removesuffix(': ')}: {count} {self.unit.strip()}"
+            print(f"{work}, {duration(state['elapsed'])}{remaining}", file=sys.stderr, flush=True)
 
     def clear(self, nolock: bool = False) -> None:
         if not self.lines:
@@ -51,8 +51,8 @@ class Progress(tqdm):
 
 def duration(seconds: float) -> str:
     """A time for a person: 8 s, 3 min 20 s, 2 h 5 min."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    units = (whole // 60, "min", whole % 60, "s") if whole < 3600 else (whole // 3600, "h", whole % 3600 // 60, "min")
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    units = (total // 60, "min", total % 60, "s") if total < 3600 else (total // 3600, "h", total % 3600 // 60, "min")
     return "{} {} {} {}".format(*units)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from encoder_lab.errors import InputError, first_line
-from encoder_lab.storage.files import inside, refuse_special
+from encoder_lab.storage.files import path_inside, refuse_special
 
 COUNT = re.compile(r"(layers?|experts|blocks|groups)$")  # settings that say how often a part is built
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")  # of a layer, in the name of a weight
@@ -39,7 +39,7 @@ def load_transformer(cls: str, name: str | Path, source: str, forms: str, **opti
             for index in Path(name).glob("*.index.json"):
                 refuse_special(index)
                 for file in json.loads(index.read_bytes())["weight_map"].values():
-                    inside(index.parent, file)
+                    path_inside(index.parent, file)
             config = transformers.AutoConfig.from_pretrained(name, **options)
             _refuse_many_layers(config.to_dict())
             if Path(name).is_dir():

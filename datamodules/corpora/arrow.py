@@ -15,7 +15,7 @@ from datamodules.text.languages import check_language
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage
-from encoder_lab.storage.files import inside
+from encoder_lab.storage.files import path_inside
 from encoder_lab.storage.text_files import note
 
 NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
@@ -124,7 +124,7 @@ def _read(folder: Path, columns: list[str]) -> Iterator[tuple]:
         state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
         if state.get("_indices_data_files") or state.get("_indices_files"):  # of releases of 2020 and 2021
             raise InputError(f"{folder}: its rows are chosen by another file; flatten_indices() it and save it again")
-        for path in [inside(folder, file["filename"]) for file in state["_data_files"]]:
+        for path in [path_inside(folder, file["filename"]) for file in state["_data_files"]]:
             for _, batch in record_batches(path):
                 settings = "corpus.text= and so on"
                 yield from zip(*(column_values(folder, batch, name, settings) for name in columns), strict=True)

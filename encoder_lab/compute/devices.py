@@ -18,6 +18,6 @@ def device_for(device: str | None) -> str:
     try:
         torch.zeros(1, device=str(device)).item()
     except (RuntimeError, AssertionError) as error:  # AssertionError: this torch was built without CUDA
-        why = f"not on this machine ({first_line(error)})"
-        raise InputError(f"device={device}: {why}; give cpu or cuda, or leave it out") from None
+        reason = f"not on this machine ({first_line(error)})"
+        raise InputError(f"device={device}: {reason}; give cpu or cuda, or leave it out") from None
     return str(device)

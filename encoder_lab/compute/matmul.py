@@ -22,15 +22,15 @@ def fast_exact_matmul() -> Iterator[None]:
     Changes nothing where "medium" would lose precision, as on a GPU, or where the user has configured precision with
     `torch.backends`. The setting is global to the process; overlapping contexts in several threads remain exact.
     """
-    before = _setting()
-    if before is None or not _medium_is_exact():
+    previous = _setting()
+    if previous is None or not _medium_is_exact():
         yield
         return
     torch.set_float32_matmul_precision("medium")
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        torch.set_float32_matmul_precision(previous)
 
 
 def multiplies_in_bfloat16(device: torch.device) -> bool:
@@ -52,7 +52,7 @@ def _medium_is_exact() -> bool:
     """Whether a product with precision "medium" is exact in float32 on this machine; never true with a GPU."""
     if torch.cuda.is_available():
         return False
-    before = torch.get_float32_matmul_precision()
+    previous = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")
     try:
         with torch.autocast("cpu", enabled=False):
@@ -60,4 +60,4 @@ def _medium_is_exact() -> bool:
             # needs 13 bits; bfloat16 has 8, TF32 has 11
             return bool(torch.allclose(factor @ factor, 256 * factor.square(), rtol=1e-6))
     finally:
-        torch.set_float32_matmul_precision(before)
+        torch.set_float32_matmul_precision(previous)

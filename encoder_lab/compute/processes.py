@@ -35,19 +35,19 @@ def parallel_map(
     head = list(islice(chunks, 2))
     cores = cores or len(os.sched_getaffinity(0))
     if len(head) < 2 or cores == 1 or current_process().daemon or not _have_semaphores():
-        for some, error in chain(head, chunks):
-            yield from map(function, some)
+        for batch, error in chain(head, chunks):
+            yield from map(function, batch)
             if error:
                 raise error
         return
     with ProcessPoolExecutor(cores, get_context(start), _as_worker, (os.getpid(),)) as pool:
-        waiting: deque[tuple[Future[list[Result]], Exception | None]] = deque()
-        for some, error in chain(head, chunks):
-            waiting.append((pool.submit(_map, function, some), error))
-            if len(waiting) >= IN_FLIGHT * cores:
-                yield from _results(*waiting.popleft())
-        while waiting:
-            yield from _results(*waiting.popleft())
+        pending: deque[tuple[Future[list[Result]], Exception | None]] = deque()
+        for batch, error in chain(head, chunks):
+            pending.append((pool.submit(_map, function, batch), error))
+            if len(pending) >= IN_FLIGHT * cores:
+                yield from _results(*pending.popleft())
+        while pending:
+            yield from _results(*pending.popleft())
 
 
 def _have_semaphores() -> bool:

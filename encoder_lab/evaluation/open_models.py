@@ -62,8 +62,8 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
         return lambda corpus, _: [_ngram(name, corpus, settings.corpus.written)]
     if name in INITIAL or name.startswith("untrained/"):
         encoder = encoder_file(name.removeprefix("untrained/")).stem
-        more = settings, device
-        return lambda corpus, tasks: [untrained(encoder, *more, corpus, distinct_sentences(tasks, "vectors"), work)]
+        options = settings, device
+        return lambda corpus, tasks: [untrained(encoder, *options, corpus, distinct_sentences(tasks, "vectors"), work)]
     if form == "call" and rest:
         function = function_named(rest, "turns sentences into vectors, or scores (context, continuation) pairs")
         return lambda _, tasks: [_called(rest, function, device, tasks)]
@@ -104,9 +104,9 @@ def checkpoints_of(name: str, settings: EvaluationSettings) -> tuple[str, list[P
 def _trained(run: SavedRun, settings: EvaluationSettings, device: str, work: Path) -> Model:
     """The frozen encoder of a run, with the vectors of `embeddings=file` for words that it does not have."""
     source = settings.embeddings.source.build()
-    more = source.vectors(list, "", work) if isinstance(source, FromFile) else None
-    model = trained(run, device, more, settings.allow)
-    return model._replace(settings={**model.settings, "embeddings": settings.embeddings.written}) if more else model
+    vectors = source.vectors(list, "", work) if isinstance(source, FromFile) else None
+    model = trained(run, device, vectors, settings.allow)
+    return model._replace(settings={**model.settings, "embeddings": settings.embeddings.written}) if vectors else model
 
 
 def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task], bos: bool, eos: bool) -> Model:
@@ -118,11 +118,11 @@ def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task],
         raise InputError(f"model={name}: bos=false: the mark that begins a sentence is always context; leave it out")
     try:
         likelihood = load_likelihood(run, ends=eos)
-    except NoLikelihood as why:
-        raise InputError(f"model={name}: has no language model, which suite={suite} needs: {why}") from None
+    except NoLikelihood as error:
+        raise InputError(f"model={name}: has no language model, which suite={suite} needs: {error}") from None
     likelihood.network.to(model.device)
-    known = key_of(model.fingerprint, code_of(type(likelihood)), code_of(TextLikelihood), eos)
-    return model._replace(logprobs=TextLikelihood(model.encode, likelihood).logprobs, fingerprint=known)
+    fingerprint = key_of(model.fingerprint, code_of(type(likelihood)), code_of(TextLikelihood), eos)
+    return model._replace(logprobs=TextLikelihood(model.encode, likelihood).logprobs, fingerprint=fingerprint)
 
 
 def _called(name: str, function: Callable[..., Any], device: str, tasks: Sequence[Task]) -> Model:
@@ -163,15 +163,15 @@ def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Mo
     bos, eos = settings.bos and not wrapped, settings.eos
     model = CausalLM(path, device, bos, eos, separator=not wrapped)
     files = (file for file in path.rglob("*") if file.is_file())
-    known = key_of(code_of(CausalLM), contents_of(files, path), bos, eos, wrapped)
+    fingerprint = key_of(code_of(CausalLM), contents_of(files, path), bos, eos, wrapped)
     name, marks = path.resolve().name, {"bos": bos, "eos": eos}
-    return Model(name, "language model", None, known, 0, 0, marks, model.logprobs, model.long_texts)
+    return Model(name, "language model", None, fingerprint, 0, 0, marks, model.logprobs, model.long_texts)
 
 
 def _ngram(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
     """An n-gram model of the training text, with the settings of its corpus."""
-    known = key_of(name, made_of(corpus), code_of(NgramModel))
-    return Model("baseline", name, None, known, settings={"corpus": written}, logprobs=counted(corpus, name))
+    fingerprint = key_of(name, made_of(corpus), code_of(NgramModel))
+    return Model("baseline", name, None, fingerprint, settings={"corpus": written}, logprobs=counted(corpus, name))
 
 
 def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) -> None:

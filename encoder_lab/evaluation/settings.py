@@ -19,15 +19,15 @@ def refuse_what_has_no_effect(settings: EvaluationSettings, suites: Sequence[Sui
     if not any(task.needs == "surprisal" for suite in suites for task in suite.tasks):
         for key in ("bos", "eos"):
             if (value := getattr(settings, key)) != getattr(EvaluationSettings, key):
-                wrong = f"{key}={str(value).lower()}: about the surprisal of texts, which no suite here needs"
-                raise InputError(f"{wrong}; give suite=coherence, or leave it out")
+                problem = f"{key}={str(value).lower()}: about the surprisal of texts, which no suite here needs"
+                raise InputError(f"{problem}; give suite=coherence, or leave it out")
 
 
 def written_of(settings: EvaluationSettings, suite: Suite, model: Model) -> dict[str, Any]:
     """The settings that made the scores of a model on a suite, as their folder has them."""
-    own = settings.suites[suite.name]
+    choice = settings.suites[suite.name]
     written = {"suite": suite.name, "seed": settings.random_seed}
     if any(task.needs == "vectors" for task in suite.tasks):
         written["probes"] = {"classifier": settings.probes.classifier.written}
-    written |= {own.group: own.values} | ({"corpus": settings.corpus.written} if suite.uses_corpus else {})
+    written |= {choice.group: choice.values} | ({"corpus": settings.corpus.written} if suite.uses_corpus else {})
     return {**written, **model.settings} | ({} if settings.epochs is None else {"checkpoint": EACH_EPOCH})

@@ -21,7 +21,7 @@ from encoder_lab.errors import (
     MOST_LETTERS,
     NO_ROOM,
     InputError,
-    disk_error_behind,
+    disk_error_in,
     disk_error_line,
     first_line,
     memory_is_full,
@@ -72,7 +72,7 @@ def one_line_errors(
     except Exception as error:
         if isinstance(error, ValueError) and str(error).startswith(NOT_A_PATH):
             raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
-        behind = error if isinstance(error, OSError) else disk_error_behind(error)
+        behind = error if isinstance(error, OSError) else disk_error_in(error)
         if memory_is_full(error):
             line, wanted = f"{where}: memory is full: {first_line(error)}", remedy
         elif behind:

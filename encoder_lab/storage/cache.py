@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from encoder_lab.errors import InputError, printable
 from encoder_lab.settings.command_line import FOLDER, TRUTH, WHOLE, Command, Setting, run
-from encoder_lab.storage.files import LEFT, delete_left
+from encoder_lab.storage.files import TEMPORARY, delete_temporary
 from encoder_lab.storage.locks import locked
 
 DAY = 24 * 60 * 60  # seconds
@@ -50,7 +50,7 @@ def entries(cache: Path) -> list[CacheEntry]:
         return []
     if not cache.is_dir():
         raise InputError(f"{cache}: not a folder; give cache=DIR")
-    paths = [path for path in cache.iterdir() if NAME.fullmatch(path.name) or LEFT.fullmatch(path.name)]
+    paths = [path for path in cache.iterdir() if NAME.fullmatch(path.name) or TEMPORARY.fullmatch(path.name)]
     return sorted(map(_entry, paths), key=lambda entry: -entry.size)
 
 
@@ -58,21 +58,21 @@ def prune(cache: Path, older: int) -> Iterator[CacheEntry]:
     """Delete what was not used for `older` days, except what a process is making now; yields what is gone."""
     limit = time.time() - older * DAY
     for entry in entries(cache):
-        if LEFT.fullmatch(entry.path.name):
-            if delete_left(entry.path):
+        if TEMPORARY.fullmatch(entry.path.name):
+            if delete_temporary(entry.path):
                 yield entry
             continue
         if entry.used > limit:
             continue
-        with locked(cache / f".{entry.path.name}.lock") as ours:
-            if ours:
+        with locked(cache / f".{entry.path.name}.lock") as acquired:
+            if acquired:
                 _delete(entry.path)
                 yield entry
 
 
 def _entry(path: Path) -> CacheEntry:
-    inside = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
-    states = [path.lstat() for path in inside]
+    paths = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
+    states = [path.lstat() for path in paths]
     files = [state for state in states if not stat.S_ISDIR(state.st_mode)]
     used = [state.st_mtime for state in states] + [state.st_atime for state in files]  # listing is no use
     return CacheEntry(path, sum(state.st_size for state in files), max(used))
@@ -88,12 +88,12 @@ def _delete(path: Path) -> None:
 def work(options: SimpleNamespace) -> None:
     if options.older and not options.prune:
         raise InputError(f"older={options.older}: is for prune=true; add it, or leave it out")
-    shown = list(prune(options.cache, options.older)) if options.prune else entries(options.cache)
-    for entry in shown:
+    listed = list(prune(options.cache, options.older)) if options.prune else entries(options.cache)
+    for entry in listed:
         days = max(0, int((time.time() - entry.used) / DAY))
         print(f"{entry.size / 1e6:10,.1f} MB {days:6} days  {printable(entry.path.name)}")
     did = "deleted from" if options.prune else "in"
-    print(f"{sum(entry.size for entry in shown) / 1e6:10,.1f} MB in {len(shown)} entries {did} {options.cache}")
+    print(f"{sum(entry.size for entry in listed) / 1e6:10,.1f} MB in {len(listed)} entries {did} {options.cache}")
 
 
 main = partial(run, COMMAND, work=work, writes=lambda options: options.cache)

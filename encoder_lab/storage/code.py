@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from encoder_lab.storage.content import content_of, key_of
 
 ROOT = Path(__file__).parents[2]
-OURS = ("datamodules", "encoder_lab", "encoders", "objectives", "probes")
+PACKAGES = ("datamodules", "encoder_lab", "encoders", "objectives", "probes")
 INSTALLED = ("site-packages", "dist-packages")  # folders with the packages of everybody
 IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]*)"
@@ -24,19 +24,19 @@ REQUIRES = re.compile(r"^Requires-Dist: ([\w.-]+)(?!.*\bextra\b)", re.MULTILINE)
 MODULE = re.compile(r"^(\w+)(?:/|\.py,)", re.MULTILINE)  # in the list of the files of a library
 
 
-def code_of(made: Callable[..., Any]) -> str:
+def code_of(definition: Callable[..., Any]) -> str:
     """A hash of the code behind a function or class: results of other code are not taken from a cache.
 
     The code is its file and all files that this imports, directly or not, of ours and of its own package or folder;
     what else lies in these packages, as lists of words; and the versions of the libraries and of Python. It is what
     this process has loaded: a file that is edited later changes the hash in the next process.
     """
-    while isinstance(made, partial):
-        made = made.func
-    if not inspect.isroutine(made) and not isinstance(made, type):
-        made = type(made)  # of an object that can be called
-    if (code := loaded_code(made)) is None:
-        return str(getattr(made, "__qualname__", type(made).__qualname__))
+    while isinstance(definition, partial):
+        definition = definition.func
+    if not inspect.isroutine(definition) and not isinstance(definition, type):
+        definition = type(definition)  # of an object that can be called
+    if (code := loaded_code(definition)) is None:
+        return str(getattr(definition, "__qualname__", type(definition).__qualname__))
     return key_of(code.contents, versions(code.modules))
 
 
@@ -48,31 +48,31 @@ class LoadedCode(NamedTuple):
 
 
 @cache
-def loaded_code(made: Any) -> LoadedCode | None:
+def loaded_code(definition: Any) -> LoadedCode | None:
     """The files behind a function or class when it is first asked for; None without a file."""
     try:
-        source = inspect.getsourcefile(inspect.unwrap(made))
+        source = inspect.getsourcefile(inspect.unwrap(definition))
     except TypeError:  # built in, or typed into an interpreter
         source = None
     if source is None or not Path(source).is_file():
         return None
     files = imported_by(Path(source).absolute())
     packages = {path.parent for path in files if (path.parent / "__init__.py").exists()}
-    others = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
+    data_files = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
     modules = {name.partition(".")[0] for path in files for name in _names(path, path.parent, content_of(path))}
-    return LoadedCode(sorted(map(content_of, files | others)), modules)
+    return LoadedCode(sorted(map(content_of, files | data_files)), modules)
 
 
 def versions(modules: Iterable[str]) -> list[str]:
     """Python and the libraries that have these modules, and all that these libraries need, each with its version."""
     by_module, by_name = _installed()
     needed: dict[str, str] = {}
-    waiting = [name for module in modules for name in by_module.get(module, ())]
-    while waiting:
-        name = waiting.pop()
+    pending = [name for module in modules for name in by_module.get(module, ())]
+    while pending:
+        name = pending.pop()
         if name in by_name and name not in needed:
             needed[name] = by_name[name].version
-            waiting += by_name[name].requires
+            pending += by_name[name].requires
     return [platform.python_version(), *(f"{name} {version}" for name, version in sorted(needed.items()))]
 
 
@@ -89,10 +89,10 @@ def _installed() -> tuple[dict[str, set[str]], dict[str, Library]]:
     by_module: dict[str, set[str]] = {}
     by_name: dict[str, Library] = {}
     for library in distributions():
-        about = (library.read_text("METADATA") or "").partition("\n\n")[0]
-        if not ((name := NAME.search(about)) and (version := VERSION.search(about))):
+        metadata = (library.read_text("METADATA") or "").partition("\n\n")[0]
+        if not ((name := NAME.search(metadata)) and (version := VERSION.search(metadata))):
             continue
-        by_name.setdefault(_plain(name[1]), Library(version[1], [*map(_plain, REQUIRES.findall(about))]))
+        by_name.setdefault(_plain(name[1]), Library(version[1], [*map(_plain, REQUIRES.findall(metadata))]))
         listed = (library.read_text("top_level.txt") or "").split()
         for module in set(listed or MODULE.findall(library.read_text("RECORD") or "")):
             by_module.setdefault(module, set()).add(_plain(name[1]))
@@ -105,38 +105,38 @@ def _plain(name: str) -> str:
 
 def imported_by(source: Path) -> set[Path]:
     """The file and those that it imports, directly or not, of ours and of its own package or folder."""
-    home = source.parent
-    while (home / "__init__.py").exists():
-        home = home.parent
-    own = source.relative_to(home).parts[0] if home.name in INSTALLED else ""
-    files, waiting = {source}, [source]
-    while waiting:
-        path = waiting.pop()
-        new = _imports(path, home, own, content_of(path)) - files
+    root = source.parent
+    while (root / "__init__.py").exists():
+        root = root.parent
+    package = source.relative_to(root).parts[0] if root.name in INSTALLED else ""
+    files, pending = {source}, [source]
+    while pending:
+        path = pending.pop()
+        new = _imports(path, root, package, content_of(path)) - files
         files |= new
-        waiting += new
+        pending += new
     return files
 
 
 @cache
-def _imports(path: Path, home: Path, own: str, content: str) -> frozenset[Path]:
-    """The files that `path` imports directly: ours, and those of `home`, if `own` is given only of that package."""
-    modules = [tuple(name.split(".")) for name in _names(path, home, content)]
-    ours = [(ROOT, parts) for parts in modules if parts[0] in OURS]
-    theirs = [(home, parts) for parts in modules if own in ("", parts[0])]
-    places = {root.joinpath(*parts[:depth]) for root, parts in ours + theirs for depth in range(1, len(parts) + 1)}
-    files = {file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")}
+def _imports(path: Path, root: Path, package: str, content: str) -> frozenset[Path]:
+    """The files that `path` imports directly: ours, and those below `root`, with `package` of it alone."""
+    modules = [tuple(name.split(".")) for name in _names(path, root, content)]
+    project = [(ROOT, parts) for parts in modules if parts[0] in PACKAGES]
+    nearby = [(root, parts) for parts in modules if package in ("", parts[0])]
+    stems = {base.joinpath(*parts[:depth]) for base, parts in project + nearby for depth in range(1, len(parts) + 1)}
+    files = {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py")}
     return frozenset(file for file in files if file.is_file())
 
 
 @cache
-def _names(path: Path, home: Path, _content: str) -> list[str]:
+def _names(path: Path, root: Path, _content: str) -> list[str]:
     """The modules that a file imports, also where it may mean a name in a module."""
-    package, names = path.relative_to(home).parent.parts if path.is_relative_to(home) else (), []
+    package, names = path.relative_to(root).parent.parts if path.is_relative_to(root) else (), []
     for match in IMPORT.finditer(path.read_text(encoding="utf-8", errors="replace")):
         imported = (match["modules"] or match["names"].strip("()")).split(",")
         module = (match["module"] or "").lstrip(".")
-        if up := len(match["module"] or "") - len(module):  # relative to the package of the file
-            module = ".".join([*package[: len(package) - up + 1], *filter(None, [module])])
+        if level := len(match["module"] or "") - len(module):  # relative to the package of the file
+            module = ".".join([*package[: len(package) - level + 1], *filter(None, [module])])
         names += [f"{module}.{words[0]}".lstrip(".") for part in imported if (words := part.split())]
     return names

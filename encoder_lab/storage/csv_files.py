@@ -30,10 +30,10 @@ def numbered_csv(
         except (csv.Error, ValueError) as error:
             raise InputError(f"{path}:{number}: not a line of CSV ({error}); fix or remove the line") from None
         if not header:
-            if (lacking := [name for name in columns if name not in cells]) or len(set(cells)) < len(cells):
-                what = f"no column {', '.join(lacking)}" if lacking else "a column twice"
+            if (missing := [name for name in columns if name not in cells]) or len(set(cells)) < len(cells):
+                problem = f"no column {', '.join(missing)}" if missing else "a column twice"
                 check = "is it the right file?" if "," in line else "save it with commas between columns"
-                raise InputError(f"{path}:{number}: {what} in the header; {check}")
+                raise InputError(f"{path}:{number}: {problem} in the header; {check}")
             header = cells
             continue
         if len(cells) != len(header):

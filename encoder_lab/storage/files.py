@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from encoder_lab.errors import InputError, disk_error_behind
+from encoder_lab.errors import InputError, disk_error_in
 from encoder_lab.storage.content import content_of
 from encoder_lab.storage.locks import FOREVER, locked
 from encoder_lab.storage.text_files import parse_json
 
-LEFT = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.making")  # a temporary file or folder, and what it becomes
+TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.making")  # a temporary file or folder, and what it becomes
 CONTENTS = "contents.json"  # in a folder that build_once made: its files, each with the hash of its content
 
 
@@ -60,9 +60,9 @@ def temporary(path: Path, folder: bool = False) -> Iterator[Path]:
 
 def sweep(folder: Path) -> None:
     """Delete the temporary files and folders that killed processes left in a folder."""
-    for left in folder.glob(".*.making"):
-        if LEFT.fullmatch(left.name):
-            delete_left(left)
+    for path in folder.glob(".*.making"):
+        if TEMPORARY.fullmatch(path.name):
+            delete_temporary(path)
 
 
 @cache
@@ -70,18 +70,18 @@ def _sweep_once(folder: Path, _process: int) -> None:
     sweep(folder)
 
 
-def delete_left(left: Path) -> bool:
+def delete_temporary(path: Path) -> bool:
     """Delete a temporary file or folder of this user unless its process lives; whether it was deleted."""
     try:
-        state = left.lstat()
+        state = path.lstat()
         if state.st_uid != os.geteuid() or not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
             return False
-        descriptor = os.open(left, os.O_NOFOLLOW | (os.O_RDONLY if stat.S_ISDIR(state.st_mode) else os.O_RDWR))
+        descriptor = os.open(path, os.O_NOFOLLOW | (os.O_RDONLY if stat.S_ISDIR(state.st_mode) else os.O_RDWR))
     except OSError:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _delete(left)
+        _delete(path)
     except OSError:
         return False
     finally:
@@ -98,11 +98,11 @@ def refuse_link_or_device(path: Path) -> None:
     with suppress(FileNotFoundError):
         mode = path.lstat().st_mode
         if not stat.S_ISREG(mode):
-            what = "a folder" if stat.S_ISDIR(mode) else "a link, a device or a pipe"
-            raise InputError(f"{path}: {what}, which is not replaced; give the name of a plain file")
+            file_type = "a folder" if stat.S_ISDIR(mode) else "a link, a device or a pipe"
+            raise InputError(f"{path}: {file_type}, which is not replaced; give the name of a plain file")
 
 
-def inside(folder: Path, name: object) -> Path:
+def path_inside(folder: Path, name: object) -> Path:
     """The path of a file that a file in `folder` names. Raises InputError if the name leaves the folder."""
     if not isinstance(name, str) or not name or Path(name).is_absolute() or {"..", "~"} & set(Path(name).parts):
         raise InputError(f"{folder}: a file in it names {str(name)[:80]!r}, outside of this folder; it was not opened")
@@ -112,8 +112,8 @@ def inside(folder: Path, name: object) -> Path:
 def refuse_special(path: Path) -> None:
     """Raises InputError if `path` is there and is no plain file: reading a pipe or a device may never end."""
     if path.exists() and not path.is_file():
-        what = "a folder" if path.is_dir() else "a device or a pipe"
-        raise InputError(f"{path}: {what}, not a file; it was not read")
+        file_type = "a folder" if path.is_dir() else "a device or a pipe"
+        raise InputError(f"{path}: {file_type}, not a file; it was not read")
 
 
 @contextmanager
@@ -127,9 +127,9 @@ def disk_errors(path: Path) -> Iterator[None]:
         error.filename = error.filename or str(path)
         raise
     except Exception as error:
-        if (behind := disk_error_behind(error)) is None:
+        if (cause := disk_error_in(error)) is None:
             raise
-        raise OSError(behind.errno, behind.strerror, str(path)) from None
+        raise OSError(cause.errno, cause.strerror, str(path)) from None
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
@@ -137,8 +137,8 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     if folder.exists():
         built = contents_built(folder)
         now = {path.name: content_of(path) for path in folder.iterdir() if path.name != CONTENTS and path.is_file()}
-        if wrong := [name for name in sorted({*built, *now}) if built.get(name) != now.get(name)]:
-            raise InputError(f"{folder}: {', '.join(wrong)} cut off or changed; delete this folder, it will be rebuilt")
+        if names := [name for name in sorted({*built, *now}) if built.get(name) != now.get(name)]:
+            raise InputError(f"{folder}: {', '.join(names)} cut off or changed; delete this folder, it will be rebuilt")
         with suppress(OSError):  # a cache that may only be read
             os.utime(folder)  # it was used (encoder_lab/storage/cache.py)
     else:

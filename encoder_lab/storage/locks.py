@@ -52,19 +52,19 @@ def locked_with_children(path: Path) -> Iterator[int]:
 
 def held(path: Path) -> bool:
     """Whether a process, perhaps this one, holds the lock file `path`."""
-    with locked(path) as ours:
-        return not ours
+    with locked(path) as acquired:
+        return not acquired
 
 
-def wait_for(made: Path, lock: Path, patience: float = PATIENCE) -> None:
+def wait_for(path: Path, lock: Path, patience: float = PATIENCE) -> None:
     """Wait for a file that the holder of `lock` writes. Raises InputError if it is missing and the lock is free."""
-    begun, reported = time.monotonic(), False
-    while not made.exists():
-        if not reported and time.monotonic() - begun > SILENCE:
+    started, reported = time.monotonic(), False
+    while not path.exists():
+        if not reported and time.monotonic() - started > SILENCE:
             reported = True
-            print(f"waits for the first process of the run, which writes {made}, {patience:.0f} s", file=sys.stderr)
-        if time.monotonic() - begun > patience and not held(lock) and not made.exists():
-            raise InputError(f"{made}: missing, and the process that writes it has ended; start all processes again")
+            print(f"waits for the first process of the run, which writes {path}, {patience:.0f} s", file=sys.stderr)
+        if time.monotonic() - started > patience and not held(lock) and not path.exists():
+            raise InputError(f"{path}: missing, and the process that writes it has ended; start all processes again")
         time.sleep(0.1)
 
 

@@ -16,8 +16,8 @@ def made_with() -> dict[str, str | int | None]:
     """A value for each of KEYS; None for a package that is not installed, and for the commit outside git."""
     import torch
 
-    about = {"commit": commit(), "python": platform.python_version(), "threads": torch.get_num_threads()}
-    return {**about, **{name: _version(name) for name in PACKAGES}, "torch": str(torch.__version__)}  # with its build
+    setup = {"commit": commit(), "python": platform.python_version(), "threads": torch.get_num_threads()}
+    return {**setup, **{name: _version(name) for name in PACKAGES}, "torch": str(torch.__version__)}  # with its build
 
 
 def without_made_with(settings: bytes) -> bytes:
@@ -36,10 +36,10 @@ def git(folder: Path, *arguments: str) -> str | None:
     """What git prints, without the spaces around it; None where it fails or is not installed."""
     try:
         command = ["git", "--no-optional-locks", *arguments]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except OSError:  # no git on this machine
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return result.stdout.strip() if result.returncode == 0 else None
 
 
 def _version(package: str) -> str | None:

@@ -34,25 +34,25 @@ def read_reads(run: Path) -> Reads:
     return reads
 
 
-def refuse_other_reads(run: Path, now: Reads) -> None:
+def refuse_other_reads(run: Path, reads: Reads) -> None:
     """Raises InputError if a continued run would read other content than when it began; places may differ."""
-    before = read_reads(run)
-    once = {CORPUS} if VECTORS in now else {CORPUS, VECTORS}  # the files of vectors need not be there any more
+    recorded = read_reads(run)
+    once = {CORPUS} if VECTORS in reads else {CORPUS, VECTORS}  # the files of vectors need not be there any more
     # files of the decoder that are gone are written again, from text that is compared by itself
-    once |= {name for name in before if name.startswith("decoder/") and name not in now}
-    differs = [name for name in {**before, **now} if name not in once and before.get(name) != now.get(name)]
-    if not before and any((run / "checkpoints").glob("*.ckpt")):
+    once |= {name for name in recorded if name.startswith("decoder/") and name not in reads}
+    differs = [name for name in {**recorded, **reads} if name not in once and recorded.get(name) != reads.get(name)]
+    if not recorded and any((run / "checkpoints").glob("*.ckpt")):
         raise InputError(f"{run / READS}: missing: it says what the run has read; copy the whole run folder")
-    if before and differs:
-        others = f" and {len(differs) - 3} more" if len(differs) > 3 else ""
-        what = f"{', '.join(differs[:3])}{others}"
+    if recorded and differs:
+        rest = f" and {len(differs) - 3} more" if len(differs) > 3 else ""
+        changed = f"{', '.join(differs[:3])}{rest}"
         remedy = "put the same data back, or give its new place (corpus.root=, probes.root=), or begin a new run"
-        raise InputError(f"{run}: not what the run has read until now: {what} changed; {remedy}")
+        raise InputError(f"{run}: not what the run has read until now: {changed} changed; {remedy}")
 
 
-def refuse_changed_corpus(run: Path, theirs: object, ours: object, content: str) -> None:
+def refuse_changed_corpus(run: Path, run_settings: object, settings: object, content: str) -> None:
     """Raises InputError where a corpus of the same settings as a run's has another content than it had."""
-    before = read_reads(run).get(CORPUS)
-    if theirs == ours and before not in (None, content):
+    recorded = read_reads(run).get(CORPUS)
+    if run_settings == settings and recorded not in (None, content):
         remedy = "put the text of the run back, or give the new text a place of its own (corpus.root=)"
         raise InputError(f"{run}: its corpus has changed since the run began; {remedy}")

@@ -41,14 +41,14 @@ def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[t
         raise InputError(f"{path}: empty")
 
 
-def decoded(raw: bytes, place: str, first: bool, encoding: str = "utf-8") -> str:
+def decoded(raw: bytes, location: str, first: bool, encoding: str = "utf-8") -> str:
     """A line without its end, the `first` one of a file without its mark. Raises InputError for another encoding."""
     try:
         line = raw.decode(encoding).removeprefix("\ufeff" if first else "").rstrip("\r\n")
     except UnicodeDecodeError:
-        raise InputError(f"{place}: not valid UTF-8; convert the file") from None
+        raise InputError(f"{location}: not valid UTF-8; convert the file") from None
     if "\0" in line:  # the other byte of each letter in UTF-16
-        raise InputError(f"{place}: a NUL character; remove it or, if the file is in UTF-16, convert it to UTF-8")
+        raise InputError(f"{location}: a NUL character; remove it or, if the file is in UTF-16, convert it to UTF-8")
     return line
 
 
@@ -71,11 +71,11 @@ def parse_json(text: str) -> Any:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    whole = dict(pairs)
-    if len(whole) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"an object has {next(name for name in names if names.count(name) > 1)!r} twice")
-    return whole
+    return record
 
 
 def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -100,16 +100,16 @@ def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[s
     missing = [name for name in columns if name not in header]
     if missing:
         raise InputError(f"{path}:1: no column {', '.join(missing)} in the header; is this the published file?")
-    if twice := [name for name in columns if header.count(name) > 1]:
-        raise InputError(f"{path}:1: the header has {', '.join(twice)} twice; rename or remove one of the columns")
-    places = {name: header.index(name) for name in columns}
+    if repeated := [name for name in columns if header.count(name) > 1]:
+        raise InputError(f"{path}:1: the header has {', '.join(repeated)} twice; rename or remove one of the columns")
+    indices = {name: header.index(name) for name in columns}
     for number, line in rows:
         fields = line.split("\t")
         if not line.strip():
             continue
-        if not max(places.values()) < len(fields) <= len(header):
+        if not max(indices.values()) < len(fields) <= len(header):
             raise InputError(f"{path}:{number}: {len(fields)} columns, expected {len(header)}; fix or remove the line")
-        yield number, {name: fields[place] for name, place in places.items()}
+        yield number, {name: fields[index] for name, index in indices.items()}
 
 
 def count_lines(path: Path) -> int:

@@ -23,9 +23,9 @@ from objectives.objective import Objective
 from probes.classifiers.grid import Grid
 
 SUITE = re.compile(r"(probes\.\w+\.(?:tasks|data))\.(\w+)")  # the two entry files of a suite
-# a part of objective=multitask, which has the places of a run too; the end of a place
+# a part of objective=multitask, which has the settings of a run too; the end of the name of a setting
 PART = re.compile(r"^(?:parts|(?:objective|datamodule)\.settings)\.\w+\.|\._target_$")
-PLACES: dict[str, tuple[str, tuple[type, ...]]] = {  # of a class: its package, and what it is
+ALLOWED: dict[str, tuple[str, tuple[type, ...]]] = {  # by the setting: the package and base classes of its class
     "corpus": ("datamodules", (Corpus,)),
     "datamodule": ("datamodules", (ResumableData,)),
     "embeddings.source": ("datamodules", (FromFile, Trained)),
@@ -44,7 +44,7 @@ def only_ours(settings: Mapping[str, Any], path: Path | str, allow: Sequence[str
     """
     for name, value in leaves(settings):
         package = str(value).partition(".")[0]
-        if name.endswith("_target_") and package not in allow and not _is_ours(PART.sub("", name), str(value)):
+        if name.endswith("_target_") and package not in allow and not _is_allowed(PART.sub("", name), str(value)):
             remedy = f"your own or a library's is allowed by allow=[{package}]"
             raise InputError(f"{path}: {name} is {value}; a run has only classes of this project there; {remedy}")
         if name.endswith("_target_") and package not in sys.modules and find_spec(package) is None:
@@ -60,7 +60,7 @@ def refuse_without_class(settings: Mapping[str, Any], path: Path | str) -> None:
         raise InputError(f"{path}: suites is {suites}, not the suites of a run")
     objective = settings.get("objective")
     optimizer = ["objective.optimizer"] if isinstance(objective, dict) and "optimizer" in objective else []
-    for name in (*PLACES, *optimizer, *(f"suites.{suite}" for suite in suites)):
+    for name in (*ALLOWED, *optimizer, *(f"suites.{suite}" for suite in suites)):
         part: Any = settings
         for key in name.split("."):
             part = part.get(key) if isinstance(part, dict) else None
@@ -71,20 +71,20 @@ def refuse_without_class(settings: Mapping[str, Any], path: Path | str) -> None:
             raise InputError(f"{path}: suites.{name}.settings names no settings of this run; copy the whole run folder")
 
 
-def _is_ours(place: str, target: str) -> bool:
-    """Whether the class may stand at this place of the settings."""
-    if place in PLACES:
-        package, bases = PLACES[place]
+def _is_allowed(setting: str, target: str) -> bool:
+    """Whether this setting may name the class."""
+    if setting in ALLOWED:
+        package, bases = ALLOWED[setting]
         return class_in([package], target, bases) is not None
-    if place == "objective.optimizer":
+    if setting == "objective.optimizer":
         optimizer = vars(torch.optim).get(target.removeprefix("torch.optim."))
         return isinstance(optimizer, type) and issubclass(optimizer, torch.optim.Optimizer)
-    if place == "trainer":
+    if setting == "trainer":
         return target == "pytorch_lightning.Trainer"
     suite = SUITE.fullmatch(target)
-    if suite is None or not (place == "probes.source" or re.fullmatch(r"suites\.\w+", place)):
+    if suite is None or not (setting == "probes.source" or re.fullmatch(r"suites\.\w+", setting)):
         return False
-    return suite[1].endswith(".data" if place == "probes.source" else ".tasks") and _is_of_suite(*suite.groups())
+    return suite[1].endswith(".data" if setting == "probes.source" else ".tasks") and _is_of_suite(*suite.groups())
 
 
 def _is_of_suite(module: str, name: str) -> bool:
@@ -93,5 +93,5 @@ def _is_of_suite(module: str, name: str) -> bool:
         value = vars(import_module(module)).get(name)
     except ImportError:
         return False
-    wanted = type if module.endswith(".data") else FunctionType
-    return isinstance(value, wanted) and value.__module__ == module and (wanted is type or name == "tasks")
+    expected = type if module.endswith(".data") else FunctionType
+    return isinstance(value, expected) and value.__module__ == module and (expected is type or name == "tasks")

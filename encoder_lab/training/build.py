@@ -73,8 +73,8 @@ def build(settings: RunSettings, run: Path) -> Built:
         refuse_other_reads(run, reads_of(run, corpus, data, tasks, vector_file))
     source = None
     if settings.init:
-        own = settings.encoder.written, settings.embeddings.source.arguments.get("dim"), settings.corpus.written
-        source = source_of(settings.init, run, *own, corpus.fingerprint())
+        needed = settings.encoder.written, settings.embeddings.source.arguments.get("dim"), settings.corpus.written
+        source = source_of(settings.init, run, *needed, corpus.fingerprint())
     vectors = run_vectors(settings.embeddings.source.build(), run, data, sentences, cache, source)
 
     module, frozen = modules(settings, corpus, data, vectors, optimizer)
@@ -133,14 +133,14 @@ def probed(
 
 
 def reads_of(run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Task], vectors: str | None) -> Reads:
-    """The content of what a run reads: its corpus, the text made of it, its tasks, and what its folder has of both."""
-    inside = [path for folder in ("vectors", "decoder") for path in sorted((run / folder).glob("*")) if path.is_file()]
+    """The content of what a run reads: corpus, the text made of it, tasks, vectors and decoder in its folder."""
+    files = [path for folder in ("vectors", "decoder") for path in sorted((run / folder).glob("*")) if path.is_file()]
     return {
         CORPUS: corpus.fingerprint(),
         **{f"text {name}": digest for name, digest in (data.contents or {"": data.fingerprint}).items()},
         **{f"{task.suite} {task.name}": task.data for task in tasks},
         **({VECTORS: content_of(Path(vectors))} if vectors and Path(vectors).is_file() else {}),
-        **dict(contents_of(inside, run)),
+        **dict(contents_of(files, run)),
     }
 
 
@@ -160,12 +160,12 @@ def refuse_without_decoder(settings: RunSettings, tasks: Sequence[Task]) -> None
     """Raises InputError for tasks that need the surprisal of texts, or a loss, that the objective does not have."""
     objective = named(settings.objective.target)
     for task in tasks:
-        if task.needs == "surprisal" and (why := objective.without_likelihood(settings.written)):
-            wrong = f"suite={task.suite} needs the surprisal of texts, and objective={settings.objective_name} has none"
-            raise InputError(f"{wrong}: {why}; train objective=skipthought or discourse, or leave the suite out")
-        if task.needs == "loss" and (why := objective.without_use(settings.written)):
-            wrong = f"suite={task.suite} needs the loss of vectors, and objective={settings.objective_name} has none"
-            raise InputError(f"{wrong}: {why}; leave the suite out, or give use.on=downstream")
+        if task.needs == "surprisal" and (reason := objective.without_likelihood(settings.written)):
+            fault = f"suite={task.suite} needs the surprisal of texts, and objective={settings.objective_name} has none"
+            raise InputError(f"{fault}: {reason}; train objective=skipthought or discourse, or leave the suite out")
+        if task.needs == "loss" and (reason := objective.without_use(settings.written)):
+            fault = f"suite={task.suite} needs the loss of vectors, and objective={settings.objective_name} has none"
+            raise InputError(f"{fault}: {reason}; leave the suite out, or give use.on=downstream")
 
 
 def probing_device(chosen: str) -> str:

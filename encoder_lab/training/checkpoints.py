@@ -34,20 +34,20 @@ class AtomicCheckpoints(TorchCheckpointIO):
                 with work.open("wb") as file:
                     torch.save(checkpoint, file)
             except RuntimeError as error:  # torch raises this when a write fails, and also when Ctrl-C stops one
-                why = error.__context__
-                if isinstance(why, KeyboardInterrupt):
+                cause = error.__context__
+                if isinstance(cause, KeyboardInterrupt):
                     raise KeyboardInterrupt from None
-                if isinstance(why, OSError):
-                    raise why from None
+                if isinstance(cause, OSError):
+                    raise cause from None
                 raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
             make_durable(work)
             if path.name == LAST and path.exists():
                 keep(path, path.with_name(PREVIOUS))
             work.replace(path)
 
-    def load_checkpoint(self, path: Any, *arguments: Any, **more: Any) -> dict[str, Any]:
+    def load_checkpoint(self, path: Any, *arguments: Any, **keywords: Any) -> dict[str, Any]:
         """Read a checkpoint and update the paths in it, so that a moved run folder works."""
-        checkpoint = super().load_checkpoint(path, *arguments, **more)
+        checkpoint = super().load_checkpoint(path, *arguments, **keywords)
         folder = os.path.realpath(Path(path).parent)
         for state in checkpoint.get("callbacks", {}).values():
             if "dirpath" in state:  # of a ModelCheckpoint, which drops its best score if the folder differs
@@ -64,16 +64,16 @@ def _moved(value: Any, old: str, new: str) -> Any:
     return value
 
 
-def keep(path: Path, other: Path) -> None:
+def keep(path: Path, new_path: Path) -> None:
     """Give a file a second name. A file that had this name before is gone."""
-    other.unlink(missing_ok=True)
+    new_path.unlink(missing_ok=True)
     try:
-        os.link(path, other)
+        os.link(path, new_path)
     except OSError:  # a file system without links
-        shutil.copyfile(path, other)
+        shutil.copyfile(path, new_path)
 
 
-def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
+def newest_readable(folder: Path, read: Callable[[Path], object]) -> Path | None:
     """The newest checkpoint that `read` can read, or None; a corrupt last one is renamed. Raises if both are."""
     paths = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
     refused: InputError | None = None
@@ -128,7 +128,7 @@ class CheckpointEvery(Checkpoint):
 
     def __init__(self, n: int | None, path: Path) -> None:
         self.n, self.path = n, path
-        self._done: float | None = None  # epochs, while it saves within one
+        self._epochs: float | None = None  # while it saves within one
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
@@ -139,13 +139,13 @@ class CheckpointEvery(Checkpoint):
             trainer.val_check_batch = batch_idx + 1  # or the scores of this epoch would be those of the one before
         ends = trainer.global_step == trainer.max_steps or trainer.fit_loop.epoch_loop.done
         if ends or (self.n and trainer.global_step % self.n == 0):
-            self._done = epochs_done(trainer, batch_idx)
+            self._epochs = epochs_done(trainer, batch_idx)
             trainer.save_checkpoint(self.path)
-            self._done = None
+            self._epochs = None
 
     def on_save_checkpoint(self, trainer: pl.Trainer, pl_module: Any, checkpoint: dict[str, Any]) -> None:
-        if self._done is not None:  # else Lightning's count of epochs is right
-            checkpoint["epochs_done"] = self._done
+        if self._epochs is not None:  # else Lightning's count of epochs is right
+            checkpoint["epochs_done"] = self._epochs
 
 
 class KeptWeights(pl.Callback):
@@ -160,8 +160,8 @@ class KeptWeights(pl.Callback):
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         if trainer.global_step in self.steps:
-            done = trainer.current_epoch + 1 if trainer.is_last_batch else epochs_done(trainer, batch_idx)
-            self._keep(trainer, pl_module, f"step-{trainer.global_step}", done)
+            epochs = trainer.current_epoch + 1 if trainer.is_last_batch else epochs_done(trainer, batch_idx)
+            self._keep(trainer, pl_module, f"step-{trainer.global_step}", epochs)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
@@ -203,10 +203,10 @@ def disk_use(every: int | None, steps: int, epochs: int, module: pl.LightningMod
     ends = 1 + -(-epochs // every) if every else 0
     line = f"checkpoints: best, last and the one before, up to {size(9 * weights)}"  # Adam has two numbers per weight
     if count := ends + steps:
-        what = [f"{ends} epochs"] * bool(ends) + [f"{steps} steps"] * bool(steps)
+        parts = [f"{ends} epochs"] * bool(ends) + [f"{steps} steps"] * bool(steps)
         if epochs < 0 and ends:
-            what, count = ["each epoch"], 1
-        line += f"; weights of {' and '.join(what)}, {size(weights)} each, {size(count * weights)} in all"
+            parts, count = ["each epoch"], 1
+        line += f"; weights of {' and '.join(parts)}, {size(weights)} each, {size(count * weights)} in all"
     return f"{line} ({size(shutil.disk_usage(run).free)} free)"
 
 

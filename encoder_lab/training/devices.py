@@ -20,9 +20,9 @@ def accelerator(chosen: str) -> str:
     return chosen if chosen != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def strategy(chosen: Any, several: bool, module: Objective) -> Any:
+def strategy(chosen: Any, several_devices: bool, module: Objective) -> Any:
     """How processes train together. DDP must search for unused weights if a step does not train all of them."""
-    ddp = chosen == "ddp" or (chosen == "auto" and several)
+    ddp = chosen == "ddp" or (chosen == "auto" and several_devices)
     return "ddp_find_unused_parameters_true" if ddp and not module.trains_all else chosen
 
 
@@ -53,10 +53,10 @@ def say_whom_it_waits_for(trainer: pl.Trainer) -> None:
     """A line before the processes of a run meet, where Lightning does not start them itself."""
     cluster: ClusterEnvironment | None = getattr(trainer.strategy, "cluster_environment", None)
     if cluster and trainer.world_size > 1 and (cluster.creates_processes_externally or trainer.num_nodes > 1):
-        place = f"{cluster.main_address}:{cluster.main_port}"
+        address = f"{cluster.main_address}:{cluster.main_port}"
         patience = getattr(trainer.strategy, "_timeout", default_pg_timeout).total_seconds()
-        others = trainer.world_size - 1
-        say(f"waits for the other {others} processes of this run at {place}, {patience:.0f} s at most")
+        count = trainer.world_size - 1
+        say(f"waits for the other {count} processes of this run at {address}, {patience:.0f} s at most")
 
 
 def say(text: str) -> None:

@@ -16,7 +16,7 @@ from probes.callback import ProbingCallback
 from probes.facts import unit_of
 from probes.results import seconds_by_suite
 
-SHOWN = 4  # tasks in a line
+MAX_TASKS = 4  # in a line
 
 
 def wants_lines(progress_bar: bool) -> bool:
@@ -29,40 +29,40 @@ class EpochLines(pl.Callback):
 
     def __init__(self, record: RunLog, probing: ProbingCallback) -> None:
         self.record, self.probing = record, probing
-        self._started = self._before = time.monotonic()
-        self._done = 0  # epochs since this process started
+        self._started = self._epoch_started = time.monotonic()
+        self._epochs = 0  # since this process started
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
             say("  ".join([self._name(trainer, 0), "before training", *self._tasks(0)]))
-        self._started = self._before = time.monotonic()
+        self._started = self._epoch_started = time.monotonic()
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch, now = trainer.current_epoch + 1, time.monotonic()
-        self._done += 1
+        self._epochs += 1
         parts = [
             self._name(trainer, epoch),
             *self._scores(pl_module),
             *self._tasks(epoch),
-            duration(now - self._before),
+            duration(now - self._epoch_started),
         ]
-        seconds = (now - self._started) / self._done * epochs_left(trainer)
+        seconds = (now - self._started) / self._epochs * epochs_left(trainer)
         if seconds > 0 and not trainer.should_stop:
             parts[-1] += f", {duration(seconds)} left"
-        self._before = now
+        self._epoch_started = now
         say("  ".join(parts))
 
     def _scores(self, module: Any) -> list[str]:
         assert isinstance(module, Objective)
-        wanted = dict.fromkeys(["train/loss", module.score])
-        return [f"{PurePosixPath(name).name} {self.record.row[name]:.4g}" for name in wanted if name in self.record.row]
+        names = dict.fromkeys(["train/loss", module.score])
+        return [f"{PurePosixPath(name).name} {self.record.row[name]:.4g}" for name in names if name in self.record.row]
 
     def _tasks(self, epoch: int) -> list[str]:
-        now = [row for row in self.probing.latest if row.epoch == epoch]
-        rows = [row for row in now if not unit_of(row.suite, row.classifier)]
-        took = {**seconds_by_suite(now), "now with encoding": self.probing.seconds}
-        costs = [", ".join(f"{name} {seconds:.1f} s" for name, seconds in took.items())] if len(took) > 2 else []
-        return [*(f"{row.task} {row.test_accuracy:z.1f}" for row in rows[:SHOWN]), *costs]
+        latest = [row for row in self.probing.latest if row.epoch == epoch]
+        rows = [row for row in latest if not unit_of(row.suite, row.classifier)]
+        times = {**seconds_by_suite(latest), "now with encoding": self.probing.seconds}
+        costs = [", ".join(f"{name} {seconds:.1f} s" for name, seconds in times.items())] if len(times) > 2 else []
+        return [*(f"{row.task} {row.test_accuracy:z.1f}" for row in rows[:MAX_TASKS]), *costs]
 
     def _name(self, trainer: pl.Trainer, epoch: int) -> str:
         """With the run, as several may print to one terminal or file."""

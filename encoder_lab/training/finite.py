@@ -57,10 +57,10 @@ class StopsWhereNotFinite(pl.Callback):
             step, batch, loss = recent[finite.index(False)]
             self._stop(step, batch, f"the loss is {float(loss)} at")
 
-    def _stop(self, step: int, batch: Any, wrong: str) -> NoReturn:
+    def _stop(self, step: int, batch: Any, problem: str) -> NoReturn:
         process = f"-process-{self.data.rank}" if self.data.world > 1 else ""
         path = self.folder / f"step-{step}{process}.txt"
         with atomic_write(path) as file:
             file.writelines(f"{line}\n" for line in self.data.in_words(batch))
-        where = f"the sentences of its batch are in {path}"
-        raise InputError(f"{wrong} step {step}; {where}. Try a smaller objective.optimizer.lr")
+        sentences = f"the sentences of its batch are in {path}"
+        raise InputError(f"{problem} step {step}; {sentences}. Try a smaller objective.optimizer.lr")

@@ -47,9 +47,10 @@ def source_of(
     run = open_run(Path(init))
     source = Source(init, run.config, run.weights, load_run_vectors(run.folder), run.epoch)
     refuse_changed_corpus(run.folder, run.config["corpus"], corpus, content)
-    theirs = source.settings["encoder"]
-    if wrong := [key for key in {**theirs, **encoder} if key not in FREE and theirs.get(key) != encoder.get(key)]:
-        differs = ", ".join(f"encoder.{key}={theirs.get(key)} there and {encoder.get(key)} here" for key in wrong)
+    stored = source.settings["encoder"]
+    keys = {**stored, **encoder}
+    if changed := [key for key in keys if key not in FREE and stored.get(key) != encoder.get(key)]:
+        differs = ", ".join(f"encoder.{key}={stored.get(key)} there and {encoder.get(key)} here" for key in changed)
         raise InputError(f"init={init}: another encoder: {differs}; give the settings of that run")
     width = source.table.shape[1]
     if dim not in (None, width):
@@ -59,39 +60,39 @@ def source_of(
 
 def begun_from(init: str) -> list[Any]:
     """The runs before this one, in order; `settings` is a hash of all their settings but the seed."""
-    before = read_config(find_checkpoint(Path(init)).parents[1])
-    made = [before.get(part) for part in MAKES]
-    key = sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:8]
-    name = objective_of(before).rpartition(" → ")[2]
-    return [*runs_before(before), {"objective": name, "corpus": before.get("corpus_name"), "settings": key}]
+    config = read_config(find_checkpoint(Path(init)).parents[1])
+    values = [config.get(part) for part in MAKES]
+    key = sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:8]
+    name = objective_of(config).rpartition(" → ")[2]
+    return [*runs_before(config), {"objective": name, "corpus": config.get("corpus_name"), "settings": key}]
 
 
-def words_of(source: Source, vocabulary: Vocabulary, more: WordVectors | None) -> tuple[Vocabulary, LookupResult]:
+def words_of(source: Source, vocabulary: Vocabulary, file: WordVectors | None) -> tuple[Vocabulary, LookupResult]:
     """All words of the new run and of its source, with the vectors that the source has, or composes, for them.
 
-    The rows of `vocabulary` stay. `more`: the vector file that the source was made from, for words that it lacks. A
+    The rows of `vocabulary` stay. `file`: the vector file that the source was made from, for words that it lacks. A
     word without a vector gets what the source gives to it: its row of unknown words.
     """
     words = vocabulary.extend(source.vectors.vocabulary.words)
-    row = {word: place for place, word in enumerate(source.vectors.vocabulary.words)}
+    row = {word: index for index, word in enumerate(source.vectors.vocabulary.words)}
     source.vectors.lookup_oov.matrix = source.table
-    compose = source.vectors.extended(more) if more else source.vectors.lookup_oov
+    compose = source.vectors.extended(file) if file else source.vectors.lookup_oov
     matrix = np.tile(source.table[1], (len(words), 1))
     looked_up, composed = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=bool)
-    for place, word in enumerate(words.words):
+    for index, word in enumerate(words.words):
         if word in row:
-            matrix[place], looked_up[place] = source.table[row[word]], True
+            matrix[index], looked_up[index] = source.table[row[word]], True
         elif (vector := compose(word)) is not None:
-            matrix[place], composed[place] = vector, True
+            matrix[index], composed[index] = vector, True
     return words, LookupResult(matrix, looked_up, composed)
 
 
 def take_weights(source: Source, encoder: Encoder) -> None:
     """Give the encoder the weights of the source. Raises InputError naming the first that does not fit."""
-    theirs = {key.removeprefix("encoder."): w for key, w in source.weights.items() if key.startswith("encoder.")}
-    ours = encoder.state_dict()
-    for name in sorted({*theirs, *ours}):
-        shapes: Sequence[Any] = [tuple(weights[name].shape) if name in weights else None for weights in (theirs, ours)]
+    saved = {key.removeprefix("encoder."): w for key, w in source.weights.items() if key.startswith("encoder.")}
+    fresh = encoder.state_dict()
+    for name in sorted({*saved, *fresh}):
+        shapes: Sequence[Any] = [tuple(weights[name].shape) if name in weights else None for weights in (saved, fresh)]
         if shapes[0] != shapes[1]:
             raise InputError(f"init={source.name}: encoder weight {name} is {shapes[0]} there and {shapes[1]} here")
-    encoder.load_state_dict(theirs)
+    encoder.load_state_dict(saved)

@@ -13,11 +13,11 @@ class StopsOnInterrupt(pl.Callback):
 
     def __init__(self) -> None:
         self.seen = False
-        self._before: Any = signal.default_int_handler
+        self._previous: Any = signal.default_int_handler
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
-        self._before = signal.getsignal(signal.SIGINT)
-        if _may_set() and self._before is not signal.SIG_IGN:  # a process started in the background ignores Ctrl-C
+        self._previous = signal.getsignal(signal.SIGINT)
+        if _may_set() and self._previous is not signal.SIG_IGN:  # a process started in the background ignores Ctrl-C
             signal.signal(signal.SIGINT, self._interrupted)
 
     def on_train_batch_start(self, *_: Any) -> None:
@@ -28,7 +28,7 @@ class StopsOnInterrupt(pl.Callback):
 
     def teardown(self, *_: Any, **__: Any) -> None:
         if _may_set():
-            signal.signal(signal.SIGINT, self._before)
+            signal.signal(signal.SIGINT, self._previous)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         self.seen = True

@@ -33,10 +33,10 @@ def refuse_missing_packages(chosen: Iterable[str]) -> None:
 def loggers_of(chosen: Sequence[str], settings: Mapping[str, Any], run: Path) -> list[Logger]:
     """The loggers of a run, with its settings; a resumed one continues their records."""
     loggers = []
-    begun = (run / MLFLOW).exists()
+    recorded = (run / MLFLOW).exists()
     for name in chosen:
-        logger = MADE[name](run)
-        if name in PACKAGES and is_first() and not (name == "mlflow" and begun):  # TensorBoard has them as text
+        logger = MAKERS[name](run)
+        if name in PACKAGES and is_first() and not (name == "mlflow" and recorded):  # TensorBoard has them as text
             logger.log_hyperparams(dict(settings))
         loggers.append(logger)
     return loggers
@@ -71,9 +71,9 @@ def _wandb(run: Path) -> Logger:
 def _mlflow(run: Path) -> Logger:
     """Without MLFLOW_TRACKING_URI, in `mlruns/` of the run's folder."""
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # files need no database, which mlflow-skinny has not
-    where = os.environ.get("MLFLOW_TRACKING_URI") or f"file:{(run / 'mlruns').resolve()}"
+    tracking_uri = os.environ.get("MLFLOW_TRACKING_URI") or f"file:{(run / 'mlruns').resolve()}"
     experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
-    logger = MLFlowLogger(experiment, run.name, where, run_id=_recorded(run / MLFLOW))
+    logger = MLFlowLogger(experiment, run.name, tracking_uri, run_id=_recorded(run / MLFLOW))
     if is_first():  # the others must not begin a record
         _record(run / MLFLOW, str(logger.run_id))
     return logger
@@ -90,7 +90,7 @@ def _record(path: Path, name: str) -> None:
             file.write(f"{name}\n")
 
 
-MADE: dict[str, Callable[[Path], Logger]] = {
+MAKERS: dict[str, Callable[[Path], Logger]] = {
     "tensorboard": FramedLogger,
     "csv": _csv,
     "wandb": _wandb,

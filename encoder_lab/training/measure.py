@@ -112,8 +112,8 @@ def _seconds(module: Objective, data: Generated, size: int) -> float:
 
 
 def _batch(module: Objective, data: Generated, size: int) -> Any:
-    def text(most: int, length: int) -> Sentences:
-        return Sentences(torch.randint(1, most, (size, length)), torch.full((size,), length))
+    def text(symbols: int, length: int) -> Sentences:
+        return Sentences(torch.randint(1, symbols, (size, length)), torch.full((size,), length))
 
     sentence = text(WORDS, LENGTH)
     if isinstance(module, NLI):
@@ -122,6 +122,6 @@ def _batch(module: Objective, data: Generated, size: int) -> Any:
         zeros, two = torch.zeros(size, dtype=torch.int64), torch.full((size,), 2)
         bags: list[Tensor] = [torch.randint(1, data.bag_sizes["source"], (size, n)) for n in (LENGTH, LENGTH, 3, 3)]
         before, after, section, document = (Bag(ids, torch.full((size,), ids.shape[1])) for ids in bags)
-        places = Position(zeros, two), Position(zeros, two)
-        return InDocument(sentence, before, after, zeros, *places, section, document)
+        positions = Position(zeros, two), Position(zeros, two)
+        return InDocument(sentence, before, after, zeros, *positions, section, document)
     return SentencePair(sentence, text(data.symbols, 2 + (SYMBOLS if isinstance(module, Seq2Tree) else CODES)))

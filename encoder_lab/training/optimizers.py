@@ -46,5 +46,5 @@ def _error(make: MakeOptimizer, device: str = "cpu") -> Exception | None:
 
 def _culprit(make: Any, keywords: Mapping[str, Any], target: str) -> str:
     """The setting that is also refused alone; else the optimiser, which cannot train dense weights."""
-    wrong = (f"{key}={value}" for key, value in keywords.items() if _error(partial(make, **{key: value})))
-    return f"_target_={target}" if _error(make) else next(wrong, f"_target_={target} with these settings")
+    refused = (f"{key}={value}" for key, value in keywords.items() if _error(partial(make, **{key: value})))
+    return f"_target_={target}" if _error(make) else next(refused, f"_target_={target} with these settings")

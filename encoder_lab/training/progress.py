@@ -22,11 +22,11 @@ def steps_left(trainer: pl.Trainer) -> float:
 
 def epochs_left(trainer: pl.Trainer) -> float:
     """How many epochs follow this one, by `trainer.max_epochs` and `trainer.max_steps`; 0 where there is no end."""
-    most = trainer.max_epochs or -1
-    left = min(
-        most - trainer.current_epoch - 1 if most > 0 else math.inf, steps_left(trainer) / trainer.num_training_batches
+    end = trainer.max_epochs or -1
+    epochs = min(
+        end - trainer.current_epoch - 1 if end > 0 else math.inf, steps_left(trainer) / trainer.num_training_batches
     )
-    return 0.0 if math.isinf(left) else left
+    return 0.0 if math.isinf(epochs) else epochs
 
 
 class EpochsFrom1(TQDMProgressBar):

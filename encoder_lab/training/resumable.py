@@ -14,22 +14,22 @@ from encoder_lab.errors import InputError
 from encoders.load import interchangeable, read_checkpoint
 from objectives.objective import Objective
 
-MOST = 2**53  # of a count
-OURS = ("encoder_lab.", "probes.")  # packages with callbacks that keep the types of their states
+MAX_COUNT = 2**53
+PACKAGES = ("encoder_lab.", "probes.")  # packages with callbacks that keep the types of their states
 OLDEST = Version("2")  # of Lightning: older checkpoints would be rewritten first
 VERSION = "pytorch-lightning_version"
 SIZES = (2, 3, 5, 7, 11)  # of a sample weight; all differ, so that a size identifies its dimension
 
 
 def read_resumable(path: Path, trainer: pl.Trainer, module: Objective) -> dict[str, Any]:
-    """The checkpoint at `path`. Raises InputError, with the place, if this run could not have written it."""
+    """The checkpoint at `path`. Raises InputError, with the name of the part, if this run could not have written it."""
     checkpoint = read_checkpoint(path)
-    if wrong := _first_wrong(checkpoint, trainer, module):
-        raise InputError(f"{path}: not a checkpoint of this run ({wrong} is missing, or not what it should be)")
+    if mismatch := _first_mismatch(checkpoint, trainer, module):
+        raise InputError(f"{path}: not a checkpoint of this run ({mismatch} is missing, or not what it should be)")
     return checkpoint
 
 
-def _first_wrong(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Objective) -> str | None:
+def _first_mismatch(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Objective) -> str | None:
     """The name of the first part that cannot be restored."""
     weights = {name: value.detach() for name, value in module.state_dict().items()}
     stored = checkpoint["state_dict"]
@@ -38,16 +38,16 @@ def _first_wrong(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Obj
     if not _is_version(checkpoint.get(VERSION)):
         return VERSION
     expected = {"epoch": 0, "global_step": 0, "callbacks": {}, "lr_schedulers": []}
-    if wrong := _differs(expected | {"loops": {"fit_loop": trainer.fit_loop.state_dict()}}, checkpoint, ""):
-        return wrong
+    if mismatch := _differs(expected | {"loops": {"fit_loop": trainer.fit_loop.state_dict()}}, checkpoint, ""):
+        return mismatch
     callbacks: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
-    states = {c.state_key: c.state_dict() for c in callbacks if type(c).__module__.startswith(OURS)}
+    states = {c.state_key: c.state_dict() for c in callbacks if type(c).__module__.startswith(PACKAGES)}
     for key, state in checkpoint["callbacks"].items():
-        if not isinstance(state, dict) or (wrong := _differs(states.get(key, {}), state, "")):
+        if not isinstance(state, dict) or (mismatch := _differs(states.get(key, {}), state, "")):
             return f"callbacks.{str(key)[:40]}"
         if "best_k_models" in state and not _knows_its_best(state):
             return "callbacks.best_k_models"
-    return _wrong_optimizer(checkpoint.get("optimizer_states"), module) or _wrong_rest(checkpoint)
+    return _optimizer_mismatch(checkpoint.get("optimizer_states"), module) or _other_mismatch(checkpoint)
 
 
 def _knows_its_best(state: Mapping[str, Any]) -> bool:
@@ -63,17 +63,17 @@ def _differs(expected: Any, stored: Any, name: str) -> str | None:
         if not isinstance(stored, dict):
             return name or "it"
         parts = ((key, f"{name}.{key}".lstrip(".")) for key in expected)
-        wrong = (_differs(expected[key], stored[key], place) if key in stored else place for key, place in parts)
-        return next(filter(None, wrong), None) or (name or "it" if not _plain(stored) else None)
+        mismatches = (_differs(expected[key], stored[key], path) if key in stored else path for key, path in parts)
+        return next(filter(None, mismatches), None) or (name or "it" if not _plain(stored) else None)
     if isinstance(expected, Tensor):
-        right = isinstance(stored, Tensor) and stored.shape == expected.shape
+        matches = isinstance(stored, Tensor) and stored.shape == expected.shape
     elif expected is None:
-        right = stored is None or (isinstance(stored, int | float | Tensor) and _plain(stored))
+        matches = stored is None or (isinstance(stored, int | float | Tensor) and _plain(stored))
     elif type(expected) is int:
-        right = type(stored) is int and 0 <= stored < MOST
+        matches = type(stored) is int and 0 <= stored < MAX_COUNT
     else:
-        right = type(stored) is type(expected) and _plain(stored)
-    return None if right else name
+        matches = type(stored) is type(expected) and _plain(stored)
+    return None if matches else name
 
 
 def _plain(value: Any) -> bool:
@@ -82,7 +82,7 @@ def _plain(value: Any) -> bool:
         return all(_plain(key) and _plain(part) for key, part in value.items())
     if isinstance(value, str):
         return ".." not in Path(value).parts
-    return type(value) is not int or abs(value) < MOST
+    return type(value) is not int or abs(value) < MAX_COUNT
 
 
 def _is_version(text: Any) -> bool:
@@ -92,7 +92,7 @@ def _is_version(text: Any) -> bool:
         return False
 
 
-def _wrong_optimizer(states: Any, module: Objective) -> str | None:
+def _optimizer_mismatch(states: Any, module: Objective) -> str | None:
     """Whether the state of the optimizer fits the weights; one that was never trained, as of a part, has none."""
     optimizer = module.configure_optimizers()
     expected = optimizer.state_dict()["param_groups"]
@@ -101,19 +101,19 @@ def _wrong_optimizer(states: Any, module: Objective) -> str | None:
     state, groups = states[0].get("state"), states[0].get("param_groups")
     if not isinstance(groups, list) or len(groups) != len(expected) or not isinstance(state, dict):
         return "optimizer_states"
-    for group, wanted in zip(groups, expected, strict=True):
-        if not isinstance(group, dict) or group.get("params") != wanted["params"]:
+    for group, present in zip(groups, expected, strict=True):
+        if not isinstance(group, dict) or group.get("params") != present["params"]:
             return "optimizer_states.param_groups"
-        if any(not _same_type(wanted[key], group.get(key)) for key in wanted):
+        if any(not _same_type(present[key], group.get(key)) for key in present):
             return "optimizer_states.param_groups"
     if not type(optimizer).__module__.startswith("torch.optim."):  # one of the user may keep more after more steps
         return None
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     samples = {dim: _state_after_a_step(module, dim) for dim in {weight.dim() for weight in weights}}
-    for place, values in state.items():
-        if place not in range(len(weights)) or not isinstance(values, dict):
+    for index, values in state.items():
+        if index not in range(len(weights)) or not isinstance(values, dict):
             return "optimizer_states.state"
-        weight, sample = weights[place], samples[weights[place].dim()]
+        weight, sample = weights[index], samples[weights[index].dim()]
         same = not values or values.keys() == sample.keys()
         if not same or any(not _of_weight(value, sample[name], weight) for name, value in values.items()):
             return "optimizer_states.state"
@@ -141,19 +141,19 @@ def _of_weight(value: Any, sample: Any, weight: Tensor) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
 
 
-def _same_type(wanted: Any, stored: Any) -> bool:
+def _same_type(present: Any, stored: Any) -> bool:
     """Whether a stored setting of an optimizer has the type of the present one; numbers must be finite."""
-    if isinstance(wanted, tuple | list):
-        several = isinstance(stored, tuple | list) and len(stored) == len(wanted)
-        return several and all(map(_same_type, wanted, stored))
-    if isinstance(wanted, bool) or wanted is None:
+    if isinstance(present, tuple | list):
+        same_length = isinstance(stored, tuple | list) and len(stored) == len(present)
+        return same_length and all(map(_same_type, present, stored))
+    if isinstance(present, bool) or present is None:
         return stored is None or isinstance(stored, bool)
-    if isinstance(wanted, int | float):
+    if isinstance(present, int | float):
         return isinstance(stored, int | float) and not isinstance(stored, bool) and math.isfinite(stored)
-    return type(wanted) is type(stored)
+    return type(present) is type(stored)
 
 
-def _wrong_rest(checkpoint: Mapping[str, Any]) -> str | None:
+def _other_mismatch(checkpoint: Mapping[str, Any]) -> str | None:
     """What the data and the objective keep."""
     sums = checkpoint.get("train_sums", {})
     if not isinstance(sums, dict) or not all(_is_sum(name, pair) for name, pair in sums.items()):
@@ -168,4 +168,4 @@ def _wrong_rest(checkpoint: Mapping[str, Any]) -> str | None:
 def _is_sum(name: Any, pair: Any) -> bool:
     """Whether it is the total of a training score, which may be infinite, and a number of examples."""
     numbers = isinstance(pair, list) and len(pair) == 2 and all(type(value) is float for value in pair)
-    return isinstance(name, str) and numbers and 0 < pair[1] < MOST
+    return isinstance(name, str) and numbers and 0 < pair[1] < MAX_COUNT

@@ -45,7 +45,7 @@ EARLY = ("vectors", "decoder", "not_finite", "tensorboard", "csv", "wandb", "mlr
 TABLES = ("metrics.csv", "test.csv", "probes.csv", "answers.csv", "curves.png")
 FILES = ("wandb_run", "mlflow_run", "reads.json", LEFT_OUT, *TABLES)
 APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
-OF_OTHERS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
+WITH_LINKS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
 FOLDERS = ("checkpoints", *EARLY)
 RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
 
@@ -53,14 +53,14 @@ RUNNING = ".running"  # the lock in a run's folder, held while a process works o
 def begin(settings: RunSettings, run: Path, sweep: bool) -> None:
     """Write the settings of a new run, in place of one without a checkpoint. Raises InputError for another."""
     if sweep and settings.trainer.several_devices and not started_elsewhere():
-        why = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
-        raise InputError(f"trainer.devices={settings.trainer.devices}: {why} (docs/scaling.md)")
-    begun = (run / "config.yaml").exists() and "made_with" in read_config(run)
+        rule = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
+        raise InputError(f"trainer.devices={settings.trainer.devices}: {rule} (docs/scaling.md)")
+    is_run = (run / "config.yaml").exists() and "made_with" in read_config(run)
     parts = [path for name in ("config.yaml", *FOLDERS, *FILES) if (path := run / name).exists()]
-    if any((run / "checkpoints").glob("*.ckpt")) or (parts and not begun):
-        again = f"continue it with: {resume_command(run, settings.allow)} or " if begun else ""
+    if any((run / "checkpoints").glob("*.ckpt")) or (parts and not is_run):
+        again = f"continue it with: {resume_command(run, settings.allow)} or " if is_run else ""
         raise InputError(f"{parts[0]}: a run is already there, or a part of one; {again}choose another hydra.run.dir=")
-    for path in (run / name for name in (*EARLY, *FILES, "geometry", "evaluations") if begun):
+    for path in (run / name for name in (*EARLY, *FILES, "geometry", "evaluations") if is_run):
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     with atomic_write(run / "config.yaml") as file:
         file.write(as_yaml({**settings.written, "made_with": made_with()}))
@@ -90,27 +90,27 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
     only_ours(written, run / "config.yaml", allow)
     refuse_without_class(written, run / "config.yaml")
     changed, added = tuple(text.partition("=")[0] for text in overrides), ("made_with", "begun_from")
-    if wrong := [line for line in mistakes("train", written, added) if not line.startswith(changed)]:
-        raise InputError(f"{run / 'config.yaml'}: {wrong[0]}; or copy the whole run folder again")
+    if errors := [line for line in mistakes("train", written, added) if not line.startswith(changed)]:
+        raise InputError(f"{run / 'config.yaml'}: {errors[0]}; or copy the whole run folder again")
     check("train", written, added)
     if line := other_threads(written):
         say(line)
     return made(RunSettings, written)
 
 
-def record_places(run: Path, settings: Mapping[str, Any]) -> None:
+def record_locations(run: Path, settings: Mapping[str, Any]) -> None:
     """Write to a resumed run where its content is now. Call it when the content there was seen to be the same."""
-    before = read_config(run)
-    now = {**before, **settings, "trainer": before["trainer"]}  # its changes are of one resume alone
-    if now != before:
+    recorded = read_config(run)
+    now = {**recorded, **settings, "trainer": recorded["trainer"]}  # its changes are of one resume alone
+    if now != recorded:
         with atomic_write(run / "config.yaml") as file:
             file.write(as_yaml(now))
 
 
 def _changed(settings: Any, name: Sequence[str], value: Any) -> Any:
     """Plain settings with another value of one of them."""
-    inside = settings if isinstance(settings, dict) else {}
-    return {**inside, name[0]: _changed(inside.get(name[0]), name[1:], value) if name[1:] else value}
+    group = settings if isinstance(settings, dict) else {}
+    return {**group, name[0]: _changed(group.get(name[0]), name[1:], value) if name[1:] else value}
 
 
 def other_threads(written: Mapping[str, Any]) -> str:
@@ -126,8 +126,8 @@ def other_threads(written: Mapping[str, Any]) -> str:
 def owned(run: Path) -> Iterator[None]:
     """Lock the folder of a run. Raises InputError if another process holds it, or it has links or is in another run."""
     refuse_links_and_nesting(run)
-    with locked(run / RUNNING) if is_first() else nullcontext(True) as ours:
-        if not ours:
+    with locked(run / RUNNING) if is_first() else nullcontext(True) as acquired:
+        if not acquired:
             raise InputError(f"{run}: another process works on this run; wait until it ends")
         if is_first():  # the others write nothing before all train
             for folder in (run, *(run / name for name in FOLDERS)):
@@ -137,15 +137,15 @@ def owned(run: Path) -> Iterator[None]:
 
 def refuse_links_and_nesting(run: Path) -> None:
     """Raises InputError if work on the run would change files of another run or outside its folder."""
-    for above in run.absolute().parents:
-        if (above / "config.yaml").exists() and any((above / name).exists() for name in (RUNNING, "checkpoints")):
-            raise InputError(f"{run}: inside the folder of another run, {above}; choose a folder outside it")
+    for parent in run.absolute().parents:
+        if (parent / "config.yaml").exists() and any((parent / name).exists() for name in (RUNNING, "checkpoints")):
+            raise InputError(f"{run}: inside the folder of another run, {parent}; choose a folder outside it")
     for folder in (run / name for name in FOLDERS):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise InputError(f"{folder}: a link or a file where a run has a folder; copy the whole run folder")
-        if folder.name in OF_OTHERS:
+        if folder.name in WITH_LINKS:
             continue
-        for path in (Path(place) / name for place, *inside in os.walk(folder) for name in chain(*inside)):
+        for path in (Path(root) / name for root, *entries in os.walk(folder) for name in chain(*entries)):
             if path.is_symlink():
                 raise InputError(f"{path}: a link in the folder of a run; copy the whole run folder")
             if folder.name in APPENDED and path.is_file() and path.stat().st_nlink > 1:
@@ -206,7 +206,7 @@ def describe(module: Objective, data: ResumableData, suites: Sequence[Suite]) ->
     for suite in suites:
         parts += [f"{len(suite.tasks)} {suite.name} tasks over {len(distinct_sentences(suite.tasks)):,} sentences"]
     for split, skipped in data.skipped.items():
-        counts = [f"{count} {why.replace('_', ' ')}" for why, count in skipped._asdict().items() if count]
+        counts = [f"{count} {reason.replace('_', ' ')}" for reason, count in skipped._asdict().items() if count]
         parts += [f"left out of {split}: {' and '.join(counts)}"] if counts else []
     return "; ".join([*parts, *data.notes])
 
@@ -232,8 +232,8 @@ def summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
     lines += [f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)"]
     if not any((run / "checkpoints").glob("*.ckpt")):
         return "\n".join([*lines, "encoder: none was saved (zero epochs, or a trial by trainer.fast_dev_run)"])
-    more = f", allow={list(allow)}" if allow else ""
-    load = f"load_encoder({str(loadable(run))!r}{more}).encode(['A sentence .'])"
+    arguments = f", allow={list(allow)}" if allow else ""
+    load = f"load_encoder({str(loadable(run))!r}{arguments}).encode(['A sentence .'])"
     return "\n".join([*lines, f"encoder: from encoders import load_encoder; {load}"])
 
 

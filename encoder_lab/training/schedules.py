@@ -78,18 +78,18 @@ class Linear(ByStep):
     def factor(self, step: int, steps: int) -> float:
         if step <= self.warmup:
             return step / self.warmup
-        return self.end + (1 - self.end) * self.left(min(1.0, (step - self.warmup) / max(1, steps - self.warmup)))
+        return self.end + (1 - self.end) * self.remaining(min(1.0, (step - self.warmup) / max(1, steps - self.warmup)))
 
-    def left(self, done: float) -> float:
-        """How much of the way down is left where a share `done` of the steps is done."""
-        return 1 - done
+    def remaining(self, progress: float) -> float:
+        """The share of the way down that remains; `progress`: the share of the steps that is done."""
+        return 1 - progress
 
 
 class Cosine(Linear):
     """The same with half a cosine instead of a straight line (Loshchilov and Hutter 2017, equation 5)."""
 
-    def left(self, done: float) -> float:
-        return (1 + math.cos(math.pi * done)) / 2
+    def remaining(self, progress: float) -> float:
+        return (1 + math.cos(math.pi * progress)) / 2
 
 
 class InferSent(RateSchedule):

@@ -77,8 +77,8 @@ class FramedLogger(TensorBoardLogger):
             beyond = sign * value > sign * curve.ends[name]
             if beyond:
                 curve.ends[name] = value + sign * span
-            for at in curve.steps if beyond else [step]:  # an earlier step replaces all that were written after it
-                line.add_scalar(tag, curve.ends[name], at)
+            for point in curve.steps if beyond else [step]:  # an earlier step replaces all that were written after it
+                line.add_scalar(tag, curve.ends[name], point)
 
 
 class CurveEnds(NamedTuple):
@@ -94,7 +94,7 @@ class TaskCharts(pl.Callback):
     def __init__(self, probing: ProbingCallback, folder: Path, draw: Callable[[], Path]) -> None:
         self.probing, self.folder, self.draw = probing, folder, draw
         self._writers: dict[str, SummaryWriter] = {}
-        self._shown: Sequence[ProbeRow] = ()
+        self._written: Sequence[ProbeRow] = ()
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._show(trainer)
@@ -116,9 +116,9 @@ class TaskCharts(pl.Callback):
 
     def _show(self, trainer: pl.Trainer) -> None:
         rows = self.probing.latest
-        if rows is self._shown or not trainer.is_global_zero:
+        if rows is self._written or not trainer.is_global_zero:
             return
-        self._shown = rows
+        self._written = rows
         self._add(rows)
 
     def _add(self, rows: Iterable[ProbeRow]) -> None:
@@ -126,13 +126,13 @@ class TaskCharts(pl.Callback):
             within = isinstance(row.epoch, float)
             chart = " ".join(filter(None, [row.suite, unit_of(row.suite, row.classifier)]))
             tag = f"{CHARTS}/{chart}{' by step' if within else ''}"
-            at = row.step if within else int(row.epoch)
-            self._write(row.task, tag, row.test_accuracy, at)
+            step = row.step if within else int(row.epoch)
+            self._write(row.task, tag, row.test_accuracy, step)
             for name, level in FRAME.items() if not unit_of(row.suite, row.classifier) else ():
-                self._write(name, tag, level, at)
+                self._write(name, tag, level, step)
 
-    def _write(self, folder: str, tag: str, value: float, at: int) -> None:
+    def _write(self, folder: str, tag: str, value: float, step: int) -> None:
         writer = self._writers.get(folder) or SummaryWriter(str(self.folder / folder))
         self._writers[folder] = writer
-        writer.add_scalar(tag, value, at)
+        writer.add_scalar(tag, value, step)
         writer.flush()

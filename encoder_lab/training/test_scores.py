@@ -32,11 +32,11 @@ TEST = "test.csv"  # in a run's folder: a row for each epoch that was scored
 
 def score_objectives(arguments: Sequence[str]) -> list[str]:
     """Score each run of `model=` and write TEST in its folder; a line for each. Raises InputError."""
-    wanted = [name for text in arguments if text.startswith("model=") for name in names(text.removeprefix("model="))]
+    runs = [name for text in arguments if text.startswith("model=") for name in names(text.removeprefix("model="))]
     if len(asked_suites(arguments)) > 1:
         raise InputError(f"{SUITE} is about the run's own text; give it alone, and the other suites in another command")
-    more = [text for text in arguments if not text.startswith(("suite=", "model="))]
-    scores = {name: score(Path(name), more) for name in wanted}
+    overrides = [text for text in arguments if not text.startswith(("suite=", "model="))]
+    scores = {name: score(Path(name), overrides) for name in runs}
     texts = {n: ", ".join(f"{key.removeprefix('val/')} {v:.2f}" for key, v in s.items()) for n, s in scores.items()}
     return [f"{name}: {text} (test)" for name, text in texts.items()]
 
@@ -52,8 +52,8 @@ def score(path: Path, overrides: Sequence[str]) -> dict[str, float]:
         if not module.trains:
             raise InputError(f"model={path}: an untrained encoder has no objective to score; give a trained run")
         module.load_state_dict(saved.weights)
-        shown = CountsSteps(f"{path}: test")
-        scores = _validated(module, on_test(data), settings.trainer.accelerator, settings.trainer.precision, shown)
+        progress = CountsSteps(f"{path}: test")
+        scores = _validated(module, on_test(data), settings.trainer.accelerator, settings.trainer.precision, progress)
         upsert_csv(saved.folder / TEST, [{"epoch": saved.epoch, "step": saved.step, **scores}], key=("epoch",))
     return scores
 
@@ -69,11 +69,11 @@ def on_test(data: ResumableData) -> ResumableData:
 
 
 def _validated(
-    module: Objective, data: ResumableData, device: str, precision: int | str, shown: CountsSteps
+    module: Objective, data: ResumableData, device: str, precision: int | str, progress: CountsSteps
 ) -> dict[str, float]:
     switches = ("checkpointing", "progress_bar", "model_summary")
     off: dict[str, Any] = {f"enable_{name}": False for name in switches}
     off |= {"logger": False, "use_distributed_sampler": False, "precision": precision}
-    trainer = pl.Trainer(accelerator=accelerator(device), devices=1, callbacks=[shown], **off)
+    trainer = pl.Trainer(accelerator=accelerator(device), devices=1, callbacks=[progress], **off)
     trainer.validate(module, data, verbose=False)
     return {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}

@@ -21,7 +21,7 @@ from encoder_lab.training.checkpoints import (
     CheckpointEvery,
     KeptWeights,
     StepsAreReached,
-    newest_whole,
+    newest_readable,
 )
 from encoder_lab.training.devices import accelerator, say, say_whom_it_waits_for, strategy
 from encoder_lab.training.early_stopping import StopsEarly
@@ -64,16 +64,16 @@ def build_trainer(
     patience = settings.early_stopping.patience
     ends = [StopsEarly(module.score, module.mode, patience)] if patience else []
     record = RunLog(run / "metrics.csv")
-    shown: list[pl.Callback] = [EpochLines(record, probing)] if lines else []
+    reporters: list[pl.Callback] = [EpochLines(record, probing)] if lines else []
     if "tensorboard" in settings.loggers:
-        shown.append(TaskCharts(probing, run / "tensorboard", draw))
+        reporters.append(TaskCharts(probing, run / "tensorboard", draw))
     finite = StopsWhereNotFinite(data, run / "not_finite")
     trainer = settings.trainer
     device = accelerator(trainer.accelerator)
     bar: list[pl.Callback] = [CountsSteps()] if trainer.enable_progress_bar else []
     if not lines:
         bar = [EpochsFrom1(1 if device == "cpu" else EVERY)]  # it shows the loss: a GPU waits for that
-    own, loggers = _own("callbacks", trainer.callbacks), _own("logger", trainer.logger)
+    callbacks, loggers = _user_objects("callbacks", trainer.callbacks), _user_objects("logger", trainer.logger)
     environment = [LightningEnvironment()] if trainer.alone else []  # the variables of a SLURM shell do not count then
     return build(
         {CLASS: "pytorch_lightning.Trainer", **trainer.written},
@@ -84,17 +84,17 @@ def build_trainer(
         logger=[*loggers_of(settings.loggers, settings.written, run), *loggers],
         callbacks=[
             *(StopsOnInterrupt(), *bar, reached, finite, settings.schedule.build(), *ends, record),
-            *(*own, probing, *shown, weights, within, best, last),
+            *(*callbacks, probing, *reporters, weights, within, best, last),
         ],
         plugins=[AtomicCheckpoints(), *environment],
     )
 
 
-def _own(name: str, described: Sequence[Any] | None) -> list[Any]:
+def _user_objects(name: str, described: Sequence[Any] | None) -> list[Any]:
     """The objects that the user adds to the trainer. Raises InputError for settings that are not of a class."""
-    for one in described or ():
-        if not isinstance(one, Mapping) or CLASS not in one:
-            raise InputError(f"trainer.{name}: {one} has no class; give it as {CLASS}")
+    for settings in described or ():
+        if not isinstance(settings, Mapping) or CLASS not in settings:
+            raise InputError(f"trainer.{name}: {settings} has no class; give it as {CLASS}")
     return build(described or [])
 
 
@@ -106,7 +106,7 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
         def read(path: Path) -> None:
             steps[path] = read_resumable(path, trainer, module)["global_step"]
 
-        last = newest_whole(run / "checkpoints", read)
+        last = newest_readable(run / "checkpoints", read)
         say_whom_it_waits_for(trainer)
         # with trainer.max_steps= Lightning would resume after the last batch of the last epoch, not with the next one
         trainer.fit_loop._iteration_based_training = lambda: False  # type: ignore[method-assign]

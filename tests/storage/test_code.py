@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from encoder_lab.storage.code import OURS, ROOT, code_of, imported_by, loaded_code
+from encoder_lab.storage.code import PACKAGES, ROOT, code_of, imported_by, loaded_code
 
 
 def function_of(path: Path, text: str, changed: int) -> Any:
@@ -107,7 +107,7 @@ def modules_in(tree: ast.AST) -> list[str]:
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names += [f"{node.module}.{alias.name}" for alias in node.names]
-    return [name for name in names if name.split(".")[0] in OURS]
+    return [name for name in names if name.split(".")[0] in PACKAGES]
 
 
 def files_of(name: str) -> list[Path]:
