@@ -127,7 +127,7 @@ def scored(
         done = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in more]), written)
         if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name identifies model and tasks
             write_tokens(done.folder, suite.tasks, evaluation)
-        keep_state(done.folder, evaluation, suite.tasks, again=by_epoch)
+        keep_state(done.folder, evaluation, suite.tasks, overwrite=by_epoch)
         yield done
 
 

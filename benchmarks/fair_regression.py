@@ -37,7 +37,7 @@ def our_optima(train: Tensors, classes: int, gap: float = GAP) -> list[Weights]:
     """Our optima, by ascending L2."""
     optima = Optima(train, classes, gap)
     optima.add(L2)
-    return [optima.known[l2] for l2 in L2]
+    return [optima.weights[l2] for l2 in L2]
 
 
 def above_optimum(train: Tensors, classes: int, *solutions: Sequence[Weights]) -> list[float]:

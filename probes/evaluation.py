@@ -85,7 +85,7 @@ class Evaluation:
         """The vectors of all sentences of the tasks."""
         if self._vectors is None:
             assert self.model.encode is not None
-            matrix = vectors_of(self.model.encode, self.sentences[self.share.places], self.model.encoder)
+            matrix = vectors_of(self.model.encode, self.sentences[self.share.indices], self.model.encoder)
             # of a GPU: the blocks of large batches, which no classifier needs, are free for other processes
             torch.cuda.empty_cache()
             self._vectors = Vectors(self.share.together(matrix), self.sentences, self.model.bfloat16)
@@ -96,10 +96,10 @@ class Evaluation:
         """The surprisals of all texts of the tasks."""
         if self._surprisal is None:
             assert self.model.logprobs is not None
-            texts = distinct_sentences(self.tasks, "surprisal")[self.share.places]
-            own = score_pairs(self.model.logprobs, (("", text) for text in texts))
+            texts = distinct_sentences(self.tasks, "surprisal")[self.share.indices]
+            surprisals = score_pairs(self.model.logprobs, (("", text) for text in texts))
             # of one process they stay in their file
-            self._surprisal = own if self.share.world == 1 else ChainMap(*self.share.gather(dict(own)))
+            self._surprisal = surprisals if self.share.world == 1 else ChainMap(*self.share.gather(dict(surprisals)))
         return self._surprisal
 
     @property
@@ -129,11 +129,12 @@ class Evaluation:
     def fingerprint(self) -> str:
         """A short text that identifies the outputs of the model."""
         if not self._fingerprint:
-            known = self.model.fingerprint() if callable(self.model.fingerprint) else self.model.fingerprint
-            if not known:  # what the tasks see of it
-                made = [sha256(self.vectors.matrix.numpy().tobytes()).hexdigest()] if self.model.encode else []
-                known = " ".join([*made, *([surprisals_fingerprint(self.surprisal)] if self.model.logprobs else [])])
-            self._fingerprint = self.share.gather(known)[0]
+            fingerprint = self.model.fingerprint() if callable(self.model.fingerprint) else self.model.fingerprint
+            if not fingerprint:  # what the tasks see of it
+                digests = [sha256(self.vectors.matrix.numpy().tobytes()).hexdigest()] if self.model.encode else []
+                digests += [surprisals_fingerprint(self.surprisal)] if self.model.logprobs else []
+                fingerprint = " ".join(digests)
+            self._fingerprint = self.share.gather(fingerprint)[0]
         return self._fingerprint
 
     def key(self, tasks: Iterable[Task], with_model: bool = True) -> str:
@@ -155,8 +156,8 @@ class Evaluation:
             getattr(self, needs)  # made by all processes together
         epoch = f", epoch {self.model.epoch:.4g}" if self.model.step else ""
         title = f"scores of {self.model.encoder or self.model.objective}{epoch}"
-        own = missing[self.share.places]
-        computed = iter(self.share.together(score_each(own, self._score, self._is_small, self.model.device, title)))
+        shard = missing[self.share.indices]
+        computed = iter(self.share.together(score_each(shard, self._score, self._is_small, self.model.device, title)))
         results = [next(computed) if result is None else result for result in cached]
         for task, result in zip(tasks, results, strict=True):
             self.scored[name_of(task)] = self._evaluated(task, result)
@@ -168,9 +169,9 @@ class Evaluation:
     def _path(self, task: Task) -> Path | None:
         if self.cache is None or task.needs in FROM_SCORES:
             return None
-        own = [self.model.loss.fingerprint()] if task.needs == "loss" else []
-        own += self.sentences if task.needs in ("loss", "use") else []  # of all are the random directions
-        key = [task.fingerprint, code_of(type(task)), self._reader(task), self.seed, *own]
+        dependencies = [self.model.loss.fingerprint()] if task.needs == "loss" else []
+        dependencies += self.sentences if task.needs in ("loss", "use") else []  # of all are the random directions
+        key = [task.fingerprint, code_of(type(task)), self._reader(task), self.seed, *dependencies]
         name = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key)
         return self.cache / f"score-{name}.json"
 

@@ -16,20 +16,20 @@ class Share(NamedTuple):
     gather: Callable[[Any], list[Any]]  # all-gather: the objects of all processes, in the order of ranks
 
     @property
-    def places(self) -> slice:
+    def indices(self) -> slice:
         """Those of its items among all."""
         return slice(self.rank, None, self.world)
 
-    def together(self, own: Part) -> Part:
-        """The results of all processes, in the order of the items; `own` are those of this one."""
+    def together(self, local: Part) -> Part:
+        """The results of all processes, in the order of the items; `local` are those of this one."""
         if self.world == 1:
-            return own
-        parts = self.gather(own)
+            return local
+        parts = self.gather(local)
         size = sum(map(len, parts))
-        whole: Any = [None] * size if isinstance(own, list) else np.empty((size, *own.shape[1:]), own.dtype)
+        merged: Any = [None] * size if isinstance(local, list) else np.empty((size, *local.shape[1:]), local.dtype)
         for rank, part in enumerate(parts):
-            whole[rank :: self.world] = part
-        return whole
+            merged[rank :: self.world] = part
+        return merged
 
 
 ALONE = Share(0, 1, lambda part: [part])

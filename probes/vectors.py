@@ -109,9 +109,9 @@ class Column:
         if self.lengths is None or self.ends is None:
             return self.matrix.index_select(0, self.rows[items])
         lengths = self.lengths[items]
-        begins = self.ends[items] - lengths.cumsum(0) + lengths  # minus the place in `some`
-        some = begins.repeat_interleave(lengths) + torch.arange(int(lengths.sum()))
-        return torch.segment_reduce(self.matrix.index_select(0, self.rows[some]), "mean", lengths=lengths)
+        begins = self.ends[items] - lengths.cumsum(0) + lengths  # minus the position in `indices`
+        indices = begins.repeat_interleave(lengths) + torch.arange(int(lengths.sum()))
+        return torch.segment_reduce(self.matrix.index_select(0, self.rows[indices]), "mean", lengths=lengths)
 
 
 class Streamed:
@@ -144,9 +144,9 @@ class Streamed:
             features = features.sub_(self.shift).mul_(self.scale)
         return features if self.axes is None else features @ self.axes
 
-    def __getitem__(self, some: slice) -> Tensor:
+    def __getitem__(self, items: slice) -> Tensor:
         """The features of neighbouring items, formed in portions."""
-        rows = torch.arange(*some.indices(len(self)))
+        rows = torch.arange(*items.indices(len(self)))
         features = torch.empty(len(rows), self.shape[1], device=self.device)
         size = rows_at_once(self.shape[1], len(rows))
         for into, part in zip(features.split(size), rows.split(size), strict=True):
@@ -175,14 +175,14 @@ class Streamed:
             squares += x.double().sub_(mean).square_().sum(0)
         return (squares / len(self)).sqrt().float(), mean.float()
 
-    def _with(self, **more: Tensor) -> "Streamed":
+    def _with(self, **changes: Tensor) -> "Streamed":
         transform = {"shift": self.shift, "scale": self.scale, "axes": self.axes}
-        return Streamed(self.columns, self.make, str(self.device), **(transform | more))
+        return Streamed(self.columns, self.make, str(self.device), **(transform | changes))
 
 
-def rows_at_once(width: int, most: int) -> int:
-    """How many items of `width` features to form or read at a time: `most`, or fewer where they exceed `PORTION`."""
-    return max(1, min(most, PORTION // (4 * width)))
+def rows_at_once(width: int, limit: int) -> int:
+    """How many items of `width` features to form or read at a time: `limit`, or fewer where they exceed `PORTION`."""
+    return max(1, min(limit, PORTION // (4 * width)))
 
 
 def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: str = "the model") -> np.ndarray:
@@ -192,14 +192,14 @@ def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: 
     """
     vectors = _as_floats(encode(sentences), model)
     if vectors.ndim != 2 or len(vectors) != len(sentences):
-        wanted = f"({len(sentences)}, D)"
-        raise InputError(f"{model} gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
+        expected = f"({len(sentences)}, D)"
+        raise InputError(f"{model} gave an array {vectors.shape} for {len(sentences)} sentences, not {expected}")
     if len(sentences) and not vectors.shape[1]:
         raise InputError(f"{model} gave vectors of no numbers, {vectors.shape}; give at least one for each sentence")
     if len(sentences) and not np.abs([vectors.min(), vectors.max()]).max() < LARGEST:
-        bad = int((~(np.abs(vectors) < LARGEST).all(1)).argmax())
+        index = int((~(np.abs(vectors) < LARGEST).all(1)).argmax())
         limit = f"is not finite, or has numbers of {LARGEST:g} or more; it cannot be probed"
-        raise InputError(f"{model}: the vector of {sentences[bad]!r} {limit}")
+        raise InputError(f"{model}: the vector of {sentences[index]!r} {limit}")
     return vectors
 
 

@@ -29,12 +29,12 @@ COLDEST, HOTTEST = -3.0, 3.0  # logarithms of what the scores of an MLP are mult
 class Description(NamedTuple):
     """The length of N labels in a code."""
 
-    each: np.ndarray  # (N,) bits of each label
+    label_bits: np.ndarray  # (N,) bits of each label
     uniform_bits: float  # N log2 C, the length of the uniform code
 
     @property
     def bits(self) -> float:
-        return float(self.each.sum())
+        return float(self.label_bits.sum())
 
 
 def description_length(
@@ -48,17 +48,17 @@ def description_length(
     """
     order = np.random.default_rng(seed).permutation(len(train.labels))
     rows = torch.from_numpy(order).to(device)
-    every, tuning = standardised(as_tensors(train, device).batch(rows), as_tensors(dev, device))
+    data, tuning = standardised(as_tensors(train, device).batch(rows), as_tensors(dev, device))
     ends = sorted({max(1, round(len(order) * percent / 100)) for percent in PORTIONS})
     parts, values = [np.full(ends[0], log2(classes))], sorted({*grid.l2, *STRONG}, reverse=True)
-    for known, end in pairwise(ends):
-        seen, coming = (Tensors(every.x[:known], every.y[:known]), Tensors(every.x[known:end], every.y[known:end]))
+    for start, end in pairwise(ends):
+        seen, coming = (Tensors(data.x[:start], data.y[:start]), Tensors(data.x[start:end], data.y[start:end]))
         if grid.is_logistic:
             scores = _linear(seen, coming, tuning, classes, values, device)
         else:
             scores = _mlp(seen, coming, tuning, classes, grid, seed, device)
-        likely = scores.softmax(1).gather(1, coming.y[:, None])[:, 0].double()
-        parts.append(-((known * likely + 1 / classes) / (known + 1)).log2().cpu().numpy())
+        probabilities = scores.softmax(1).gather(1, coming.y[:, None])[:, 0].double()
+        parts.append(-((start * probabilities + 1 / classes) / (start + 1)).log2().cpu().numpy())
     return Description(np.concatenate(parts), len(order) * log2(classes))
 
 
@@ -75,7 +75,7 @@ def _linear(seen: Tensors, coming: Tensors, tuning: Data, classes: int, values: 
     lowest, best = log(classes), values[0]
     for l2 in values:
         on_all_cores(optima.add, [[l2]], device)
-        weight, bias = optima.known[l2]
+        weight, bias = optima.weights[l2]
         weight = weight if basis is None else basis @ weight
         loss = float(nats(torch.addmm(bias, tuning.x[:], weight), tuning.y))
         if loss >= lowest:

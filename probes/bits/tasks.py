@@ -35,14 +35,14 @@ class Bits(DerivedTask):
     @property
     def grid(self) -> Grid:
         """The classifiers of an online code, trained as `modern` does."""
-        own = self.task.grid
-        grid = Grid(own.widths, own.dropouts, own.l2, block_mb=own.block_mb, memory_mb=own.memory_mb)
+        base = self.task.grid
+        grid = Grid(base.widths, base.dropouts, base.l2, block_mb=base.block_mb, memory_mb=base.memory_mb)
         return grid.logistic() if self.reader == "logreg" else grid
 
     @property
     def fingerprint(self) -> str:
-        read = self.reader, self.grid.settings(), self.grid.l2, code_of(self.task.features), self.task.seed, ORDERS
-        return hashed(self.data, *read, code_of(Bits))
+        settings = self.reader, self.grid.settings(), self.grid.l2, code_of(self.task.features), self.task.seed, ORDERS
+        return hashed(self.data, *settings, code_of(Bits))
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The mean over `ORDERS`; the interval is over orders and labels."""
@@ -68,8 +68,8 @@ class Bits(DerivedTask):
 def _share(code: Description) -> Interval:
     """The length in percent of the uniform one, with the interval of a mean over labels."""
     scale = 100 / code.uniform_bits
-    half = Z95 * float(code.each.std()) * sqrt(len(code.each))
-    return scale * code.bits, scale * (code.bits - half), scale * (code.bits + half)
+    half_width = Z95 * float(code.label_bits.std()) * sqrt(len(code.label_bits))
+    return scale * code.bits, scale * (code.bits - half_width), scale * (code.bits + half_width)
 
 
 def codes_of(task: Classification, measures: Sequence[str]) -> list[Bits]:

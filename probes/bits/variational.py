@@ -33,10 +33,10 @@ def variational_length(
     x, random = functional.pad(data.x[:], (0, 1), value=1.0), torch.Generator(device).manual_seed(seed)
     squares, codes = x.square(), list[Description]()
     for l2 in values:
-        weight, bias = optima.known[l2]
+        weight, bias = optima.weights[l2]
         mean, prior = torch.cat([weight, bias[None]]), 1 / sqrt(len(x) * l2)
-        likely = (x @ mean).softmax(1)
-        deviation = (squares.t() @ (likely * (1 - likely)) + 1 / prior**2).rsqrt()
+        probabilities = (x @ mean).softmax(1)
+        deviation = (squares.t() @ (probabilities * (1 - probabilities)) + 1 / prior**2).rsqrt()
         nats = kl_divergence(Normal(mean, deviation), Normal(0.0, prior)).double().sum()
         costs = float(nats) * LOG2E + log2(len(values))
         centre, width = x @ mean, (squares @ deviation.square()).sqrt()

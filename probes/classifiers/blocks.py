@@ -38,11 +38,11 @@ def blocks(inputs: int, classes: int, grid: Grid, device: str, least: int = BLOC
     `grid.block_mb`, unless one cell needs more. Blocks do not depend on the number of cores, so results do not either.
     """
     settings = [[Cell(width, dropout, l2) for l2 in grid.l2] for width, dropout in grid.settings()]
-    everything = [cell for cells in settings for cell in cells]
+    all_cells = [cell for cells in settings for cell in cells]
     megabytes = grid.block_mb or (BLOCK_MB if device == "cpu" else None)
     if not megabytes:
-        if (WEIGHT_BYTES + COPY_BYTES) * weights(everything, inputs, classes) <= grid.memory_mb << 19:
-            return [everything]
+        if (WEIGHT_BYTES + COPY_BYTES) * weights(all_cells, inputs, classes) <= grid.memory_mb << 19:
+            return [all_cells]
         megabytes = grid.memory_mb // 2
     parts = []
     for cells in settings:

@@ -35,9 +35,9 @@ class Group(NamedTuple):
     cells: slice  # among the K
     rows: slice  # among the H
 
-    def has(self, place: int) -> bool:
+    def has(self, index: int) -> bool:
         """Whether the cell at `place` is in the group."""
-        return self.cells.start <= place < self.cells.stop
+        return self.cells.start <= index < self.cells.stop
 
     def of(self, hidden: Tensor) -> Tensor:
         """The part (K, W, B) of `hidden (H, B)` of the group."""
@@ -72,10 +72,10 @@ class Cells:
         self.cells, self.classes, self.device = list(cells), classes, device
         self.masks: dict[tuple[int, float], torch.Generator] = {}
         weights, biases, heads = [], [], []
-        for width, wide in groupby(cells, key=lambda cell: cell.width):
+        for width, same_width in groupby(cells, key=lambda cell: cell.width):
             outs, biases_out = [], []
-            for dropout, alike in groupby(wide, key=lambda cell: cell.dropout):
-                generator, count = torch.Generator().manual_seed(seed), len(list(alike))
+            for dropout, same_dropout in groupby(same_width, key=lambda cell: cell.dropout):
+                generator, count = torch.Generator().manual_seed(seed), len(list(same_dropout))
                 weight, bias = initial((width or classes, inputs), generator)
                 weights.append(weight.repeat(count, 1))
                 biases.append(bias.repeat(count, 1))
@@ -130,8 +130,8 @@ class Cells:
             group.of(hidden).mul_(mask)
         scores = self._scores(hidden.sigmoid_() if self.heads else hidden)
         grad_scores = scores.softmax(1)
-        right = grad_scores.new_full((len(self), 1, len(x)), -1.0)
-        grad_scores.scatter_add_(1, y.expand_as(right), right).mul_(scale)
+        minus_one = grad_scores.new_full((len(self), 1, len(x)), -1.0)
+        grad_scores.scatter_add_(1, y.expand_as(minus_one), minus_one).mul_(scale)
         if not self.heads:
             return grad_scores.flatten(0, 1)
         grad_hidden, second, gradients = torch.empty_like(hidden), self.parameters[2:], self.gradients[2:]
@@ -175,16 +175,16 @@ class Cells:
         self.dropped = [(group, cell.dropout) for group, cell in self._neighbours(2) if cell.width and cell.dropout]
         # Views of the state of each cell are created once: in each step they would cost as much as a small product.
         self.by_l2: dict[float, list[list[Tensor]]] = {}
-        for place, cell in enumerate(self.cells):
+        for index, cell in enumerate(self.cells):
             views = self.by_l2.setdefault(cell.l2, [[], [], [], []])
             for tensors, state in zip(views, self._states(), strict=True):
-                tensors += self._part(state, place)
+                tensors += self._part(state, index)
 
     def _neighbours(self, settings: int) -> list[tuple[Group, Cell]]:
         """The groups of consecutive cells with the same first settings, each with its first cell."""
         groups, first = [], 0
-        for _, alike in groupby(self.cells, key=lambda cell: cell[:settings]):
-            end = first + len(list(alike))
+        for _, members in groupby(self.cells, key=lambda cell: cell[:settings]):
+            end = first + len(list(members))
             rows = slice(self.rows[first].start, self.rows[end - 1].stop)
             groups.append((Group(self.cells[first].width, slice(first, end), rows), self.cells[first]))
             first = end
@@ -193,64 +193,64 @@ class Cells:
     def _states(self) -> tuple[list[Tensor], ...]:
         return self.parameters, self.gradients, self.means, self.squares
 
-    def _part(self, state: list[Tensor], place: int) -> list[Tensor]:
+    def _part(self, state: list[Tensor], index: int) -> list[Tensor]:
         """The state of one cell: (W, D), (W, 1), (C, W), (C, 1)."""
-        tensors = [state[0][self.rows[place]], state[1][self.rows[place]]]
+        tensors = [state[0][self.rows[index]], state[1][self.rows[index]]]
         for group, weight, bias in zip(self.heads, state[2::2], state[3::2], strict=True):
-            if group.has(place):
-                tensors += [weight[place - group.cells.start], bias[place - group.cells.start]]
+            if group.has(index):
+                tensors += [weight[index - group.cells.start], bias[index - group.cells.start]]
         return tensors
 
-    def keep(self, places: list[int]) -> None:
+    def keep(self, indices: list[int]) -> None:
         """Keep only these cells: ascending positions among the current cells; may be empty, or repeat one."""
-        rows = [row for place in places for row in range(self.rows[place].start, self.rows[place].stop)]
+        rows = [row for index in indices for row in range(self.rows[index].start, self.rows[index].stop)]
         for state in self._states():
             selected = [state[0][rows], state[1][rows]]
             for group, weight, bias in zip(self.heads, state[2::2], state[3::2], strict=True):
-                group_rows = [place - group.cells.start for place in places if group.has(place)]
+                group_rows = [index - group.cells.start for index in indices if group.has(index)]
                 selected += [weight[group_rows], bias[group_rows]] if group_rows else []
             state[:] = selected
-        self.cells = [self.cells[place] for place in places]
+        self.cells = [self.cells[index] for index in indices]
         self._arrange()
 
     def copies(self, cells: Sequence[Cell]) -> "Cells":
         """A model of `cells`, each of which continues our cell of the same width and dropout; its L2 may differ."""
-        ours = {cell[:2]: place for place, cell in enumerate(self.cells)}
-        made = copy(self)
-        made.parameters, made.gradients, made.means, made.squares = (list(state) for state in self._states())
-        made.steps = self.steps.clone()
-        made.masks = {setting: generator.clone_state() for setting, generator in self.masks.items()}
-        made.keep([ours[cell[:2]] for cell in cells])
-        made.cells = list(cells)
-        made._arrange()
-        return made
+        indices = {cell[:2]: index for index, cell in enumerate(self.cells)}
+        copied = copy(self)
+        copied.parameters, copied.gradients, copied.means, copied.squares = (list(state) for state in self._states())
+        copied.steps = self.steps.clone()
+        copied.masks = {setting: generator.clone_state() for setting, generator in self.masks.items()}
+        copied.keep([indices[cell[:2]] for cell in cells])
+        copied.cells = list(cells)
+        copied._arrange()
+        return copied
 
-    def join(self, others: "Cells") -> None:
+    def join(self, other: "Cells") -> None:
         """Take the cells of another model, which follow ours in the grid and have done the same steps."""
-        widths = [group.width for group in (*self.heads, *others.heads)]
-        for state, more in zip(self._states(), others._states(), strict=True):
-            heads = [*state[2:], *more[2:]]
+        widths = [group.width for group in (*self.heads, *other.heads)]
+        for state, other_state in zip(self._states(), other._states(), strict=True):
+            heads = [*state[2:], *other_state[2:]]
             layers = zip(widths, heads[::2], heads[1::2], strict=True)
-            by_width = [list(alike) for _, alike in groupby(layers, key=lambda layer: layer[0])]
-            state[:2] = (torch.cat(parts) for parts in zip(state[:2], more[:2], strict=True))
-            state[2:] = (torch.cat(parts) for alike in by_width for parts in list(zip(*alike, strict=True))[1:])
-        self.cells += others.cells
-        self.masks |= others.masks
+            by_width = [list(block) for _, block in groupby(layers, key=lambda layer: layer[0])]
+            state[:2] = (torch.cat(parts) for parts in zip(state[:2], other_state[:2], strict=True))
+            state[2:] = (torch.cat(parts) for block in by_width for parts in list(zip(*block, strict=True))[1:])
+        self.cells += other.cells
+        self.masks |= other.masks
         self._arrange()
 
-    def snapshot(self, place: int, into: list[Tensor] | None = None) -> list[Tensor]:
+    def snapshot(self, index: int, into: list[Tensor] | None = None) -> list[Tensor]:
         """A copy of one cell's weights, for `predict`; `into`: an older copy to overwrite."""
-        now = self._part(self.parameters, place)
+        now = self._part(self.parameters, index)
         return [old.copy_(new) for old, new in zip(into, now, strict=True)] if into else [new.clone() for new in now]
 
     def accuracy(self, x: Features, y: Tensor) -> list[float]:
         """The accuracy in percent of each cell on `x (N, D)`, `y (N,)`."""
-        right = torch.zeros(len(self), dtype=torch.long, device=y.device)
+        correct = torch.zeros(len(self), dtype=torch.long, device=y.device)
         size = rows_at_once(x.shape[1], CHUNK)
         for rows, gold in zip(x.split(size), y.split(size), strict=True):
             hidden = _layer(self.parameters[:2], rows)
-            right += (self._scores(hidden.sigmoid_() if self.heads else hidden).argmax(1) == gold).sum(1)
-        return [100 * (count / len(y)) for count in right.tolist()]  # rounded as the published toolkit rounds
+            correct += (self._scores(hidden.sigmoid_() if self.heads else hidden).argmax(1) == gold).sum(1)
+        return [100 * (count / len(y)) for count in correct.tolist()]  # rounded as the published toolkit rounds
 
 
 def predict(parameters: list[Tensor], x: Features) -> Tensor:

@@ -54,8 +54,8 @@ def probe(
     elif grid.is_logistic and classes < MANY and train_set.x.shape[1] <= WIDE:
         best = optimal(train_set, dev_set, classes, grid, device)
     else:
-        narrow = bfloat16 and multiplies_in_bfloat16(torch.device(device))
-        best = successive_halving(train_set, dev_set, classes, grid, seed, device, narrow)
+        use_bfloat16 = bfloat16 and multiplies_in_bfloat16(torch.device(device))
+        best = successive_halving(train_set, dev_set, classes, grid, seed, device, use_bfloat16)
     predicted = predict(best.parameters, test_set.x).cpu().numpy()
     correct = predicted == test.labels
     accuracy = round(100 * float(correct.mean()), 2)
@@ -71,14 +71,14 @@ def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fi
 
     def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
-        right = int((predict(parameters, dev.x) == dev.y).sum())
-        cell = Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
+        correct = int((predict(parameters, dev.x) == dev.y).sum())
+        cell = Fitted(0, 0.0, l2, round(100 * correct / len(dev.y), 2), parameters)
         points.append((complexity(parameters), cell.dev_accuracy))
         return cell
 
     def tried(values: list[float]) -> list[Fitted]:
         on_all_cores(optima.add, [values], device)
-        return [fitted(l2, *optima.known[l2]) for l2 in values]
+        return [fitted(l2, *optima.weights[l2]) for l2 in values]
 
     return best_of_l2(grid, tried, lambda cell: cell.dev_accuracy)[1]._replace(points=points)
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from probes.classifiers.grid import FrontPoint
 from probes.vectors import Features
 
-READ = 1 << 20  # numbers in the vectors that are read at a time, about
+NUMBERS_AT_ONCE = 1 << 20  # numbers in the vectors that are read at a time, about
 
 
 class Labelled(NamedTuple):
@@ -35,8 +35,8 @@ class Examples(NamedTuple, Generic[X]):
 
     def batches(self, rows: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Batches of `size` rows, in order; several are read in one call, because each call of torch has overhead."""
-        some = max(1, READ // (size * self.x.shape[1]))
-        for portion in rows.split(some * size):
+        count = max(1, NUMBERS_AT_ONCE // (size * self.x.shape[1]))
+        for portion in rows.split(count * size):
             x, y = self.batch(portion)
             yield from zip(x.split(size), y.split(size), strict=True)
 

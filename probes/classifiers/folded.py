@@ -52,15 +52,15 @@ class FoldCells:
         error = torch.softmax(error, 2)
         error.scatter_add_(2, y[:, None, None].expand(-1, cells, 1, -1), torch.full_like(error[:, :, :1], -1))
         error *= share[:, None, None]
-        slope = torch.bmm(error.view(folds, -1, x.shape[1]), x).view_as(weights)
-        slope.addcmul_(weights, self.l2[:folds])
+        gradient = torch.bmm(error.view(folds, -1, x.shape[1]), x).view_as(weights)
+        gradient.addcmul_(weights, self.l2[:folds])
         means, squares, steps = (state[:folds] for state in (self.means, self.squares, self.steps))
         if self.optimiser == "adam":
             steps += 1
-            state = [list(tensors.unbind()) for tensors in (weights, slope, means, squares, steps)]
+            state = [list(tensors.unbind()) for tensors in (weights, gradient, means, squares, steps)]
             adam(state)
         else:
-            rmsprop([weights], [slope], [squares])
+            rmsprop([weights], [gradient], [squares])
 
     def keep(self, folds: list[int]) -> None:
         """Keep only these folds: positions among the current folds."""
@@ -83,28 +83,28 @@ def train_folds(data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarr
     together, the largest first. A fold is dropped when its last cell has stopped.
     """
     x = torch.cat([data.x, torch.ones_like(data.x[:, :1])], 1)
-    place = sorted(range(len(folds)), key=lambda fold: -len(folds[fold].train))
-    values = torch.as_tensor(l2[place], dtype=x.dtype, device=x.device)
+    indices = sorted(range(len(folds)), key=lambda fold: -len(folds[fold].train))
+    values = torch.as_tensor(l2[indices], dtype=x.dtype, device=x.device)
     cells = FoldCells(data.x.shape[1], classes, values, seed, grid.optimiser)
     best, weights = torch.full(l2.shape, -1.0, dtype=torch.double, device=x.device), torch.empty_like(cells.weights)
     failures = torch.zeros(l2.shape, dtype=torch.long, device=x.device)
     passes = 0
-    while place and passes <= grid.max_passes:
+    while indices and passes <= grid.max_passes:
         for _ in range(grid.block):
-            _one_pass(cells, x, data.y, [folds[fold] for fold in place], grid)
+            _one_pass(cells, x, data.y, [folds[fold] for fold in indices], grid)
         passes += grid.block
         accuracies = torch.stack(
-            [_accuracies(w, x, data.y, folds[f].dev) for w, f in zip(cells.weights, place, strict=True)]
+            [_accuracies(w, x, data.y, folds[f].dev) for w, f in zip(cells.weights, indices, strict=True)]
         )
-        running = failures[place] <= grid.tenacity
-        better = running & (accuracies > best[place])
-        failures[place] += (running & ~better).long()
-        best[place] = torch.where(better, accuracies, best[place])
-        weights[place] = torch.where(better[:, :, None, None], cells.weights, weights[place])
-        alive = (failures[place] <= grid.tenacity).any(1).nonzero().flatten().tolist()
-        if len(alive) < len(place):
+        running = failures[indices] <= grid.tenacity
+        better = running & (accuracies > best[indices])
+        failures[indices] += (running & ~better).long()
+        best[indices] = torch.where(better, accuracies, best[indices])
+        weights[indices] = torch.where(better[:, :, None, None], cells.weights, weights[indices])
+        alive = (failures[indices] <= grid.tenacity).any(1).nonzero().flatten().tolist()
+        if len(alive) < len(indices):
             cells.keep(alive)
-            place = [place[fold] for fold in alive]
+            indices = [indices[fold] for fold in alive]
     return Stopped(best.cpu().numpy(), weights)
 
 
@@ -115,20 +115,20 @@ def _one_pass(cells: FoldCells, x: Tensor, y: Tensor, folds: Sequence[Fold], gri
     steps = -(-len(orders[0]) // batch)
     rows = np.zeros((len(orders), steps * batch), dtype=np.int64)
     share = np.zeros(rows.shape, dtype=np.float32)
-    for place, order in enumerate(orders):
-        rows[place, : len(order)] = order
-        share[place, : len(order)] = 1 / batch if grid.reduction == "mean" else 1
+    for index, order in enumerate(orders):
+        rows[index, : len(order)] = order
+        share[index, : len(order)] = 1 / batch if grid.reduction == "mean" else 1
         last = (len(order) - 1) % batch + 1
         if grid.reduction == "mean":
-            share[place, len(order) - last : len(order)] = 1 / last
+            share[index, len(order) - last : len(order)] = 1 / last
     all_rows, all_shares = (torch.from_numpy(part).to(y.device).split(batch, 1) for part in (rows, share))
-    for step, (some, shares) in enumerate(zip(all_rows, all_shares, strict=True)):
+    for step, (batch_rows, shares) in enumerate(zip(all_rows, all_shares, strict=True)):
         running = sum(len(order) > step * batch for order in orders)
-        cells.step(x[some[:running]], y[some[:running]], shares[:running])
+        cells.step(x[batch_rows[:running]], y[batch_rows[:running]], shares[:running])
 
 
 def _accuracies(weights: Tensor, x: Tensor, y: Tensor, rows: np.ndarray) -> Tensor:
     """The accuracy (K,), in [0, 1], of cells `weights (K, C, D)` on some rows."""
-    where = torch.from_numpy(rows).to(y.device)
-    scores = (weights.flatten(0, 1) @ x[where].t()).unflatten(0, weights.shape[:2])
-    return (scores.argmax(1) == y[where]).double().mean(1)
+    indices = torch.from_numpy(rows).to(y.device)
+    scores = (weights.flatten(0, 1) @ x[indices].t()).unflatten(0, weights.shape[:2])
+    return (scores.argmax(1) == y[indices]).double().mean(1)

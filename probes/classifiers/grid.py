@@ -67,7 +67,7 @@ class Grid:
         return not any(self.widths)
 
     @property
-    def open(self) -> bool:
+    def has_default_l2(self) -> bool:
         """Whether the L2 values are the default ones: `modern` tries more where the best is the first or the last."""
         return tuple(self.l2) == Grid.l2
 
@@ -91,8 +91,8 @@ def best_of_l2(
     results = dict(zip(values, tried(values), strict=True))
     for _ in range(FURTHER):
         best = max(sorted(results), key=lambda l2: score(results[l2]))
-        others = [score(results[l2]) for l2 in results if l2 != best]
-        if not grid.open or min(results) < best < max(results) or score(results[best]) <= max(others):
+        other_scores = [score(results[l2]) for l2 in results if l2 != best]
+        if not grid.has_default_l2 or min(results) < best < max(results) or score(results[best]) <= max(other_scores):
             break
         further = 10 * best if best == max(results) else best / 10
         results[further] = tried([further])[0]

@@ -94,35 +94,37 @@ def successive_halving(
     `bfloat16`: steps multiply in bfloat16; dev accuracies are of products in float32.
     """
     inputs = train.x.shape[1]
-    whole = _candidates(train, dev, classes, grid, device)
-    keys = [candidate.key(cell) for candidate in whole for cell in candidate.block]
+    all_candidates = _candidates(train, dev, classes, grid, device)
+    keys = [candidate.key(cell) for candidate in all_candidates for cell in candidate.block]
     in_memory = WEIGHT_BYTES * weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
-    together = at_once([candidate.block for candidate in whole], inputs, classes, grid)
-    highest, done, last = dict.fromkeys(keys, -1.0), list[Stage](), list[list[Fitted]]()
+    together = at_once([candidate.block for candidate in all_candidates], inputs, classes, grid)
+    highest, stages, last = dict.fromkeys(keys, -1.0), list[Stage](), list[list[Fitted]]()
     candidates = (
-        whole if grid.is_logistic else _candidates(train, dev, classes, replace(grid, l2=(_middle(grid),)), device)
+        all_candidates
+        if grid.is_logistic
+        else _candidates(train, dev, classes, replace(grid, l2=(_middle(grid),)), device)
     )
 
     def work(candidate: Candidate) -> list[Fitted]:
         cells = candidate.cells or _trained(
             candidate,
-            done[:-1],
+            stages[:-1],
             Cells(inputs, classes, _begin(candidate.block, grid), seed, device, as_torch=False, bfloat16=bfloat16),
         )
-        for _ in _passes(cells, candidate.train, done[-1]):
-            if not done[-1].last:
+        for _ in _passes(cells, candidate.train, stages[-1]):
+            if not stages[-1].last:
                 for key, accuracy in _scores(cells, candidate):
                     highest[key] = max(highest[key], accuracy)
         candidate.cells = cells if in_memory else None
-        return _fitted(cells, candidate, highest) if done[-1].last else []
+        return _fitted(cells, candidate, highest) if stages[-1].last else []
 
-    for stage, places in _stages(len(train.y), inputs, grid, len(keys), seed, train.y.device):
-        if len(done) == 1 and not grid.is_logistic:
-            candidates = _with_all_l2(candidates, whole, highest, places, grid)
-        elif done:
-            candidates = _promoted(candidates, highest, places)
+    for stage, count in _stages(len(train.y), inputs, grid, len(keys), seed, train.y.device):
+        if len(stages) == 1 and not grid.is_logistic:
+            candidates = _with_all_l2(candidates, all_candidates, highest, count, grid)
+        elif stages:
+            candidates = _promoted(candidates, highest, count)
         candidates = _joined(candidates, inputs, classes, grid, device)
-        done.append(stage)
+        stages.append(stage)
         last = on_all_cores(work, candidates, device, together)
     final = [cell for cells in last for cell in cells]
     if grid.is_logistic:  # the norm needs weights, which cells that left the race no longer have
@@ -161,11 +163,11 @@ def _stages(
     batch = int(np.clip(sentences // least // MULTIPLE * MULTIPLE, SMALLEST, largest))
     repeats = max(1, ceil(least * batch / sentences))
     for rung in rungs:
-        drawn = [np.concatenate([order.permutation(sentences) for _ in range(repeats)]) for _ in range(rung.passes)]
-        steps = sum(ceil(len(rows) / batch) for rows in drawn)
+        passes = [np.concatenate([order.permutation(sentences) for _ in range(repeats)]) for _ in range(rung.passes)]
+        steps = sum(ceil(len(rows) / batch) for rows in passes)
         rate = rung.rate * min(1, sqrt(full / sentences))
         decay = rate / steps if rung is rungs[-1] else 0.0
-        orders = [torch.from_numpy(rows).to(device) for rows in drawn]
+        orders = [torch.from_numpy(rows).to(device) for rows in passes]
         yield Stage(orders, batch, rate, decay), ceil(total * rung.share)
 
 
@@ -187,44 +189,44 @@ def _candidates(train: Data, dev: Data, classes: int, grid: Grid, device: str) -
     return candidates
 
 
-def _best(candidates: list[Candidate], highest: Mapping[Key, float], places: int) -> set[Key]:
+def _best(candidates: list[Candidate], highest: Mapping[Key, float], count: int) -> set[Key]:
     """The best cells so far of the candidates."""
-    here = {candidate.key(cell) for candidate in candidates for cell in candidate.block}
-    return set(sorted((key for key in highest if key in here), key=lambda key: -highest[key])[:places])
+    keys = {candidate.key(cell) for candidate in candidates for cell in candidate.block}
+    return set(sorted((key for key in highest if key in keys), key=lambda key: -highest[key])[:count])
 
 
 def _with_all_l2(
-    candidates: list[Candidate], whole: list[Candidate], highest: Mapping[Key, float], places: int, grid: Grid
+    candidates: list[Candidate], all_candidates: list[Candidate], highest: Mapping[Key, float], count: int, grid: Grid
 ) -> list[Candidate]:
     """The best cells of the first rung, each with all L2 values of the grid; `places` counts the latter."""
-    best = _best(candidates, highest, ceil(places / len(grid.l2)))
+    best = _best(candidates, highest, ceil(count / len(grid.l2)))
     keyed = ((cell, candidate) for candidate in candidates for cell in candidate.block)
     promoted = {cell[:2]: candidate for cell, candidate in keyed if candidate.key(cell) in best}
-    for candidate in whole:
+    for candidate in all_candidates:
         candidate.block = [cell for cell in candidate.block if cell[:2] in promoted]
         if candidate.block and (cells := promoted[candidate.block[0][:2]].cells) is not None:
             candidate.cells = cells.copies(candidate.block)
-    return [candidate for candidate in whole if candidate.block]
+    return [candidate for candidate in all_candidates if candidate.block]
 
 
-def _promoted(candidates: list[Candidate], highest: Mapping[Key, float], places: int) -> list[Candidate]:
+def _promoted(candidates: list[Candidate], highest: Mapping[Key, float], count: int) -> list[Candidate]:
     """The candidates with cells among the best; drops all other cells."""
-    best = _best(candidates, highest, places)
+    best = _best(candidates, highest, count)
     for candidate in candidates:
-        stay = [i for i, cell in enumerate(candidate.block) if candidate.key(cell) in best]
-        candidate.block = [candidate.block[i] for i in stay]
+        indices = [i for i, cell in enumerate(candidate.block) if candidate.key(cell) in best]
+        candidate.block = [candidate.block[i] for i in indices]
         if candidate.cells is not None:
-            candidate.cells.keep(stay)
+            candidate.cells.keep(indices)
     return [candidate for candidate in candidates if candidate.block]
 
 
 def _joined(candidates: list[Candidate], inputs: int, classes: int, grid: Grid, device: str) -> list[Candidate]:
     """The same cells in fewer blocks: small neighbours that read the same features, up to `JOINED_MB`."""
     sizes = [WEIGHT_BYTES * weights(candidate.block, inputs, classes) for candidate in candidates]
-    fit = (grid.block_mb or JOINED_MB) << 20 if device == "cpu" else 0
+    limit = (grid.block_mb or JOINED_MB) << 20 if device == "cpu" else 0
     joined, last = list[Candidate](), 0
     for candidate, size in zip(candidates, sizes, strict=True):
-        if joined and joined[-1].train is candidate.train and last + size <= fit:
+        if joined and joined[-1].train is candidate.train and last + size <= limit:
             joined[-1].block = joined[-1].block + candidate.block
             if candidate.cells is not None and joined[-1].cells is not None:
                 joined[-1].cells.join(candidate.cells)

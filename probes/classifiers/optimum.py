@@ -20,7 +20,7 @@ from probes.vectors import Features, rows_at_once
 ROWS = 4096  # sentences per product, at most; bounds the memory for scores
 SPREAD = 8  # sentences per feature, at most, that the covariance is of
 SAMPLE = 512  # sentences that tell how much the loss curves, about
-FLAT = 1e-6  # curvature, at least, so that it has an inverse
+SMALLEST_CURVATURE = 1e-6  # curvature, at least, so that it has an inverse
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
 GAP = 3e-5  # nats: how far the loss may be above its minimum, by a bound that is about thirty times too large
 
@@ -33,18 +33,18 @@ class Optima:
     def __init__(self, train: Data, classes: int, gap: float = GAP, iterations: int = ITERATIONS) -> None:
         self.train, self.classes, self.gap, self.iterations = train, classes, gap, iterations
         self.spread, self.sample = covariance(train.x), train.x[:: max(1, len(train.y) // SAMPLE)]
-        self.known: dict[float, Weights] = {}  # by L2 value
+        self.weights: dict[float, Weights] = {}  # by L2 value
 
     def add(self, values: Sequence[float]) -> None:
-        """Find those of more values; from the optimum of the next larger value known, or else of the largest."""
+        """Add the optima of `values`, each searched from that of the next larger value, or else of the largest."""
         for l2 in sorted(values, reverse=True):
-            near = min((other for other in self.known if other > l2), default=max(self.known, default=l2))
-            start, variance = self.known.get(near), None
+            nearest = min((value for value in self.weights if value > l2), default=max(self.weights, default=l2))
+            start, variance = self.weights.get(nearest), None
             if start is not None:
                 probabilities = (self.sample @ start[0] + start[1]).softmax(1)
                 variance = float((probabilities * (1 - probabilities)).mean())
             factor = curvature(self.spread, self.classes, l2, variance)
-            self.known[l2] = optimum(self.train, self.classes, l2, factor, self.gap, self.iterations, start)
+            self.weights[l2] = optimum(self.train, self.classes, l2, factor, self.gap, self.iterations, start)
 
 
 def covariance(x: Features) -> Tensor:
@@ -69,12 +69,12 @@ def curvature(spread: Tensor, classes: int, l2: float, variance: float | None = 
     ridge = l2 / 2 if classes == 2 else l2
     matrix, ridges = (functional.pad(part, (0, 1, 0, 1)) for part in (spread, torch.eye(len(spread)).to(spread)))
     matrix[-1, -1] = 1
-    matrix.mul_((1 - 1 / classes) / classes if variance is None else max(variance, FLAT))
+    matrix.mul_((1 - 1 / classes) / classes if variance is None else max(variance, SMALLEST_CURVATURE))
     while True:
         factor, failed = torch.linalg.cholesky_ex(matrix + ridge * ridges)
         if not failed:
             return factor
-        ridge = max(10 * ridge, FLAT)
+        ridge = max(10 * ridge, SMALLEST_CURVATURE)
 
 
 def optimum(
@@ -101,25 +101,26 @@ def optimum(
         rows = torch.linalg.solve_triangular(factor.t(), rows, upper=True)
         return rows[:-1], rows[-1]
 
-    def loss_and_slope(point: np.ndarray) -> tuple[float, np.ndarray]:
+    def loss_and_gradient(point: np.ndarray) -> tuple[float, np.ndarray]:
         weight, bias = weights(point)
         loss, grad, grad_bias = cross_entropy(train, weight, bias)
         if isnan(loss):
             raise InputError("logistic regression: the features are beyond 32 bits; make the vectors smaller")
         rows = torch.cat([grad.add_(weight, alpha=ridge), grad_bias[None]])
-        slope = torch.linalg.solve_triangular(factor, rows, upper=False).flatten().double().cpu().numpy()
-        return loss + ridge / 2 * float(weight.square().sum()), slope
+        gradient = torch.linalg.solve_triangular(factor, rows, upper=False).flatten().double().cpu().numpy()
+        return loss + ridge / 2 * float(weight.square().sum()), gradient
 
     begin = np.zeros((train.x.shape[1] + 1) * columns)
     if start is not None:
         weight, bias = (part.diff() if columns == 1 else part for part in start)
         begin = (factor.t() @ torch.cat([weight, bias[None]])).flatten().double().cpu().numpy()
-    flat = sqrt(gap / len(begin))  # of the slope; as the loss curves by about 1, half of the squared slope is the gap
-    options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": gap / 1000, "gtol": flat}
-    result = scipy.optimize.minimize(loss_and_slope, begin, jac=True, method="L-BFGS-B", options=options)
-    both = torch.tensor([-0.5, 0.5]).to(factor) if columns == 1 else 1
+    # as the loss curves by about 1, half of the squared gradient is the gap
+    tolerance = sqrt(gap / len(begin))
+    options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": gap / 1000, "gtol": tolerance}
+    result = scipy.optimize.minimize(loss_and_gradient, begin, jac=True, method="L-BFGS-B", options=options)
+    halves = torch.tensor([-0.5, 0.5]).to(factor) if columns == 1 else 1
     weight, bias = weights(result.x)
-    return weight * both, bias * both
+    return weight * halves, bias * halves
 
 
 def cross_entropy(train: Data, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:

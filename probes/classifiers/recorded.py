@@ -36,21 +36,21 @@ class Recorded:
             return
         if key not in self.graphs:
             self.graphs[key] = self._record(step, tensors, constants)
-        for own, tensor in zip(self.graphs[key].inputs, tensors, strict=True):
-            own.copy_(tensor)
+        for static_input, tensor in zip(self.graphs[key].inputs, tensors, strict=True):
+            static_input.copy_(tensor)
         self.graphs[key].graph.replay()
 
     def _record(self, step: Callable[..., None], tensors: Iterable[Tensor], constants: dict[str, Any]) -> Graph:
         inputs, graph = [torch.empty_like(tensor) for tensor in tensors], torch.cuda.CUDAGraph()
         for generator in self.generators:
             graph.register_generator_state(generator)
-        here, aside = torch.cuda.current_stream(), torch.cuda.Stream()
-        aside.wait_stream(here)
-        with torch.cuda.stream(aside):
+        current_stream, side_stream = torch.cuda.current_stream(), torch.cuda.Stream()
+        side_stream.wait_stream(current_stream)
+        with torch.cuda.stream(side_stream):
             graph.capture_begin(capture_error_mode="thread_local")  # loaders pin memory in threads of their own
             try:
                 step(*inputs, **constants)
             finally:  # else every later call of CUDA fails, and hides the error of this one
                 graph.capture_end()
-        here.wait_stream(aside)
+        current_stream.wait_stream(side_stream)
         return Graph(graph, inputs)

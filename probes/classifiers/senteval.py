@@ -33,10 +33,10 @@ def train_all(train: Data, dev: Data, classes: int, grid: Grid, seed: int, devic
         best = best_of(fitted, DIGITS)
         return [cell if cell is best else cell._replace(parameters=[]) for cell in fitted]
 
-    done = on_all_cores(
+    results = on_all_cores(
         work, jobs, device, 1 if formed and len(jobs) == 1 else at_once(jobs, train.x.shape[1], classes, grid)
     )
-    return [cell for block in done for cell in block]
+    return [cell for block in results for cell in block]
 
 
 def train_with_early_stopping(cells: Cells, train: Data, dev: Data, grid: Grid, seed: int) -> list[Fitted]:

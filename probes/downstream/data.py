@@ -44,16 +44,16 @@ def read_downstream(
 
     `root` is the toolkit's data/downstream or a parent of it. Raises InputError naming file and line.
     """
-    names = [name for name in TASKS if not name.endswith(COSINE)] if names is None else known(names)
-    inside = (root / part for part in ("data/downstream", "downstream", "."))
-    folder = next((path for path in inside if path.is_dir()), None)
+    names = [name for name in TASKS if not name.endswith(COSINE)] if names is None else canonical_names(names)
+    folders = (root / part for part in ("data/downstream", "downstream", "."))
+    folder = next((path for path in folders if path.is_dir()), None)
     if folder is None:
         raise InputError(f"{root}: no such folder; get the tasks with {SOURCE} and name it (downstream.root=)")
     missing = {name: path for name in names for path in _files(folder, name) if not path.is_file()}
     return [TASKS[name].read(folder, name) for name in names if name not in missing], missing
 
 
-def known(names: Sequence[str]) -> list[str]:
+def canonical_names(names: Sequence[str]) -> list[str]:
     """The names in TASKS of the given names. Case and hyphens do not matter; the toolkit's names are accepted too.
 
     Raises InputError with the choices.
@@ -74,9 +74,9 @@ def _items(path: Path, rows: Iterable[DownstreamItem], pairs: bool = False) -> I
     if not ordered:
         raise InputError(f"{path}: no item in it; the file is cut off")
     first, second, gold = zip(*ordered, strict=True)
-    whole = all(isinstance(value, int) for value in gold)
+    are_classes = all(isinstance(value, int) for value in gold)
     texts = (list(first), list(second)) if pairs else (list(first),)
-    return Items(texts, np.array(gold, np.int64 if whole else np.float64))
+    return Items(texts, np.array(gold, np.int64 if are_classes else np.float64))
 
 
 def _class_files(folder: Path, name: str) -> Downstream:
@@ -125,17 +125,17 @@ def _paraphrases(folder: Path, name: str) -> Downstream:
 def _sick(folder: Path, name: str) -> Classification | Downstream:
     """SICK-E: the judgment. SICK-R: the relatedness, 1 to 5. From three files, or the one of today's download."""
     files = _files(folder, name)
-    whole = len(files) == 1
-    column = "relatedness_score" if name != "SICK-E" else "entailment_label" if whole else "entailment_judgment"
+    joint = len(files) == 1
+    column = "relatedness_score" if name != "SICK-E" else "entailment_label" if joint else "entailment_judgment"
 
     def rows(path: Path, part: str) -> Iterator[DownstreamItem]:
-        for number, row in read_table(path, ["sentence_A", "sentence_B", column, *(["SemEval_set"] if whole else [])]):
+        for number, row in read_table(path, ["sentence_A", "sentence_B", column, *(["SemEval_set"] if joint else [])]):
             text = row[column]
             gold = _label(path, number, text, ENTAILMENT) if name == "SICK-E" else _score(path, number, text, 1, 5)
-            if not whole or _label(path, number, row["SemEval_set"], list(SETS.values())) == list(SETS).index(part):
+            if not joint or _label(path, number, row["SemEval_set"], list(SETS.values())) == list(SETS).index(part):
                 yield DownstreamItem(row["sentence_A"], row["sentence_B"], gold)
 
-    paths = files * len(SPLITS) if whole else files
+    paths = files * len(SPLITS) if joint else files
     parts = {part: _items(path, rows(path, part), pairs=True) for part, path in zip(SPLITS, paths, strict=True)}
     if name == "SICK-E":
         return Classification(name, list(ENTAILMENT), *parts.values(), suite="downstream", features=pair)
@@ -202,8 +202,8 @@ class TaskFiles(NamedTuple):
 
 def _files(folder: Path, name: str) -> list[Path]:
     files = [folder / file for file in TASKS[name].files]
-    whole = folder / "SICK" / WHOLE
-    return [whole] if TASKS[name].files == SICK and whole.is_file() and not all(map(Path.is_file, files)) else files
+    joint = folder / "SICK" / WHOLE
+    return [joint] if TASKS[name].files == SICK and joint.is_file() and not all(map(Path.is_file, files)) else files
 
 
 def _by_cosine(folder: Path, name: str) -> Downstream:

@@ -78,13 +78,13 @@ def nested(items: Tensors, classes: int, folds: int, grid: Grid, seed: int, titl
 
 def _scored(data: Tensors, parts: Sequence[OuterSplit], classes: int, grid: Grid, seed: int, title: str) -> FoldScores:
     if grid.protocol == "modern":
-        shown = Progress(parts, title, leave=False, unit=" folds")
-        chosen = [_choose_at_optimum(data, part, classes, grid) for part in shown]
+        progress = Progress(parts, title, leave=False, unit=" folds")
+        chosen = [_choose_at_optimum(data, part, classes, grid) for part in progress]
     else:
         chosen = _choose_as_published(data, parts, classes, grid, seed, title)
     y, order = data.y.cpu().numpy(), np.argsort(np.concatenate([part.test for part in parts]))
-    right = [float((fit.predicted == y[part.test]).mean()) for fit, part in zip(chosen, parts, strict=True)]
-    dev, test = np.mean([fit.dev_accuracy for fit in chosen]), np.mean([round(100 * share, 2) for share in right])
+    accuracies = [float((fit.predicted == y[part.test]).mean()) for fit, part in zip(chosen, parts, strict=True)]
+    dev, test = np.mean([fit.dev_accuracy for fit in chosen]), np.mean([round(100 * share, 2) for share in accuracies])
     predicted = np.concatenate([fit.predicted for fit in chosen])[order]
     return FoldScores(round(float(dev), 2), round(float(test), 2), predicted, [fit.l2 for fit in chosen])
 
@@ -108,8 +108,8 @@ def _choose_as_published(
     ]
     tried = _train_together(data, classes, inner, np.tile(grid.l2, (len(inner), 1)), grid, seed, title).accuracies
     means = tried.reshape(len(parts), -1, len(grid.l2)).mean(1)
-    dev = [[round(100 * float(mean), 2) for mean in some] for some in means]
-    best = np.array([[grid.l2[int(np.argmax(some))]] for some in dev])
+    dev = [[round(100 * float(mean), 2) for mean in accuracies] for accuracies in means]
+    best = np.array([[grid.l2[int(np.argmax(accuracies))]] for accuracies in dev])
     last = [_last_fit(part.train, seed) for part in parts]
     weights = _train_together(data, classes, last, best, grid, seed, title).weights[:, 0]
     predicted = [_classes(data.x[part.test], w[:, :-1].t(), w[:, -1]) for part, w in zip(parts, weights, strict=True)]
@@ -121,8 +121,8 @@ def _last_fit(rows: np.ndarray, seed: int) -> Fold:
     order = np.random.RandomState(seed)
     shuffled = rows[order.permutation(len(rows))]
     if not (held := int(HELD_BACK * len(shuffled))):
-        wrong = f"protocol=senteval stops at 5% of the training items, and of {len(shuffled)} that is none"
-        raise InputError(f"{wrong}; give probes.classifier.protocol=modern")
+        reason = f"protocol=senteval stops at 5% of the training items, and of {len(shuffled)} that is none"
+        raise InputError(f"{reason}; give probes.classifier.protocol=modern")
     return Fold(shuffled[held:], shuffled[:held], order)
 
 
@@ -131,18 +131,18 @@ def _train_together(
 ) -> Stopped:
     """`train_folds`, with at most `at_once` folds in one model."""
     device = data.x.device.type
-    most = at_once(len(folds), grid.batch * data.x.shape[1], device)
+    size = at_once(len(folds), grid.batch * data.x.shape[1], device)
 
-    with Progress(total=len(folds), desc=title, leave=False, unit=" folds") as shown:
+    with Progress(total=len(folds), desc=title, leave=False, unit=" folds") as progress:
 
         def work(first: int) -> Stopped:
-            some = slice(first, first + most)
-            stopped = train_folds(data, classes, folds[some], l2[some], grid, seed)
-            shown.update(len(folds[some]))
+            chunk = slice(first, first + size)
+            stopped = train_folds(data, classes, folds[chunk], l2[chunk], grid, seed)
+            progress.update(len(folds[chunk]))
             return stopped
 
-        done = on_all_cores(work, range(0, len(folds), most), device)
-    return Stopped(np.concatenate([part.accuracies for part in done]), torch.cat([part.weights for part in done]))
+        results = on_all_cores(work, range(0, len(folds), size), device)
+    return Stopped(np.concatenate([part.accuracies for part in results]), torch.cat([part.weights for part in results]))
 
 
 def at_once(folds: int, batch: int, device: str) -> int:
@@ -160,13 +160,13 @@ def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid
     spread, curvatures = covariance(train.x), dict[float, Tensor]()
 
     def fitted(rows: np.ndarray, l2: float) -> tuple[Tensor, Tensor]:
-        some = torch.from_numpy(rows).to(train.y.device)
-        return optimum(Tensors(train.x[some], train.y[some]), classes, l2, curvatures[l2])
+        indices = torch.from_numpy(rows).to(train.y.device)
+        return optimum(Tensors(train.x[indices], train.y[indices]), classes, l2, curvatures[l2])
 
     def accuracy(job: tuple[FoldRows, float]) -> float:
         (rows, scored), l2 = job
-        where = torch.from_numpy(scored).to(train.y.device)
-        return float((_classes(train.x[where], *fitted(rows, l2)) == train.y[where].cpu().numpy()).mean())
+        indices = torch.from_numpy(scored).to(train.y.device)
+        return float((_classes(train.x[indices], *fitted(rows, l2)) == train.y[indices].cpu().numpy()).mean())
 
     def dev_accuracies(values: list[float]) -> list[float]:
         device = train.x.device.type

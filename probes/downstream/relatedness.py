@@ -40,7 +40,7 @@ def regression(
         return correlation(on_dev.cpu().numpy(), dev.y.cpu().numpy()), on_test
 
     device = train.x.device.type
-    l2, (r, predicted) = best_of_l2(grid, lambda some: on_all_cores(work, some, device), lambda fitted: fitted[0])
+    l2, (r, predicted) = best_of_l2(grid, lambda values: on_all_cores(work, values, device), lambda fitted: fitted[0])
     return r, predicted.cpu().numpy(), {"l2": l2}
 
 
@@ -57,7 +57,7 @@ def correlation(predicted: np.ndarray, gold: np.ndarray) -> float:
 @torch.no_grad()
 def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[float, np.ndarray, dict[str, float]]:
     ratings = torch.arange(PUBLISHED_RATINGS[0], PUBLISHED_RATINGS[1] + 1, device=train.x.device)
-    wanted = targets(train.y, ratings)  # zero for a score of 0, as the toolkit's
+    expected = targets(train.y, ratings)  # zero for a score of 0, as the toolkit's
     order = np.random.RandomState(seed)
     fit = SquaredErrorFit(len(ratings), train.x.shape[1], seed, train.x.device)
     inputs, *scored = (with_constant(part.x) for part in (train, dev, test))
@@ -65,9 +65,9 @@ def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[
     while failures <= PATIENCE and passes <= MOST_PASSES:
         for _ in range(BLOCK):
             rows = torch.from_numpy(order.permutation(len(train.y))).to(train.x.device)
-            shown = wanted[rows].t().contiguous().split(BATCH, 1)
-            for some, targets_of in zip(rows.split(BATCH), shown, strict=True):
-                fit.step(inputs.index_select(0, some), targets_of)
+            target_batches = expected[rows].t().contiguous().split(BATCH, 1)
+            for batch_rows, batch_targets in zip(rows.split(BATCH), target_batches, strict=True):
+                fit.step(inputs.index_select(0, batch_rows), batch_targets)
         passes += BLOCK
         on_dev, on_test = ((fit.shares(x).t() @ ratings).cpu().numpy() for x in scored)
         score = correlation(on_dev, dev.y.cpu().numpy())
@@ -98,18 +98,18 @@ class SquaredErrorFit:
         first = torch.cat(initial((ratings, inputs), torch.Generator().manual_seed(seed)), 1)
         self.weight = with_constant(first[:, :-1]).to(device)  # (R, D)
         self.weight[:, inputs] = first[:, -1].to(device)
-        self.slope, self.mean, self.square = (torch.zeros_like(self.weight) for _ in range(3))
+        self.gradient, self.mean, self.square = (torch.zeros_like(self.weight) for _ in range(3))
         self.steps = torch.zeros((), device=device)
-        self.state = [self.weight], [self.slope], [self.mean], [self.square], [self.steps]  # of Adam
+        self.state = [self.weight], [self.gradient], [self.mean], [self.square], [self.steps]  # of Adam
 
     def shares(self, x: Tensor) -> Tensor:
         """The distributions over the ratings, (R, B), of pairs `x (B, D)`."""
         return torch.mm(self.weight, x.t()).softmax(0)
 
-    def step(self, x: Tensor, wanted: Tensor) -> None:
-        """A step on pairs `x (B, D)` with the targets `wanted (R, B)`."""
+    def step(self, x: Tensor, expected: Tensor) -> None:
+        """A step on pairs `x (B, D)` with the targets `expected (R, B)`."""
         shares = self.shares(x)
-        error = torch._softmax_backward_data(shares - wanted, shares, 0, shares.dtype)
-        torch.addmm(self.slope, error, x, beta=0, alpha=2 / shares.numel(), out=self.slope)
+        error = torch._softmax_backward_data(shares - expected, shares, 0, shares.dtype)
+        torch.addmm(self.gradient, error, x, beta=0, alpha=2 / shares.numel(), out=self.gradient)
         self.steps.add_(1)
         adam(self.state)

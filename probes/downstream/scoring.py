@@ -75,7 +75,7 @@ class Downstream:
         """Score the task by its kind."""
         started = time.monotonic()
 
-        def made(part: Items) -> Tensors:
+        def tensors(part: Items) -> Tensors:
             features = vectors.features(part, alone if len(part.texts) == 1 else pair, device)[:]
             return Tensors(features, torch.as_tensor(part.gold, device=device))
 
@@ -83,16 +83,16 @@ class Downstream:
             domains = {name: (_cosines(part, vectors), part.gold) for name, part in self.parts.items()}
             outcome = _similarity(domains)
         elif self.method == "relatedness":
-            train, dev_part, test = (made(self.parts[part]) for part in ("train", "dev", "test"))
+            train, dev_part, test = (tensors(self.parts[part]) for part in ("train", "dev", "test"))
             dev, predicted, chosen = regression(train, dev_part, test, self.rated, self.grid, self.seed)
             outcome = _relatedness(100 * dev, predicted, self.parts["test"].gold, chosen)
         elif self.method == "folds":
-            train, test = made(self.parts["train"]), made(self.parts["test"])
-            by = by_folds(train, test, self.classes, self.folds, self.grid, self.seed, self.name)
-            outcome = self._folded(by, self.parts["test"].gold)
+            train, test = tensors(self.parts["train"]), tensors(self.parts["test"])
+            scores = by_folds(train, test, self.classes, self.folds, self.grid, self.seed, self.name)
+            outcome = self._folded(scores, self.parts["test"].gold)
         else:
-            by = nested(made(self.parts["all"]), self.classes, self.folds, self.grid, self.seed, self.name)
-            outcome = self._folded(by, self.parts["all"].gold)
+            scores = nested(tensors(self.parts["all"]), self.classes, self.folds, self.grid, self.seed, self.name)
+            outcome = self._folded(scores, self.parts["all"].gold)
         return outcome._replace(seconds=time.monotonic() - started, chance=self.baseline("majority").test)
 
     def baseline(self, name: str) -> Outcome:
@@ -103,13 +103,13 @@ class Downstream:
         assert name == "majority"
         if self.method == "similarity":
             return _similarity({name: (np.zeros(len(part.gold)), part.gold) for name, part in self.parts.items()})
-        whole = self.parts.get("all")
-        train, test = (whole or self.parts[part] for part in ("train", "test"))
+        all_items = self.parts.get("all")
+        train, test = (all_items or self.parts[part] for part in ("train", "test"))
         if self.method == "relatedness":
             return _relatedness(0.0, np.full(len(test.gold), train.gold.mean()), test.gold, {})
-        most = int(np.bincount(train.gold).argmax())
-        dev = 100 * float((train.gold == most).mean())
-        return self._classified(dev, np.full(len(test.gold), most), test.gold, {})
+        majority = int(np.bincount(train.gold).argmax())
+        dev = 100 * float((train.gold == majority).mean())
+        return self._classified(dev, np.full(len(test.gold), majority), test.gold, {})
 
     def _folded(self, scores: FoldScores, gold: np.ndarray) -> Outcome:
         chosen = {"l2": " ".join(f"{value:g}" for value in scores.l2)} if len(scores.l2) > 1 else {"l2": scores.l2[0]}

@@ -44,13 +44,13 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
         print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
     parts = {t.name: t.parts.values() if isinstance(t, Downstream) else t.parts for t in chosen}
     warn_of_wrong_sizes(parts, PUBLISHED)
-    own = own_files(settings.more, "downstream.more")
-    refuse_taken(own, [task.name for task in chosen], "downstream.more")
-    chosen += [read_own(name, path) for name, path in own.items()]
+    paths = own_files(settings.more, "downstream.more")
+    refuse_taken(paths, [task.name for task in chosen], "downstream.more")
+    chosen += [read_own(name, path) for name, path in paths.items()]
     regressions = [task for task in chosen if isinstance(task, Downstream) and task.method == "relatedness"]
     for task in regressions if grid.protocol == "senteval" else ():
-        if task.name in own and task.rated != (1, 5):
-            raise InputError(f"{own[task.name]}: probes.classifier.protocol=senteval reads scores from 1 to 5 only")
+        if task.name in paths and task.rated != (1, 5):
+            raise InputError(f"{paths[task.name]}: probes.classifier.protocol=senteval reads scores from 1 to 5 only")
     if not chosen:
         raise InputError(f"{settings.root}: none of the tasks is there")
     return [

@@ -28,8 +28,8 @@ FIRST, BEFORE, LAST = "CKAfirst", "CKAbefore", "CKAlast"
 Series = Sequence[tuple[ProbeRow, Path]]  # states in order: a score of each, and its file
 
 
-def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], again: bool = True) -> bool:
-    """Write the state of the model into the folder of a run or an evaluation. `again`: replace a file that exists.
+def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], overwrite: bool = True) -> bool:
+    """Write the state of the model into the folder of a run or an evaluation. `overwrite`: replace a file that exists.
 
     A state is the vectors (N, D) of the sentences of the geometry suite, and the subspaces of the classification tasks
     of one sentence, also those that the file already has of the same vectors. Returns whether there is one: it needs a
@@ -37,20 +37,20 @@ def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], agai
     """
     shape = next((task for task in tasks if isinstance(task, Shape)), None)
     path = file_of(folder, evaluation.model.epoch)
-    read = [task for task in evaluation.tasks if isinstance(task, Classification) and task.features is alone]
-    read = [task for task in read if task.suite != CONTROL]
+    subspace_tasks = [task for task in evaluation.tasks if isinstance(task, Classification) and task.features is alone]
+    subspace_tasks = [task for task in subspace_tasks if task.suite != CONTROL]
     if shape is None:
         return False
-    before = read_state(path) if path.exists() else {}
-    if before and not again and all(torch.equal(before.get(DATA + t.name, NONE), _data(t)) for t in read):
+    saved = read_state(path) if path.exists() else {}
+    if saved and not overwrite and all(torch.equal(saved.get(DATA + t.name, NONE), _data(t)) for t in subspace_tasks):
         return True
     vectors = evaluation.vectors  # made by all processes together
     if evaluation.share.rank == 0:
         state = {VECTORS: matrix_of(vectors, shape.sentences)}
-        for task in read:
+        for task in subspace_tasks:
             state |= _subspaces(task, vectors.features(task.train, alone)[:].numpy())
-        if torch.equal(before.get(VECTORS, NONE), state[VECTORS]):
-            state = before | state
+        if torch.equal(saved.get(VECTORS, NONE), state[VECTORS]):
+            state = saved | state
         with atomic_write(path, binary=True) as file:
             file.write(save(state))
     return True
@@ -102,14 +102,14 @@ def compare_states(results: Path, epoch: Epoch | None = None) -> list[ProbeRow]:
 
 
 def similarities(series: Series, since: int = 0) -> list[list[ProbeRow]]:
-    """For each state its similarity to the last one; from place `since` on, also to the first and the one before."""
+    """For each state its similarity to the last one; from index `since` on, also to the first and the one before."""
     rows: list[list[ProbeRow]] = []
-    for place, (row, file) in enumerate(series):
-        others = {LAST: series[-1][1]}
-        if place >= since:
-            others |= {FIRST: series[0][1], BEFORE: series[max(0, place - 1)][1]}
+    for index, (row, file) in enumerate(series):
+        references = {LAST: series[-1][1]}
+        if index >= since:
+            references |= {FIRST: series[0][1], BEFORE: series[max(0, index - 1)][1]}
         vectors = read_state(file)[VECTORS]
-        rows.append([_row(row, name, vectors, read_state(other)[VECTORS]) for name, other in others.items()])
+        rows.append([_row(row, name, vectors, read_state(path)[VECTORS]) for name, path in references.items()])
     return rows
 
 

@@ -24,9 +24,9 @@ def effective_rank(vectors: Tensor) -> Interval:
     It is at most N - 1.
     """
 
-    def rank(some: Tensor) -> float:
-        some = some - some.mean(0)
-        square = some.T @ some if len(some) > some.shape[1] else some @ some.T  # as large as the smaller side
+    def rank(rows: Tensor) -> float:
+        rows = rows - rows.mean(0)
+        square = rows.T @ rows if len(rows) > rows.shape[1] else rows @ rows.T  # as large as the smaller side
         sizes = torch.linalg.eigvalsh(square).clamp(min=0).sqrt()
         parts = sizes / sizes.sum()
         return float(torch.special.entr(parts).sum().exp()) if sizes.sum() > 0 else 0.0
@@ -64,16 +64,16 @@ def two_nn(vectors: Tensor) -> Interval:
     The maximum likelihood estimate without bias, (N - 1) / sum of log(r2 / r1); of equal vectors one is taken.
     """
     distances = torch.cdist(vectors.double(), vectors.double(), compute_mode="donot_use_mm_for_euclid_dist")
-    near = SAME * float(vectors.abs().max())
-    first = ~(torch.tril(distances <= near, diagonal=-1).any(1))
+    tolerance = SAME * float(vectors.abs().max())
+    first = ~(torch.tril(distances <= tolerance, diagonal=-1).any(1))
 
-    def dimension(places: Tensor) -> float:
-        places = places[first[places]]
-        if len(places) < 3:
+    def dimension(indices: Tensor) -> float:
+        indices = indices[first[indices]]
+        if len(indices) < 3:
             return 0.0
-        nearest = distances[places][:, places].topk(3, largest=False).values  # itself, r1, r2
+        nearest = distances[indices][:, indices].topk(3, largest=False).values  # itself, r1, r2
         logs = (nearest[:, 2] / nearest[:, 1]).log().sum()
-        return float((len(places) - 1) / logs) if logs > 0 else 0.0
+        return float((len(indices) - 1) / logs) if logs > 0 else 0.0
 
     return _without_each_group(dimension, torch.arange(len(vectors)))
 
@@ -119,8 +119,8 @@ def _ratios(vectors: Tensor) -> Tensor:
     centred, sizes = vectors.double() - vectors.double().mean(0), _sizes(len(vectors))
     lengths = _leave_out(centred.square().sum(1)) - _leave_out(centred).square().sum(1) / sizes
     variance = lengths / (sizes - 1)
-    some = squares > SAME * variance.square()  # not what rounding leaves of zero
-    return torch.where(some, variance.square() / squares, vectors.shape[1])
+    significant = squares > SAME * variance.square()  # not what rounding leaves of zero
+    return torch.where(significant, variance.square() / squares, vectors.shape[1])
 
 
 def _groups(size: int) -> Tensor:
@@ -130,8 +130,8 @@ def _groups(size: int) -> Tensor:
 
 def _leave_out(values: Tensor) -> Tensor:
     """The sum of the values (N, ...) of all items, then without each group, (1 + G, ...)."""
-    whole = values.sum(0)
-    return torch.cat([whole[None], whole - _groups(len(values)) @ values])
+    total = values.sum(0)
+    return torch.cat([total[None], total - _groups(len(values)) @ values])
 
 
 def _sizes(size: int) -> Tensor:
@@ -139,13 +139,13 @@ def _sizes(size: int) -> Tensor:
 
 
 def _without_each_group(measure: Callable[[Tensor], float], items: Tensor) -> Interval:
-    places = torch.arange(len(items)) % GROUPS
-    parts = [measure(items), *(measure(items[places != group]) for group in range(GROUPS))]
+    groups = torch.arange(len(items)) % GROUPS
+    parts = [measure(items), *(measure(items[groups != group]) for group in range(GROUPS))]
     return _interval(torch.tensor(parts, dtype=torch.double))
 
 
 def _interval(values: Tensor) -> Interval:
     """Of all items with the jackknife's interval; `values (1 + G,)` are of all, then without each group."""
-    whole, *others = values.tolist()
-    half = STUDENT * sqrt(GROUPS - 1) * float(np.std(others))
-    return whole, whole - half, whole + half
+    value, *replicates = values.tolist()
+    half_width = STUDENT * sqrt(GROUPS - 1) * float(np.std(replicates))
+    return value, value - half_width, value + half_width

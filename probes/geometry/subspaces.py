@@ -43,11 +43,11 @@ def subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
     if not mean_variance:
         return np.zeros((width, 0), dtype=np.float32)
     shrinkage = ledoit_wolf_shrinkage(x, assume_centered=True)
-    own, added = (1 - shrinkage) / size, shrinkage * mean_variance
+    scale, ridge = (1 - shrinkage) / size, shrinkage * mean_variance
     if size < width:  # the same weights, by a system of N equations
-        weights = x.T @ _solve(own * x @ x.T + added * np.eye(size), classes)
+        weights = x.T @ _solve(scale * x @ x.T + ridge * np.eye(size), classes)
     else:
-        weights = _solve(own * x.T @ x + added * np.eye(width), x.T @ classes)
+        weights = _solve(scale * x.T @ x + ridge * np.eye(width), x.T @ classes)
     axes, scales, _ = np.linalg.svd(weights, full_matrices=False)
     rank = int((scales > NOTHING * scales[0]).sum())
     return axes[:, : min(rank, classes.shape[1] - 1, width)].astype(np.float32)
@@ -60,18 +60,18 @@ def nearness(first: np.ndarray, second: np.ndarray) -> Nearness:
 
 
 @cache
-def random_overlap(rank: int, other: int, width: int) -> RandomOverlap:
+def random_overlap(rank: int, other_rank: int, width: int) -> RandomOverlap:
     """Of random subspaces of these ranks. The mean is exact: the larger rank / D."""
     random = np.random.default_rng(0)
-    drawn = (np.linalg.qr(random.normal(size=(width, other)))[0] for _ in range(DRAWS))
+    bases = (np.linalg.qr(random.normal(size=(width, other_rank)))[0] for _ in range(DRAWS))
     # with the subspace of the first axes: the squared cosines of all angles are the squares of the first rows
-    overlaps = [100 * np.square(axes[:rank]).sum() / min(rank, other) for axes in drawn]
-    return RandomOverlap(100 * max(rank, other) / width, float(np.quantile(overlaps, 0.975)))
+    overlaps = [100 * np.square(axes[:rank]).sum() / min(rank, other_rank) for axes in bases]
+    return RandomOverlap(100 * max(rank, other_rank) / width, float(np.quantile(overlaps, 0.975)))
 
 
-def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(matrix: np.ndarray, right_side: np.ndarray) -> np.ndarray:
     """By least squares where the matrix has no inverse."""
     try:
-        return scipy.linalg.solve(matrix, right, assume_a="pos")
+        return scipy.linalg.solve(matrix, right_side, assume_a="pos")
     except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
-        return np.linalg.lstsq(matrix, right, rcond=None)[0]
+        return np.linalg.lstsq(matrix, right_side, rcond=None)[0]

@@ -68,9 +68,9 @@ class Shape:
         matrix = matrix_of(vectors, self.sentences)
         size, width = matrix.shape
         at_most = f"EffRank of {size} vectors of {width} numbers is at most {size - 1}"
-        few = [f"{at_most}; more geometry.sentences= raise it"] if size <= width and self.name == "EffRank" else []
+        notes = [f"{at_most}; more geometry.sentences= raise it"] if size <= width and self.name == "EffRank" else []
         value, low, high = MEASURES[self.name][0](matrix)
-        return Outcome(value, value, low, high, NO_ITEMS, {}, {}, time.monotonic() - started, warnings=few)
+        return Outcome(value, value, low, high, NO_ITEMS, {}, {}, time.monotonic() - started, warnings=notes)
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")
@@ -95,14 +95,14 @@ def tasks(context: Context, settings: GeometrySettings) -> list[Shape]:
 
 def sentences_of(corpus: Corpus, size: int, seed: int) -> list[str]:
     """`size` distinct sentences that no objective trains on, or as many as there are. Raises InputError for too few."""
-    read = distinct(itertools.islice(held_out_text(corpus), SPREAD * size))
-    if len(read) < FEWEST:
-        raise InputError(f"suite=geometry needs {FEWEST} held-out sentences; this corpus= has {len(read)}")
-    if len(read) < size:
-        said = f"suite=geometry has {len(read):,} of {size:,} sentences"
-        print(f"{said}: the text that is read gives no more", file=sys.stderr)
-    drawn = np.random.default_rng(seed).choice(len(read), min(size, len(read)), replace=False)
-    return [read[place] for place in sorted(drawn)]
+    candidates = distinct(itertools.islice(held_out_text(corpus), SPREAD * size))
+    if len(candidates) < FEWEST:
+        raise InputError(f"suite=geometry needs {FEWEST} held-out sentences; this corpus= has {len(candidates)}")
+    if len(candidates) < size:
+        message = f"suite=geometry has {len(candidates):,} of {size:,} sentences"
+        print(f"{message}: the text that is read gives no more", file=sys.stderr)
+    indices = np.random.default_rng(seed).choice(len(candidates), min(size, len(candidates)), replace=False)
+    return [candidates[index] for index in sorted(indices)]
 
 
 def matrix_of(vectors: Vectors, sentences: list[str]) -> Tensor:

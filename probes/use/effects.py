@@ -54,10 +54,10 @@ class Erasures:
         A task gives one effect for each draw. An objective gives one for each part of at most `TURNS` draws, all of
         about the same size: a draw is measured on its share of the examples.
         """
-        drawn = [erase_random(self.whitening, rank, draw) for draw in range(draws)]
+        erasers = [erase_random(self.whitening, rank, draw) for draw in range(draws)]
         turns = -(-draws // TURNS)
-        shared = [InTurn(drawn[first::turns]) for first in range(turns)]
-        changes: Sequence[VectorChange] = shared if isinstance(on, str) else drawn
+        shared = [InTurn(erasers[first::turns]) for first in range(turns)]
+        changes: Sequence[VectorChange] = shared if isinstance(on, str) else erasers
         return [
             self._once((_name(on), rank, number), lambda change=change: self.effect(on, examples, change))  # type: ignore[misc]
             for number, change in enumerate(changes, start=1)
@@ -77,18 +77,18 @@ class Erasures:
         def scores(sums: np.ndarray) -> Mapping[str, float]:
             return examined.scores_of(dict(zip(names, sums.tolist(), strict=True)))
 
-        whole = scores(counts.sum(0))
+        total = scores(counts.sum(0))
         samples = [1000 * scores(sums)["val/loss"] for sums in resampled(counts)]
-        others = {name.removeprefix("val/"): whole[name] for name in {examined.score} & whole.keys() - {"val/loss"}}
-        return Effect(1000 * whole["val/loss"], np.array(samples), others)
+        further = {name.removeprefix("val/"): total[name] for name in {examined.score} & total.keys() - {"val/loss"}}
+        return Effect(1000 * total["val/loss"], np.array(samples), further)
 
     def _task_effect(self, task: Task, change: VectorChange | None) -> Effect:
         vectors = self.vectors if change is None else changed(self.vectors, list(task.sentences), change)
         outcome = task.score(vectors, self.model.device)
         if not len(outcome.correct):
             raise InputError(f"use.on={task.suite}: {task.name} has no right and wrong answers; leave it out")
-        wrong = 100.0 * ~outcome.correct[:, None]
-        return Effect(float(wrong.mean()), resampled(wrong)[:, 0] / len(wrong))
+        errors = 100.0 * ~outcome.correct[:, None]
+        return Effect(float(errors.mean()), resampled(errors)[:, 0] / len(errors))
 
 
 def _name(on: Task | str) -> str:
@@ -104,18 +104,19 @@ def changed(vectors: Vectors, sentences: Sequence[str], change: Callable[[Tensor
 
 def resampled(counts: np.ndarray) -> np.ndarray:
     """Sums (SAMPLES, S) of counts (N, S) over examples drawn with replacement; equal N gives equal draws."""
-    return _drawn(len(counts)) @ counts.astype(np.float64)
+    return _draw_counts(len(counts)) @ counts.astype(np.float64)
 
 
 @lru_cache(maxsize=4)
-def _drawn(size: int) -> np.ndarray:
+def _draw_counts(size: int) -> np.ndarray:
     """How often each example is drawn, (SAMPLES, N)."""
     return np.random.default_rng(size).multinomial(size, np.full(size, 1 / size), SAMPLES)
 
 
-def above(effect: Effect, others: Sequence[Effect]) -> tuple[float, float, float]:
-    """Difference to the mean of other effects, with its 95% interval over examples and over these effects."""
-    picked = np.random.default_rng(len(others)).integers(0, len(others), (SAMPLES, len(others)))
-    control = np.stack([other.samples for other in others], 1)[np.arange(SAMPLES)[:, None], picked].mean(1)
-    low, high = np.quantile(effect.samples - control, (0.025, 0.975))
-    return effect.value - float(np.mean([other.value for other in others])), float(low), float(high)
+def excess(effect: Effect, controls: Sequence[Effect]) -> tuple[float, float, float]:
+    """Difference to the mean of control effects, with its 95% interval over examples and over these effects."""
+    choices = np.random.default_rng(len(controls)).integers(0, len(controls), (SAMPLES, len(controls)))
+    samples = np.stack([control.samples for control in controls], 1)
+    means = samples[np.arange(SAMPLES)[:, None], choices].mean(1)
+    low, high = np.quantile(effect.samples - means, (0.025, 0.975))
+    return effect.value - float(np.mean([control.value for control in controls])), float(low), float(high)

@@ -84,8 +84,8 @@ class InTurn:
     def __call__(self, vectors: Tensor) -> Tensor:
         """Vectors (N, D), each row changed by one of the erasers."""
         changed, number = vectors.clone(), len(self.erasers)
-        for place, erase in enumerate(self.erasers):
-            changed[place::number] = erase(vectors[place::number])
+        for index, erase in enumerate(self.erasers):
+            changed[index::number] = erase(vectors[index::number])
         return changed
 
 

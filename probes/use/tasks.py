@@ -16,7 +16,7 @@ from probes.classification import Classification
 from probes.probing.controls import control_task
 from probes.suites import Context
 from probes.task import NO_ITEMS, DerivedTask, Outcome, Task, hashed
-from probes.use.effects import Erasures, above, changed
+from probes.use.effects import Erasures, changed, excess
 from probes.use.eraser import Eraser, Whitening, erase_classes
 from probes.vectors import alone
 
@@ -42,8 +42,8 @@ class Use(DerivedTask):
 
     @property
     def name(self) -> str:
-        where = self.reading.name if self.reading else self.part
-        return f"{self.task.name} in {where}" if where else self.task.name
+        measured = self.reading.name if self.reading else self.part
+        return f"{self.task.name} in {measured}" if measured else self.task.name
 
     @property
     def needs(self) -> Literal["loss", "use"]:
@@ -64,8 +64,8 @@ class Use(DerivedTask):
 
     @property
     def fingerprint(self) -> str:
-        both = self.task.fingerprint, self.reading and self.reading.fingerprint
-        return hashed(*both, self.part, self.draws, self.examples, code_of(Use))
+        fingerprints = self.task.fingerprint, self.reading and self.reading.fingerprint
+        return hashed(*fingerprints, self.part, self.draws, self.examples, code_of(Use))
 
     def in_parts(self, parts: Sequence[str]) -> Iterator["Use"]:
         """The same property for each part of an objective."""
@@ -84,32 +84,34 @@ class Use(DerivedTask):
         if erase.rank == width:
             problems += [f"its classes span all {width} directions, so all that is left is the mean vector"]
         on, size = self.reading or self.part, self.examples
-        nothing = erasures.unchanged(on, size)
-        own = erasures.effect(on, size, erase, decode=True)
+        unchanged = erasures.unchanged(on, size)
+        effect = erasures.effect(on, size, erase, decode=True)
         random = erasures.random(on, size, erase.rank, self.draws)
-        rise, low, high = above(own, [nothing])
-        over = [above(own, random), above(own, [erasures.effect(on, size, control)])]
+        rise, low, high = excess(effect, [unchanged])
+        above_controls = [excess(effect, random), excess(effect, [erasures.effect(on, size, control)])]
         numbers: dict[str, float] = {
             "rank": erase.rank,
-            "random": rise - over[0][0],
-            "control": rise - over[1][0],
-            "used": int(min(low, over[0][1], over[1][1]) > 0),
-            **{name: own.scores[name] - before for name, before in nothing.scores.items()},
-            **self._after(erasures, erase, device),
+            "random": rise - above_controls[0][0],
+            "control": rise - above_controls[1][0],
+            "used": int(min(low, above_controls[0][1], above_controls[1][1]) > 0),
+            **{name: effect.scores[name] - before for name, before in unchanged.scores.items()},
+            **self._mlp_accuracies(erasures, erase, device),
         }
         numbers = {name: round(value, 4) for name, value in numbers.items()}
-        said = [f"suite=use: {self.task.name}: {problem}" for problem in problems]
-        return Outcome(rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, time.monotonic() - started, warnings=said)
+        messages = [f"suite=use: {self.task.name}: {problem}" for problem in problems]
+        return Outcome(
+            rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, time.monotonic() - started, warnings=messages
+        )
 
-    def _after(self, erasures: Erasures, erase: Eraser, device: str) -> dict[str, float]:
+    def _mlp_accuracies(self, erasures: Erasures, erase: Eraser, device: str) -> dict[str, float]:
         """The accuracy of an MLP on the erased vectors, with the widest layer of the grid; empty for other grids."""
         grid = self.task.grid
         if grid.is_logistic:
             return {}
         narrow = replace(grid, widths=(max(grid.widths),), dropouts=(min(grid.dropouts),))
         vectors = changed(erasures.vectors, self.task.sentences, erase)
-        after = replace(self.task, grid=narrow, second=None).score(vectors, device).test
-        return {"mlp": after, "majority": self.task.baseline("majority").test}
+        accuracy = replace(self.task, grid=narrow, second=None).score(vectors, device).test
+        return {"mlp": accuracy, "majority": self.task.baseline("majority").test}
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")
@@ -145,8 +147,8 @@ def tasks(context: Context, settings: UseSettings) -> list[Use]:
         warnings.warn(f"suite=use: {', '.join(constant)}: one class, so nothing to erase; left out", stacklevel=2)
     properties = [task for task in properties if task.name not in constant]
     if not properties:
-        wanted = "it erases the properties of classification tasks of single sentences"
-        raise InputError(f"suite=use: {wanted}, and no suite before it has one; give suite=[probing,use]")
+        requirement = "it erases the properties of classification tasks of single sentences"
+        raise InputError(f"suite=use: {requirement}, and no suite before it has one; give suite=[probing,use]")
     readers: Sequence[Task | None] = reading or [None]
     return [
         Use(task, reading=reader, draws=settings.draws, examples=settings.examples)

@@ -36,7 +36,7 @@ GRID = Grid(l2=(1e-4, 1e-2, 1.0)).logistic()
 
 def test_predictable_labels_cost_little_more_than_the_first_portion_which_is_coded_uniformly() -> None:
     code = description_length(vectors(4000, 1, True), vectors(400, 2, True), 4, GRID, seed=1)
-    assert code.each[:4].tolist() == [log2(4)] * 4  # 0.1 % of 4000 sentences
+    assert code.label_bits[:4].tolist() == [log2(4)] * 4  # 0.1 % of 4000 sentences
     assert code.bits < 0.03 * code.uniform_bits
     assert code.uniform_bits == 4000 * log2(4)
 

@@ -73,7 +73,7 @@ def test_a_value_may_come_after_smaller_and_larger_ones() -> None:
     optima = Optima(train, 2, gap=1e-9)
     for values in ([1e-3, 1e-2], [1e-1], [1e-4]):
         optima.add(values)
-    for l2, weights in optima.known.items():
+    for l2, weights in optima.weights.items():
         alone = optimum(train, 2, l2, gap=1e-10)
         ours, theirs = (torch.softmax(train.x @ weight + bias, 1) for weight, bias in (weights, alone))
         torch.testing.assert_close(ours, theirs, atol=2e-3, rtol=0)
@@ -165,7 +165,7 @@ def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
     predicted = []
     for optima in (loose, exact):
         optima.add([1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
-        weight, bias = optima.known[1e-6]
+        weight, bias = optima.weights[1e-6]
         assert ((train.x @ weight + bias).argmax(1) == train.y).all()
         predicted.append((others.x @ weight + bias).argmax(1))
     assert (predicted[0] == predicted[1]).double().mean() > 0.9  # with 30 times the gap 0.82 to 0.88

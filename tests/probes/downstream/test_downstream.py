@@ -18,7 +18,7 @@ from encoder_lab.settings.build import SuiteSettings
 from probes.classifiers.classifier import Grid
 from probes.classifiers.examples import Tensors
 from probes.downstream import data, relatedness
-from probes.downstream.data import STS, TASKS, known, read_downstream
+from probes.downstream.data import STS, TASKS, canonical_names, read_downstream
 from probes.downstream.folds import at_once, by_folds, nested
 from probes.downstream.relatedness import regression, targets
 from probes.downstream.scoring import Downstream, cosines, similarity
@@ -391,7 +391,7 @@ def test_an_unknown_task_lists_the_choices(tmp_path: Path) -> None:
     ("STS-Benchmark", "STSB"), ("STS-B", "STSB"),
 ])  # fmt: skip
 def test_a_task_is_found_by_the_names_that_people_give_it(said: str, meant: str) -> None:
-    assert known([said, meant]) == [meant]
+    assert canonical_names([said, meant]) == [meant]
 
 
 def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_a_subspace_of_other_items_of_a_task_replaces_that_of_before(tmp_path: P
     def kept(gold: np.ndarray) -> torch.Tensor:
         task = Classification("task", ["no", "yes"], *[single(TEXTS, gold)] * 3)
         evaluation = Evaluation(Model("m", "o", Learning(0).encode), [*SHAPES, task])
-        keep_state(tmp_path, evaluation, SHAPES, again=False)
+        keep_state(tmp_path, evaluation, SHAPES, overwrite=False)
         return read_state(file_of(tmp_path, 0))[f"{SUBSPACE}task"]
 
     first, second, again = map(kept, (GOLD["first"], GOLD["second"], GOLD["first"]))

@@ -20,7 +20,7 @@ from probes.evaluation import Evaluation
 from probes.results import read_rows
 from probes.suites import Context
 from probes.task import single
-from probes.use.effects import TURNS, Effect, Erasures, above, resampled
+from probes.use.effects import TURNS, Effect, Erasures, excess, resampled
 from probes.use.tasks import Use, UseSettings, tasks
 from probes.vectors import Vectors
 from tests.conftest import Lab
@@ -123,8 +123,8 @@ def test_the_interval_is_that_of_the_paired_examples() -> None:
     """Two losses that differ by the same number in every example differ by it without doubt."""
     nats = np.random.default_rng(0).exponential(size=(50, 1))
     effect, base = (Effect(float(n.mean()), resampled(n)[:, 0] / len(n)) for n in (nats + 0.25, nats))
-    assert above(effect, [base]) == pytest.approx((0.25, 0.25, 0.25))
-    assert above(effect, [base, effect]) == pytest.approx((0.125, 0.0, 0.25))
+    assert excess(effect, [base]) == pytest.approx((0.25, 0.25, 0.25))
+    assert excess(effect, [base, effect]) == pytest.approx((0.125, 0.0, 0.25))
 
 
 def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(recwarn: pytest.WarningsRecorder) -> None:
