@@ -48,8 +48,8 @@ class Bag(NamedTuple):
 class Position(NamedTuple):
     """A position, and the number of possible positions."""
 
-    at: Tensor  # (B,) int64, from 0
-    among: Tensor  # (B,) int64, number of positions, larger than `at`
+    value: Tensor  # (B,) int64, from 0
+    total: Tensor  # (B,) int64, number of positions, larger than `value`
 
 
 class InDocument(NamedTuple):

@@ -22,13 +22,13 @@ def cross_entropy_sum(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor
     """
     if not torch.is_grad_enabled():
         return cross_entropies(hidden, weight, bias, gold).sum()
-    return _Chunked.apply(*_whole_rows(hidden, gold), weight, bias)
+    return _Chunked.apply(*_pad_rows(hidden, gold), weight, bias)
 
 
 @torch.no_grad()
 def cross_entropies(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> Tensor:
     """The cross-entropy (N,), in nats, of each token; arguments as of `cross_entropy_sum`."""
-    parts = zip(*(tensor.split(_rows(weight)) for tensor in _whole_rows(hidden, gold)), strict=True)
+    parts = zip(*(tensor.split(_rows(weight)) for tensor in _pad_rows(hidden, gold)), strict=True)
     scored = ((functional.linear(h, weight).to(bias.dtype).add_(bias), g) for h, g in parts)
     losses = [functional.cross_entropy(logits, g, reduction="none") for logits, g in scored]
     return torch.cat(losses)[: len(gold)]
@@ -58,8 +58,8 @@ class _Chunked(torch.autograd.Function):
                 grad.copy_(torch.mm(output.t(), logits.t()).t())  # faster than logits @ output
                 if narrow:
                     torch.mm(logits.t(), h, out=product)
-                    for part, more in zip(_parts(grad_weight), _parts(product), strict=True):
-                        part.add_(more)
+                    for part, product_part in zip(_parts(grad_weight), _parts(product), strict=True):
+                        part.add_(product_part)
                 else:
                     grad_weight.addmm_(logits.t(), h)
         ctx.save_for_backward(*grads)
@@ -91,10 +91,10 @@ def _parts(matrix: Tensor) -> tuple[Tensor, ...]:
     return matrix.split(max(1, PART.get(matrix.device.type, PART["cuda"]) // matrix.shape[1]))
 
 
-def _whole_rows(hidden: Tensor, gold: Tensor) -> tuple[Tensor, Tensor]:
+def _pad_rows(hidden: Tensor, gold: Tensor) -> tuple[Tensor, Tensor]:
     """With padding at the end, so that their number is a multiple of ROWS."""
-    more = -len(hidden) % ROWS
-    return functional.pad(hidden, (0, 0, 0, more)), functional.pad(gold, (0, more), value=PADDING)
+    padding = -len(hidden) % ROWS
+    return functional.pad(hidden, (0, 0, 0, padding)), functional.pad(gold, (0, padding), value=PADDING)
 
 
 def _rows(weight: Tensor) -> int:

@@ -81,8 +81,8 @@ class DevVectors:
                 changed = (OnlyVector(torch.cat(list(map(change, sides) if change else sides))) for sides in vectors)
                 with _encoding(module, lambda _, changed=changed: next(changed)):
                     counts.append(module.examine(move_data_to_device(batch, module.device), decode))
-        whole = {name: np.concatenate([count[name].double().cpu().numpy() for count in counts]) for name in counts[0]}
-        return Examined(whole, module.scores_of, module.score)
+        counted = {name: np.concatenate([count[name].double().cpu().numpy() for count in counts]) for name in counts[0]}
+        return Examined(counted, module.scores_of, module.score)
 
 
 def _batches(loader: DataLoader, examples: int) -> list[Any]:
@@ -90,23 +90,23 @@ def _batches(loader: DataLoader, examples: int) -> list[Any]:
     rows = np.concatenate([[], *loader.sampler]).astype(np.int64)
     if not len(rows):
         raise InputError(f"suite=use: the objective has no dev example; {REMEDY}")
-    some = rows[:: -(-len(rows) // examples)]
-    return [loader.dataset.collate(some[start : start + ROWS]) for start in range(0, len(some), ROWS)]  # type: ignore[attr-defined]
+    subset = rows[:: -(-len(rows) // examples)]
+    return [loader.dataset.collate(subset[start : start + ROWS]) for start in range(0, len(subset), ROWS)]  # type: ignore[attr-defined]
 
 
 def _vectors(module: Objective, batch: Any) -> list[Sequence[Tensor]]:
     """The vectors that an objective reads from B examples, per call of `encode`; of several sentences each (B, D)."""
-    encode, read = module.encode, []
+    encode, calls = module.encode, []
 
     def recorded(sentences: Any) -> OnlyVector:
-        read.append(encode(sentences).vector)
-        return OnlyVector(read[-1])
+        calls.append(encode(sentences).vector)
+        return OnlyVector(calls[-1])
 
     with _encoding(module, recorded):
         counts = module.examine(move_data_to_device(batch, module.device), False)
-    if not read:
+    if not calls:
         raise InputError(f"suite=use: {type(module).__name__} does not read vectors by `self.encode`; {REMEDY}")
-    return [vectors.split(len(next(iter(counts.values())))) for vectors in read]
+    return [vectors.split(len(next(iter(counts.values())))) for vectors in calls]
 
 
 @contextmanager

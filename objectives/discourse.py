@@ -86,8 +86,8 @@ class Discourse(Objective):
         self.weights = dict(weights or {})
         for name, weight in self.weights.items():
             if name not in LOSSES or (name not in chosen and weight != 1):
-                wrong = f"no such loss among objective.losses={chosen}"
-                raise InputError(f"objective.weights.{name}={weight}: {wrong}; add it there, or leave the weight out")
+                problem = f"no such loss among objective.losses={chosen}"
+                raise InputError(f"objective.weights.{name}={weight}: {problem}; add it there, or leave the weight out")
         self.targets = {f"{name}_{part}": target for name in chosen for part, target in LOSSES[name].items()}
         sizes = {name: target.classes(data) for name, target in self.targets.items()}
         self.heads = nn.ModuleDict({n: feedforward(encoder.dim, hidden, size, dropout) for n, size in sizes.items()})
@@ -111,7 +111,7 @@ class Discourse(Objective):
         return loss
 
     def examine(self, batch: InDocument, decode: bool = True) -> dict[str, Tensor]:
-        return {f"{name} {what}": n for name, term in self(batch).items() for what, n in term._asdict().items()}
+        return {f"{name} {field}": n for name, term in self(batch).items() for field, n in term._asdict().items()}
 
     def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
         means = {name: ratio(sums[f"{name} nats"], sums[f"{name} targets"]) for name in self.targets}
@@ -139,4 +139,4 @@ class NextWords:
         ids = padded(rows, vectors.device)
         portions = max(1, CHUNK_BYTES["cpu"] // (len(self.words) * vectors.itemsize))
         parts = zip(vectors.split(portions), ids.split(portions), strict=True)
-        return torch.cat([self.network(some).log_softmax(1).gather(1, picked) for some, picked in parts])
+        return torch.cat([self.network(part).log_softmax(1).gather(1, picked) for part, picked in parts])

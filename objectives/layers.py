@@ -54,8 +54,8 @@ class Term(NamedTuple):
 
 def bag_loss(logits: Tensor, bag: Bag) -> Term:
     """Mean -log p(w) over the words w of each bag; logits (B, V). Empty bags do not count."""
-    inside = torch.arange(bag.ids.shape[1], device=bag.ids.device) < bag.sizes[:, None]
-    picked = functional.log_softmax(logits, 1).gather(1, bag.ids) * inside  # (B, W); avoids counts of shape (B, V)
+    mask = torch.arange(bag.ids.shape[1], device=bag.ids.device) < bag.sizes[:, None]
+    picked = functional.log_softmax(logits, 1).gather(1, bag.ids) * mask  # (B, W); avoids counts of shape (B, V)
     nats = -picked.sum(1) / bag.sizes.clamp(min=1)
     return Term(nats, (bag.sizes > 0).long(), torch.zeros_like(bag.sizes))
 
@@ -63,14 +63,14 @@ def bag_loss(logits: Tensor, bag: Bag) -> Term:
 def class_loss(logits: Tensor, gold: Tensor) -> Term:
     """Cross-entropy of the gold classes (B,), -1 where unknown."""
     nats = functional.cross_entropy(logits, gold, ignore_index=UNKNOWN_LEVEL, reduction="none")
-    known = gold != UNKNOWN_LEVEL
-    return Term(nats, known.long(), ((logits.argmax(1) == gold) & known).long())
+    labelled = gold != UNKNOWN_LEVEL
+    return Term(nats, labelled.long(), ((logits.argmax(1) == gold) & labelled).long())
 
 
-def place_loss(logits: Tensor, position: Position) -> Term:
+def position_loss(logits: Tensor, position: Position) -> Term:
     """Cross-entropy of a position among the positions that exist."""
-    places = torch.arange(logits.shape[1], device=logits.device)
-    return class_loss(logits.masked_fill(places >= position.among[:, None], -torch.inf), position.at)
+    positions = torch.arange(logits.shape[1], device=logits.device)
+    return class_loss(logits.masked_fill(positions >= position.total[:, None], -torch.inf), position.value)
 
 
 class Head(NamedTuple):
@@ -90,8 +90,8 @@ LOSSES: dict[str, dict[str, Head]] = {
         "level": Head(lambda d: d.classes.levels, lambda y, b: class_loss(y, b.level), "accuracy")
     },
     "spp": {  # sentence and paragraph position, section 4.3
-        "sentence": Head(lambda d: d.classes.sentences, lambda y, b: place_loss(y, b.in_paragraph), "accuracy"),
-        "paragraph": Head(lambda d: d.classes.paragraphs, lambda y, b: place_loss(y, b.in_document), "accuracy"),
+        "sentence": Head(lambda d: d.classes.sentences, lambda y, b: position_loss(y, b.in_paragraph), "accuracy"),
+        "paragraph": Head(lambda d: d.classes.paragraphs, lambda y, b: position_loss(y, b.in_document), "accuracy"),
     },
     "sdt": {  # section and document title, section 4.4
         "section": Head(lambda d: d.bag_sizes["section"], lambda y, b: bag_loss(y, b.section_title), "perplexity"),

@@ -73,27 +73,27 @@ class TextLikelihood:
     def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[TokenLogprobs]:
         """log2 p of the tokens of each continuation. A token that begins in the context is context."""
         split = {pair: list(sentences_of("".join(pair))) for pair in pairs}
-        wanted = [links(pair, spans) for pair, spans in split.items()]
-        scores = self._scored(list(dict.fromkeys(link for links_of_pair in wanted for link in links_of_pair)))
+        chains = [links(pair, spans) for pair, spans in split.items()]
+        scores = self._scored(list(dict.fromkeys(link for links_of_pair in chains for link in links_of_pair)))
         scored = {}
-        for (pair, spans), chain in zip(split.items(), wanted, strict=True):
+        for (pair, spans), chain in zip(split.items(), chains, strict=True):
             parts = [scores[link] for link in chain]
             names = [name for part in parts for name in part.tokens]
             shifts = [start - len(pair[0]) for start, _ in spans]
             offsets = [part.offsets + shift for part, shift in zip(parts, shifts, strict=True)]
-            places = np.concatenate([np.empty((0, 2), np.int64), *offsets])
+            token_spans = np.concatenate([np.empty((0, 2), np.int64), *offsets])
             bits = np.concatenate([np.empty(0), *(part.logprobs for part in parts)])
-            first = int((places[:, 0] < 0).sum())
-            scored[pair] = TokenLogprobs(names[first:], places[first:], bits[first:])
+            first = int((token_spans[:, 0] < 0).sum())
+            scored[pair] = TokenLogprobs(names[first:], token_spans[first:], bits[first:])
         return [scored[pair] for pair in pairs]
 
     @fast_exact_matmul()
     def _scored(self, links: list[tuple[str, str]]) -> dict[tuple[str, str], TokenLogprobs]:
         """The tokens of each sentence after the one before it, "" for the first."""
-        before = {sentence: row for row, sentence in enumerate(dict.fromkeys(first for first, _ in links if first))}
-        vectors = torch.from_numpy(np.asarray(self.encode(list(before)), np.float32))
+        contexts = {sentence: row for row, sentence in enumerate(dict.fromkeys(first for first, _ in links if first))}
+        vectors = torch.from_numpy(np.asarray(self.encode(list(contexts)), np.float32))
         vectors = torch.cat([vectors, torch.zeros(1, vectors.shape[1])])  # the last row is for first sentences
-        tokens = {sentence: self.sentence.tokens(sentence) for sentence in dict.fromkeys(own for _, own in links)}
+        tokens = {sentence: self.sentence.tokens(sentence) for sentence in dict.fromkeys(text for _, text in links)}
         device = next(self.sentence.network.parameters()).device
         budget = BATCH_TOKENS if device.type == "cpu" else GPU_BATCH_TOKENS
         scored = {}
@@ -102,12 +102,12 @@ class TextLikelihood:
             torch.inference_mode(),
             tqdm(total=len(links), desc="scoring", disable=None, leave=False) as bar,
         ):
-            lengths = np.array([len(tokens[own].ids) for _, own in links], np.int64)
-            for places in length_batches(np.argsort(-lengths, kind="stable"), lengths, budget):
-                batch = [links[place] for place in places]
-                rows = [before.get(previous, len(before)) for previous, _ in batch]
+            lengths = np.array([len(tokens[current].ids) for _, current in links], np.int64)
+            for indices in length_batches(np.argsort(-lengths, kind="stable"), lengths, budget):
+                batch = [links[index] for index in indices]
+                rows = [contexts.get(previous, len(contexts)) for previous, _ in batch]
                 context = vectors[rows].to(device)
-                nats = self.sentence.log_probabilities(context, [tokens[own].ids for _, own in batch])
+                nats = self.sentence.log_probabilities(context, [tokens[text].ids for _, text in batch])
                 bits = nats.double().cpu().numpy() / math.log(2)
                 for link, row in zip(batch, bits, strict=True):
                     ids, names, offsets = tokens[link[1]]

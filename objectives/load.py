@@ -24,16 +24,16 @@ OURS = ("objectives", "datamodules")
 def load_likelihood(run: SavedRun, ends: bool = False) -> SentenceLikelihood:
     """The likelihood of a run; `ends`: also of the end of a sentence. Raises NoLikelihood, InputError."""
     objective = _objective_of(run)
-    if why := objective.without_likelihood(run.config):
-        raise NoLikelihood(why)
+    if reason := objective.without_likelihood(run.config):
+        raise NoLikelihood(reason)
     return objective.saved_likelihood(run, ends)
 
 
 def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] = ()) -> DevLoss:
     """The loss of a run's objective on its own dev text. Raises InputError if it has none or the text changed."""
     objective, settings = _objective_of(run, allow), run.folder / "config.yaml"
-    if why := objective.without_use(run.config):
-        raise InputError(f"{run.folder}: its objective has no loss of changed vectors: {why}; {REMEDY}")
+    if reason := objective.without_use(run.config):
+        raise InputError(f"{run.folder}: its objective has no loss of changed vectors: {reason}; {REMEDY}")
     parts = {part: _without_optimizer(run.config[part]) for part in ("objective", "datamodule", "corpus")}
     for target in (str(value) for name, value in leaves(parts) if name.endswith("_target_")):
         if class_in((*OURS, *allow), target, (Objective, ResumableData, Corpus)) is None:
@@ -41,13 +41,13 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
     seed = run.config.get("seed", 1)
     corpus = without(build(parts["corpus"]), left_out_of(run.folder))
     data: ResumableData = build(parts["datamodule"], corpus=corpus, cache=cache, seed=seed)
-    before = read_reads(run.folder)
-    if changed := [name for name, digest in data.contents.items() if before.get(f"text {name}", digest) != digest]:
+    recorded = read_reads(run.folder)
+    if changed := [name for name, digest in data.contents.items() if recorded.get(f"text {name}", digest) != digest]:
         raise InputError(f"{run.folder}: its text has changed since it was trained: {', '.join(changed[:3])}; {REMEDY}")
     frozen = load_encoder(run, device, allow=allow)
-    known = {"encoder": frozen.encoder, "embedding": frozen.embedding, "data": data, "seed": seed, "optimizer": None}
+    kwargs = {"encoder": frozen.encoder, "embedding": frozen.embedding, "data": data, "seed": seed, "optimizer": None}
     with torch.device("meta"):  # the weights come from the checkpoint
-        module: Objective = build(parts["objective"], **known)
+        module: Objective = build(parts["objective"], **kwargs)
     module.load_state_dict(matching_weights(run.checkpoint, module, "", run.weights), assign=True)
     return DevLoss(module.to(device), data, parts["objective"])
 

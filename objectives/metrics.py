@@ -16,21 +16,21 @@ class MetricSums:
     def add(self, **counts: Tensor | float) -> None:
         """Add numbers, or the sums of tensors."""
         for name, count in counts.items():
-            more = count.double().sum() if isinstance(count, Tensor) else count
-            self._sums[name] = self._sums.get(name, 0.0) + more
+            value = count.double().sum() if isinstance(count, Tensor) else count
+            self._sums[name] = self._sums.get(name, 0.0) + value
 
     def totals(self, module: pl.LightningModule) -> dict[str, float]:
         """The sums over all processes (all-gather); none where nothing was added."""
         if not self._sums:
             return {}
-        mine = torch.stack([torch.as_tensor(s, dtype=torch.float64, device=module.device) for s in self._sums.values()])
-        everywhere = module.all_gather(mine).reshape(-1, len(mine)).sum(0)  # type: ignore[union-attr]
+        sums = torch.stack([torch.as_tensor(s, dtype=torch.float64, device=module.device) for s in self._sums.values()])
+        everywhere = module.all_gather(sums).reshape(-1, len(sums)).sum(0)  # type: ignore[union-attr]
         return dict(zip(self._sums, everywhere.tolist(), strict=True))
 
 
-def ratio(part: float, whole: float) -> float:
-    """part / whole; 0 if whole is 0."""
-    return part / whole if whole else 0.0
+def ratio(part: float, total: float) -> float:
+    """part / total; 0 if total is 0."""
+    return part / total if total else 0.0
 
 
 def perplexity(nats: float) -> float:

@@ -28,10 +28,10 @@ class Multitask(Objective):
 
     @classmethod
     def without_use(cls, settings: Mapping[str, Any], /) -> str:
-        own = settings["objective"]
-        parts = {name: {**settings, "objective": own["settings"][name]["objective"]} for name in own["parts"]}
-        reasons = ((name, named(some["objective"]["_target_"]).without_use(some)) for name, some in parts.items())
-        return next((f"the part {name}: {why}" for name, why in reasons if why), "")
+        config = settings["objective"]
+        parts = {name: {**settings, "objective": config["settings"][name]["objective"]} for name in config["parts"]}
+        reasons = ((name, named(part["objective"]["_target_"]).without_use(part)) for name, part in parts.items())
+        return next((f"the part {name}: {reason}" for name, reason in reasons if reason), "")
 
     def __init__(
         self,
@@ -51,8 +51,8 @@ class Multitask(Objective):
         self._parts: list[Objective] = []
         for name in parts:
             described = {key: value for key, value in settings[name]["objective"].items() if key != "optimizer"}
-            known = {"encoder": encoder, "embedding": embedding, "data": data.parts[name], "seed": seed}
-            part = build(described, optimizer=None, **known)
+            arguments = {"encoder": encoder, "embedding": embedding, "data": data.parts[name], "seed": seed}
+            part = build(described, optimizer=None, **arguments)
             _lend(part, encoder=encoder, embedding=embedding)
             part.log_score = partial(self._log_part, name)
             self._parts.append(part)

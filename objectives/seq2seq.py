@@ -14,7 +14,7 @@ from objectives.attention import Memory
 from objectives.sequence import SequenceObjective
 
 ORDERS = range(1, 5)  # of n-grams
-COUNTED = ("hypothesis", "reference", *(f"{what}_{n}" for what in ("right", "all") for n in ORDERS))
+COUNTED = ("hypothesis", "reference", *(f"{prefix}_{n}" for prefix in ("right", "all") for n in ORDERS))
 
 
 class Seq2Seq(SequenceObjective):
@@ -46,13 +46,14 @@ class Seq2Seq(SequenceObjective):
 
 def ngram_counts(hypothesis: str, reference: str) -> list[int]:
     """Of a pair of tokenised texts, in the order of COUNTED: words of both, n-grams in both, and of the hypothesis."""
-    (produced, length), (wanted, other) = (extract_all_word_ngrams(text, 1, 4) for text in (hypothesis, reference))
-    both = (produced & wanted, produced)
-    counts = [sum(count for gram, count in some.items() if len(gram) == n) for some in both for n in ORDERS]
-    return [length, other, *counts]
+    produced, hypothesis_length = extract_all_word_ngrams(hypothesis, 1, 4)
+    expected, reference_length = extract_all_word_ngrams(reference, 1, 4)
+    counters = (produced & expected, produced)
+    counts = [sum(count for gram, count in ngrams.items() if len(gram) == n) for ngrams in counters for n in ORDERS]
+    return [hypothesis_length, reference_length, *counts]
 
 
 def bleu(counts: Sequence[float]) -> float:
     """BLEU in percent of summed `ngram_counts`, as multi-bleu.perl counts it: four orders, no smoothing."""
-    length, other, *some = map(int, counts)
-    return BLEU.compute_bleu(some[:4], some[4:], length, other, smooth_method="none").score
+    hypothesis_length, reference_length, *ngrams = map(int, counts)
+    return BLEU.compute_bleu(ngrams[:4], ngrams[4:], hypothesis_length, reference_length, smooth_method="none").score

@@ -40,10 +40,10 @@ class Seq2Tree(SequenceObjective):
             return counts
         limits = SYMBOLS_PER_WORD * batch.source.lengths + 10
         produced = self.decoder.greedy(vector, BEGIN, END, limits, memory)
-        wanted = zip(targets.tolist(), batch.target.lengths.tolist(), strict=True)
+        references = zip(targets.tolist(), batch.target.lengths.tolist(), strict=True)
         trees = [
             compared(self.data.symbols_of(row), self.data.symbols_of(gold[:length]))
-            for row, (gold, length) in zip(produced, wanted, strict=True)
+            for row, (gold, length) in zip(produced, references, strict=True)
         ]
         return counts | dict(zip(TREES, torch.tensor(trees, dtype=torch.double).T, strict=True))
 
@@ -58,10 +58,10 @@ class Seq2Tree(SequenceObjective):
 
 def compared(produced: list[str], gold: list[str]) -> tuple[int, ...]:
     """Two trees as symbols, in the order of TREES; the last three count brackets of two well-formed trees."""
-    predicted, wanted = brackets(produced), brackets(gold)
-    if predicted is None or wanted is None:
+    predicted, expected = brackets(produced), brackets(gold)
+    if predicted is None or expected is None:
         return 1, produced == gold, 0, 0, 0, 0
-    return 1, produced == gold, 1, sum((predicted & wanted).values()), sum(predicted.values()), sum(wanted.values())
+    return 1, produced == gold, 1, sum((predicted & expected).values()), sum(predicted.values()), sum(expected.values())
 
 
 def f1(matched: float, produced: float, gold: float) -> float:

@@ -51,8 +51,8 @@ class SkipThought(SequenceObjective):
         except (KeyError, IndexError, ValueError):
             raise InputError(f"{saved.checkpoint}: no weights of an LSTM decoder in it; copy the whole run") from None
         if size != subwords.size:
-            wrong = f"{subwords.size} codes, the decoder has {size}; copy the whole run folder"
-            raise InputError(f"{decoder_file(saved, CODES)}: {wrong}")
+            problem = f"{subwords.size} codes, the decoder has {size}; copy the whole run folder"
+            raise InputError(f"{decoder_file(saved, CODES)}: {problem}")
         layers = sum(name.startswith("decoder.lstm.weight_ih_l") for name in shapes)
         with torch.device("meta"):  # the weights come from the checkpoint
             decoder = Decoder(np.zeros(size), width - embedding_dim, embedding_dim, hidden, layers)

@@ -62,15 +62,15 @@ def test_sentences_are_lower_cased_where_it_is_asked_for(data: SentencesInDocume
 
 
 def test_positions_count_real_sentences_and_paragraphs(batch: InDocument) -> None:
-    assert batch.in_paragraph.at.tolist() == [0, 1, 0, 0, 1]
-    assert batch.in_paragraph.among.tolist() == [2, 2, 1, 2, 2]
+    assert batch.in_paragraph.value.tolist() == [0, 1, 0, 0, 1]
+    assert batch.in_paragraph.total.tolist() == [2, 2, 1, 2, 2]
 
 
 def test_positions_and_levels_beyond_the_classes_become_the_last_and_are_counted(
     data: SentencesInDocuments, batch: InDocument
 ) -> None:
-    assert batch.in_document.at.tolist() == [0, 0, 1, 0, 0]  # "d e" is in the third paragraph
-    assert batch.in_document.among.tolist() == [2, 2, 2, 1, 1]
+    assert batch.in_document.value.tolist() == [0, 0, 1, 0, 0]  # "d e" is in the third paragraph
+    assert batch.in_document.total.tolist() == [2, 2, 2, 1, 1]
     assert batch.level.tolist() == [0, 0, 6, -1, -1]
     assert data.beyond["train"] == ClassCounts(levels=2, sentences=0, paragraphs=1)
 
@@ -88,8 +88,8 @@ def test_a_sentence_of_the_tasks_is_no_example_and_no_target_and_keeps_its_posit
     batch = data._collate("train")(np.arange(2))
     assert batch.next.sizes.tolist() == [0, 1]
     assert batch.previous.sizes.tolist() == [0, 0]
-    assert batch.in_paragraph.at.tolist() == [0, 0]
-    assert batch.in_paragraph.among.tolist() == [2, 1]
+    assert batch.in_paragraph.value.tolist() == [0, 0]
+    assert batch.in_paragraph.total.tolist() == [2, 1]
 
 
 def test_words_beyond_the_most_frequent_are_unknown(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from encoder_lab.errors import InputError
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse
-from objectives.layers import LOSSES, bag_loss, class_loss, place_loss
+from objectives.layers import LOSSES, bag_loss, class_loss, position_loss
 from tests.silent import validation_scores
 from tests.tiny_corpus import TinyCorpus
 
@@ -53,7 +53,7 @@ def test_an_unknown_class_trains_nothing() -> None:
 
 def test_a_position_is_chosen_among_existing_ones() -> None:
     logits = torch.tensor([[1.0, 1.0, 50.0, 50.0]], requires_grad=True)
-    term = place_loss(logits, Position(torch.tensor([1]), torch.tensor([2])))
+    term = position_loss(logits, Position(torch.tensor([1]), torch.tensor([2])))
     torch.testing.assert_close(term.nats, torch.tensor([2.0]).log())
     assert torch.autograd.grad(term.nats.sum(), logits)[0].tolist() == [[0.5, -0.5, 0, 0]]
 
