@@ -22,6 +22,7 @@ from encoder_lab.reports.runs import read_run
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
 from encoder_lab.settings.model_setting import BASELINES, INITIAL, WORDS, refuse_missing_models
+from encoder_lab.storage.reads import READS
 from encoders import load_encoder
 from evaluate import CONFIGS, evaluate, show
 from probes.baselines import BASELINES as BUILT
@@ -112,14 +113,16 @@ def test_other_word_vectors_or_another_corpus_make_another_model_of_a_report(
     assert other in found[1].variant
 
 
-def test_evaluated_runs_that_differ_in_their_seed_are_one_model_of_a_report(
-    lab: Lab, finished_run: Path, tmp_path: Path
+@pytest.mark.parametrize(("corpus", "runs"), [("demo seed 1", [2]), ("another text", [1, 1])])
+def test_evaluated_runs_that_differ_in_their_seed_alone_are_one_model_of_a_report(
+    lab: Lab, finished_run: Path, tmp_path: Path, corpus: str, runs: list[int]
 ) -> None:
     other = shutil.copytree(finished_run, tmp_path / "other")
     settings = (other / "config.yaml").read_text()
     (other / "config.yaml").write_text(re.sub("(?m)^seed: 1$", "seed: 2", settings))
-    done = scored(lab, tmp_path, f"model=[{finished_run},{other}]", "probes.tasks=[BShift]")
-    assert [len(model.runs) for model in models_of(read_run(one.folder) for one in done)] == [2]
+    (other / READS).write_text((other / READS).read_text().replace("demo seed 1", corpus))
+    done = scored(lab, tmp_path, f"model=[{finished_run},{other}]", "probes.tasks=[BShift]", "corpus.seed=2")
+    assert [len(model.runs) for model in models_of(read_run(one.folder) for one in done)] == runs
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 from encoder_lab.errors import printable, shortened
 from encoder_lab.reports.escape import NAME
-from encoder_lab.reports.runs import EACH_EPOCH, SETTINGS, Run, agree, grouped
+from encoder_lab.reports.runs import CONTENT, EACH_EPOCH, SETTINGS, Run, agree, grouped
 from encoder_lab.storage.made_with import KEYS
 from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
@@ -240,6 +240,7 @@ def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
     """The settings of `group` that differ in other groups of its name, at most three."""
     mine, all_of = _shared(group), [_shared(other) for other in alike]
     keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
+    keys = [key for key in keys if not key.endswith(CONTENT)] or keys  # settings of the corpus say it better
     shown: dict[str, str] = {}  # value -> key: of two keys with one value, the first
     for key in [key for key in keys if not key.endswith(("_target_", FINGERPRINT))]:
         shown.setdefault(shortest_tails([mine[key], *(other[key] for other in all_of if key in other)])[0], key)

@@ -13,6 +13,7 @@ from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.settings.run_settings import flat, objective_of, read_settings
 from encoder_lab.storage.csv_files import numbered_csv
+from encoder_lab.storage.reads import CORPUS, read_reads
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_epoch, read_rows
 from probes.statistics import Interval, mean_of_runs, mean_within
@@ -34,6 +35,7 @@ UNNAMED = {  # settings that are not told apart from absent ones at these values
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 SETTINGS = "config.yaml"  # a folder with this file is a run folder
+CONTENT = "corpus.content"  # among the settings: of what a run reads, by reads.json
 DETAILS = "details.csv"  # of an evaluation: other measures of its predictions
 EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
 # settings that may end a run before its last epoch; the last is of schedule=infersent
@@ -186,6 +188,8 @@ def read_run(folder: Path) -> Run:
         objective = _named_after(settings.get("objective.losses", settings.get("run.objective.losses")))
     if "begun_from" in settings:
         objective = objective_of(settings | {"objective_name": objective})
+    if content := read_reads(folder).get(CORPUS):
+        settings[CONTENT] = content
     rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
     encoder, objective = (shortened(printable(str(name)), NAME) for name in (encoder, objective))
     return Run(folder, encoder, objective, settings, rows, metrics, read_metrics(folder / "test.csv"))

@@ -12,7 +12,7 @@ from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import checked_metrics
 from encoder_lab.reports.models import FINGERPRINT, INCIDENTAL, each_seed_once, identity, with_evaluations
 from encoder_lab.reports.run_settings_check import check_settings
-from encoder_lab.reports.runs import ENDING, Run, agree, grouped, read_run, run_folders
+from encoder_lab.reports.runs import CONTENT, ENDING, Run, agree, grouped, read_run, run_folders
 from encoder_lab.storage.csv_files import csv_text, numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.results import (
@@ -32,11 +32,13 @@ ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in p
 OWN, OWN_TEST = "training", "training on test"  # the suites of the objective's own scores
 CLASSIFIER = tuple(f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY))
 LABELS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
+CONTENTS = (CONTENT, f"run.{CONTENT}")
 STATED = (  # by reports
     *("model", "checkpoint", "run.seed", "trainer.max_epochs", "run.trainer.max_epochs", *ENDING),
     *("encoder.dim", "embeddings.freeze", "embeddings.scale", "objective.parts", "objective.select"),
     *LABELS,
     *CLASSIFIER,
+    *CONTENTS,
 )
 
 
@@ -107,7 +109,7 @@ def _completed(run: Run, others: Sequence[Run]) -> Run:
         other
         for other in others
         if identity(replace(other, settings={k: v for k, v in other.settings.items() if k in stated})) == ours
-        and hashed(identity(other, *stated)) == run.settings.get(FINGERPRINT)
+        and hashed(identity(other, *CONTENTS, *stated)) == run.settings.get(FINGERPRINT)
     ]
     if not seeds or any(agree(other, run, ("seed", "run.seed")) for other in seeds):
         return run

@@ -13,8 +13,10 @@ from encoder_lab.reports.commands import panel
 from encoder_lab.reports.models import each_seed_once, models_of
 from encoder_lab.reports.order import order_of
 from encoder_lab.reports.runs import Run, final_rows, read_run, run_folders
+from encoder_lab.reports.scores import as_csv, runs_in, scores
 from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
+from encoder_lab.storage.reads import write_reads
 from encoder_lab.training.checkpoints import BestCheckpoint
 from probes.results import Answers, ProbeRow, read_rows, write_rows
 from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, with_rows, with_settings
@@ -87,6 +89,19 @@ def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path: P
     for folder, epochs in zip(folders, (5, 8), strict=True):
         with_settings(folder, f"trainer:\n  max_epochs: {epochs}\n  accelerator: auto\n")
     assert [model.variant for model in models(*folders)] == ["(max_epochs=5)", "(max_epochs=8)"]
+
+
+def test_runs_on_a_corpus_that_changed_are_no_seeds_of_one_model(tmp_path: Path) -> None:
+    """Also from a file of their scores, or one for each."""
+    folders = [run_of(tmp_path / "runs" / name, seed=seed) for seed, name in enumerate("abc")]
+    for folder, content in zip(folders, ("text en 1f", "text en 1f", "text en 2a"), strict=True):
+        write_reads(folder, {"corpus": content})
+    files = [tmp_path / "all.csv", *(tmp_path / f"{folder.name}.csv" for folder in folders)]
+    for file, folder in zip(files, (tmp_path / "runs", *folders), strict=True):
+        file.write_text(as_csv(scores(folder)))
+    for paths in ([tmp_path / "runs"], files[:1], files[1:]):
+        seeds = [(model.variant, len(model.runs)) for model in models_of(runs_in(paths))]
+        assert seeds == [("(corpus.content=text en 1f)", 2), ("(corpus.content=text en 2a)", 1)]
 
 
 def test_one_curve_or_mean_is_of_one_classifier(tmp_path: Path) -> None:
