@@ -89,11 +89,11 @@ class ReportedModel:
 def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
     """Runs grouped into models, in the given order; models of one encoder come together, and seeds in their order."""
     joined = with_evaluations(runs)
-    times = Counter((identity(run), _seeds(run)) for run in joined)
-    copies = [run.evaluated if times[identity(run), _seeds(run)] > 1 else "" for run in joined]  # are not two seeds
+    times = Counter((identity(run), seeds_of(run)) for run in joined)
+    copies = [run.evaluated if times[identity(run), seeds_of(run)] > 1 else "" for run in joined]  # are not two seeds
     groups = grouped(((identity(run), copy), run) for run, copy in zip(joined, copies, strict=True))
     models = [
-        ReportedModel(*names, variant, sorted(group, key=lambda run: [seed.zfill(20) for seed in _seeds(run)]))
+        ReportedModel(*names, variant, sorted(group, key=lambda run: [seed.zfill(20) for seed in seeds_of(run)]))
         for names, alike in grouped((_names(group[0]), group) for group in groups.values()).items()
         for group, variant in zip(alike, _variants(alike), strict=True)
     ]
@@ -132,7 +132,7 @@ def scored_suites(models: Iterable[ReportedModel]) -> list[str]:
 def each_seed_once(runs: Iterable[Run]) -> list[Run]:
     """Of runs with the same settings and seed, the last, with a line; of evaluations of a model, the newest scores."""
     # a run that was trained for longer is still that run
-    groups = grouped(((identity(run, "run."), _seeds(run), run.evaluated), run) for run in runs)
+    groups = grouped(((identity(run, "run."), seeds_of(run), run.evaluated), run) for run in runs)
     left_out = set()
     for *others, last in (group for group in groups.values() if "model" not in group[0].settings):
         left_out |= {str(run.folder.resolve()) for run in others}  # with their evaluations
@@ -215,7 +215,7 @@ def identity(run: Run, *without: str) -> tuple:
     return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(excluded))
 
 
-def _seeds(run: Run) -> tuple[str, str]:
+def seeds_of(run: Run) -> tuple[str, str]:
     """The seed of the run itself and, for an evaluation, of the evaluated run."""
     return str(run.settings.get("seed")), str(run.settings.get("run.seed"))
 

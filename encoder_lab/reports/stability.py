@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +11,10 @@ from scipy.stats import spearmanr
 from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.correlation import FEWEST
-from encoder_lab.reports.models import INCIDENTAL, identity, setting_text
+from encoder_lab.reports.models import INCIDENTAL, identity, seeds_of, setting_text
 from encoder_lab.reports.runs import Run, final_rows
 
-Scores = Mapping[str, Mapping[str, Mapping[tuple, float]]]  # condition -> task -> model -> mean score over its seeds
+Scores = Mapping[str, Mapping[str, Mapping[tuple, Mapping[tuple, float]]]]  # condition -> task -> model -> seed
 
 
 class Stability(NamedTuple):
@@ -22,7 +23,7 @@ class Stability(NamedTuple):
     task: str
     first: str
     second: str
-    models: int
+    seeds: list[int]  # how many of each model both settings have
     rho: float  # Spearman
     same_best: bool
 
@@ -35,33 +36,33 @@ def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
     ]
     every = dict.fromkeys(key for settings in probed for key in settings if not key.endswith("_target_"))
     keys = [key for key in every if len({settings.get(key, "") for settings in probed}) > 1]
-    seeds: dict[str, dict[str, dict[tuple, list[float]]]] = {}
+    scores: dict[str, dict[str, dict[tuple, dict[tuple, float]]]] = {}
     for run, settings in zip(runs, probed, strict=True):
         names = [key.removeprefix("probes.").removeprefix("classifier.") for key in keys]
         values = [f"{name}={settings.get(key, '-')}" for name, key in zip(names, keys, strict=True)]
         for reader in ("mlp", "logreg"):
             for task, row in final_rows(run, suite, epoch, reader).items():
                 if row.classifier == reader:
-                    scores = seeds.setdefault(", ".join([reader, *values]), {}).setdefault(task, {})
-                    scores.setdefault(identity(run, "probes."), []).append(row.test_accuracy)
-    return {
-        condition: {task: {model: float(np.mean(s)) for model, s in scores.items()} for task, scores in tasks.items()}
-        for condition, tasks in seeds.items()
-    }
+                    models = scores.setdefault(", ".join([reader, *values]), {}).setdefault(task, {})
+                    models.setdefault(identity(run, "probes."), {})[seeds_of(run)] = row.test_accuracy
+    return scores
 
 
 def stability(scores: Scores) -> list[Stability]:
-    """Every task under every two settings of probing with four models in common. Raises InputError for none."""
+    """Every task under every two settings of probing with four models in common, each by its mean over the seeds that
+    both have. Raises InputError for none.
+    """
     compared = []
     for first, second in combinations(scores, 2):
         for task in in_order([task for task in scores[first] if task in scores[second]]):
             ours, theirs = scores[first][task], scores[second][task]
-            models = [model for model in ours if model in theirs]
-            if len(models) >= FEWEST:
-                a, b = ([side[model] for model in models] for side in (ours, theirs))
+            both = {model: ours[model].keys() & theirs.get(model, {}).keys() for model in ours}
+            seeds = {model: some for model, some in both.items() if some}
+            if len(seeds) >= FEWEST:
+                a, b = ([mean(side[model][s] for s in seeds[model]) for model in seeds] for side in (ours, theirs))
                 rho = float(spearmanr(a, b).statistic) if len(set(a)) > 1 < len(set(b)) else float("nan")
                 same_best = [score == max(a) for score in a] == [score == max(b) for score in b]
-                compared.append(Stability(task, first, second, len(models), rho, same_best))
+                compared.append(Stability(task, first, second, [*map(len, seeds.values())], rho, same_best))
     if not compared:
         again = "evaluate the same models again, as with probes.train_size=300 or probes.classifier.widths=[0]"
         raise InputError(f"no two settings of probing have {FEWEST} models in common; {again}")
@@ -75,8 +76,12 @@ def as_text(compared: Sequence[Stability]) -> str:
         tasks = [s for s in compared if (s.first, s.second) == pair]
         rhos = [s.rho for s in tasks]
         best = ["same" if s.same_best else "other" for s in tasks]
-        lines = [f"{s.task:<12} {s.rho:6.2f}  {s.models} models, best {b}" for s, b in zip(tasks, best, strict=True)]
-        mean = f"{np.nanmean(rhos):6.2f}" if not np.isnan(rhos).all() else "   nan"
-        lines.append(f"{'mean':<12} {mean}  best is the same in {best.count('same')} of {len(tasks)} tasks")
+        lines = []
+        for s, same in zip(tasks, best, strict=True):
+            few, many = min(s.seeds), max(s.seeds)
+            unequal = f" of {few} to {many} seeds" if few < many else ""
+            lines.append(f"{s.task:<12} {s.rho:6.2f}  {len(s.seeds)} models{unequal}, best {same}")
+        average = f"{np.nanmean(rhos):6.2f}" if not np.isnan(rhos).all() else "   nan"
+        lines.append(f"{'mean':<12} {average}  best is the same in {best.count('same')} of {len(tasks)} tasks")
         blocks.append("\n".join(["  against  ".join(pair), *lines]))
     return "\n\n".join(blocks) + "\n"

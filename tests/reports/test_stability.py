@@ -1,5 +1,6 @@
 """The order of models under several settings of probing."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -39,9 +40,19 @@ def test_rank_correlation_is_of_the_order_alone(
     """Where all are equal, the first is no better than the others."""
     runs = runs_in(evaluations(tmp_path, {300: [4, 3, 2, 1], 900: second}, seeds=2))
     (compared,) = stability(scores_by_condition(runs, "probing", "best"))
-    assert (compared.task, compared.models, compared.same_best) == ("WC", 4, same)
+    assert (compared.task, compared.seeds, compared.same_best) == ("WC", [2] * 4, same)
     assert {compared.first[-14:], compared.second[-14:]} == {"train_size=300", "train_size=900"}
     assert compared.rho != compared.rho if rho is None else compared.rho == pytest.approx(rho)
+
+
+def test_a_model_is_compared_by_the_seeds_that_both_settings_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    """The second seed is a point better, so that without it the first model is behind the second."""
+    evaluations(tmp_path, {300: [4.2, 4, 2, 1], 900: [4.2, 4, 2, 1]}, seeds=2)
+    shutil.rmtree(tmp_path / "a900-2")
+    assert main(["stability", str(tmp_path), "epoch=2"]) == 0
+    assert "WC             1.00  4 models of 1 to 2 seeds, best same" in capsys.readouterr().out
 
 
 def test_too_few_models_are_refused_with_the_remedy(tmp_path: Path) -> None:
