@@ -64,21 +64,21 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
         if settings.write_sentences:
             write_sentences(sentences, Path(settings.write_sentences))
             return []
-        done: list[WrittenScores] = []
+        written_scores: list[WrittenScores] = []
         try:
             models = complete_models(opened, corpus, tasks)
             if settings.epochs is None:  # all are complete before one is scored
                 models = list(models)
             del opened  # with the weights that decoders were made of
             for name, model in models:
-                done += scored(name, model, suites, settings, cache)
+                written_scores += scored(name, model, suites, settings, cache)
         except InputError:  # of a model that cannot encode: what the models before it scored is shown
-            show(done, settings)
+            show(written_scores, settings)
             raise
-        compare_states(done)
+        compare_states(written_scores)
         if settings.epochs is not None:
-            note_what_joins_no_run(done)
-        return list({scores.folder: scores for scores in done}.values())  # of the epochs of a run, the last
+            note_what_joins_no_run(written_scores)
+        return list({scores.folder: scores for scores in written_scores}.values())  # of the epochs of a run, the last
 
 
 def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
@@ -114,28 +114,28 @@ def scored(
 
     by_epoch = settings.epochs is not None
     out = Path(name) / settings.out if by_epoch else Path(settings.out)
-    inside = by_epoch and out.resolve().is_relative_to(Path(name).resolve())
+    in_run = by_epoch and out.resolve().is_relative_to(Path(name).resolve())
     evaluation = Evaluation(model, measured_tasks(suites), cache=cache, seed=settings.random_seed)
     for suite in suites:
         main = evaluation.scores(suite.tasks)
-        more = evaluation.scores([task for task in suite.measures if model.encode or task.suite != "bits"])
+        measures = evaluation.scores([task for task in suite.measures if model.encode or task.suite != "bits"])
         if not model.encode and any(task.suite == "bits" for task in suite.measures):
             print(f"{name}: no description length, as it has no vectors", file=sys.stderr)
         key = evaluation.key(suite.tasks, with_model=not by_epoch)
-        key = key_of(key, str(Path(name).resolve()))[:8] if by_epoch and not inside else key  # one folder for each run
+        key = key_of(key, str(Path(name).resolve()))[:8] if by_epoch and not in_run else key  # one folder for each run
         written = written_of(settings, suite, model)
-        done = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in more]), written)
-        if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name identifies model and tasks
-            write_tokens(done.folder, suite.tasks, evaluation)
-        keep_state(done.folder, evaluation, suite.tasks, overwrite=by_epoch)
-        yield done
+        scores = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in measures]), written)
+        if by_epoch or not (scores.folder / TOKENS).exists():  # the folder's name identifies model and tasks
+            write_tokens(scores.folder, suite.tasks, evaluation)
+        keep_state(scores.folder, evaluation, suite.tasks, overwrite=by_epoch)
+        yield scores
 
 
-def show(done: "Sequence[WrittenScores]", settings: "EvaluationSettings") -> None:
+def show(scores: "Sequence[WrittenScores]", settings: "EvaluationSettings") -> None:
     from encoder_lab.reports import evaluations
 
     reader = "mlp" if any(settings.probes.classifier.build().widths) else "logreg"
-    evaluations.show(done, reader, settings.published)
+    evaluations.show(scores, reader, settings.published)
 
 
 def write_sentences(sentences: Sequence[str], path: Path) -> None:
@@ -166,8 +166,8 @@ def start(config: "DictConfig") -> None:
     take_one_gpu(current_process().name)  # with -m and hydra/launcher=joblib
     stopped = "stopped; the same command continues with the scores that it has"
     with one_line_errors(Path(settings.out), "fix this, then the same command again", stopped):
-        if done := evaluate(settings):
-            show(done, settings)
+        if scores := evaluate(settings):
+            show(scores, settings)
 
 
 def command(arguments: list[str]) -> None:

@@ -16,8 +16,8 @@ Predict = Callable[[Items], np.ndarray]
 
 
 def _majority(train: Items) -> Predict:
-    most = int(np.bincount(train.gold).argmax())
-    return lambda items: np.full(len(items.gold), most)
+    majority = int(np.bincount(train.gold).argmax())
+    return lambda items: np.full(len(items.gold), majority)
 
 
 def _length(train: Items) -> Predict:

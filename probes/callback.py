@@ -66,8 +66,8 @@ class ProbingCallback(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
-        wanted = epoch % self.every_n_epochs == 0 or epoch in (trainer.max_epochs, self._last)
-        if wanted or trainer.global_step in self.steps:
+        is_due = epoch % self.every_n_epochs == 0 or epoch in (trainer.max_epochs, self._last)
+        if is_due or trainer.global_step in self.steps:
             self.probe(trainer, epoch)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -85,17 +85,17 @@ class ProbingCallback(pl.Callback):
         together = torch.distributed.is_initialized() and trainer.world_size > 1
         share = Share(trainer.global_rank, trainer.world_size, self._gather) if together else ALONE
         module = trainer.lightning_module or nn.Module()
-        more = self.results, epoch, step, self.seed, self.device, share, self.cache
-        self.latest = rows = probe_now(self.tasks, self.model, module, *more)
+        arguments = self.results, epoch, step, self.seed, self.device, share, self.cache
+        self.latest = rows = probe_now(self.tasks, self.model, module, *arguments)
         self.seconds = seconds = time.monotonic() - started
         scores = curves_of(rows)
         if isinstance(epoch, float):  # within an epoch: charts of their own, by step
-            scores, at = {f"steps/{name}": score for name, score in scores.items()}, step
+            scores, logged_step = {f"steps/{name}": score for name, score in scores.items()}, step
         else:
             took = {f"time/{suite}": spent for suite, spent in seconds_by_suite(rows).items()}
-            scores, at = scores | took | {"time/probing": seconds}, epoch
+            scores, logged_step = scores | took | {"time/probing": seconds}, epoch
         for logger in trainer.loggers:
-            logger.log_metrics(scores, step=at)
+            logger.log_metrics(scores, step=logged_step)
         return rows
 
     def _gather(self, part: Any) -> list[Any]:

@@ -63,8 +63,8 @@ class Classification:
         second = [self.second.__qualname__, code_of(self.second)] if self.second else []
         settings = {name: value for name, value in asdict(self.grid).items() if name != "memory_mb"}  # changes no score
         features = getattr(self.features, "__qualname__", repr(self.features))
-        read = features, code_of(self.features), settings, self.seed, self.sorted_by_length
-        return hashed(self.data, *read, *second)
+        reading = features, code_of(self.features), settings, self.seed, self.sorted_by_length
+        return hashed(self.data, *reading, *second)
 
     @property
     def test_items(self) -> str:
@@ -96,8 +96,8 @@ class Classification:
 def outcome_of(score: Score, details: dict[str, float], chance: float) -> Outcome:
     """With the 95% interval of the test accuracy."""
     low, high = wilson(int(score.test_correct.sum()), len(score.test_correct))
-    dev, test, right, chosen = score.dev_accuracy, score.test_accuracy, score.test_correct, score.hyperparameters
-    return Outcome(dev, test, low, high, right, chosen, details, score.seconds, chance)
+    dev, test, correct, chosen = score.dev_accuracy, score.test_accuracy, score.test_correct, score.hyperparameters
+    return Outcome(dev, test, low, high, correct, chosen, details, score.seconds, chance)
 
 
 def in_published_order(items: Items) -> Items:

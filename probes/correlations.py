@@ -27,8 +27,8 @@ class Domain(NamedTuple):
 
 def domain(r: float, predicted: np.ndarray) -> Domain:
     """A correlation with its predictions `(N,)`, from the lowest to the highest in STEPS."""
-    above = predicted - predicted.min(initial=np.inf)
-    return Domain(r, np.rint(STEPS * above / (above.max(initial=0) or 1)).astype(np.uint8))
+    shifted = predicted - predicted.min(initial=np.inf)
+    return Domain(r, np.rint(STEPS * shifted / (shifted.max(initial=0) or 1)).astype(np.uint8))
 
 
 def packed(domains: Sequence[Domain]) -> str:
@@ -51,10 +51,10 @@ def compare_correlations(first: Sequence[Domain], second: Sequence[Domain]) -> P
     The domains have different items, so their errors add as independent ones. Differences of Fisher's z are weighted
     by the slope of the correlation, so that the test, too, is of the mean.
     """
-    both = [(a.r, b.r, _between(a, b), len(a.predicted)) for a, b in zip(first, second, strict=True)]
-    difference = float(np.mean([a - b for a, b, _, _ in both]))
-    low, high = (math.hypot(*halves) / len(both) for halves in zip(*(_zou(*pair) for pair in both), strict=True))
-    steps, variances = np.array([_steiger(*pair) for pair in both]).T
+    pairs = [(a.r, b.r, _between(a, b), len(a.predicted)) for a, b in zip(first, second, strict=True)]
+    difference = float(np.mean([a - b for a, b, _, _ in pairs]))
+    low, high = (math.hypot(*parts) / len(pairs) for parts in zip(*(_zou(*pair) for pair in pairs), strict=True))
+    steps, variances = np.array([_steiger(*pair) for pair in pairs]).T
     p = float(2 * scipy.stats.norm.sf(abs(steps.sum()) / math.sqrt(variances.sum()))) if difference else 1.0
     return PairedComparison(100 * difference, 100 * (difference - low), 100 * (difference + high), p)
 
@@ -86,7 +86,7 @@ def _zou(a: float, b: float, between: float, pairs: int) -> tuple[float, float]:
     (a_low, a_high), (b_low, b_high) = fisher(a, pairs), fisher(b, pairs)
     agreement = _agreement(a, b, between)
 
-    def half(x: float, y: float) -> float:
+    def distance(x: float, y: float) -> float:
         return math.sqrt(max(x * x + y * y - 2 * agreement * x * y, 0.0))
 
-    return half(a - a_low, b_high - b), half(a_high - a, b - b_low)
+    return distance(a - a_low, b_high - b), distance(a_high - a, b - b_low)

@@ -15,8 +15,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
 
 def class_table(counts: Sequence[Sequence[object]]) -> list[str]:
     """How often train, dev and test have each class; of many classes the first."""
-    more = [f"and {len(counts) - MOST_CLASSES} more classes"] if len(counts) > MOST_CLASSES else []
-    return [*table(("class", "train", "dev", "test"), counts[:MOST_CLASSES]), *more]
+    remainder = [f"and {len(counts) - MOST_CLASSES} more classes"] if len(counts) > MOST_CLASSES else []
+    return [*table(("class", "train", "dev", "test"), counts[:MOST_CLASSES]), *remainder]
 
 
 def _cell(value: object) -> str:

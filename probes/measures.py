@@ -29,16 +29,16 @@ def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed
     Raises InputError for the code of an MLP where the grid has none.
     """
     if "bits_mlp" in measures and grid.is_logistic:
-        wrong = "bits_mlp is the code of an MLP; give probes.classifier.widths=, or leave it out"
-        raise InputError(f"probes.measures: {wrong}")
-    read = [task for task in tasks if isinstance(task, Classification)]
-    if constant := [task.name for task in read if len(task.classes) < 2] if len(measures) > 1 else []:
+        reason = "bits_mlp is the code of an MLP; give probes.classifier.widths=, or leave it out"
+        raise InputError(f"probes.measures: {reason}")
+    classifications = [task for task in tasks if isinstance(task, Classification)]
+    if constant := [task.name for task in classifications if len(task.classes) < 2] if len(measures) > 1 else []:
         warnings.warn(f"probes.measures: {', '.join(constant)}: one class, so nothing to measure", stacklevel=2)
-    varied = [task for task in read if task.name not in constant]
+    varied = [task for task in classifications if task.name not in constant]
     hard = [task.name for task in varied if "hard" in measures and hard_items(task).any()]
     if easy := [task.name for task in varied if "hard" in measures and task.name not in hard]:
         warnings.warn(f"probes.measures: {', '.join(easy)}: no hard test item; left out of `hard`", stacklevel=2)
-    return [more for task in varied for more in _measures_of_task(task, measures, task.name in hard, seed)]
+    return [measure for task in varied for measure in _measures_of_task(task, measures, task.name in hard, seed)]
 
 
 def _measures_of_task(task: Classification, measures: Sequence[str], hard: bool, seed: int) -> list[Task]:
@@ -77,37 +77,37 @@ class FromScores(DerivedTask):
         """The number, made of the scores so far; of `gain` also of those of a bag of vectors."""
         if self.suite == "gain":
             return _gain(*(scores[name_of(self.task)] for scores in scored))
-        own = scored[name_of(self.task)]
+        score = scored[name_of(self.task)]
         if self.control:
-            return _selectivity(own, scored[name_of(self.control)])
+            return _selectivity(score, scored[name_of(self.control)])
         assert isinstance(self.task, Classification)
-        return _hard(own, hard_items(self.task), self.task)
+        return _hard(score, hard_items(self.task), self.task)
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no {self.suite}")
 
 
-def _selectivity(own: Evaluated, control: Evaluated) -> Outcome:
+def _selectivity(score: Evaluated, control: Evaluated) -> Outcome:
     """With the interval of the paired bootstrap: both have the same test sentences."""
-    effect, dev = compare(own.correct, control.correct), own.row.dev_accuracy - control.row.dev_accuracy
-    numbers = {"accuracy": round(own.row.test_accuracy, 2), "control": round(control.row.test_accuracy, 2)}
+    effect, dev = compare(score.correct, control.correct), score.row.dev_accuracy - control.row.dev_accuracy
+    numbers = {"accuracy": round(score.row.test_accuracy, 2), "control": round(control.row.test_accuracy, 2)}
     return _outcome(effect[:3], dev, numbers, control.row.seconds)
 
 
-def _hard(own: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
+def _hard(score: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
     """The accuracy on the hard test items, with Wilson's interval."""
-    right = own.correct[hard]
-    most = np.bincount(task.train.gold).argmax()
-    chance = 100 * float((task.test.gold[hard] == most).mean())
-    interval = 100 * float(right.mean()), *wilson(int(right.sum()), len(right))
-    made = _outcome(interval, own.row.dev_accuracy, {"items": len(right)}, 0.0)
-    return made._replace(correct=right, chance=chance)
+    correct = score.correct[hard]
+    majority = np.bincount(task.train.gold).argmax()
+    chance = 100 * float((task.test.gold[hard] == majority).mean())
+    interval = 100 * float(correct.mean()), *wilson(int(correct.sum()), len(correct))
+    outcome = _outcome(interval, score.row.dev_accuracy, {"items": len(correct)}, 0.0)
+    return outcome._replace(correct=correct, chance=chance)
 
 
-def _gain(own: Evaluated, bag: Evaluated) -> Outcome:
+def _gain(score: Evaluated, bag: Evaluated) -> Outcome:
     """Positive: the code is shorter than with the bag."""
-    effect = unpaired([bag.row.interval], [own.row.interval])
-    saved = {"bits": round(bag.row.hyperparameters["bits"] - own.row.hyperparameters["bits"], 1)}
+    effect = unpaired([bag.row.interval], [score.row.interval])
+    saved = {"bits": round(bag.row.hyperparameters["bits"] - score.row.hyperparameters["bits"], 1)}
     return _outcome(effect[:3], effect.difference, saved, bag.row.seconds)
 
 
@@ -127,9 +127,9 @@ def hard_items(task: Classification) -> np.ndarray:
         for word in words:
             counts[word][gold] += 1
     labels = {word: (int(n.argmax()), (n.max() + 1) / (n.sum() + classes)) for word, n in counts.items()}
-    most = int(np.bincount(task.train.gold, minlength=classes).argmax())
+    majority = int(np.bincount(task.train.gold, minlength=classes).argmax())
     deciding = [
-        max((labels[w] for w in words if w in labels), key=lambda x: x[1], default=(most,))
+        max((labels[w] for w in words if w in labels), key=lambda x: x[1], default=(majority,))
         for words in _words(task.test)
     ]
     return np.array([label[0] for label in deciding], dtype=np.int64) != task.test.gold

@@ -112,13 +112,13 @@ def seconds_by_suite(rows: Iterable[ProbeRow]) -> dict[str, float]:
 
 def chance_of(rows: Iterable[ProbeRow]) -> float | None:
     """The score without any knowledge, the mean over the rows that know it; None where none does."""
-    known = [row.chance for row in rows if row.chance is not None]
-    return sum(known) / len(known) if known else None
+    chances = [row.chance for row in rows if row.chance is not None]
+    return sum(chances) / len(chances) if chances else None
 
 
-def packed(right: np.ndarray) -> str:
+def packed(correct: np.ndarray) -> str:
     """Which items (N,) were right, as text."""
-    return f"{len(right)}:{np.packbits(right).tobytes().hex()}"
+    return f"{len(correct)}:{np.packbits(correct).tobytes().hex()}"
 
 
 def unpacked(text: str) -> np.ndarray:

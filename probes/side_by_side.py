@@ -14,18 +14,18 @@ def score_each(
     tasks: Sequence[Task], score: Callable[[Task], Result], small: Callable[[Task], bool], device: str, title: str
 ) -> list[Result]:
     """The result of `score` for each task, in order; `small` tasks at the same time where `device` is the CPU."""
-    alone = [place for place, task in enumerate(tasks) if not small(task)]
-    others = [place for place in range(len(tasks)) if place not in set(alone)]
-    others.sort(key=lambda place: tasks[place].reader == "logreg")  # the longest of a suite, such as WC, starts first
+    alone = [index for index, task in enumerate(tasks) if not small(task)]
+    parallel = [index for index in range(len(tasks)) if index not in set(alone)]
+    parallel.sort(key=lambda index: tasks[index].reader == "logreg")  # the longest of a suite, such as WC, starts first
     with Progress(total=len(tasks), desc=title, leave=False, unit=" tasks") as bar:
 
-        def scored(place: int) -> Result:
-            result = score(tasks[place])
+        def scored(index: int) -> Result:
+            result = score(tasks[index])
             bar.update()
             return result
 
-        if len(others) < 2:
-            return [scored(place) for place in range(len(tasks))]
-        results = dict(zip(others, on_all_cores(scored, others, device), strict=True))
-        results |= {place: scored(place) for place in alone}
-    return [results[place] for place in range(len(tasks))]
+        if len(parallel) < 2:
+            return [scored(index) for index in range(len(tasks))]
+        results = dict(zip(parallel, on_all_cores(scored, parallel, device), strict=True))
+        results |= {index: scored(index) for index in alone}
+    return [results[index] for index in range(len(tasks))]

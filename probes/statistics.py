@@ -45,8 +45,8 @@ def fisher(r: float, pairs: int) -> tuple[float, float]:
         return -1.0, 1.0
     if abs(r) >= 1:
         return r, r
-    half = Z95 / math.sqrt(pairs - 3)
-    return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+    margin = Z95 / math.sqrt(pairs - 3)
+    return math.tanh(math.atanh(r) - margin), math.tanh(math.atanh(r) + margin)
 
 
 def mean_of_runs(runs: Sequence[Interval]) -> Interval:
@@ -85,8 +85,8 @@ def errors_of(runs: Sequence[Interval]) -> list[Error]:
     """The errors of a mean over runs: of the test items and, with several runs, of the seeds."""
     scores, lows, highs = np.array(runs, dtype=float).T
     items = Error(float((highs - lows).mean()) / 2 / Z95, math.inf)
-    several = len(runs) > 1
-    return [items, *([Error(float(scores.std(ddof=1)) / math.sqrt(len(runs)), len(runs) - 1)] if several else [])]
+    has_seeds = len(runs) > 1
+    return [items, *([Error(float(scores.std(ddof=1)) / math.sqrt(len(runs)), len(runs) - 1)] if has_seeds else [])]
 
 
 def half_width(errors: Sequence[Error], level: float = 0.05) -> float:
@@ -146,7 +146,7 @@ def compare(first: np.ndarray, second: np.ndarray) -> PairedComparison:
     total = len(first)
     # Sentences on which both agree do not matter, so a bootstrap sample is a draw of three counts.
     shares = np.array([only_first, only_second, total - only_first - only_second]) / total
-    drawn = np.random.default_rng(0).multinomial(total, shares, DRAWS)
-    low, high = np.quantile(100 * (drawn[:, 0] - drawn[:, 1]) / total, (0.025, 0.975))
+    counts = np.random.default_rng(0).multinomial(total, shares, DRAWS)
+    low, high = np.quantile(100 * (counts[:, 0] - counts[:, 1]) / total, (0.025, 0.975))
     difference = 100 * (only_first - only_second) / total
     return PairedComparison(difference, float(low), float(high), mcnemar(only_first, only_second))

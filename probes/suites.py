@@ -55,21 +55,21 @@ def suites_of(
 
     Raises InputError if a suite lacks its source, or no suite has these measures.
     """
-    made: list[Suite] = []
+    built: list[Suite] = []
     for name, suite in suites.items():
-        context = Context(grid, seed, cache, corpus, tasks_of(made))
+        context = Context(grid, seed, cache, corpus, tasks_of(built))
         make = named(suite.target)
         tasks = make(context, declared(make, build(suite.values), suite.group))
-        more = measures_of(tasks, measures, grid, seed) if facts_of(name).controls else ()
-        if wrong := [task.name for task in (*tasks, *more) if not is_name(task.name)]:
+        measure_tasks = measures_of(tasks, measures, grid, seed) if facts_of(name).controls else ()
+        if invalid := [task.name for task in (*tasks, *measure_tasks) if not is_name(task.name)]:
             limits = f"the name of a task is one line of at most {LONGEST} characters"
-            raise InputError(f"suite={name}: {wrong[0][:40]!r}: {limits}; rename it")
-        made.append(Suite(name, tasks, context.corpus_used, more))
+            raise InputError(f"suite={name}: {invalid[0][:40]!r}: {limits}; rename it")
+        built.append(Suite(name, tasks, context.corpus_used, measure_tasks))
     if set(measures) - {"accuracy"} and not any(facts_of(name).controls for name in suites):
         names = ",".join(suites)
         remedy = f"leave them out with suite={names}"
         raise InputError(f"probes.measures=, control= and mdl= apply only to probing tasks; {remedy}")
-    return made
+    return built
 
 
 def declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) -> Any:
@@ -80,9 +80,9 @@ def declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) 
     hint = get_type_hints(make).get("settings")
     if not isinstance(hint, type) or not is_dataclass(hint):
         return settings
-    made = hint(**settings)
-    refuse_wrong(made, group)
-    return made
+    declared_settings = hint(**settings)
+    refuse_wrong(declared_settings, group)
+    return declared_settings
 
 
 def tasks_of(suites: Iterable[Suite]) -> list[Task]:

@@ -24,28 +24,28 @@ Logprobs = Callable[[Sequence[Pair]], Sequence[tuple[list[str], np.ndarray, np.n
 
 
 class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
-    """Surprisals in a temporary file, so that memory holds their places alone."""
+    """Surprisals in a temporary file, so that memory holds their positions alone."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  closed and removed with this object
-        self._places: dict[Pair, tuple[int, int]] = {}  # first token and how many
+        self._spans: dict[Pair, tuple[int, int]] = {}  # first token and how many
         self._names: dict[str, int] = {}
         self._tokens: list[str] = []
         self._size = 0
 
     def add(self, scored: Sequence[tuple[Pair, TokenLogprobs]]) -> None:
         tokens = np.empty(sum(len(surprisal.tokens) for _, surprisal in scored), TOKEN)
-        at = 0
+        start = 0
         for pair, surprisal in scored:
-            end = at + len(surprisal.tokens)
-            tokens["name"][at:end] = [self._number(name) for name in surprisal.tokens]
-            tokens["offsets"][at:end] = surprisal.offsets
-            tokens["logprob"][at:end] = surprisal.logprobs
-            self._places[pair] = self._size + at, end - at
-            at = end
+            end = start + len(surprisal.tokens)
+            tokens["name"][start:end] = [self._number(name) for name in surprisal.tokens]
+            tokens["offsets"][start:end] = surprisal.offsets
+            tokens["logprob"][start:end] = surprisal.logprobs
+            self._spans[pair] = self._size + start, end - start
+            start = end
         self._file.seek(self._size * TOKEN.itemsize)
         self._file.write(tokens.tobytes())
-        self._size += at
+        self._size += start
 
     def _number(self, name: str) -> int:
         number = self._names.setdefault(name, len(self._tokens))
@@ -54,17 +54,17 @@ class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
         return number
 
     def __getitem__(self, pair: Pair) -> TokenLogprobs:
-        start, count = self._places[pair]
+        start, count = self._spans[pair]
         self._file.seek(start * TOKEN.itemsize)
         tokens = np.frombuffer(self._file.read(count * TOKEN.itemsize), TOKEN)
         names = [self._tokens[number] for number in tokens["name"]]
         return TokenLogprobs(names, tokens["offsets"].astype(np.int64), tokens["logprob"])
 
     def __iter__(self) -> Iterator[Pair]:
-        return iter(self._places)
+        return iter(self._spans)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._spans)
 
 
 def score_pairs(logprobs: Logprobs, pairs: Iterable[Pair]) -> Surprisals:
@@ -108,20 +108,20 @@ def checked(answer: Any, pair: Pair) -> TokenLogprobs:
         expected = f"expected tokens, offsets (T, 2) and log2 probabilities (T,): {' '.join(str(error).split())}"
         raise InputError(f"text {pair[1][:40]!r}: {expected}") from None
     count, length = len(surprisal.tokens), len(pair[1])
-    wrong = ""
+    problem = ""
     pairs = surprisal.offsets.shape == (count, 2) or not (count or surprisal.offsets.size)
     if not pairs or surprisal.logprobs.shape != (count,):
-        wrong = (
+        problem = (
             f"{count} tokens, but offsets {surprisal.offsets.shape} and log2 probabilities {surprisal.logprobs.shape}"
         )
     elif not all(isinstance(name, str) and not SURROGATE.search(name) for name in surprisal.tokens):
-        wrong = "a token that is no text"
+        problem = "a token that is no text"
     elif count and not (surprisal.offsets.min() >= 0 and surprisal.offsets.max() <= length):
-        wrong = f"an offset outside the {length} characters of the text"
+        problem = f"an offset outside the {length} characters of the text"
     elif count and (surprisal.offsets[:, 0] > surprisal.offsets[:, 1]).any():
-        wrong = "a token that ends before it starts"
+        problem = "a token that ends before it starts"
     elif not (surprisal.logprobs <= 1e-6).all():
-        wrong = "a log2 probability above 0, or NaN"
-    if wrong:
-        raise InputError(f"text {pair[1][:40]!r}: the model gave {wrong}")
+        problem = "a log2 probability above 0, or NaN"
+    if problem:
+        raise InputError(f"text {pair[1][:40]!r}: the model gave {problem}")
     return surprisal._replace(offsets=surprisal.offsets.reshape(-1, 2))

@@ -55,8 +55,8 @@ class ProbingTrainerCallback(TrainerCallback):
         """Score the model now."""
         if not state.is_world_process_zero:
             return
-        more = self.results, epoch, state.global_step, self.seed, self.device
-        rows = probe_now(self.tasks, self.model, module, *more)
+        arguments = self.results, epoch, state.global_step, self.seed, self.device
+        rows = probe_now(self.tasks, self.model, module, *arguments)
         state.log_history.append({**curves_of(rows), "epoch": epoch, "step": state.global_step})
 
 

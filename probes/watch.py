@@ -37,15 +37,15 @@ def probe_now(
     several probe together. `cache`: a folder with scores that were computed before, of an untrained model with a
     fingerprint; no other run will have the same trained weights.
     """
-    own = model if isinstance(model, Model) else Model("the model", "", model.encode, bfloat16=in_bfloat16(model))
+    base = model if isinstance(model, Model) else Model("the model", "", model.encode, bfloat16=in_bfloat16(model))
 
     def encode(sentences: list[str]) -> Any:
         with evaluation_mode(module), torch.no_grad():
             return model.encode(sentences)  # type: ignore[misc]
 
-    now = own._replace(encode=own.encode and encode, epoch=epoch, step=step, device=device)
+    current = base._replace(encode=base.encode and encode, epoch=epoch, step=step, device=device)
     with isolate_rng():
-        evaluation = Evaluation(now, tasks, share, cache if step == 0 else None, seed, cache)
+        evaluation = Evaluation(current, tasks, share, cache if step == 0 else None, seed, cache)
         rows = [score.row for score in evaluation.scores()]
         rows = [row for row in rows if row.suite != CONTROL]  # they are in `selectivity`
         saved = keep_state(results.parent, evaluation, tasks)
