@@ -84,7 +84,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
 def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
     """Raises InputError for settings that are wrong with any tasks."""
     from encoder_lab.reports.published import requested_tables
-    from encoder_lab.settings.run import several
+    from encoder_lab.settings.run import names_of
 
     requested_tables(settings.published)
     if settings.models and settings.write_sentences:
@@ -93,7 +93,7 @@ def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
         raise InputError(f"model= is missing; give {FORMS}")
     if settings.epochs is None:
         return
-    if settings.epochs != "all" and not all(map(str.isdigit, several(settings.epochs))):
+    if settings.epochs != "all" and not all(map(str.isdigit, names_of(settings.epochs))):
         raise InputError(f"epochs={settings.epochs}: give all, or numbers as [0,1,5]")
     for name in settings.models:
         if not Path(name).is_dir():

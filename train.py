@@ -89,7 +89,7 @@ def begin(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
 
-    from encoder_lab.settings.build import made
+    from encoder_lab.settings.build import frozen
     from encoder_lab.settings.check import check
     from encoder_lab.settings.run import RunSettings
     from encoder_lab.studies.compose import plain, referred
@@ -100,7 +100,7 @@ def begin(config: "DictConfig") -> None:
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
         written = plain(config)
         check("train", written, referred(config), job.overrides.task)
-        settings = made(RunSettings, written)
+        settings = frozen(RunSettings, written)
         with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build
             import encoder_lab.training.trainer  # noqa: F401
@@ -113,7 +113,7 @@ def begin(config: "DictConfig") -> None:
     with run_folder.explained(run, written["allow"]), run_folder.owned(run):
         only_ours(written, "this command", written["allow"])  # else the run could not be resumed or loaded
         if written["init"]:
-            settings = made(RunSettings, {**written, "begun_from": begun_from(written["init"])})
+            settings = frozen(RunSettings, {**written, "begun_from": begun_from(written["init"])})
         if is_first():
             run_folder.begin(settings, run, sweep=job.mode == RunMode.MULTIRUN)
         train(settings, run)

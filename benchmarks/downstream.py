@@ -19,7 +19,7 @@ from encoder_lab.settings.command_line import COUNT, COUNTS, Setting, ValueType
 
 
 def _three(text: str) -> list[int]:
-    if len(sizes := COUNTS.read(text)) != 3:
+    if len(sizes := COUNTS.parse(text)) != 3:
         raise ValueError
     return sizes
 

@@ -23,12 +23,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be ru
 from benchmarks.command import PRECISIONS, benchmark, measure
 from benchmarks.tables import PARTS
 from encoder_lab.compute.memory import give_back_large_blocks
-from encoder_lab.settings.command_line import COUNT, Setting, one_of, several
+from encoder_lab.settings.command_line import COUNT, Setting, list_of, one_of
 
 SETTINGS = [
-    Setting("parts", "what to compare", several(one_of(*PARTS)), PARTS),
+    Setting("parts", "what to compare", list_of(one_of(*PARTS)), PARTS),
     Setting("steps", "training steps of a round", COUNT, 3),
-    Setting("precision", "of translation on both sides, and of encoding", several(one_of(*PRECISIONS)), PRECISIONS),
+    Setting("precision", "of translation on both sides, and of encoding", list_of(one_of(*PRECISIONS)), PRECISIONS),
     Setting("rounds", "how often both sides take turns", COUNT, 3),
 ]
 COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)

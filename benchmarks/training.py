@@ -21,7 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
 from benchmarks.command import PRECISIONS, RESULTS, benchmark, measure
-from encoder_lab.settings.command_line import COUNT, TRUTH, Setting, ValueType, one_of, several
+from encoder_lab.settings.command_line import COUNT, TRUTH, Setting, ValueType, list_of, one_of
 
 OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
 ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
@@ -43,10 +43,10 @@ SETTINGS = [
     Setting(
         "pairs",
         f"objectives are {', '.join(OBJECTIVES)}; all is every encoder with every one (default: six pairs)",
-        several(ValueType("ENCODER:OBJECTIVE", "all, or an encoder, a colon and an objective", _pair)),
+        list_of(ValueType("ENCODER:OBJECTIVE", "all, or an encoder, a colon and an objective", _pair)),
     ),
     Setting("steps", f"timed steps of ours; the reference has {REFERENCE_STEPS}", COUNT, 6),
-    Setting("precision", "of ours", several(one_of(*PRECISIONS)), PRECISIONS),
+    Setting("precision", "of ours", list_of(one_of(*PRECISIONS)), PRECISIONS),
     Setting("compile", "also ours through torch.compile", TRUTH, False),
 ]
 COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "training_all")

@@ -18,7 +18,7 @@ from benchmarks.gpu.page import as_page, failures, table
 from benchmarks.gpu.parts import PARTS, Outcome, run_all
 from benchmarks.tables import print_new_rows
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FILE, Command, Setting, one_of, run, several
+from encoder_lab.settings.command_line import FILE, Command, Setting, list_of, one_of, run
 from encoder_lab.storage.files import atomic_write
 
 NAMES = [part.function for part in PARTS]
@@ -29,7 +29,7 @@ COMMAND = Command(
     [
         Setting("device", "where everything computes", one_of("cuda", "cpu"), "cuda"),
         Setting("sizes", "of models and data", one_of("published", "tiny"), "published"),
-        Setting("parts", "what to run", several(one_of(*NAMES)), NAMES),
+        Setting("parts", "what to run", list_of(one_of(*NAMES)), NAMES),
         json_setting("gpu"),
         Setting("page", "the page that is made of it", FILE, PAGE),
     ],

@@ -18,7 +18,7 @@ from encoder_lab.storage.text_files import read_json_lines
 COMMAND = Command(
     "python -m datamodules.trees.gum FOLDER OUT.conllu",
     "Write the dependency trees of GUM, which its coreference files have, as CoNLL-U.",
-    place="FOLDER OUT.conllu",
+    positional="FOLDER OUT.conllu",
     meaning="the folder with *.docs.jsonl and *.coref.jsonl, plain or .gz; and the file that gets the trees",
     least=2,
     most=2,

@@ -67,7 +67,7 @@ def stanza_parser() -> Callable[[str], Any]:
 COMMAND = Command(
     "python -m datamodules.trees.parse IN.txt OUT.mrg",
     "Parse raw text into Penn-style trees, through Stanza.",
-    place="IN.txt OUT.mrg",
+    positional="IN.txt OUT.mrg",
     meaning="text, one sentence per line, plain or .gz; and the file that gets one tree per line",
     least=2,
     most=2,

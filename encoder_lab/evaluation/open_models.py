@@ -14,7 +14,7 @@ from encoder_lab.model import Model
 from encoder_lab.settings.build import build
 from encoder_lab.settings.call import function_named
 from encoder_lab.settings.model_setting import BASELINES, INITIAL, encoder_file, refuse_other_path
-from encoder_lab.settings.run import EvaluationSettings, several
+from encoder_lab.settings.run import EvaluationSettings, names_of
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
@@ -94,7 +94,7 @@ def checkpoints_of(name: str, settings: EvaluationSettings) -> tuple[str, list[P
     """The folder of a run and its checkpoints that `epochs=` asks for. Raises InputError where there is none."""
     run = find_checkpoint(Path(name)).parents[1]
     if settings.epochs != "all":
-        return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(settings.epochs)]
+        return str(run), [find_checkpoint(run, int(epoch)) for epoch in names_of(settings.epochs)]
     checkpoints = intermediate_checkpoints(run)
     if not checkpoints:
         raise InputError(f"model={name}: keeps no epoch; train with checkpoints.keep=every, or leave out epochs=")

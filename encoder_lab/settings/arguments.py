@@ -10,13 +10,13 @@ from typing import Any
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import fail, unknown
 from encoder_lab.settings.config_help import description
-from encoder_lab.settings.known import PART, Known, known_settings, no_such_setting
+from encoder_lab.settings.known import PART, YamlSettings, known_settings, no_such_setting
 from encoder_lab.settings.quoting import names, unquoted
 from encoder_lab.settings.run_settings import flat, read_settings
 
 SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
 PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
-PLACE = re.compile(  # a setting that says where the same content is now
+LOCATION = re.compile(  # a setting with the location of content that stays the same
     r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths|more)="
     r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
 )
@@ -24,14 +24,14 @@ OPEN = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "
 RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
 WORLD = ("WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "MASTER_PORT")
 NUMBERS = (*RANKS, *WORLD, *(f"SLURM_{name}" for name in ("LOCALID", "NODEID", "NTASKS")))
-OF_TRAINER = "PL_TRAINER_"  # variables that Lightning takes as defaults of its trainer
+TRAINER_PREFIX = "PL_TRAINER_"  # variables that Lightning takes as defaults of its trainer
 
 
 def refuse_wrong_environment() -> None:
     """Raises InputError for variables that would change a run without a word, or that are not the numbers needed."""
     for name, value in os.environ.items():
-        if name.startswith(OF_TRAINER):
-            setting = f"trainer.{name.removeprefix(OF_TRAINER).lower()}={value}"
+        if name.startswith(TRAINER_PREFIX):
+            setting = f"trainer.{name.removeprefix(TRAINER_PREFIX).lower()}={value}"
             raise InputError(f"{name}={value}: a run would not remember it; unset {name}, and give {setting}")
         if name in NUMBERS and not value.isdecimal():
             remedy = "or start the processes of a run with torchrun or srun (docs/scaling.md)"
@@ -44,10 +44,10 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     if any(text.startswith(("--config-dir", "-cd")) for text in arguments) or not settings:
         return
     refuse_unknown_choices(configs, arguments)
-    known = known_settings(configs, program)
-    refuse_unknown_settings(known, program, settings)
+    defaults = known_settings(configs, program)
+    refuse_unknown_settings(defaults, program, settings)
     values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
-    if statuses := [fail(mistake) for mistake in wrong_values(known, program, values)]:
+    if statuses := [fail(mistake) for mistake in wrong_values(defaults, program, values)]:
         raise SystemExit(statuses[0])
 
 
@@ -56,9 +56,9 @@ def refuse_other_settings(
 ) -> None:
     """Raises InputError for what a command with `setting` may not change of a run. `changes`: what it may."""
     plain, begin = [text.lstrip("+") for text in overrides], ("allow=", *(name.rstrip("*") for name in changes))
-    if other := [text for text in plain if not text.startswith(begin) and not PLACE.match(text)]:
+    if refused := [text for text in plain if not text.startswith(begin) and not LOCATION.match(text)]:
         may = f"only {', '.join(changes)} and places of files (as corpus.root=, cache=) may change"
-        raise InputError(f"{setting} keeps the run's settings; {may}, not {' '.join(other)}")
+        raise InputError(f"{setting} keeps the run's settings; {may}, not {' '.join(refused)}")
 
 
 def refuse_too_few_epochs(run: Path, overrides: Sequence[str]) -> None:
@@ -69,9 +69,9 @@ def refuse_too_few_epochs(run: Path, overrides: Sequence[str]) -> None:
     trainer = dict(flat(read_settings(run / "config.yaml"))) | {key: plain_value(text) for key, text in keys_and_values}
     rows = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
     for name in ("epoch", "step"):
-        most, done = trainer.get(f"trainer.max_{name}s"), [plain_value(row.get(name, "")) for row in rows]
-        if type(most) is int and any(type(number) is int and number > most >= 0 for number in done):
-            raise InputError(f"trainer.max_{name}s={most}: the run has had more {name}s; give a larger number")
+        limit, recorded = trainer.get(f"trainer.max_{name}s"), [plain_value(row.get(name, "")) for row in rows]
+        if type(limit) is int and any(type(number) is int and number > limit >= 0 for number in recorded):
+            raise InputError(f"trainer.max_{name}s={limit}: the run has had more {name}s; give a larger number")
 
 
 def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
@@ -92,36 +92,36 @@ def asked_suites(arguments: Sequence[str]) -> list[str]:
     return [name for text in arguments if text.startswith("suite=") for name in names(text.removeprefix("suite="))]
 
 
-def refuse_unknown_settings(known: Known, program: str, settings: Sequence[str]) -> None:
+def refuse_unknown_settings(defaults: YamlSettings, program: str, settings: Sequence[str]) -> None:
     """Raises InputError for a setting that no file of ours names."""
     for text in settings:
         match = SETTING.match(text)
         assert match
         plus, name = match[1], PART.sub("", match[2])
-        if name in known.sections and not text[match.end() :].startswith("{"):
-            inside = [key for key in sorted(known.names) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", key)]
-            raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{key}=' for key in inside)}")
-        if name in known.names or (name.startswith("hydra.") and not plus) or name.startswith(OPEN):
+        if name in defaults.sections and not text[match.end() :].startswith("{"):
+            keys = [key for key in sorted(defaults.names) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", key)]
+            raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{key}=' for key in keys)}")
+        if name in defaults.names or (name.startswith("hydra.") and not plus) or name.startswith(OPEN):
             continue
-        if plus and any(name.startswith(f"{part}.") for part in known.parts):
+        if plus and any(name.startswith(f"{part}.") for part in defaults.parts):
             continue  # the class of the part answers, when the settings are composed
         from encoder_lab.settings.check import parameter_of
 
-        if any(parameter_of(program, file, name.split(".")) for file in known.files):
-            above = name.rpartition(".")[0]
-            raise InputError(f"{text}: an argument of {above} that its YAML file does not name; write +{text}")
-        raise InputError(f"{text}: {no_such_setting(name, known.names)}")
+        if any(parameter_of(program, file, name.split(".")) for file in defaults.files):
+            parent = name.rpartition(".")[0]
+            raise InputError(f"{text}: an argument of {parent} that its YAML file does not name; write +{text}")
+        raise InputError(f"{text}: {no_such_setting(name, defaults.names)}")
 
 
-def wrong_values(known: Known, program: str, settings: Sequence[str]) -> Iterator[str]:
+def wrong_values(defaults: YamlSettings, program: str, settings: Sequence[str]) -> Iterator[str]:
     """A line for each plain value that no choice would take."""
     for name, text in (match.groups() for match in map(PLAIN_VALUE.fullmatch, settings) if match):
         from encoder_lab.settings.check import mistake, parameter_of
 
-        declared = [parameter for file in known.files if (parameter := parameter_of(program, file, name.split(".")))]
-        wrong = [line for parameter in declared if (line := mistake(name, plain_value(text), parameter.hint))]
-        if wrong and len(wrong) == len(declared):
-            yield wrong[0].replace(f"{name}={plain_value(text)}:", f"{name}={text}:", 1)
+        declared = [parameter for file in defaults.files if (parameter := parameter_of(program, file, name.split(".")))]
+        lines = [line for parameter in declared if (line := mistake(name, plain_value(text), parameter.hint))]
+        if lines and len(lines) == len(declared):
+            yield lines[0].replace(f"{name}={plain_value(text)}:", f"{name}={text}:", 1)
 
 
 def plain_value(text: str) -> Any:

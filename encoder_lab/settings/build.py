@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.known import CLASS, OF_HYDRA
+from encoder_lab.settings.known import CLASS, HYDRA_KEYS
 
 T = TypeVar("T")
 
@@ -22,9 +22,9 @@ class ClassSettings(NamedTuple):
     def written(self) -> dict[str, Any]:
         return {CLASS: self.target, **self.arguments}
 
-    def build(self, **more: Any) -> Any:
+    def build(self, **extra: Any) -> Any:
         """The object, with arguments of the program in addition."""
-        return build(self.written, **more)
+        return build(self.written, **extra)
 
 
 class SuiteSettings(NamedTuple):
@@ -35,7 +35,7 @@ class SuiteSettings(NamedTuple):
     values: Mapping[str, Any]
 
 
-def made(settings_class: type[T], plain: Mapping[str, Any]) -> T:
+def frozen(settings_class: type[T], plain: Mapping[str, Any]) -> T:
     """The frozen settings of a program or a group, of plain data that `check` accepted; `written` gets all of it."""
     assert is_dataclass(settings_class)
     hints, values = get_type_hints(settings_class), {**plain, "written": plain}
@@ -44,24 +44,24 @@ def made(settings_class: type[T], plain: Mapping[str, Any]) -> T:
         for name, suite in (plain.get("suites") or {}).items()
     }
     names = [field.name for field in fields(settings_class) if values.get(field.name, "???") != "???"]
-    return settings_class(**{name: _made(hints[name], values[name]) for name in names})
+    return settings_class(**{name: _frozen(hints[name], values[name]) for name in names})
 
 
-def lacking(settings_class: type, plain: Mapping[str, Any], above: str = "") -> list[str]:
+def missing_settings(settings_class: type, plain: Mapping[str, Any], prefix: str = "") -> list[str]:
     """The settings without a default that are not there; with suite=[] there are no suites."""
     hints, names = get_type_hints(settings_class), []
-    for each in fields(settings_class):
-        inside, needed = plain.get(each.name), each.default is MISSING and each.default_factory is MISSING
-        if each.name not in plain and needed and each.name != "suites":
-            names.append(f"{above}{each.name}")
-        elif isinstance(hint := hints[each.name], type) and is_dataclass(hint) and isinstance(inside, Mapping):
-            names += lacking(hint, inside, f"{above}{each.name}.")
+    for setting in fields(settings_class):
+        group, needed = plain.get(setting.name), setting.default is MISSING and setting.default_factory is MISSING
+        if setting.name not in plain and needed and setting.name != "suites":
+            names.append(f"{prefix}{setting.name}")
+        elif isinstance(hint := hints[setting.name], type) and is_dataclass(hint) and isinstance(group, Mapping):
+            names += missing_settings(hint, group, f"{prefix}{setting.name}.")
     return names
 
 
-def _made(hint: Any, value: Any) -> Any:
+def _frozen(hint: Any, value: Any) -> Any:
     if is_dataclass(hint) and isinstance(hint, type):
-        return made(hint, value)
+        return frozen(hint, value)
     if hint is ClassSettings:
         return ClassSettings(value[CLASS], {key: inner for key, inner in value.items() if key != CLASS})
     return tuple(value) if isinstance(value, list) else value
@@ -76,7 +76,7 @@ def named(target: str) -> Any:
         raise InputError(f"{CLASS}={target}: {in_one_line(error)}") from None
 
 
-def build(described: Any, **more: Any) -> Any:
+def build(described: Any, **extra: Any) -> Any:
     """What settings describe: a `_target_` is called with the settings next to it, those in them built before.
 
     `_partial_: true` gives a function that waits for other arguments, `_recursive_: false` the settings as they are.
@@ -87,15 +87,15 @@ def build(described: Any, **more: Any) -> Any:
     if not isinstance(described, Mapping):
         return described
     deep = described.get("_recursive_", True)
-    own = {key: value for key, value in described.items() if key not in OF_HYDRA and key not in more}
-    arguments = {key: build(value) if deep else value for key, value in own.items()}
+    settings = {key: value for key, value in described.items() if key not in HYDRA_KEYS and key not in extra}
+    arguments = {key: build(value) if deep else value for key, value in settings.items()}
     if CLASS not in described:
         return arguments
     called = named(str(described[CLASS]))
     if described.get("_partial_"):
-        return partial(called, **arguments, **more)
+        return partial(called, **arguments, **extra)
     try:
-        return called(**arguments, **more)
+        return called(**arguments, **extra)
     except (InputError, OSError):
         raise
     except Exception as error:  # the class may be of the user or of a library

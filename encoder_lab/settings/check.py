@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeGuard, get_args, get_origin, get_type_hi
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from encoder_lab.errors import InputError, printable, shortened
-from encoder_lab.settings.build import lacking
+from encoder_lab.settings.build import missing_settings
 from encoder_lab.settings.command_line import fail
 from encoder_lab.settings.declared import CLASS, Parameter, parameters
-from encoder_lab.settings.known import OF_HYDRA, PART, no_such_setting
+from encoder_lab.settings.known import HYDRA_KEYS, PART, no_such_setting
 from encoder_lab.settings.run import EvaluationSettings, RunSettings
 from encoder_lab.settings.run_settings import flat
 from encoder_lab.settings.without_effect import without_effect
@@ -28,7 +28,7 @@ NARROWER = {  # what we ask of classes of libraries, in addition to what they de
     "pytorch_lightning.Trainer": "encoder_lab.settings.run.Trainer",
     "torch.optim.": "encoder_lab.settings.run.Optimizer",
 }
-OURS = {  # arguments that this program gives, and what the user gives instead
+SET_BY_PROGRAM = {  # arguments that this program gives, and what the user gives instead
     "trainer.default_root_dir": "hydra.run.dir=",
     "trainer.plugins": "trainer.precision= or trainer.strategy=",
 }
@@ -40,10 +40,10 @@ def check(
     program: str, settings: Mapping[str, Any], referred: Collection[str] = (), arguments: Sequence[str] | None = None
 ) -> None:
     """Ends the program with a line for each mistake. `arguments`: of a new run."""
-    wrong = mistakes(program, settings, referred)
+    lines = mistakes(program, settings, referred)
     if arguments is not None:
-        wrong = mistakes_of_command(program, settings, referred, arguments)
-    if statuses := list(map(fail, wrong)):
+        lines = mistakes_of_command(program, settings, referred, arguments)
+    if statuses := list(map(fail, lines)):
         raise SystemExit(statuses[0])
 
 
@@ -51,7 +51,7 @@ def mistakes_of_command(
     program: str, settings: Mapping[str, Any], referred: Collection[str], arguments: Sequence[str]
 ) -> list[str]:
     """A line for each mistake in a new run or evaluation, where each setting must have an effect."""
-    missing = lacking({"train": RunSettings, "evaluate": EvaluationSettings}[program], settings)
+    missing = missing_settings({"train": RunSettings, "evaluate": EvaluationSettings}[program], settings)
     return (
         list(_removed(program, settings, arguments))
         or [f"{name}: missing; give it" for name in missing]
@@ -79,12 +79,12 @@ def declared_by(program: str, settings: Mapping[str, Any]) -> Declared:
     declared = dict(parameters(PROGRAMS[program]) or {})
     suites = settings.get("suites")
     for suite in suites.values() if isinstance(suites, dict) else ():
-        if isinstance(suite, dict) and (own := (parameters(str(suite.get(CLASS))) or {}).get("settings")):
-            declared.setdefault(str(suite.get("settings")), own)
+        if isinstance(suite, dict) and (parameter := (parameters(str(suite.get(CLASS))) or {}).get("settings")):
+            declared.setdefault(str(suite.get("settings")), parameter)
     return declared
 
 
-def declared_in(node: Mapping[str, Any], place: Parameter | None, name: str) -> Declared:
+def declared_in(node: Mapping[str, Any], parameter: Parameter | None, name: str) -> Declared:
     """The settings of a group: those that its class takes, or those of its dataclass; and those of its `source`."""
     declared: Declared = None
     if name.startswith("suites."):
@@ -92,11 +92,11 @@ def declared_in(node: Mapping[str, Any], place: Parameter | None, name: str) -> 
     if CLASS in node:
         target = str(node[CLASS])
         declared = parameters(target)
-        narrower = next((ours for theirs, ours in NARROWER.items() if target.startswith(theirs)), None)
+        narrower = next((requirements for prefix, requirements in NARROWER.items() if target.startswith(prefix)), None)
         if declared is not None and narrower:
             declared = {**declared, **(parameters(narrower) or {})}
-    elif place and place.group:
-        declared = parameters(place.group)
+    elif parameter and parameter.group:
+        declared = parameters(parameter.group)
     source = node.get("source")
     if declared is not None and _is_part(source):
         return {**(declared_in(source, None, name) or {}), **declared}
@@ -107,45 +107,45 @@ def parameter_of(program: str, settings: Mapping[str, Any], name: Sequence[str])
     """What declares the setting with a dotted name."""
     declared, node = declared_by(program, settings), settings
     for depth, group in enumerate(name[:-1], 1):
-        place, inner = (declared or {}).get(group), node.get(group)
+        parameter, inner = (declared or {}).get(group), node.get(group)
         if not isinstance(inner, dict):
             return None
-        declared, node = declared_in(inner, place, ".".join(name[:depth])), inner
+        declared, node = declared_in(inner, parameter, ".".join(name[:depth])), inner
     return (declared or {}).get(name[-1])
 
 
 class _Check(NamedTuple):
-    known: frozenset[str]
+    names: frozenset[str]
     referred: Collection[str]
     parts: Any  # of objective=multitask, which are repeated
 
-    def group(self, above: str, node: Mapping[str, Any], declared: Declared, outer: Any = None) -> Iterator[str]:
+    def group(self, prefix: str, node: Mapping[str, Any], declared: Declared, outer: Any = None) -> Iterator[str]:
         """The mistakes in a group of settings. `outer`: the group around it, from which it copies some."""
         for key, value in node.items():
-            name = f"{above}{key}"
-            if name in OURS:
-                yield f"{name}: set by this program; give {OURS[name]}"
+            name = f"{prefix}{key}"
+            if name in SET_BY_PROGRAM:
+                yield f"{name}: set by this program; give {SET_BY_PROGRAM[name]}"
                 continue
             copied = outer and key in outer and outer[key] == value
-            if key in OF_HYDRA or copied or (key == "settings" and above and value == self.parts):
+            if key in HYDRA_KEYS or copied or (key == "settings" and prefix and value == self.parts):
                 continue
             if declared is not None and key not in declared and name not in self.referred:
                 leaves = (leaf for leaf in flat({name: value}) if not (leaf[1] and isinstance(leaf[1], dict)))
                 inner, single = next(leaves)
-                yield f"{inner}={_shown(single)}: {no_such_setting(PART.sub('', name), self.known - {name})}"
+                yield f"{inner}={_text(single)}: {no_such_setting(PART.sub('', name), self.names - {name})}"
             else:
                 yield from self.value(name, value, (declared or {}).get(key), node)
 
-    def value(self, name: str, value: Any, place: Parameter | None, around: Mapping[str, Any]) -> Iterator[str]:
+    def value(self, name: str, value: Any, parameter: Parameter | None, parent: Mapping[str, Any]) -> Iterator[str]:
         """The mistakes in one setting, and in those below it."""
-        hint = place.hint if place else Any
-        if isinstance(value, dict) and CLASS not in value and (each := _of_values(hint)) not in (None, Any):
-            yield from filter(None, (mistake(f"{name}.{key}", inner, each) for key, inner in value.items()))
-        elif line := mistake(name, value, dict if place and place.group else hint):
+        hint = parameter.hint if parameter else Any
+        if isinstance(value, dict) and CLASS not in value and (value_type := _value_type(hint)) not in (None, Any):
+            yield from filter(None, (mistake(f"{name}.{key}", inner, value_type) for key, inner in value.items()))
+        elif line := mistake(name, value, dict if parameter and parameter.group else hint):
             yield line
         elif isinstance(value, dict):
-            outer = around if name.endswith("source") else None
-            yield from self.group(f"{name}.", value, declared_in(value, place, name), outer)
+            outer = parent if name.endswith("source") else None
+            yield from self.group(f"{name}.", value, declared_in(value, parameter, name), outer)
 
 
 def refuse_wrong(settings: object, group: str) -> None:
@@ -160,16 +160,16 @@ def mistake(name: str, value: Any, hint: Any) -> str:
     if value == MISSING:
         return ""
     if not _is_plain(value):
-        return f"{name}={_shown(value)}: give {PLAIN}"
+        return f"{name}={_text(value)}: give {PLAIN}"
     if hint is Any:
         return ""
     adapter = _adapter(hint)
     try:
-        made = adapter.validate_json(json.dumps(value, default=str), strict=True)
-        right = isinstance(made, bool) == isinstance(value, bool)  # true is equal to 1
+        parsed = adapter.validate_json(json.dumps(value, default=str), strict=True)
+        valid = isinstance(parsed, bool) == isinstance(value, bool)  # true is equal to 1
     except ValidationError:
-        right = False
-    return "" if right else f"{name}={_shown(value)}: give {_wanted(adapter.json_schema())}"
+        valid = False
+    return "" if valid else f"{name}={_text(value)}: give {_allowed(adapter.json_schema())}"
 
 
 @cache
@@ -177,7 +177,7 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
     return TypeAdapter(hint, config=STRICT)
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return shortened(printable(str(value)), 200)
 
 
@@ -185,35 +185,35 @@ def _is_part(value: Any) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, dict) and CLASS in value
 
 
-def _of_values(hint: Any) -> Any:
+def _value_type(hint: Any) -> Any:
     """The type of the values of a mapping that a setting may be; None where it may be none."""
     if isinstance(origin := get_origin(hint), type) and issubclass(origin, Mapping):
         return get_args(hint)[1]
-    return next(filter(None, map(_of_values, get_args(hint))), None)
+    return next(filter(None, map(_value_type, get_args(hint))), None)
 
 
-def _wanted(schema: Mapping[str, Any]) -> str:
+def _allowed(schema: Mapping[str, Any]) -> str:
     """What a JSON schema allows, in the words of an error message."""
     if "title" in schema:
         return str(schema["title"])
     if choices := schema.get("enum", [schema["const"]] if "const" in schema else None):
         *first, last = map(str, choices)
         return f"{', '.join(first)} or {last}" if first else last
-    if several := schema.get("anyOf"):
-        *others, last = dict.fromkeys(map(_wanted, several))
-        return f"{' or '.join(others)}, or {last}" if others else last
-    least, most, above, below = map(schema.get, ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
+    if schemas := schema.get("anyOf"):
+        *parts, last = dict.fromkeys(map(_allowed, schemas))
+        return f"{' or '.join(parts)}, or {last}" if parts else last
+    minimum, maximum, lower, upper = map(schema.get, ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
     match schema.get("type"):
         case "integer" | "number" as json_type:
-            bounds = [f"from {least}"] * (least is not None and (most or below) is not None)
-            bounds += [f"{least} or more"] * (least is not None and not bounds)
-            bounds += [f"above {above}"] * (above is not None) + [f"to {most}"] * (most is not None)
-            bounds += [f"to below {below}"] * (below is not None)
+            bounds = [f"from {minimum}"] * (minimum is not None and (maximum or upper) is not None)
+            bounds += [f"{minimum} or more"] * (minimum is not None and not bounds)
+            bounds += [f"above {lower}"] * (lower is not None) + [f"to {maximum}"] * (maximum is not None)
+            bounds += [f"to below {upper}"] * (upper is not None)
             noun = "a whole number" if json_type == "integer" else "a number"
             return " ".join([noun + "," * bool(bounds and bounds[0].endswith("more")), *bounds])
         case "array":
-            each = _wanted(schema.get("items", {}))
-            return "a list in brackets" + (f", each {each}" if "number" in each else "")
+            item = _allowed(schema.get("items", {}))
+            return "a list in brackets" + (f", each {item}" if "number" in item else "")
         case "object":
             return "a group of settings"
         case json_type:

@@ -52,9 +52,9 @@ def fail(message: str) -> int:
 
 @contextmanager
 def one_line_errors(
-    where: Path | str, remedy: str | Callable[[], str] = FIX_DISK, stopped: str = "stopped"
+    path: Path | str, remedy: str | Callable[[], str] = FIX_DISK, stopped: str = "stopped"
 ) -> Iterator[None]:
-    """Ends the program with one line for what a user can fix; `where` is named if the disk is full."""
+    """Ends the program with one line for what a user can fix; `path` is named if the disk is full."""
     make_printable()
     try:
         yield
@@ -72,15 +72,15 @@ def one_line_errors(
     except Exception as error:
         if isinstance(error, ValueError) and str(error).startswith(NOT_A_PATH):
             raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
-        behind = error if isinstance(error, OSError) else disk_error_in(error)
+        cause = error if isinstance(error, OSError) else disk_error_in(error)
         if memory_is_full(error):
-            line, wanted = f"{where}: memory is full: {first_line(error)}", remedy
-        elif behind:
-            line = disk_error_line(behind, where)
-            wanted = remedy if behind.errno in NO_ROOM else CHECK_PATH
+            line, advice = f"{path}: memory is full: {first_line(error)}", remedy
+        elif cause:
+            line = disk_error_line(cause, path)
+            advice = remedy if cause.errno in NO_ROOM else CHECK_PATH
         else:
             raise
-        raise SystemExit(fail(f"{line}; {wanted if isinstance(wanted, str) else wanted()}")) from None
+        raise SystemExit(fail(f"{line}; {advice if isinstance(advice, str) else advice()}")) from None
 
 
 def _errors_of_users() -> tuple[type[Exception], ...]:
@@ -118,9 +118,9 @@ def show_help(text: str) -> None:
 class ValueType(NamedTuple):
     """The type of a setting's value."""
 
-    shown: str  # in help: FILE
-    wanted: str  # in errors: a file
-    read: Callable[[str], Any]  # raises ValueError
+    metavar: str  # in help: FILE
+    expected: str  # in errors: a file
+    parse: Callable[[str], Any]  # raises ValueError
 
 
 def _whole(text: str, least: int = 0) -> int:
@@ -129,35 +129,35 @@ def _whole(text: str, least: int = 0) -> int:
     return int(text)
 
 
-def several(single: ValueType) -> ValueType:
+def list_of(single: ValueType) -> ValueType:
     """A list of values of a type: `a,b` or `[a,b]`."""
-    wanted = f"{single.wanted}, or several with commas between them"
-    return ValueType(f"{single.shown},...", wanted, lambda text: [single.read(value) for value in names(text)])
+    expected = f"{single.expected}, or several with commas between them"
+    return ValueType(f"{single.metavar},...", expected, lambda text: [single.parse(value) for value in names(text)])
 
 
 TEXT = ValueType("TEXT", "a text", unquoted)
 FILE = ValueType("FILE", "a file", lambda text: Path(unquoted(text)))
-FOLDER = ValueType("DIR", "a folder", FILE.read)
+FOLDER = ValueType("DIR", "a folder", FILE.parse)
 WHOLE = ValueType("N", "a whole number", _whole)
 COUNT = ValueType("N", "a whole number from 1", partial(_whole, least=1))
 TRUTH = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
-PATHS = several(ValueType("PATH", "a file or folder", Path))  # that exist
-NAMES = several(ValueType("NAME", "a name", str))
-COUNTS = several(COUNT)
+PATHS = list_of(ValueType("PATH", "a file or folder", Path))  # that exist
+NAMES = list_of(ValueType("NAME", "a name", str))
+COUNTS = list_of(COUNT)
 
 
 def one_of(*choices: str, or_number: bool = False) -> ValueType:
     """One of some words, or a whole number, as text."""
 
-    def read(text: str) -> str:
+    def parse(text: str) -> str:
         if text not in choices:
             if not or_number:
                 raise ValueError
             _whole(text)
         return text
 
-    shown, wanted = ([*choices, *more] if or_number else list(choices) for more in (["N"], ["a whole number"]))
-    return ValueType("|".join(shown), f"{', '.join(wanted[:-1])} or {wanted[-1]}", read)
+    metavars, nouns = ([*choices, *number] if or_number else list(choices) for number in (["N"], ["a whole number"]))
+    return ValueType("|".join(metavars), f"{', '.join(nouns[:-1])} or {nouns[-1]}", parse)
 
 
 class Setting(NamedTuple):
@@ -177,8 +177,8 @@ class Command(NamedTuple):
     usage: str  # python report.py table RUN...
     purpose: str
     settings: Sequence[Setting] = ()
-    place: str = ""  # the positional arguments, before the settings: RUN...; empty if there are none
-    meaning: str = ""  # of `place`
+    positional: str = ""  # the positional arguments, before the settings: RUN...; empty if there are none
+    meaning: str = ""  # of `positional`
     least: int = 0
     most: int | None = None  # by default any number
     absent: str = ""  # the error for a positional argument that does not exist, before slow imports
@@ -188,23 +188,23 @@ class Command(NamedTuple):
         types = {setting.key: setting.type for setting in self.settings}
         values: dict[str, Any] = {}
         positional: list[str] = []
-        for at, text in enumerate(arguments):
+        for index, text in enumerate(arguments):
             key, equals, value = text.partition("=")
             if text.startswith("-"):
-                raise InputError(self._old_option(text, arguments[at + 1 :]))
+                raise InputError(self._old_option(text, arguments[index + 1 :]))
             if not equals or not KEY.fullmatch(key) or (key not in types and Path(text).exists()):
                 positional.append(text)
                 continue
             if key not in types:
-                raise InputError(f"{text}: {unknown('setting', f'{key}=', [f'{known}=' for known in types])}")
+                raise InputError(f"{text}: {unknown('setting', f'{key}=', [f'{name}=' for name in types])}")
             if key in values:
                 raise InputError(f"{text}: {key}= is given twice; give it once")
             if not value:
-                raise InputError(f"{text}: give {types[key].wanted}, or leave it out")
+                raise InputError(f"{text}: give {types[key].expected}, or leave it out")
             try:
-                values[key] = types[key].read(value)
+                values[key] = types[key].parse(value)
             except (ValueError, KeyError):
-                raise InputError(f"{text}: give {types[key].wanted}") from None
+                raise InputError(f"{text}: give {types[key].expected}") from None
             if types[key] is PATHS and (nowhere := [path for path in values[key] if not path.exists()]):
                 raise InputError(f"{nowhere[0]}: no such file or folder ({key}=)")
         if missing := [setting for setting in self.settings if setting.required and setting.key not in values]:
@@ -215,7 +215,7 @@ class Command(NamedTuple):
                     f"{setting.key}= has an effect only with {setting.needs}=; give it too, or leave it out"
                 )
         if len(positional) < self.least:
-            raise InputError(f"{self.place} is missing: {self.meaning}; see --help")
+            raise InputError(f"{self.positional} is missing: {self.meaning}; see --help")
         if self.most is not None and (extra := positional[self.most :]):
             raise InputError(f"{extra[0]}: one argument too many; settings are written key=value, see --help")
         if self.absent and (absent := [text for text in positional if not Path(text).exists()]):
@@ -229,19 +229,19 @@ class Command(NamedTuple):
         key = name.replace("-", "_")
         types = {setting.key: setting.type for setting in self.settings}
         if key not in types:
-            keys = [f"{known}=" for known in types]
+            keys = [f"{name}=" for name in types]
             return f"{text}: {unknown('setting', f'{key}=', keys)}; settings are written key=value"
-        value = value or ("true" if types[key] is TRUTH else next(iter(following), types[key].shown))
+        value = value or ("true" if types[key] is TRUTH else next(iter(following), types[key].metavar))
         return f"{text}: settings are written key=value; write {key}={value}"
 
     @property
     def help(self) -> str:
-        keys = [f"{setting.key}={setting.type.shown}" for setting in self.settings]
-        rows = [(self.place, self.meaning)] if self.place else []
+        keys = [f"{setting.key}={setting.type.metavar}" for setting in self.settings]
+        rows = [(self.positional, self.meaning)] if self.positional else []
         rows += [(key, _explained(setting)) for key, setting in zip(keys, self.settings, strict=True)]
-        behind = " " * (4 + max((len(name) for name, _ in rows), default=0))
+        indent = " " * (4 + max((len(name) for name, _ in rows), default=0))
         lines = [
-            textwrap.fill(meaning, WIDE, initial_indent=f"  {name}".ljust(len(behind)), subsequent_indent=behind)
+            textwrap.fill(meaning, WIDE, initial_indent=f"  {name}".ljust(len(indent)), subsequent_indent=indent)
             for name, meaning in rows
         ]
         return "\n".join([self.purpose, "", f"  {self.usage}{' [key=value ...]' if keys else ''}", "", *lines])
@@ -258,11 +258,11 @@ def _explained(setting: Setting) -> str:
     return setting.meaning if default in (None, "") else f"{setting.meaning} (default: {default})"
 
 
-def unknown(what: str, name: str, known: Sequence[str]) -> str:
+def unknown(noun: str, name: str, choices: Sequence[str]) -> str:
     """The message for a name that does not exist: the closest one, and all of them."""
-    close = get_close_matches(name, known, 1)
+    close = get_close_matches(name, choices, 1)
     guess = f"did you mean {close[0]}? There" if close else "there"
-    return f"no such {what}; {guess} are {', '.join(known) or 'none'}"
+    return f"no such {noun}; {guess} are {', '.join(choices) or 'none'}"
 
 
 def read_or_end(

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.settings.known import OF_HYDRA, at_its_place
+from encoder_lab.settings.known import HYDRA_KEYS, settings_of_file
 
 GROUPS = {
     "encoder": "what turns a sentence into a vector",
@@ -71,21 +71,21 @@ probes.csv, answers.csv, curves.png, vectors/, tensorboard/. Look at it with: ma
 
 def help_text(configs: Path, arguments: Sequence[str] = ()) -> str:
     """Introduction, groups with the meaning of each choice, and common settings; with choices, their settings."""
-    folders = [configs, *own_folders(arguments)]
-    if chosen := [line for text in arguments for line in _of_choice(folders, text)]:
+    folders = [configs, *config_folders(arguments)]
+    if chosen := [line for text in arguments for line in _choice_help(folders, text)]:
         return "\n".join(chosen).rstrip()
     groups = [_group(folder / name, meaning) for name, meaning in GROUPS.items() for folder in folders]
-    settings = _settings("train", at_its_place(configs / "train.yaml", ""))
+    settings = _settings("train", settings_of_file(configs / "train.yaml", ""))
     return "\n".join([INTRODUCTION, *filter(None, groups), COMMON_SETTINGS, *settings, "", WRITTEN])
 
 
-def own_folders(arguments: Sequence[str]) -> list[Path]:
-    after = dict(pairwise(arguments))
-    folders = [text.partition("=")[2] or after.get(text, "") for text in arguments if text.startswith(CONFIG_DIR)]
+def config_folders(arguments: Sequence[str]) -> list[Path]:
+    following = dict(pairwise(arguments))
+    folders = [text.partition("=")[2] or following.get(text, "") for text in arguments if text.startswith(CONFIG_DIR)]
     return [Path(folder) for folder in folders]
 
 
-def _of_choice(folders: Sequence[Path], text: str) -> Iterator[str]:
+def _choice_help(folders: Sequence[Path], text: str) -> Iterator[str]:
     """The settings of `encoder=bilstm_max` with their values and meaning."""
     group, _, choice = text.partition("=")
     path = next((path for f in folders if (path := f / group / f"{choice}.yaml").is_file()), None)
@@ -99,24 +99,24 @@ def _settings(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
     """A line for each setting of these groups, and of groups in them: its value, and the meaning that it declares."""
     from encoder_lab.settings.check import declared_by, declared_in
 
-    waiting = [("", settings, declared_by(program, settings))]
-    for above, node, own in waiting:
-        declared = own or {}
+    pending = [("", settings, declared_by(program, settings))]
+    for prefix, node, parameters in pending:
+        declared = parameters or {}
         for key, value in node.items():
             parameter = declared.get(key)
             if isinstance(value, dict) and parameter and key not in ("source", SUITES):
-                waiting.append((f"{above}{key}.", value, declared_in(value, parameter, key)))
-            elif str(value).startswith("${") or key in (*OF_HYDRA, SUITES):
+                pending.append((f"{prefix}{key}.", value, declared_in(value, parameter, key)))
+            elif str(value).startswith("${") or key in (*HYDRA_KEYS, SUITES):
                 continue
             elif (parameter and parameter.description) or not declared:  # a class that takes any has no meanings
-                setting = f"{above}{key}={_shown(value)}"
+                setting = f"{prefix}{key}={_text(value)}"
                 yield f"  {setting:<{WIDEST}} {parameter.description if parameter else ''}".rstrip()
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     """A default as it is written on the command line; nothing where there is none."""
     if isinstance(value, list | tuple):
-        return f"[{','.join(map(_shown, value))}]"
+        return f"[{','.join(map(_text, value))}]"
     if value == "???":
         return ""
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
@@ -124,16 +124,16 @@ def _shown(value: Any) -> str:
 
 def with_defaults(path: Path) -> dict[str, Any]:
     """The settings of a YAML file, merged over those of the files in its list of defaults."""
-    settings = at_its_place(path, path.parent.name)
+    settings = settings_of_file(path, path.parent.name)
     bases = [text.partition("@")[0] for text in settings.pop("defaults", ()) if isinstance(text, str)]
-    whole: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for base in [with_defaults(path.with_name(f"{name}.yaml")) for name in bases if name != "_self_"]:
-        whole |= base
-    return {**whole, **{k: {**whole.get(k, {}), **v} if isinstance(v, dict) else v for k, v in settings.items()}}
+        merged |= base
+    return {**merged, **{k: {**merged.get(k, {}), **v} if isinstance(v, dict) else v for k, v in settings.items()}}
 
 
 def evaluate_help(configs: Path) -> str:
-    settings = at_its_place(configs / "evaluate.yaml", "")
+    settings = settings_of_file(configs / "evaluate.yaml", "")
     groups = [_group(configs / name, GROUPS[name]) for name in ("suite", "probes", "corpus", "embeddings")]
     return "\n".join([EVALUATION, *_settings("evaluate", settings), "", *groups])
 
@@ -156,9 +156,9 @@ def _group(folder: Path, meaning: str) -> str:
 
 def _folded(names: Iterable[str]) -> Iterator[str]:
     """A line for each paper with the names of its experiments."""
-    for paper, inside in groupby(names, lambda name: name.rpartition("/")[0]):
-        known = [name.rpartition("/")[2] for name in inside]
-        yield "  " + textwrap.shorten(f"{paper}/ {len(known)}: {', '.join(known)}", WIDE, placeholder=" ...")
+    for paper, group in groupby(names, lambda name: name.rpartition("/")[0]):
+        runs = [name.rpartition("/")[2] for name in group]
+        yield "  " + textwrap.shorten(f"{paper}/ {len(runs)}: {', '.join(runs)}", WIDE, placeholder=" ...")
 
 
 def description(path: Path) -> str:

@@ -26,7 +26,7 @@ class _Any(type):
         return cls
 
 
-class Made(metaclass=_Any):
+class AnyClass(metaclass=_Any):
     """In an annotation: any class that a setting can be only by a `_target_`, as an encoder or a function."""
 
     def __class_getitem__(cls, _: Any) -> type:
@@ -74,14 +74,14 @@ class Parameter(NamedTuple):
     def description(self) -> str:
         """What it means, in one line."""
         metadata = reversed(getattr(self.hint, "__metadata__", ()))
-        texts = (more if isinstance(more, str) else getattr(more, "description", "") for more in metadata)
+        texts = (item if isinstance(item, str) else getattr(item, "description", "") for item in metadata)
         return next(filter(None, texts), "")
 
     @property
     def group(self) -> str | None:
         """The dataclass with its settings, where it is a group of them."""
         names = [node.id for node in ast.walk(self.annotation or ast.Tuple([])) if isinstance(node, ast.Name)]
-        return next((f"{place[0]}.{place[1].name}" for name in names if (place := _dataclass(self.module, name))), None)
+        return next((f"{entry[0]}.{entry[1].name}" for name in names if (entry := _dataclass(self.module, name))), None)
 
 
 class Definitions(NamedTuple):
@@ -94,8 +94,8 @@ class Definitions(NamedTuple):
 def parameters(target: str) -> Mapping[str, Parameter] | None:
     """The settings of a class, dataclass or function by name; None where it cannot be found, or takes any."""
     module, _, name = target.rpartition(".")
-    place = definition(module, name)
-    return _parameters(*place) if place else None
+    entry = definition(module, name)
+    return _parameters(*entry) if entry else None
 
 
 @cache
@@ -106,11 +106,11 @@ def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
         return None
     for part in node.body:
         if isinstance(part, ast.FunctionDef) and part.name in ("__init__", "__new__"):
-            own = _arguments(module, part.args)
-            return own and {name: parameter for name, parameter in own.items() if name != part.args.args[0].arg}
+            args = _arguments(module, part.args)
+            return args and {name: parameter for name, parameter in args.items() if name != part.args.args[0].arg}
     bases = [ast.unparse(base).partition("[")[0] for base in node.bases]
-    places = [place for base in bases if (place := definition(module, base))]
-    inherited = next((fields_of_base for place in places if (fields_of_base := _parameters(*place))), {})
+    definitions = [entry for base in bases if (entry := definition(module, base))]
+    inherited = next((fields_of_base for entry in definitions if (fields_of_base := _parameters(*entry))), {})
     annotated = [part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
     no_setting = "field("  # its default
     fields = [part for part in annotated if not ast.unparse(part).partition(" = ")[2].startswith(no_setting)]
@@ -122,16 +122,16 @@ def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
 def _arguments(module: str, signature: ast.arguments) -> Mapping[str, Parameter] | None:
     if signature.kwarg:
         return None
-    places = [*signature.posonlyargs, *signature.args]
-    defaults: list[ast.expr | None] = [None] * (len(places) - len(signature.defaults)) + [*signature.defaults]
-    both = zip([*places, *signature.kwonlyargs], [*defaults, *signature.kw_defaults], strict=True)
-    return {argument.arg: Parameter(module, argument.annotation, default) for argument, default in both}
+    positional = [*signature.posonlyargs, *signature.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(signature.defaults)) + [*signature.defaults]
+    pairs = zip([*positional, *signature.kwonlyargs], [*defaults, *signature.kw_defaults], strict=True)
+    return {argument.arg: Parameter(module, argument.annotation, default) for argument, default in pairs}
 
 
 def _dataclass(module: str, name: str) -> tuple[str, ast.ClassDef] | None:
     match definition(module, name):
-        case where, ast.ClassDef() as node if "dataclass" in "".join(map(ast.unparse, node.decorator_list)):
-            return where, node
+        case source, ast.ClassDef() as node if "dataclass" in "".join(map(ast.unparse, node.decorator_list)):
+            return source, node
     return None
 
 
@@ -142,11 +142,11 @@ def definition(module: str, name: str) -> tuple[str, ast.stmt] | None:
     first, _, rest = name.partition(".")
     if first not in top.imported:
         return (module, top.defined[name]) if name in top.defined else None
-    where, original = top.imported[first]
-    if not original and where.startswith(f"{first}."):  # `import torch.optim` gives the name torch
-        where = first
-    place, _, last = ".".join(filter(None, [where, original, rest])).rpartition(".")
-    return definition(place, last) if place else None
+    source, original = top.imported[first]
+    if not original and source.startswith(f"{first}."):  # `import torch.optim` gives the name torch
+        source = first
+    parent, _, last = ".".join(filter(None, [source, original, rest])).rpartition(".")
+    return definition(parent, last) if parent else None
 
 
 @cache
@@ -167,9 +167,9 @@ def definitions_in(path: Path, module: str) -> Definitions:
             names = [part for target in targets for part in getattr(target, "elts", [target])]
             defined |= {name.id: node for name in names if isinstance(name, ast.Name)}
         elif isinstance(node, ast.ImportFrom):
-            above = module.split(".")[: -node.level + (path.name == "__init__.py") or None]
-            where = ".".join([*above, *filter(None, [node.module])]) if node.level else str(node.module)
-            imported |= {alias.asname or alias.name: (where, alias.name) for alias in node.names}
+            parents = module.split(".")[: -node.level + (path.name == "__init__.py") or None]
+            source = ".".join([*parents, *filter(None, [node.module])]) if node.level else str(node.module)
+            imported |= {alias.asname or alias.name: (source, alias.name) for alias in node.names}
         elif isinstance(node, ast.Import):
             imported |= {alias.asname or alias.name.partition(".")[0]: (alias.name, "") for alias in node.names}
     return Definitions(defined, imported)
@@ -177,22 +177,22 @@ def definitions_in(path: Path, module: str) -> Definitions:
 
 def file_of(module: str) -> Path | None:
     """The Python file of a module, which is not imported."""
-    places = [Path(folder, *module.split(".")) for folder in sys.path]
-    files = (file for place in places for file in (place / "__init__.py", place.with_name(f"{place.name}.py")))
+    stems = [Path(folder, *module.split(".")) for folder in sys.path]
+    files = (file for stem in stems for file in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")))
     return next((file for file in files if file.is_file()), None)
 
 
 class _Names(dict[str, Any]):
-    """The names in an annotation: types of settings, values of the module, and Made for every other class."""
+    """The names in an annotation: types of settings, values of the module, and AnyClass for every other class."""
 
     def __init__(self, module: str) -> None:
         super().__init__(BASES | {name: getattr(typing, name) for name in TYPES} | {"Field": Field, "Path": Path})
         self.module = module
 
     def __missing__(self, name: str) -> Any:
-        place = definition(self.module, name)
-        value = getattr(place[1], "value", None) if place else None
-        return evaluated(place[0], value) if place and value is not None else Made
+        entry = definition(self.module, name)
+        value = getattr(entry[1], "value", None) if entry else None
+        return evaluated(entry[0], value) if entry and value is not None else AnyClass
 
 
 @cache

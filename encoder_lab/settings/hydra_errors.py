@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from encoder_lab.errors import in_one_line
-from encoder_lab.settings.known import at_its_place
+from encoder_lab.settings.known import settings_of_file
 from encoder_lab.settings.quoting import for_shell
 from encoder_lab.settings.run_settings import flat
 
@@ -27,18 +27,18 @@ def advised(error: Exception) -> str:
             return f"{override}: the shell leaves ~ as it is after a key with a dot; write {key}=$HOME{value[1:]}"
         if value[:1] in "[{":
             return f"{override}: not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"
-        each = "; for a run of each value add -m" if ambiguous else ""
-        return f"{override}: a value with signs in it is written in quotes: {for_shell(key, value)}{each}"
+        sweep = "; for a run of each value add -m" if ambiguous else ""
+        return f"{override}: a value with signs in it is written in quotes: {for_shell(key, value)}{sweep}"
     if override and not equals:
         return f"{override}: settings are written key=value; see --help"
     if (match := NOT_THERE.match(text)) and (choices := _choices_with(match[1])):
-        why = PUBLISHED_SPLITS if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
-        return f"{match[1]}: {why}; these have: {', '.join(choices)}"
+        hint = PUBLISHED_SPLITS if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
+        return f"{match[1]}: {hint}; these have: {', '.join(choices)}"
     return text
 
 
 def _choices_with(name: str) -> list[str]:
     """The choices with a setting, as probes=trees."""
     paths = sorted(CONFIGS.glob("*/*.yaml"))
-    having = (path for path in paths if name in dict(flat(at_its_place(path, path.parent.name))))
+    having = (path for path in paths if name in dict(flat(settings_of_file(path, path.parent.name))))
     return [f"{path.parent.name}={path.stem}" for path in having]

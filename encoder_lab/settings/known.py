@@ -15,11 +15,11 @@ NO_SOURCE = ("experiment", "study")  # groups that change settings and have none
 GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
 PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
 CLASS = "_target_"
-OF_HYDRA = (CLASS, "_partial_", "_recursive_", "_convert_", "_args_")
+HYDRA_KEYS = (CLASS, "_partial_", "_recursive_", "_convert_", "_args_")
 
 
-class Known(NamedTuple):
-    """The settings in our YAML files, each at its place, and their dotted names."""
+class YamlSettings(NamedTuple):
+    """The settings in our YAML files, below the names of their groups, and their dotted names."""
 
     files: Sequence[Mapping[str, Any]]
     names: frozenset[str]
@@ -28,7 +28,7 @@ class Known(NamedTuple):
 
 
 @cache
-def known_settings(configs: Path, program: str) -> Known:
+def known_settings(configs: Path, program: str) -> YamlSettings:
     """The settings of all choices of a program: train or evaluate."""
     groups = {path.name for path in configs.iterdir() if path.is_dir()}
     files, names, sections, values = [], set(groups), set[str](), set(groups)
@@ -36,15 +36,15 @@ def known_settings(configs: Path, program: str) -> Known:
         group = path.relative_to(configs).parts[0] if path.parent != configs else ""
         if group in NO_SOURCE:
             continue
-        files.append(at_its_place(path, group))
+        files.append(settings_of_file(path, group))
         for name, value in flat(files[-1]):
             names.add(name)
             (sections if isinstance(value, dict) else values).add(name)
     parts = {name.removesuffix(f".{CLASS}") for name in names if name.endswith(f".{CLASS}")}
-    return Known(files, frozenset(names), frozenset(parts), frozenset(sections - values))
+    return YamlSettings(files, frozenset(names), frozenset(parts), frozenset(sections - values))
 
 
-def at_its_place(path: Path, group: str) -> dict[str, Any]:
+def settings_of_file(path: Path, group: str) -> dict[str, Any]:
     """The settings of a YAML file below the name of its group, or where the file itself puts them."""
     text = path.read_text(encoding="utf-8")
     settings = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
@@ -54,18 +54,18 @@ def at_its_place(path: Path, group: str) -> dict[str, Any]:
     return {**defaults, group: settings}
 
 
-def no_such_setting(name: str, known: Iterable[str]) -> str:
+def no_such_setting(name: str, names: Iterable[str]) -> str:
     """The message for a setting that does not exist, with the closest one: the same last word, or a similar one."""
-    above, _, last = name.rpartition(".")
+    group, _, last = name.rpartition(".")
     words: dict[str, list[str]] = {}  # by the last word of a name
-    for other in sorted(known):
-        if (word := other.rpartition(".")[2]) not in OF_HYDRA:
-            words.setdefault(word, []).append(other)
-    next_to_it = [word for word, others in words.items() if f"{above}.{word}".lstrip(".") in others]
+    for candidate in sorted(names):
+        if (word := candidate.rpartition(".")[2]) not in HYDRA_KEYS:
+            words.setdefault(word, []).append(candidate)
+    siblings = [word for word, candidates in words.items() if f"{group}.{word}".lstrip(".") in candidates]
     ends = sorted((word for word in words if last.endswith(f"_{word}")), key=len)[-1:]
-    if not above and (longer := [word for word in words if word.endswith(f"_{last}")]):  # epochs: trainer.max_epochs
-        words[last] = [*words.get(last, []), *(other for word in longer for other in words[word])]
-    alike = ends or get_close_matches(last, next_to_it, 1) or get_close_matches(last, words, 1, 0.8)
-    if close := get_close_matches(name, words.get(last, words[alike[0]] if alike else []), 3, 0):
-        return f"nothing reads such a setting; did you mean {' or '.join(f'{other}=' for other in close)}?"
+    if not group and (longer := [word for word in words if word.endswith(f"_{last}")]):  # epochs: trainer.max_epochs
+        words[last] = [*words.get(last, []), *(candidate for word in longer for candidate in words[word])]
+    similar = ends or get_close_matches(last, siblings, 1) or get_close_matches(last, words, 1, 0.8)
+    if close := get_close_matches(name, words.get(last, words[similar[0]] if similar else []), 3, 0):
+        return f"nothing reads such a setting; did you mean {' or '.join(f'{candidate}=' for candidate in close)}?"
     return "nothing reads such a setting; see --help and the files in configs/"

@@ -54,6 +54,6 @@ def encoder_file(encoder: str) -> Path:
     """The settings of an untrained encoder. Raises InputError where there is none of this name."""
     path = ENCODERS / f"{encoder}.yaml"
     if not path.exists():
-        known = ", ".join(sorted(p.stem for p in ENCODERS.glob("*.yaml")))
-        raise InputError(f"model=untrained/{encoder}: no such encoder; there are {known}")
+        choices = ", ".join(sorted(p.stem for p in ENCODERS.glob("*.yaml")))
+        raise InputError(f"model=untrained/{encoder}: no such encoder; there are {choices}")
     return path

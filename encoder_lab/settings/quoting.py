@@ -25,8 +25,8 @@ def unquoted(text: str) -> str:
 
 def names(text: str) -> list[str]:
     """The names in `a,b` or `[a,b]`, each without its quotes."""
-    inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-    return [unquoted(part.strip()) for part in PART.findall(inside)]
+    content = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    return [unquoted(part.strip()) for part in PART.findall(content)]
 
 
 def for_shell(key: str, value: object) -> str:

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import ClassSettings, SuiteSettings, made
+from encoder_lab.settings.build import ClassSettings, SuiteSettings, frozen
 from encoder_lab.settings.types import (
-    MOST,
+    MAX_COUNT,
     MOST_ITEMS,
     AboveZero,
     Count,
@@ -43,7 +43,7 @@ MEASURES = "a list in brackets, as [accuracy,hard,selectivity,bits]; other codes
 Size = Annotated[ItemCount | None, Field(title=SIZE)]
 
 
-def several(setting: object) -> tuple[str, ...]:
+def names_of(setting: object) -> tuple[str, ...]:
     """The names in a setting that is one name or several."""
     return tuple(map(str, setting)) if isinstance(setting, list | tuple) else (str(setting),)
 
@@ -67,8 +67,8 @@ class Checkpoints:
 
     def __post_init__(self) -> None:
         if self.every_n_epochs and self.keep != "every":
-            which = "says which epochs are kept"
-            raise InputError(f"checkpoints.every_n_epochs= {which}; give checkpoints.keep=every with it")
+            rule = "says which epochs are kept"
+            raise InputError(f"checkpoints.every_n_epochs= {rule}; give checkpoints.keep=every with it")
 
     @property
     def every(self) -> int | None:
@@ -206,7 +206,7 @@ class Probes:
     @property
     def at_steps(self) -> Sequence[int]:
         """The optimiser steps of `steps`; of log those up to the largest count."""
-        return [1 << power for power in range(MOST.bit_length())] if self.steps == "log" else self.steps  # type: ignore[return-value]
+        return [1 << power for power in range(MAX_COUNT.bit_length())] if self.steps == "log" else self.steps  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class RunSettings:
     @property
     def loggers(self) -> tuple[str, ...]:
         """The names in `logger=`."""
-        return several(self.logger)
+        return names_of(self.logger)
 
 
 @dataclass(frozen=True)
@@ -324,7 +324,7 @@ class EvaluationSettings:
     @property
     def models(self) -> tuple[str, ...]:
         """The names in `model=`; none where it is not given."""
-        return several(self.model) if self.model else ()
+        return names_of(self.model) if self.model else ()
 
     @property
     def cache_folder(self) -> Path | None:
@@ -334,8 +334,8 @@ class EvaluationSettings:
     @property
     def measures(self) -> tuple[str, ...]:
         """Those of `probes.measures`, `control` and `mdl`."""
-        more = {"selectivity": self.control, "control": self.control, "bits": self.mdl}
-        return (*self.probes.measures, *(name for name, asked in more.items() if asked))
+        switches = {"selectivity": self.control, "control": self.control, "bits": self.mdl}
+        return (*self.probes.measures, *(name for name, asked in switches.items() if asked))
 
     @property
     def random_seed(self) -> int:
@@ -349,4 +349,4 @@ def evaluation_settings(written: Mapping[str, Any]) -> EvaluationSettings:
     if protocol := written["protocol"]:
         classifier = {**written["probes"]["classifier"], "protocol": protocol}
         written = {**written, "probes": {**written["probes"], "classifier": classifier}}
-    return made(EvaluationSettings, written)
+    return frozen(EvaluationSettings, written)

@@ -10,19 +10,19 @@ import yaml
 from encoder_lab.errors import InputError, in_one_line
 
 MOST_BYTES = 1 << 20
-HALF = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
+SURROGATE = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
 
 
 def runs_before(settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The runs that a run began from by `init=`, in order."""
-    before = settings.get("begun_from")
-    return [run for run in before if isinstance(run, Mapping)] if isinstance(before, Sequence) else []
+    runs = settings.get("begun_from")
+    return [run for run in runs if isinstance(run, Mapping)] if isinstance(runs, Sequence) else []
 
 
 def objective_of(settings: Mapping[str, Any]) -> str:
     """What the encoder of a run was trained for; after another run, both: "autoencoder → nli"."""
-    before = (str(run.get("objective")) for run in runs_before(settings))
-    return " → ".join([*before, str(settings.get("objective_name", "?"))])
+    earlier = (str(run.get("objective")) for run in runs_before(settings))
+    return " → ".join([*earlier, str(settings.get("objective_name", "?"))])
 
 
 def trained_in_bfloat16(settings: Mapping[str, Any]) -> bool:
@@ -51,8 +51,8 @@ def read_settings(path: Path) -> dict[str, Any]:
     except yaml.reader.ReaderError as error:
         raise _refused(path, data.decode("utf-8")[: error.position].encode(), f"not YAML ({error.reason})") from None
     except yaml.MarkedYAMLError as error:
-        before = b"\n" * (error.problem_mark.line if error.problem_mark else 0)
-        raise _refused(path, before, f"not YAML ({error.problem})") from None
+        preceding = b"\n" * (error.problem_mark.line if error.problem_mark else 0)
+        raise _refused(path, preceding, f"not YAML ({error.problem})") from None
     except Exception as error:  # numbers, dates and nested lists fail in many ways
         raise InputError(f"{path}: not the settings of a run ({in_one_line(error)})") from None
     if not isinstance(settings, dict):
@@ -70,8 +70,8 @@ class PlainLoader(yaml.SafeLoader):
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]
-        if wrong := [key for key in keys if not isinstance(key, str) or keys.count(key) > 1]:
-            raise ValueError(f"{str(wrong[0])[:40]!r} stands twice, or is no name")
+        if invalid := [key for key in keys if not isinstance(key, str) or keys.count(key) > 1]:
+            raise ValueError(f"{str(invalid[0])[:40]!r} stands twice, or is no name")
         return super().construct_mapping(node, deep=True)
 
 
@@ -96,19 +96,19 @@ class _Dumper(yaml.SafeDumper):
 
 def _check_plain(text: str, settings: Any) -> None:
     """Raises ValueError for what no run writes: values that would be computed, invalid characters."""
-    if HALF.search(text):
+    if SURROGATE.search(text):
         raise ValueError("half of a surrogate pair")
     for _, value in leaves(settings):
         if isinstance(value, str) and "${" in value:
             raise ValueError(f"{value[:40]!r} would be computed; write the value itself")
 
 
-def flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Every setting and every group of settings with its dotted name; groups come before what is in them."""
     for key, value in settings.items():
-        yield f"{above}{key}", value
+        yield f"{prefix}{key}", value
         if isinstance(value, dict):
-            yield from flat(value, f"{above}{key}.")
+            yield from flat(value, f"{prefix}{key}.")
 
 
 def leaves(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -120,6 +120,6 @@ def leaves(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, settings
 
 
-def _refused(path: Path, before: bytes, why: str) -> InputError:
-    line = before.count(b"\n") + 1
-    return InputError(f"{path}:{line}: {why}; fix the line, or copy the whole run folder again")
+def _refused(path: Path, preceding: bytes, reason: str) -> InputError:
+    line = preceding.count(b"\n") + 1
+    return InputError(f"{path}:{line}: {reason}; fix the line, or copy the whole run folder again")

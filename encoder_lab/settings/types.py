@@ -8,11 +8,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-MOST = 10**9  # of any count: more is a slip of the finger, and would run for ever
+MAX_COUNT = 10**9  # of any count: more is a slip of the finger, and would run for ever
 MOST_ITEMS = 10**6  # of a split of a probing task; published are 100,000, and more would be built for hours
 
-Count = Annotated[int, Field(ge=1, le=MOST)]
-ZeroOrMore = Annotated[int, Field(ge=0, le=MOST)]
+Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
+ZeroOrMore = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 Width = Annotated[int, Field(ge=1, le=65536)]
 Depth = Annotated[int, Field(ge=1, le=1000)]
 ItemCount = Annotated[int, Field(ge=1, le=MOST_ITEMS)]
@@ -37,17 +37,17 @@ SourceLanguage = Annotated[str, "what the encoder reads; decides how text is tok
 Tokenized = Annotated[bool, "true if the text is already tokenised, with spaces between tokens"]
 ProbeSplit = Annotated[bool, "false: what is for probing trains too, where the tasks are made of other text"]
 PartHeldOut = Annotated[
-    Annotated[int, Field(ge=5, le=MOST)],
+    Annotated[int, Field(ge=5, le=MAX_COUNT)],
     Field(title="5 or more", description="one document in so many is dev, one test, two are for probing"),
 ]
 PartHeldOutOrNull = Annotated[
-    Annotated[int, Field(ge=5, le=MOST)] | None,
+    Annotated[int, Field(ge=5, le=MAX_COUNT)] | None,
     Field(
         title="5 or more, or null",
         description="one document in so many is dev, one test, two are for probing; null: 20, below 500 KB 10",
     ),
 ]
 HeldOut = Annotated[
-    Annotated[int, Field(ge=3, le=MOST)],
+    Annotated[int, Field(ge=3, le=MAX_COUNT)],
     Field(title="3 or more", description="where no split is given: every n-th line is dev, the next one test"),
 ]

@@ -8,13 +8,13 @@ from typing import Any
 from encoder_lab.settings.config_help import with_defaults
 from encoder_lab.settings.known import CLASS, known_settings
 from encoder_lab.settings.model_setting import INITIAL, WORDS
-from encoder_lab.settings.run import several
+from encoder_lab.settings.run import names_of
 from encoder_lab.settings.run_settings import flat
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 OR_NOT = "or leave it out"
-OF_ALL_SUITES = "classifier|measures|source|every_n_epochs|steps"  # those of `probes.` that other suites read, too
-OF_WORDS = r"embeddings\.(?!source\b).*"
+SHARED_PROBES = "classifier|measures|source|every_n_epochs|steps"  # those of `probes.` that other suites read, too
+WORD_SETTINGS = r"embeddings\.(?!source\b).*"
 WORD_VECTORS = "datamodules.word_vectors.store.FromFile"
 
 Unread = Iterator[tuple[str, str]]  # names, as a pattern, and what would have an effect
@@ -24,10 +24,10 @@ def without_effect(program: str, settings: Mapping[str, Any], arguments: Sequenc
     """A line for each reason: the first setting of the command or of a user's file that has no effect for it."""
     written = _written(program, settings, arguments)
     lines = []
-    for pattern, remedy in (*_of_parts(settings), *_of_suites(settings), *_of_program(program, settings)):
+    for pattern, remedy in (*_in_parts(settings), *_in_suites(settings), *_in_program(program, settings)):
         if name := next((name for name in written if re.fullmatch(pattern, name)), None):
             lines.append(f"{name}={written.pop(name)}: {re.sub(pattern, remedy, name)}")
-            written = {other: value for other, value in written.items() if not re.fullmatch(pattern, other)}
+            written = {key: value for key, value in written.items() if not re.fullmatch(pattern, key)}
     return lines
 
 
@@ -50,7 +50,7 @@ def _written(program: str, settings: Mapping[str, Any], arguments: Sequence[str]
     }
 
 
-def _of_parts(settings: Mapping[str, Any]) -> Unread:
+def _in_parts(settings: Mapping[str, Any]) -> Unread:
     if "parts" not in settings:
         return
     chosen = settings["objective"].get("parts")
@@ -61,18 +61,18 @@ def _of_parts(settings: Mapping[str, Any]) -> Unread:
     yield r"parts\.\w+\.(?!objective\b|datamodule\b|corpus\b)(.*)", r"all parts share it; give \1="
     for name in settings["parts"]:
         if name not in chosen:
-            more = ",".join([*map(str, chosen), name])
-            yield rf"parts\.{name}\..*", f"{name} is not in objective.parts; give objective.parts=[{more}], {OR_NOT}"
+            parts = ",".join([*map(str, chosen), name])
+            yield rf"parts\.{name}\..*", f"{name} is not in objective.parts; give objective.parts=[{parts}], {OR_NOT}"
     if settings["datamodule"].get("parts") != chosen:
         yield r"datamodule\.parts", "the objective says which parts; give objective.parts="
 
 
-def _of_suites(settings: Mapping[str, Any]) -> Unread:
+def _in_suites(settings: Mapping[str, Any]) -> Unread:
     suites = settings.get("suites") or {}
     groups = [suite["settings"] for suite in suites.values()]
     if suites and "probes" not in groups:
-        more = ",".join(["probing", *suites])
-        yield rf"probes\.(?!{OF_ALL_SUITES}).*", f"only suite=probing reads it; give suite=[{more}], {OR_NOT}"
+        names = ",".join(["probing", *suites])
+        yield rf"probes\.(?!{SHARED_PROBES}).*", f"only suite=probing reads it; give suite=[{names}], {OR_NOT}"
     classifier = settings["probes"]["classifier"]
     if classifier.get("widths") == [0] and any(classifier["dropouts"]):
         yield r"probes\.classifier\.dropouts", f"widths=[0] has no hidden layer; give other widths, {OR_NOT}"
@@ -82,15 +82,15 @@ def _of_suites(settings: Mapping[str, Any]) -> Unread:
         yield r"coherence\.items", "the files of coherence.paths= have their own items; leave it out"
 
 
-def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
+def _in_program(program: str, settings: Mapping[str, Any]) -> Unread:
     from_text = settings["embeddings"]["source"].get(CLASS) != WORD_VECTORS
     if program == "evaluate":
-        names = several(settings["model"])
+        names = names_of(settings["model"])
         forms = {name.partition(":")[0] for name in names}
         if forms <= {*WORDS, "hf", "vectors", "call", "lm"} - {*INITIAL}:
-            yield OF_WORDS, f"no model here reads word vectors; give model=bov or a run, {OR_NOT}"
+            yield WORD_SETTINGS, f"no model here reads word vectors; give model=bov or a run, {OR_NOT}"
         elif from_text and not any(name in INITIAL or name.startswith("untrained/") for name in names):
-            yield OF_WORDS, f"a run has its own word vectors; give embeddings=file for more, {OR_NOT}"
+            yield WORD_SETTINGS, f"a run has its own word vectors; give embeddings=file for more, {OR_NOT}"
         yield r"embeddings\.freeze", "it is about training; leave it out"
         if "hf" not in forms:
             yield "layers|pooling|prompt", f"only a Hugging Face model has it; give model=hf:NAME_OR_PATH, {OR_NOT}"
@@ -101,25 +101,25 @@ def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
             yield r"probes\.classifier\.protocol", f"protocol={settings['protocol']} replaces it; leave one of them out"
         return
     if settings.get("init") and from_text:
-        more = f"give embeddings=file for more, {OR_NOT}"
-        yield r"embeddings\.(?!dim\b|freeze\b|source\.).*", f"the words of init= have vectors; {more}"
+        remedy = f"give embeddings=file for more, {OR_NOT}"
+        yield r"embeddings\.(?!dim\b|freeze\b|source\.).*", f"the words of init= have vectors; {remedy}"
     encoder = settings["encoder"]
     if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
         yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OR_NOT}"
     for name, part in {"": settings, **(settings.get("parts") or {})}.items():
-        above, objective = rf"parts\.{name}\." if name else "", part.get("objective") or {}
-        yield from _of_objective(above, objective)
+        prefix, objective = rf"parts\.{name}\." if name else "", part.get("objective") or {}
+        yield from _in_objective(prefix, objective)
         if encoder.get("attention") and not objective.get("attention", True):
             attends = "with encoder.attention=true the decoder attends"
-            yield rf"{above}objective\.attention", f"{attends}; choose another encoder=, {OR_NOT}"
+            yield rf"{prefix}objective\.attention", f"{attends}; choose another encoder=, {OR_NOT}"
 
 
-def _of_objective(above: str, objective: Mapping[str, Any]) -> Unread:
+def _in_objective(prefix: str, objective: Mapping[str, Any]) -> Unread:
     """What an objective leaves unread of its settings and of its data's."""
     if objective.get("head") == "linear" and objective.get("dropout"):
-        yield rf"{above}objective\.dropout", f"objective.head=linear has none; give objective.head=nonlinear, {OR_NOT}"
+        yield rf"{prefix}objective\.dropout", f"objective.head=linear has none; give objective.head=nonlinear, {OR_NOT}"
     for losses, names in (("nsp sdt", "bag_words"), ("nl", "levels"), ("spp", "(sentence|paragraph)_positions")):
         chosen = objective.get("losses")
         if isinstance(chosen, list) and not any(loss in chosen for loss in losses.split()):
-            wanted = losses.replace(" ", " or ")
-            yield rf"{above}datamodule\.{names}", f"the loss {wanted} reads it; add it to objective.losses, {OR_NOT}"
+            terms = losses.replace(" ", " or ")
+            yield (rf"{prefix}datamodule\.{names}", f"the loss {terms} reads it; add it to objective.losses, {OR_NOT}")

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FOLDER, TEXT, TRUTH, Command, Setting, one_of, run, several
+from encoder_lab.settings.command_line import FOLDER, TEXT, TRUTH, Command, Setting, list_of, one_of, run
 from encoder_lab.settings.config_help import description
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.files import atomic_write
@@ -33,9 +33,9 @@ COMMAND = Command(
     "python -m encoder_lab.studies.results",
     str(__doc__).strip(),
     [
-        Setting("studies", "which; by default all", several(TEXT)),
-        Setting("scales", "which of theirs", several(one_of(*SCALES)), SCALES[:3]),
-        Setting("settings", "of every run", several(TEXT), []),
+        Setting("studies", "which; by default all", list_of(TEXT)),
+        Setting("scales", "which of theirs", list_of(one_of(*SCALES)), SCALES[:3]),
+        Setting("settings", "of every run", list_of(TEXT), []),
         Setting("data", "the folder of the corpora", FOLDER, Path("data")),
         Setting("runs", "the folder of the runs", FOLDER, Path("runs/results")),
         Setting("out", "the folder of the pages", FOLDER, Path("docs/results/studies")),

@@ -20,7 +20,7 @@ from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.arguments import plain_value, refuse_other_settings
-from encoder_lab.settings.build import lacking, made
+from encoder_lab.settings.build import frozen, missing_settings
 from encoder_lab.settings.check import check, mistakes
 from encoder_lab.settings.command_line import one_line_errors
 from encoder_lab.settings.quoting import for_shell, names
@@ -75,7 +75,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
     overrides = [text.lstrip("+") for text in overrides if not text.startswith("allow=")]
     refuse_other_settings(overrides, *allowed)
     written: Any = read_config(run)
-    if missing := lacking(RunSettings, written):
+    if missing := missing_settings(RunSettings, written):
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")
     for key, _, text in (text.partition("=") for text in overrides):
         try:
@@ -95,7 +95,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
     check("train", written, added)
     if line := other_threads(written):
         say(line)
-    return made(RunSettings, written)
+    return frozen(RunSettings, written)
 
 
 def record_locations(run: Path, settings: Mapping[str, Any]) -> None:

@@ -24,10 +24,10 @@ from encoder_lab.settings.command_line import (
     Command,
     Setting,
     asks_for_help,
+    list_of,
     one_line_errors,
     one_of,
     run,
-    several,
 )
 from tests.conftest import ROOT
 
@@ -41,7 +41,7 @@ COMMAND = Command(
         Setting("with_salt", "salted", TRUTH, False),
         Setting("seeds", "on top", NAMES),
         Setting("weights", "of each loaf", COUNTS, [500, 750]),
-        Setting("shapes", "of each loaf", several(one_of("long", "round"))),
+        Setting("shapes", "of each loaf", list_of(one_of("long", "round"))),
     ],
     "FLOUR...",
     "bags of flour",

@@ -30,8 +30,8 @@ PATH_TEXT = st.text(LETTERS, min_size=1, max_size=12).filter(lambda text: "${" n
 @example("a\\'b")
 def test_hydra_our_commands_and_the_shell_read_a_quoted_value_alike(text: str) -> None:
     (override,) = PARSER.parse_overrides([f"key={quoted(text)}"])
-    assert override.value() == unquoted(quoted(text)) == TEXT.read(quoted(text)) == text
-    assert PATHS.read(f"[{quoted(text)},b]") == [Path(text), Path("b")]
+    assert override.value() == unquoted(quoted(text)) == TEXT.parse(quoted(text)) == text
+    assert PATHS.parse(f"[{quoted(text)},b]") == [Path(text), Path("b")]
     printed = subprocess.run(["sh", "-c", f"printf %s {for_shell('key', text)}"], capture_output=True, text=True).stdout
     assert printed == f"key={quoted(text)}"
 

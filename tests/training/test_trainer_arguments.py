@@ -15,7 +15,7 @@ from pytorch_lightning.utilities import rank_zero_only
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import RANKS
-from encoder_lab.settings.build import made
+from encoder_lab.settings.build import frozen
 from encoder_lab.settings.check import check
 from encoder_lab.settings.run import RunSettings, Trainer
 from encoder_lab.storage.locks import wait_for
@@ -54,7 +54,7 @@ def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
 
         def run() -> None:
             check("train", plain(config))
-            settings = made(RunSettings, plain(config))
+            settings = frozen(RunSettings, plain(config))
             begin(settings, tmp_path / "run", sweep=False)
             train(settings, tmp_path / "run")
 

@@ -434,7 +434,7 @@ def test_wrong_arguments_are_one_line(arguments: list[str], said: str, capsys: p
 def test_help_names_every_phenomenon(capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["--help"]) == 0
     printed = capsys.readouterr().out
-    assert all(f"\n  {name} " in printed for name in COMMAND.settings[0].type.shown.split("|"))
+    assert all(f"\n  {name} " in printed for name in COMMAND.settings[0].type.metavar.split("|"))
 
 
 def test_twins_are_drawn_together(tmp_path: Path) -> None:
