@@ -87,18 +87,22 @@ def common_classes(name: str, tasks: "Tasks") -> dict[str, list[str]]:
 
 
 def cut(task: "Classification", labels: Sequence[str], counts: Sequence[int]) -> "Classification":
-    """The first sentences of each of some classes, in the order of the task; `counts`: in train, dev and test."""
+    """The first sentences of each of some classes, in the order of the task; `counts`: in train, dev and test.
+
+    Those of TreeDepth are in order of length: of them some of each length, as many in every class.
+    """
     from probes.probing.build.pool import Sizes
     from probes.probing.build.sampling import assemble
 
     parts = []
     for part, count in zip(task.parts, counts, strict=True):
-        held: dict[str, list[str]] = {label: [] for label in labels}
-        for sentence, gold in zip(part.sentences, part.gold, strict=True):
-            label = task.classes[gold]
-            if label in held and len(held[label]) < count:
-                held[label].append(sentence)
-        parts.append(held)
+        rows = list(zip(part.sentences, part.gold.tolist(), strict=True))
+        chosen = {}
+        for label in labels:
+            held = [sentence for sentence, gold in rows if task.classes[gold] == label]
+            step = len(held) / count if task.name == "TreeDepth" else 1
+            chosen[label] = [held[int(at * step)] for at in range(min(count, len(held)))]
+        parts.append(chosen)
     return assemble(task.name, parts, Sizes(*(count * len(labels) for count in counts))).task
 
 

@@ -32,6 +32,13 @@ def test_classes_are_those_that_all_have_and_sizes_those_of_the_smallest() -> No
         assert list(equal_task.classes) == ["Past", "Pres"]
         assert [np.bincount(part.gold).tolist() for part in equal_task.parts] == [[30, 30], [7, 7], [8, 8]]
     assert made["en"].train.sentences[:3] == ["Past 0 0", "Pres 0 0", "Past 0 1"]
+    assert made["en"].train.sentences[-1] == "Pres 0 29"
+
+
+def test_trees_of_each_depth_keep_their_lengths() -> None:
+    many, few = (task("TreeDepth", dict.fromkeys("56", counts)) for counts in ((60, 5, 9), (20, 5, 9)))
+    made, _ = equal("TreeDepth", {"en": many, "hu": few}, {"en": [], "hu": []})
+    assert made["en"].train.sentences == [f"{depth} 0 {n}" for n in range(0, 60, 3) for depth in "56"]
 
 
 def test_a_language_with_other_classes_is_left_out() -> None:
