@@ -72,14 +72,14 @@ class FromCorpus:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         request, corpus = Request(context, names, built_sizes(sizes), self.own), context.corpus
-        enough = TREES_PER_SENTENCE * sum(request.sizes)
+        limit = TREES_PER_SENTENCE * sum(request.sizes)
         with suppress(NoSuchView):
-            trees = itertools.islice(corpus.trees("probe"), enough)
+            trees = itertools.islice(corpus.trees("probe"), limit)
             return request.of_trees(made_of(corpus), numbered(trees), self.tags)
         with suppress(NoSuchView):
-            analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), enough))
+            analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), limit))
             return request.of_dependencies(made_of(corpus), analyses)
-        return request.of_text(made_of(corpus), itertools.islice(held_out_text(corpus), enough))
+        return request.of_text(made_of(corpus), itertools.islice(held_out_text(corpus), limit))
 
 
 class FromTrees:
@@ -99,9 +99,9 @@ class FromTrees:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         request = Request(context, names, built_sizes(sizes), self.own)
-        read = [*contents_of(_files(self.paths, tree_files)), self.on_bad_tree]
+        inputs = [*contents_of(_files(self.paths, tree_files)), self.on_bad_tree]
         trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
-        return request.of_trees(read, trees, self.tags)
+        return request.of_trees(inputs, trees, self.tags)
 
 
 class FromTreebank:
@@ -127,8 +127,8 @@ class FromTreebank:
         files, test = _files(self.paths, conllu_files), _files(self.test_paths, conllu_files)
         portions = Progress(portions_of(files, test), "probing tasks", unit=" portions")
         analyses = analyse_treebank(portions, request.sizes if test else None)
-        read = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
-        return request.of_dependencies(read, analyses)
+        inputs = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
+        return request.of_dependencies(inputs, analyses)
 
 
 class FromText:
@@ -221,7 +221,7 @@ def built_sizes(sizes: RequestedSizes) -> Sizes:
     if train is None:
         raise InputError("probes.train_size=null: give a number of sentences; only published files have their own")
     usual = Sizes(*(max(1, min(size, train * size // USUAL.train)) for size in USUAL))
-    return Sizes(train, *(size or most for size, most in zip(sizes[1:], usual[1:], strict=True)))
+    return Sizes(train, *(size or usual_size for size, usual_size in zip(sizes[1:], usual[1:], strict=True)))
 
 
 def held_out_text(corpus: Corpus) -> Iterator[str]:
@@ -235,11 +235,11 @@ def _lines(files: Sequence[Path], language: str | None) -> Iterator[str]:
     return parallel_map(partial(tokenize, language=language), lines) if language else lines
 
 
-def _files(paths: Sequence[Path], inside: Callable[[Path], list[Path]]) -> list[Path]:
+def _files(paths: Sequence[Path], files_in: Callable[[Path], list[Path]]) -> list[Path]:
     """The files of the user's files and folders. Raises InputError if one is missing."""
     if missing := [path for path in paths if not path.exists()]:
         raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
-    return [file for path in paths for file in inside(path)]
+    return [file for path in paths for file in files_in(path)]
 
 
 def _arguments(builder: TaskBuilder) -> str:
@@ -255,67 +255,67 @@ class Request(NamedTuple):
     sizes: Sizes
     own: Mapping[str, TaskBuilder]
 
-    def of_trees(self, read: Sequence[object], trees: Iterator[Bracketed], tags: TagSet) -> list[Classification]:
+    def of_trees(self, inputs: Sequence[object], trees: Iterator[Bracketed], tags: TagSet) -> list[Classification]:
         """Tasks from Penn-style trees. Raises InputError if one of them cannot be built."""
-        seen, builders = Progress(trees, "probing tasks", unit=" trees"), TASKS | MORE_TASKS | dict(self.own)
-        build = partial(build_tasks, seen, self.sizes, seed=self.context.seed, tags=tags, builders=builders)
-        return self._cached(read, tags.name, builders, [*supported_tasks(tags), *self.own], build)
+        progress, builders = Progress(trees, "probing tasks", unit=" trees"), TASKS | MORE_TASKS | dict(self.own)
+        build = partial(build_tasks, progress, self.sizes, seed=self.context.seed, tags=tags, builders=builders)
+        return self._cached(inputs, tags.name, builders, [*supported_tasks(tags), *self.own], build)
 
-    def of_dependencies(self, read: Sequence[object], analyses: Iterator[Analysis]) -> list[Classification]:
+    def of_dependencies(self, inputs: Sequence[object], analyses: Iterator[Analysis]) -> list[Classification]:
         """Tasks from dependency trees that can be built; says why others cannot."""
         builders = UD_TASKS | dict(self.own)
         build = partial(build_universal, analyses, self.sizes, seed=self.context.seed, builders=builders)
-        return self._cached(read, "ud", builders, builders, build)
+        return self._cached(inputs, "ud", builders, builders, build)
 
-    def of_text(self, read: Sequence[object], text: Iterator[str]) -> list[Classification]:
+    def of_text(self, inputs: Sequence[object], text: Iterator[str]) -> list[Classification]:
         """Tasks from sentences that can be built; says why others cannot."""
-        seen, builders = Progress(text, "probing tasks", unit=" sentences"), TEXT_TASKS | dict(self.own)
-        build = partial(build_plain, seen, self.sizes, seed=self.context.seed, builders=builders)
-        return self._cached(read, "text", builders, builders, build)
+        progress, builders = Progress(text, "probing tasks", unit=" sentences"), TEXT_TASKS | dict(self.own)
+        build = partial(build_plain, progress, self.sizes, seed=self.context.seed, builders=builders)
+        return self._cached(inputs, "text", builders, builders, build)
 
     def _cached(
         self,
-        read: Sequence[object],
+        inputs: Sequence[object],
         form: str,
         builders: Mapping[str, TaskBuilder],
-        every: Iterable[str],
+        all_names: Iterable[str],
         build: Callable[[list[str]], BuiltTasks],
     ) -> list[Classification]:
         """Tasks from the files of an earlier build by the same code, or built now and written in the published format.
 
-        `every`: the tasks that are built where all are asked for. Says of each task that cannot be built why. Raises
-        InputError if that is all of them.
+        `all_names`: the tasks that are built where all are requested. Says of each task that cannot be built why.
+        Raises InputError if that is all of them.
         """
-        names = list(every) if list(self.names) == [ALL] else list(self.names)
+        names = list(all_names) if list(self.names) == [ALL] else list(self.names)
         refuse_unknown_tasks(names, builders)
-        folder = self.context.cache / f"probing-{key_of(code_of(Request), read, self.sizes, self.context.seed, form)}"
+        folder = self.context.cache / f"probing-{key_of(code_of(Request), inputs, self.sizes, self.context.seed, form)}"
         keys = {name: key_of(code_of(builders[name]), _arguments(builders[name])) for name in names}
         files = {name: folder / f"{name}-{key}.txt" for name, key in keys.items()}
-        whys = {name: file.with_suffix(".why") for name, file in files.items()}
+        reasons = {name: file.with_suffix(".why") for name, file in files.items()}
 
         def unknown() -> list[str]:
-            return [name for name in names if not files[name].exists() and not whys[name].exists()]
+            return [name for name in names if not files[name].exists() and not reasons[name].exists()]
 
         def write() -> None:
             from probes.probing.build.report import section  # draws, too
 
             built = build(unknown())
-            for name, why in built.lacking.items():
-                with atomic_write(whys[name]) as file:
-                    file.write(why)
+            for name, reason in built.failures.items():
+                with atomic_write(reasons[name]) as file:
+                    file.write(reason)
             for name, draft in built.drafts.items():
                 with atomic_write(folder / f"{name}.md") as file:
                     file.write(section(draft))
                 write_task(draft.task, files[name])
 
         make_once(folder, lambda: not unknown(), write)
-        lacking = {name: whys[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
-        if lacking and len(lacking) == len(names):
-            wrong = f"none of the tasks can be built; {names[0]}: {lacking[names[0]]}"
-            raise InputError(f"{wrong}; or leave all of them out: probes=none")
-        for name, why in lacking.items():
-            print(f"{name} cannot be built: {why}", file=sys.stderr)
-        tasks = [read_task(name, files[name]) for name in names if name not in lacking]
+        failures = {name: reasons[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
+        if failures and len(failures) == len(names):
+            message = f"none of the tasks can be built; {names[0]}: {failures[names[0]]}"
+            raise InputError(f"{message}; or leave all of them out: probes=none")
+        for name, reason in failures.items():
+            print(f"{name} cannot be built: {reason}", file=sys.stderr)
+        tasks = [read_task(name, files[name]) for name in names if name not in failures]
         for task in tasks:
             for size in shrunk(task, self.sizes):
                 print(f"{task.name} has {size}: the text that is read gives no more", file=sys.stderr)

@@ -65,8 +65,8 @@ def equal(name: str, tasks: "Tasks", ids: Ids) -> tuple[dict[str, "Classificatio
     ]
     if counts[0] < FEWEST or not all(counts[: 2 if parallel else 3]):
         raise InputError(f"a class has {'/'.join(map(str, counts))} sentences; it needs {FEWEST} to train")
-    made = {language: cut(tasks[language], labels, counts) for language, labels in labels_by_language.items()}
-    return same_tests(made, tasks, ids) if parallel else (made, [])
+    cut_tasks = {language: cut(tasks[language], labels, counts) for language, labels in labels_by_language.items()}
+    return same_tests(cut_tasks, tasks, ids) if parallel else (cut_tasks, [])
 
 
 def common_classes(name: str, tasks: "Tasks") -> dict[str, list[str]]:
@@ -126,15 +126,15 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
             print(f"{name}: left out, only {next(iter(tasks))} has it", file=sys.stderr)
             continue
         try:
-            made, shared = equal(name, tasks, ids[name])
+            cut_tasks, shared = equal(name, tasks, ids[name])
         except InputError as error:
             print(f"{name}: left out, {error}", file=sys.stderr)
             continue
-        for language, task in made.items():
+        for language, task in cut_tasks.items():
             write_task(task, out / language / f"{name}.txt", shared)
-        example = next(iter(made.values()))
+        example = next(iter(cut_tasks.values()))
         sizes = " | ".join(str(len(part.sentences)) for part in example.parts)
-        lines.append(f"| {name} | {len(example.classes)} | {sizes} | {majority(made)} | {', '.join(made)} |")
+        lines.append(f"| {name} | {len(example.classes)} | {sizes} | {majority(cut_tasks)} | {', '.join(cut_tasks)} |")
     if len(lines) == 2:
         raise InputError(f"{folders[0]}: no task that another of the folders has too")
     return lines

@@ -40,7 +40,7 @@ COMMAND = Command(
 )
 ORIGINAL = "O"
 YES, NO = ("yes", "y", "1", "ok", "acceptable"), ("no", "n", "0", "odd", "anomalous")
-FEWEST, RIGHT = 10, 0.9  # controls that a person must have judged, and the share that must be right
+FEWEST, LEAST_CORRECT = 10, 0.9  # controls that a person must have judged, and the share that must be right
 PRETESTS = ("pretest_a.csv", "pretest_b.csv")
 COLUMNS = ("number", "sentence", "acceptable")
 
@@ -60,11 +60,11 @@ class Judged(NamedTuple):
     acceptable: float  # share of the sentences that the majority accepts, in percent
 
     def __str__(self) -> str:
-        left = f"; left out: {', '.join(self.refused)}" if self.refused else ""
+        suffix = f"; left out: {', '.join(self.refused)}" if self.refused else ""
         return (
             f"{self.accuracy:.1f} [{self.low:.1f}, {self.high:.1f}] over {self.sentences:,} sentences with "
             f"{self.judgments:,} judgments of {self.people} people; agreement {self.agreement:.1f}%, Krippendorff's "
-            f"alpha {self.alpha:.2f}; accepted {self.acceptable:.1f}%{left}"
+            f"alpha {self.alpha:.2f}; accepted {self.acceptable:.1f}%{suffix}"
         )
 
 
@@ -111,8 +111,8 @@ def sentences_to_judge(path: Path) -> dict[str, bool]:
 def sheets_of(items: Sequence[str], controls: Sequence[str], size: int, count: int, seed: int) -> list[list[str]]:
     """Each item on one sheet, with `count` controls among every `size` sentences, in random order."""
     if not FEWEST <= count < size or len(controls) < count:
-        most = f"fewer than sheet={size}, and at most the {len(controls)} sentences on which both pretests agree"
-        raise InputError(f"controls={count}: give {FEWEST} or more, {most}")
+        limits = f"fewer than sheet={size}, and at most the {len(controls)} sentences on which both pretests agree"
+        raise InputError(f"controls={count}: give {FEWEST} or more, {limits}")
     random, sheets = Random(seed), []
     for first in range(0, len(items), size - count):
         sheet = [*items[first : first + size - count], *random.sample(controls, count)]
@@ -133,21 +133,21 @@ def judged(
     by_sentence: dict[str, list[bool]] = defaultdict(list)
     refused = []
     for name, answers in people.items():
-        right = [answer == controls[sentence] for sentence, answer in answers.items() if sentence in controls]
-        if len(right) < FEWEST or sum(right) < RIGHT * len(right):
+        matches = [answer == controls[sentence] for sentence, answer in answers.items() if sentence in controls]
+        if len(matches) < FEWEST or sum(matches) < LEAST_CORRECT * len(matches):
             refused.append(name)
             continue
         for sentence in answers.keys() & intact.keys():
             by_sentence[sentence].append(answers[sentence])
     if not by_sentence:
-        raise InputError(f"no judgment is left: nobody has {FEWEST} controls with {RIGHT:.0%} of them right")
+        raise InputError(f"no judgment is left: nobody has {FEWEST} controls with {LEAST_CORRECT:.0%} of them right")
     shares = {sentence: sum(accepts) / len(accepts) for sentence, accepts in by_sentence.items()}
     accepted = {sentence: 0.5 if share == 0.5 else float(share > 0.5) for sentence, share in shares.items()}
-    right_ones = sum(yes if intact[sentence] else 1 - yes for sentence, yes in accepted.items())
-    low, high = wilson(round(right_ones), len(accepted))
+    correct = sum(yes if intact[sentence] else 1 - yes for sentence, yes in accepted.items())
+    low, high = wilson(round(correct), len(accepted))
     pairs = [first == second for accepts in by_sentence.values() for first, second in combinations(accepts, 2)]
     return Judged(
-        100 * right_ones / len(accepted),
+        100 * correct / len(accepted),
         low,
         high,
         len(accepted),
@@ -211,9 +211,9 @@ def write_row(out: Path, task: Path, result: Judged) -> None:
     names = {file: name for name, file in FILES.items()}
     with atomic_write(out / "config.yaml") as file:
         file.write("encoder_name: baseline\nobjective_name: Hum. Eval.\nmodel: human\nseed: 1\n")
-    more = {"judgments": result.judgments, "people": result.people, "alpha": round(result.alpha, 3)}
+    details = {"judgments": result.judgments, "people": result.people, "alpha": round(result.alpha, 3)}
     score = (result.accuracy, result.low, result.high)
-    row = ProbeRow(0, 0, "probing", names.get(task.name, task.stem), "majority", score[0], *score, more, 1, 0.0)
+    row = ProbeRow(0, 0, "probing", names.get(task.name, task.stem), "majority", score[0], *score, details, 1, 0.0)
     write_rows(out / "probes.csv", [row])
 
 

@@ -14,29 +14,29 @@ FEWEST = 40  # test sentences that all languages have
 
 
 def same_tests(
-    made: Tasks, tasks: Tasks, ids: Mapping[str, Sequence[str]]
+    cut_tasks: Tasks, tasks: Tasks, ids: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, Classification], list[str]]:
-    """The tasks of `made` with the test sentences of `tasks` that are in all of them, in one order; and their names.
+    """`cut_tasks` with the test sentences of `tasks` that are in all languages, in one order; and their names.
 
-    `ids`: the names of the test sentences of `tasks`. A sentence counts if it has one of the classes of `made`, which
-    may differ between languages. Raises InputError where too few are left.
+    `ids`: the names of the test sentences of `tasks`. A sentence counts if it has one of the classes of `cut_tasks`,
+    which may differ between languages. Raises InputError where too few are left.
     """
-    places: dict[str, dict[str, int]] = {}
-    for language, task in made.items():
+    positions: dict[str, dict[str, int]] = {}
+    for language, task in cut_tasks.items():
         old = tasks[language]
         labels = [old.classes[gold] for gold in old.test.gold]
         named = enumerate(zip(ids[language], labels, strict=True))
-        places[language] = {name: at for at, (name, label) in named if name and label in task.classes}
-    shared = sorted(set.intersection(*map(set, places.values())))
+        positions[language] = {name: index for index, (name, label) in named if name and label in task.classes}
+    shared = sorted(set.intersection(*map(set, positions.values())))
     if len(shared) < FEWEST:
-        raise InputError(f"{len(shared)} test sentences are in all of {', '.join(made)}; it needs {FEWEST}")
+        raise InputError(f"{len(shared)} test sentences are in all of {', '.join(cut_tasks)}; it needs {FEWEST}")
     parallel = {}
-    for language, task in made.items():
-        old, at = tasks[language], [places[language][name] for name in shared]
-        gold = np.array([task.classes.index(old.classes[old.test.gold[place]]) for place in at], dtype=np.int64)
+    for language, task in cut_tasks.items():
+        old, indices = tasks[language], [positions[language][name] for name in shared]
+        gold = np.array([task.classes.index(old.classes[old.test.gold[index]]) for index in indices], dtype=np.int64)
         if len(np.unique(gold)) < 2:
             raise InputError(f"the {len(shared)} test sentences that are in all languages have one class in {language}")
-        parallel[language] = replace(task, test=single([old.test.sentences[place] for place in at], gold))
+        parallel[language] = replace(task, test=single([old.test.sentences[index] for index in indices], gold))
     return parallel, shared
 
 

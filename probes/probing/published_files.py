@@ -193,8 +193,8 @@ def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskR
 
 def _is_quoted(text: str) -> bool:
     """Whether a text with quotation marks is between two more, and its own are doubled."""
-    inside = text[1:-1]
-    return text[0] == text[-1] == '"' and '""' in inside and '"' not in inside.replace('""', "")
+    content = text[1:-1]
+    return text[0] == text[-1] == '"' and '""' in content and '"' not in content.replace('""', "")
 
 
 def write_task(task: Classification, path: Path, ids: Sequence[str] = ()) -> None:

@@ -24,16 +24,16 @@ def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]
     requested = settings["tasks"]
     names = [TOOLKIT.get(name, name) for name in ([requested] if isinstance(requested, str) else requested)]
     chosen = settings["source"].tasks(context, list(dict.fromkeys(names)), sizes)
-    own = own_files(settings.get("more", ()), "probes.more")
-    refuse_taken(own, [task.name for task in chosen], "probes.more")
-    chosen = [*chosen, *(read_own_task(name, path) for name, path in own.items())]
+    own_paths = own_files(settings.get("more", ()), "probes.more")
+    refuse_taken(own_paths, [task.name for task in chosen], "probes.more")
+    chosen = [*chosen, *(read_own_task(name, path) for name, path in own_paths.items())]
     return with_classifiers(chosen, context.grid, context.seed)
 
 
-def refuse_taken(own: Mapping[str, Path], taken: Sequence[str], key: str) -> None:
+def refuse_taken(own_paths: Mapping[str, Path], taken: Sequence[str], key: str) -> None:
     """Raises InputError if a task of the user's own has the name of another one."""
-    if twice := [name for name in own if name in taken]:
-        raise InputError(f"{key}: {own[twice[0]]} makes a second task {twice[0]}; rename the file")
+    if twice := [name for name in own_paths if name in taken]:
+        raise InputError(f"{key}: {own_paths[twice[0]]} makes a second task {twice[0]}; rename the file")
 
 
 def rated_odd(predicted: np.ndarray, _: Items) -> dict[str, float]:

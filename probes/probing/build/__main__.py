@@ -84,17 +84,17 @@ def build(options: SimpleNamespace) -> list[str]:
         write_task(task, options.out / FILES.get(task.name, f"{task.name}.txt"), ids)
     files = [path.name for path in (*getattr(options, sources[0]), *(options.ud_test or ()))]
     write_report(built, sizes, files, options.out)
-    return [why if f" {name}:" in why else f"{name}: {why}" for name, why in built.lacking.items()]
+    return [reason if f" {name}:" in reason else f"{name}: {reason}" for name, reason in built.failures.items()]
 
 
 def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:
     """Raises InputError unless the names of the test sentences of a task are different."""
-    why = "by which whole_test=true finds a sentence in other languages"
+    purpose = "by which whole_test=true finds a sentence in other languages"
     for names in ids.values():
         if not all(names):
-            raise InputError(f"ud_test=: a sentence has no # sent_id, {why}")
+            raise InputError(f"ud_test=: a sentence has no # sent_id, {purpose}")
         if twice := [name for name, count in Counter(names).items() if count > 1]:
-            raise InputError(f"ud_test=: two sentences have the # sent_id {twice[0]!r}, {why}")
+            raise InputError(f"ud_test=: two sentences have the # sent_id {twice[0]!r}, {purpose}")
 
 
 def _built(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltTasks":
@@ -117,8 +117,8 @@ def _built(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltTasks":
         files, tests = ([f for path in group for f in conllu_files(path)] for group in (paths, options.ud_test or ()))
         portions = Progress(portions_of(files, tests), "reading trees", unit=" portions")
         analyses = analyse_treebank(portions, sizes if tests else None)
-        whole = bool(options.whole_test)
-        return build_universal(analyses, sizes, options.tasks or list(UD_TASKS), options.seed, whole_test=whole)
+        whole_test = bool(options.whole_test)
+        return build_universal(analyses, sizes, options.tasks or list(UD_TASKS), options.seed, whole_test=whole_test)
     lines = (line for path in paths for file in text_files(path, (".txt",)) for _, line in read_lines(file))
     names = options.tasks or list(TEXT_TASKS)
     return build_plain(Progress(lines, "reading text", unit=" lines"), sizes, names, options.seed)
@@ -126,9 +126,9 @@ def _built(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltTasks":
 
 def work(options: SimpleNamespace) -> int:
     """Build; the exit status is that of a mistake where a task could not be built."""
-    lacking = build(options)
+    failures = build(options)
     print(f"{options.out / 'report.md'} says what was built")
-    return max([fail(what) for what in lacking], default=0)
+    return max([fail(failure) for failure in failures], default=0)
 
 
 command = partial(run, COMMAND, work=work)

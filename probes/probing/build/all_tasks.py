@@ -53,7 +53,7 @@ class BuiltTasks(NamedTuple):
 
     drafts: dict[str, TaskDraft]  # by name
     shape: np.ndarray  # (length, depth) sentences of the corpus
-    lacking: dict[str, str]  # tasks that could not be built, and why
+    failures: dict[str, str]  # tasks that could not be built, and why
     ids: dict[str, list[str]]  # task, the names of its test sentences in their treebank; "" without one
 
     @property
@@ -75,8 +75,8 @@ def supported_tasks(tags: TagSet, builders: Mapping[str, TaskBuilder] = TASKS) -
     """The tasks that can be built from the labels of a tag set; all of the user's own."""
     marked = {"Tense": tags.tenses, "SubjNum": tags.numbers, "ObjNum": tags.numbers}
     without = [name for name, labels in marked.items() if not labels] + ([] if tags.questions else list(MORE_TASKS))
-    ours = TASKS | MORE_TASKS
-    return [name for name, build in builders.items() if name not in without or build is not ours[name]]
+    built_in = TASKS | MORE_TASKS
+    return [name for name, build in builders.items() if name not in without or build is not built_in[name]]
 
 
 def build_tasks(
@@ -91,12 +91,12 @@ def build_tasks(
     """Build the named tasks. A task does not depend on which other tasks are built.
 
     With too few trees a task is smaller, and its notes say so. Raises InputError if a task cannot be built at all;
-    with `partly` such tasks are listed in `lacking` instead.
+    with `partly` such tasks are listed in `failures` instead.
     """
     refuse_unknown_tasks(names, builders)
     if unsupported := [name for name in names if name not in supported_tasks(tags, builders)]:
-        these = ", ".join(unsupported)
-        raise InputError(f"the labels of {tags.name} do not support {these}: leave them out of probes.tasks=[...]")
+        listed = ", ".join(unsupported)
+        raise InputError(f"the labels of {tags.name} do not support {listed}: leave them out of probes.tasks=[...]")
     return draw_tasks(gather(analyse_all(trees, tags), sizes, seed, tags), builders, sizes, names, partly)
 
 
@@ -104,15 +104,15 @@ def draw_tasks(
     pool: Pool, builders: Mapping[str, TaskBuilder], sizes: Sizes, names: Sequence[str], partly: bool
 ) -> BuiltTasks:
     """The named tasks, from a pool that is ready. `partly`: as for `build_tasks`."""
-    drafts, lacking = {}, {}
+    drafts, failures = {}, {}
     for name in Progress([name for name in builders if name in names], "building", unit=" tasks"):
         try:
             drafts[name] = builders[name](pool, sizes)
         except InputError as error:
             if not partly:
                 raise
-            lacking[name] = str(error)
-    return BuiltTasks(drafts, pool.shape, lacking, _test_ids(drafts, pool))
+            failures[name] = str(error)
+    return BuiltTasks(drafts, pool.shape, failures, _test_ids(drafts, pool))
 
 
 def _test_ids(drafts: Mapping[str, TaskDraft], pool: Pool) -> dict[str, list[str]]:

@@ -126,12 +126,12 @@ def _sentence(tree: Tree, tags: TagSet) -> Tree:
     """The node below ROOT with the punctuation next to it; ROOT itself if there are several nodes."""
     if len(tree.children) == 1:
         return tree.children[0]
-    inside = [place for place, child in enumerate(tree.children) if child.label not in tags.hanging]
-    if len(inside) != 1:
+    indices = [index for index, child in enumerate(tree.children) if child.label not in tags.hanging]
+    if len(indices) != 1:
         return tree
-    [at] = inside
-    top = tree.children[at]
-    return Tree(top.label, [*tree.children[:at], *top.children, *tree.children[at + 1 :]])
+    [index] = indices
+    top = tree.children[index]
+    return Tree(top.label, [*tree.children[:index], *top.children, *tree.children[index + 1 :]])
 
 
 def _child(node: Tree | None, label: str) -> Tree | None:
@@ -195,10 +195,10 @@ def _number(phrase: Tree | None, tags: TagSet) -> Target | None:
         last = next((c for c in reversed(phrase.children) if c.label not in tags.punctuation), None)
         if last is not None and last.word is not None:
             form = last.word.lower()
-            known = last.label in tags.numbers and form.isalpha() and form not in tags.time_nouns
+            is_common_noun = last.label in tags.numbers and form.isalpha() and form not in tags.time_nouns
             return (
                 Target(tags.numbers[last.label], form)
-                if known and not (has_complement and form in tags.quantities)
+                if is_common_noun and not (has_complement and form in tags.quantities)
                 else None
             )
         core = inner[0] if inner and inner[0].label == tags.noun_phrase else None
@@ -212,8 +212,8 @@ def _agreeing(subject: Target | None, verb: Tree | None, tags: TagSet) -> Target
     if subject is None or verb is None:
         return subject
     singular = subject.label == tags.numbers[min(tags.numbers)]
-    wrong = verb.label == (tags.plural_verb if singular else tags.singular_verb)
-    return None if wrong else subject
+    disagrees = verb.label == (tags.plural_verb if singular else tags.singular_verb)
+    return None if disagrees else subject
 
 
 def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
@@ -234,7 +234,7 @@ def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
     labels = [leaf.label for leaf in leaves]
     ends = list(accumulate(len(child.leaves()) for child in top.children))
     second = top.children.index(parts[2])
-    end, end2 = (without_marks(labels, ends[at], tags.punctuation) for at in (0, second))
+    end, end2 = (without_marks(labels, ends[index], tags.punctuation) for index in (0, second))
     return Clauses(0, end, ends[second - 1], end2)
 
 
@@ -247,5 +247,5 @@ def without_marks(labels: Sequence[str], end: int, marks: Collection[str]) -> in
 
 def _full(clause: Tree, tags: TagSet) -> bool:
     """Whether a clause has a verb and, as far as word order shows, a subject."""
-    verb = next((place for place, child in enumerate(clause.children) if child.label in tags.predicates), None)
+    verb = next((index for index, child in enumerate(clause.children) if child.label in tags.predicates), None)
     return verb is not None and (verb > 0 or not tags.verb_second)

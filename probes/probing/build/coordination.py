@@ -17,30 +17,30 @@ def coordination_inversion(pool: Pool, sizes: Sizes) -> TaskDraft:
     Balanced in clause length: for each difference in length between first and second clause, about half of the
     sentences are inverted.
     """
-    known = {s.sentence for s in pool.all()}
+    originals = {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
     splits = []
-    shown: dict[str, int] = {}
+    differences: dict[str, int] = {}
     for split in pool.splits:
         classes: dict[str, list[str]] = {"I": [], "O": []}
-        for group in _groups([s for s in split if s.clauses and invert(s, pool.tags) not in known]):
+        for group in _groups([s for s in split if s.clauses and invert(s, pool.tags) not in originals]):
             for turn, s in enumerate(group):
                 text = s.sentence if turn % 2 else invert(s, pool.tags)
                 classes["O" if turn % 2 else "I"].append(text)
                 sources[text] = s.sentence
-                shown[text] = _difference(s) * (1 if turn % 2 else -1)
+                differences[text] = _difference(s) * (1 if turn % 2 else -1)
         splits.append(classes)
     draft = balanced("CoordInv", splits, sizes, sources=sources)
     for label in draft.task.classes:
-        held = [
-            shown[s]
+        values = [
+            differences[s]
             for split in draft.task.parts
-            for s, at in zip(split.sentences, split.gold, strict=True)
-            if draft.task.classes[at] == label
+            for s, gold in zip(split.sentences, split.gold, strict=True)
+            if draft.task.classes[gold] == label
         ]
-        draft.samples[label] = np.array(held)
-        draft.controls[f"first minus second clause, {label}, mean words"] = sum(held) / len(held)
-        draft.controls[f"first clause longer, {label}"] = sum(d > 0 for d in held) / len(held)
+        draft.samples[label] = np.array(values)
+        draft.controls[f"first minus second clause, {label}, mean words"] = sum(values) / len(values)
+        draft.controls[f"first clause longer, {label}"] = sum(d > 0 for d in values) / len(values)
     return draft
 
 
@@ -56,18 +56,18 @@ def _difference(s: Analysis) -> int:
 
 def _groups(sentences: Sequence[Analysis]) -> Iterator[tuple[Analysis, ...]]:
     """Groups, in order of preference, with equally many longer first clauses at even and at odd positions."""
-    waiting: dict[int, list[tuple[int, Analysis]]] = {}
-    for place, s in enumerate(sentences):
+    queues: dict[int, list[tuple[int, Analysis]]] = {}
+    for index, s in enumerate(sentences):
         d = _difference(s)
-        about = abs(d).bit_length()  # 0, 1, 2 to 3, 4 to 7, more words
-        waiting.setdefault(about if d > 0 else -about, []).append((place, s))
+        magnitude = abs(d).bit_length()  # 0, 1, 2 to 3, 4 to 7, more words
+        queues.setdefault(magnitude if d > 0 else -magnitude, []).append((index, s))
     groups: list[tuple[int, tuple[Analysis, ...]]] = []
-    for d, longer in waiting.items():
+    for d, longer in queues.items():
         if d == 0:
             groups += [(b[0], (a[1], b[1])) for a, b in zip(longer[::2], longer[1::2], strict=False)]
-        elif d > 0 and -d in waiting:
-            both = list(zip(longer, waiting[-d], strict=False))
-            for (a, b), (c, e) in zip(both[::2], both[1::2], strict=False):
+        elif d > 0 and -d in queues:
+            pairs = list(zip(longer, queues[-d], strict=False))
+            for (a, b), (c, e) in zip(pairs[::2], pairs[1::2], strict=False):
                 groups.append((max(a[0], b[0], c[0], e[0]), (a[1], c[1], b[1], e[1])))
     yield from (group for _, group in sorted(groups, key=lambda group: group[0]))
 

@@ -28,14 +28,14 @@ def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[Po
     Then files without a split in their names are left out, with a message.
     `test`: files that are the test split in place of one of `files`; the others are train and dev.
     """
-    wanted = Sizes._fields[:TEST] if test else Sizes._fields
+    splits = Sizes._fields[:TEST] if test else Sizes._fields
     named = [split_in_name(file) for file in files]
-    whole = set(wanted) <= set(named)
-    for file in without_others(files, list(filter(split_in_name, files))) if whole else files:
+    has_splits = set(splits) <= set(named)
+    for file in without_others(files, list(filter(split_in_name, files))) if has_splits else files:
         split = split_in_name(file)
-        if not whole or split in wanted:
-            place = wanted.index(split) if whole and split else None
-            yield from (portion._replace(split=place) for portion in portions(file))
+        if not has_splits or split in splits:
+            index = splits.index(split) if has_splits and split else None
+            yield from (portion._replace(split=index) for portion in portions(file))
     for file in test:
         yield from (portion._replace(split=TEST) for portion in portions(file))
 
@@ -46,10 +46,10 @@ def analyse_treebank(portions: Iterable[Portion], train_and_dev: Sizes | None = 
     `train_and_dev`: sentences without a split are drawn for train and dev in these proportions.
     """
     analyses = chain.from_iterable(parallel_map(_analyses, portions, chunk=1))
-    return (_drawn(s, train_and_dev) for s in analyses) if train_and_dev else analyses
+    return (_draw_split(s, train_and_dev) for s in analyses) if train_and_dev else analyses
 
 
-def _drawn(s: Analysis, sizes: Sizes) -> Analysis:
+def _draw_split(s: Analysis, sizes: Sizes) -> Analysis:
     """The sentence in train or dev, by a hash of its text; it stays in a split that it has."""
     if s.split is not None:
         return s
@@ -72,34 +72,34 @@ class _Sentence:
 
     def __init__(self, tree: DependencyTree) -> None:
         self.tree, self.words = tree, tree.words
-        self.below: list[list[int]] = [[] for _ in tree.words]
-        for place, word in enumerate(tree.words):
+        self.dependents: list[list[int]] = [[] for _ in tree.words]
+        for index, word in enumerate(tree.words):
             if word.head >= 0:
-                self.below[word.head].append(place)
+                self.dependents[word.head].append(index)
         self.pieces = [token.split(" ") for token in tree.tokens]  # a token such as "10 000" is two for an encoder
-        self.tags = [_tag(tree, held) for held in _by_token(tree)]
+        self.tags = [_tag(tree, indices) for indices in _by_token(tree)]
 
-    def children(self, place: int, *kinds: str) -> list[int]:
+    def children(self, index: int, *relations: str) -> list[int]:
         """The dependents of a word with one of these relations."""
-        return [child for child in self.below[place] if self.words[child].universal_relation in kinds]
+        return [child for child in self.dependents[index] if self.words[child].universal_relation in relations]
 
-    def form(self, place: int) -> str:
+    def form(self, index: int) -> str:
         """The token of a word as the encoder reads it, in lower case."""
-        return self.tree.tokens[self.words[place].token].lower()
+        return self.tree.tokens[self.words[index].token].lower()
 
 
 def _by_token(tree: DependencyTree) -> list[list[int]]:
-    held: list[list[int]] = [[] for _ in tree.tokens]
-    for place, word in enumerate(tree.words):
-        held[word.token].append(place)
-    return held
+    indices: list[list[int]] = [[] for _ in tree.tokens]
+    for index, word in enumerate(tree.words):
+        indices[word.token].append(index)
+    return indices
 
 
-def _tag(tree: DependencyTree, held: Sequence[int]) -> str:
+def _tag(tree: DependencyTree, indices: Sequence[int]) -> str:
     """The part of speech of a token; nouns and verbs with their features, so that what replaces them agrees."""
-    if len(held) == 1 and tree.words[held[0]].part in ("PUNCT", "SYM"):
-        return MARK if is_mark(tree.tokens[tree.words[held[0]].token]) else tree.words[held[0]].part
-    words = [tree.words[place] for place in held]
+    if len(indices) == 1 and tree.words[indices[0]].part in ("PUNCT", "SYM"):
+        return MARK if is_mark(tree.tokens[tree.words[indices[0]].token]) else tree.words[indices[0]].part
+    words = [tree.words[index] for index in indices]
     return "+".join(f"{w.part}|{w.features}" if w.part in OPEN_CLASS else w.part for w in words)
 
 
@@ -138,7 +138,7 @@ def _voice(s: _Sentence, root: int) -> str:
     """The voice of the main clause; "" without a verb, or where clauses are coordinated."""
     if s.words[root].part != "VERB" or s.children(root, "conj"):
         return ""
-    passive = {s.words[child].relation for child in s.below[root]} & PASSIVE
+    passive = {s.words[child].relation for child in s.dependents[root]} & PASSIVE
     return "passive" if passive or _value(s, root, "Voice") == "Pass" else "active"
 
 
@@ -152,17 +152,17 @@ def _sentence_type(s: _Sentence, verb: int | None) -> str:
     return "declarative" if verb is not None and s.pieces[-1] == ["."] else ""
 
 
-def _value(s: _Sentence, place: int | None, feature: str) -> str:
+def _value(s: _Sentence, index: int | None, feature: str) -> str:
     """The value of a feature; "" where the word has several at a time."""
-    value = "" if place is None else s.words[place].feature(feature)
+    value = "" if index is None else s.words[index].feature(feature)
     return "" if "," in value else value
 
 
-def _target(s: _Sentence, place: int | None, *features: str) -> Target | None:
+def _target(s: _Sentence, index: int | None, *features: str) -> Target | None:
     """The form of a word that has one of the features, with the value of the first."""
-    if place is None or not any(_value(s, place, feature) for feature in features):
+    if index is None or not any(_value(s, index, feature) for feature in features):
         return None
-    return Target(_value(s, place, features[0]), s.form(place))
+    return Target(_value(s, index, features[0]), s.form(index))
 
 
 def _finite_verb(s: _Sentence, root: int) -> int | None:
@@ -175,26 +175,26 @@ def _finite_verb(s: _Sentence, root: int) -> int | None:
     return root if s.words[root].part in ("VERB", "AUX") and _is_finite(s, root) else None
 
 
-def _is_finite(s: _Sentence, place: int) -> bool:
+def _is_finite(s: _Sentence, index: int) -> bool:
     """By VerbForm; where a language does not mark it, by Tense or Mood."""
-    word = s.words[place]
+    word = s.words[index]
     form = word.feature("VerbForm")
     return form == "Fin" if form else bool(word.feature("Tense") or word.feature("Mood"))
 
 
-def _common_noun(s: _Sentence, places: Sequence[int]) -> int | None:
+def _common_noun(s: _Sentence, indices: Sequence[int]) -> int | None:
     """The only one of these words, if it is a common noun and not coordinated."""
-    if len(places) != 1 or s.words[places[0]].part != "NOUN" or s.children(places[0], "conj"):
+    if len(indices) != 1 or s.words[indices[0]].part != "NOUN" or s.children(indices[0], "conj"):
         return None
-    return places[0] if is_word(s.form(places[0])) else None
+    return indices[0] if is_word(s.form(indices[0])) else None
 
 
 def _top(s: _Sentence, root: int) -> str:
     """The root and the parts of its clause from left to right; parts of one kind next to each other count once."""
     labels: list[str] = []
-    for place in sorted([root, *s.below[root]]):
-        word = s.words[place]
-        label = "root" if place == root else word.universal_relation
+    for index in sorted([root, *s.dependents[root]]):
+        word = s.words[index]
+        label = "root" if index == root else word.universal_relation
         if label == "punct" and s.tags[word.token] == MARK:
             labels.append(MARK)
         elif label == "punct" and word.token == len(s.tags) - 1:
@@ -210,18 +210,18 @@ def _clauses(s: _Sentence, root: int) -> Clauses | None:
     if len(second) != 1 or MARK in s.tags or sum(word.part == "CCONJ" for word in s.words) != 1:
         return None
     link = s.children(second[0], "cc")
-    if len(link) != 1 or not all(_is_clause(s, place) for place in (root, second[0])):
+    if len(link) != 1 or not all(_is_clause(s, index) for index in (root, second[0])):
         return None
-    inside = _descendants(s, second[0])
-    tokens = [s.words[place].token for place in sorted(inside)]
-    linking = s.words[link[0]].token
-    begin2, end2 = linking + 1, without_marks(s.tags, max(tokens) + 1, ("PUNCT",))
+    descendants = _descendants(s, second[0])
+    tokens = [s.words[index].token for index in sorted(descendants)]
+    conjunction = s.words[link[0]].token
+    begin2, end2 = conjunction + 1, without_marks(s.tags, max(tokens) + 1, ("PUNCT",))
     end = without_marks(s.tags, min(tokens), ("PUNCT",))
     unbroken = set(range(min(tokens), max(tokens) + 1)) == set(tokens)
-    over = without_marks(s.tags, len(s.tags), ("PUNCT",)) == end2
+    final = without_marks(s.tags, len(s.tags), ("PUNCT",)) == end2
     # nothing but a comma before the conjunction, and a token of its own for it (Arabic joins it to the next word)
-    linked = s.tags[linking] == "CCONJ" and all(s.tags[at] == "PUNCT" for at in range(end, linking))
-    if not (unbroken and over and linked and end > 0 and begin2 < end2) or "PUNCT" in (s.tags[0], s.tags[begin2]):
+    linked = s.tags[conjunction] == "CCONJ" and all(s.tags[index] == "PUNCT" for index in range(end, conjunction))
+    if not (unbroken and final and linked and end > 0 and begin2 < end2) or "PUNCT" in (s.tags[0], s.tags[begin2]):
         return None
     starts = [0]
     for pieces in s.pieces:
@@ -229,15 +229,15 @@ def _clauses(s: _Sentence, root: int) -> Clauses | None:
     return Clauses(0, starts[end], starts[begin2], starts[end2])
 
 
-def _is_clause(s: _Sentence, place: int) -> bool:
-    verbal = s.words[place].part in ("VERB", "AUX") or s.children(place, "cop")
-    return bool(verbal and s.children(place, "nsubj", "csubj"))
+def _is_clause(s: _Sentence, index: int) -> bool:
+    verbal = s.words[index].part in ("VERB", "AUX") or s.children(index, "cop")
+    return bool(verbal and s.children(index, "nsubj", "csubj"))
 
 
-def _descendants(s: _Sentence, place: int) -> set[int]:
-    inside, waiting = {place}, [place]
-    while waiting:
-        below = s.below[waiting.pop()]
-        inside.update(below)
-        waiting += below
-    return inside
+def _descendants(s: _Sentence, index: int) -> set[int]:
+    descendants, stack = {index}, [index]
+    while stack:
+        dependents = s.dependents[stack.pop()]
+        descendants.update(dependents)
+        stack += dependents
+    return descendants

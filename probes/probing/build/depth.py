@@ -37,20 +37,20 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
     ]
     chosen = _choose(deciding(counts_by_depth, sizes)[0], *deciding(splits, sizes), pool.tags.depths)
     parts = []
-    for split, counts, wanted in zip(splits, counts_by_depth, cuts(chosen.counts), strict=True):
-        if wanted is None:
-            flat = _flat(split)
-            parts.append({depth: flat.get(depth, []) for depth in chosen.labels})
+    for split, counts, count in zip(splits, counts_by_depth, cuts(chosen.counts), strict=True):
+        if count is None:
+            sentences = _without_lengths(split)
+            parts.append({depth: sentences.get(depth, []) for depth in chosen.labels})
             continue
         shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
-        each = _shrink(shared, wanted)
+        quotas = _shrink(shared, count)
         parts.append(
             {
-                depth: [s for n in np.flatnonzero(each).tolist() for s in split[depth][n][: each[n]]]
+                depth: [s for n in np.flatnonzero(quotas).tolist() for s in split[depth][n][: quotas[n]]]
                 for depth in chosen.labels
             }
         )
-    draft = assemble("TreeDepth", parts, sizes, left_out([_flat(split) for split in splits], chosen))
+    draft = assemble("TreeDepth", parts, sizes, left_out([_without_lengths(split) for split in splits], chosen))
     draft.controls["length-depth correlation before"] = _correlation(pool.shape)
     draft.samples["lengths and depths"] = shape(parts)
     draft.controls["length-depth correlation after"] = _correlation(
@@ -67,7 +67,7 @@ def _by_depth(split: Sequence[Analysis], depths: tuple[int, int]) -> ByDepth:
     return by_depth
 
 
-def _flat(split: ByDepth) -> dict[str, list[str]]:
+def _without_lengths(split: ByDepth) -> dict[str, list[str]]:
     return {depth: [s for held in by_length.values() for s in held] for depth, by_length in split.items()}
 
 
@@ -91,7 +91,7 @@ def _choose(
             if counts.train >= enough(len(labels), sizes) and all(counts) and value > best_value:
                 best, best_value = Plan(sorted(labels), counts), value
     if best is None:
-        raise too_small("TreeDepth", [_flat(split) for split in splits], sizes, FEWEST)
+        raise too_small("TreeDepth", [_without_lengths(split) for split in splits], sizes, FEWEST)
     return best
 
 

@@ -24,11 +24,11 @@ class Bigrams:
 
     def __init__(self, sentences: Iterable[str]) -> None:
         self.ids: dict[str, int] = {"": EDGE}
-        flat = [EDGE]
+        sequence = [EDGE]
         for sentence in sentences:
-            flat += [self.ids.setdefault(word, len(self.ids)) for word in sentence.split(" ")]
-            flat.append(EDGE)
-        text = np.array(flat, dtype=np.int32)
+            sequence += [self.ids.setdefault(word, len(self.ids)) for word in sentence.split(" ")]
+            sequence.append(EDGE)
+        text = np.array(sequence, dtype=np.int32)
         self.words = list(self.ids)
         counts, size = np.ones(len(text) - 1, np.int32), len(self.ids)
         pairs = scipy.sparse.coo_array((counts, (text[:-1], text[1:])), (size, size))
@@ -38,11 +38,11 @@ class Bigrams:
 
     def count(self, before: int, after: int | np.ndarray) -> np.ndarray:
         """How often `after`, one id or many, follows `before`."""
-        return _counted(self.following(before), np.asarray(after))
+        return _counts_of(self.following(before), np.asarray(after))
 
     def count_before(self, before: np.ndarray, after: int) -> np.ndarray:
         """How often `after` follows each of `before`."""
-        return _counted(self.preceding(after), before)
+        return _counts_of(self.preceding(after), before)
 
     def following(self, before: int) -> tuple[np.ndarray, np.ndarray]:
         """The words that follow `before`, and how often."""
@@ -54,18 +54,18 @@ class Bigrams:
 
 
 def _row(table: "scipy.sparse.csr_array", first: int) -> tuple[np.ndarray, np.ndarray]:
-    inside = slice(table.indptr[first], table.indptr[first + 1])
-    return table.indices[inside], table.data[inside]
+    columns = slice(table.indptr[first], table.indptr[first + 1])
+    return table.indices[columns], table.data[columns]
 
 
-def _counted(row: tuple[np.ndarray, np.ndarray], wanted: np.ndarray) -> np.ndarray:
+def _counts_of(row: tuple[np.ndarray, np.ndarray], words: np.ndarray) -> np.ndarray:
     ids, counts = row
-    at = np.searchsorted(ids, wanted).clip(max=len(ids) - 1)
-    return np.where(ids[at] == wanted, counts[at], 0)
+    positions = np.searchsorted(ids, words).clip(max=len(ids) - 1)
+    return np.where(ids[positions] == words, counts[positions], 0)
 
 
 COMPARABLE = 0.6  # largest allowed difference of log(1 + count) on each side
-PLACES = 3  # nouns or verbs tried per sentence
+POSITIONS = 3  # nouns or verbs tried per sentence
 DRAWS = 100  # replacements tried for each
 LEAST = 3  # minimum corpus count of a replacement
 
@@ -88,17 +88,17 @@ def odd_man_out(pool: Pool, sizes: Sizes) -> TaskDraft:
     Sentences without a possible replacement are neither C nor O.
     """
     replacing = _Replacing(pool, sizes)
-    known = {s.sentence for s in pool.all()}
+    originals = {s.sentence for s in pool.all()}
     changes: dict[str, Change] = {}
     sources: dict[str, str] = {}
     splits: list[dict[str, list[str]]] = [{"C": [], "O": []} for _ in sizes]
-    for home, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
+    for index, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
         for s in split:
-            if min(map(len, classes.values())) >= sizes[home] / 2:
+            if min(map(len, classes.values())) >= sizes[index] / 2:
                 break
             random = pool.random(s.sentence, "SOMO")
-            change = replacing.change(s, home, random)
-            if change is None or change.sentence in known:
+            change = replacing.change(s, index, random)
+            if change is None or change.sentence in originals:
                 continue
             if random.random() < 0.5:
                 classes["O"].append(s.sentence)
@@ -125,7 +125,7 @@ class _Replacing:
         edges = [edge / sum(sizes) for edge in accumulate(sizes)]
         width = len(self.bigrams.words)
         self.tag = np.full(width, -1)  # most frequent tag of each word that may be a replacement, else -1
-        self.home = np.zeros(width, dtype=np.int64)  # its split
+        self.split = np.zeros(width, dtype=np.int64)  # its split
         self.frequency = np.zeros(width)
         self.capitals = np.array([_capitals(word) for word in self.bigrams.words])
         for word, counts in tagged.items():
@@ -133,50 +133,50 @@ class _Replacing:
             if tag in pool.tags.replaced and counts.total() >= LEAST and _replaceable(word, pool.tags):
                 i = self.bigrams.ids[word]
                 self.tag[i] = self.tags.index(tag)
-                self.home[i] = min(int(np.searchsorted(edges, _unit(f"{pool.seed} {word.lower()}"))), len(sizes) - 1)
+                self.split[i] = min(int(np.searchsorted(edges, _unit(f"{pool.seed} {word.lower()}"))), len(sizes) - 1)
                 self.frequency[i] = counts.total()
-        self._some = {
-            (tag, home): np.flatnonzero((self.tag == tag) & (self.home == home))
+        self._ids = {
+            (tag, split): np.flatnonzero((self.tag == tag) & (self.split == split))
             for tag in range(len(self.tags))
-            for home in range(len(sizes))
+            for split in range(len(sizes))
         }
-        self._edges = {key: np.cumsum(self.frequency[ids]) for key, ids in self._some.items()}
+        self._edges = {key: np.cumsum(self.frequency[ids]) for key, ids in self._ids.items()}
 
-    def change(self, s: Analysis, home: int, random: Random) -> Change | None:
+    def change(self, s: Analysis, split: int, random: Random) -> Change | None:
         """Replace a random noun or verb; None if no replacement exists."""
         words = s.words
-        places = [
+        positions = [
             i
             for i, tag in enumerate(s.tags.split(" "))
             if i and tag in self.tag_set.replaced and _replaceable(words[i], self.tag_set)
         ]
         ids = [EDGE, *(self.bigrams.ids[word] for word in words), EDGE]
-        inside = Counter(pairwise(ids))
-        for i in random.sample(places, min(PLACES, len(places))):
+        own_bigrams = Counter(pairwise(ids))
+        for i in random.sample(positions, min(POSITIONS, len(positions))):
             before, old, after = ids[i : i + 3]
-            left = int(self.bigrams.count(before, old)) - inside[before, old]
-            right = int(self.bigrams.count(old, after)) - inside[old, after]
-            able = self._able(self.tags.index(s.tags.split(" ")[i]), home, before, after, left, right, random)
-            able = able[(able != old) & (self.capitals[able] == self.capitals[old])]
-            if len(able):
-                [new] = _draw(able, np.cumsum(self.frequency[able]), 1, random).tolist()
+            left = int(self.bigrams.count(before, old)) - own_bigrams[before, old]
+            right = int(self.bigrams.count(old, after)) - own_bigrams[old, after]
+            candidates = self._find(self.tags.index(s.tags.split(" ")[i]), split, before, after, left, right, random)
+            candidates = candidates[(candidates != old) & (self.capitals[candidates] == self.capitals[old])]
+            if len(candidates):
+                [new] = _draw(candidates, np.cumsum(self.frequency[candidates]), 1, random).tolist()
                 text = " ".join([*words[:i], self.bigrams.words[new], *words[i + 1 :]])
-                now = int(self.bigrams.count(before, new)), int(self.bigrams.count(new, after))
-                (a, b), (c, d) = np.log1p((left, now[0])), np.log1p((right, now[1]))
+                new_counts = int(self.bigrams.count(before, new)), int(self.bigrams.count(new, after))
+                (a, b), (c, d) = np.log1p((left, new_counts[0])), np.log1p((right, new_counts[1]))
                 return Change(text, self.bigrams.words[new].lower(), (a, b), (c, d))
         return None
 
-    def _able(self, tag: int, home: int, before: int, after: int, left: int, right: int, random: Random) -> np.ndarray:
+    def _find(self, tag: int, split: int, before: int, after: int, left: int, right: int, random: Random) -> np.ndarray:
         """Words of this tag and split with comparable frequency between these neighbours."""
         if not left and not right:
-            ids = _draw(self._some[tag, home], self._edges[tag, home], DRAWS, random)
+            ids = _draw(self._ids[tag, split], self._edges[tag, split], DRAWS, random)
         else:
             ids, counts = self.bigrams.following(before) if left else self.bigrams.preceding(after)
-            ids = ids[_near(counts, left or right)]
-            ids = ids[(self.tag[ids] == tag) & (self.home[ids] == home)]
+            ids = ids[_close(counts, left or right)]
+            ids = ids[(self.tag[ids] == tag) & (self.split[ids] == split)]
             if len(ids) > DRAWS:
                 ids = _draw(ids, np.cumsum(self.frequency[ids]), DRAWS, random)
-        fits = _near(self.bigrams.count_before(ids, after), right) & _near(self.bigrams.count(before, ids), left)
+        fits = _close(self.bigrams.count_before(ids, after), right) & _close(self.bigrams.count(before, ids), left)
         return ids[fits]
 
 
@@ -184,8 +184,8 @@ def _draw(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np
     """At most `number` distinct words, drawn by frequency."""
     if not len(ids):
         return ids
-    places = [random.random() for _ in range(number)]
-    return ids[np.unique(np.searchsorted(edges, np.array(places) * edges[-1], side="right"))]
+    points = [random.random() for _ in range(number)]
+    return ids[np.unique(np.searchsorted(edges, np.array(points) * edges[-1], side="right"))]
 
 
 def _replaceable(word: str, tags: TagSet) -> bool:
@@ -197,7 +197,7 @@ def _capitals(word: str) -> int:
     return word[:1].isupper() + word.isupper()
 
 
-def _near(counts: np.ndarray, count: int) -> np.ndarray:
+def _close(counts: np.ndarray, count: int) -> np.ndarray:
     return np.abs(np.log1p(counts) - np.log1p(count)) <= COMPARABLE
 
 

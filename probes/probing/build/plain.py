@@ -27,7 +27,7 @@ def build_plain(
     seed: int = 0,
     builders: Mapping[str, TaskBuilder] = TEXT_TASKS,
 ) -> BuiltTasks:
-    """Build the named tasks from tokenised sentences. Those that cannot be built are listed in `lacking`.
+    """Build the named tasks from tokenised sentences. Those that cannot be built are listed in `failures`.
 
     Raises InputError for an unknown task, and for text in a script without spaces that is not segmented.
     """

@@ -25,7 +25,7 @@ RANK = 12  # bytes
 
 
 class Sizes(NamedTuple):
-    """Sentences wanted per split."""
+    """Sentences requested per split."""
 
     train: int
     dev: int
@@ -39,7 +39,7 @@ class WholeTest(Sizes):
 
 
 class TrainDev(NamedTuple):
-    """Sentences wanted in the splits that are balanced, where the test split is taken whole."""
+    """Sentences requested in the splits that are balanced, where the test split is taken whole."""
 
     train: int
     dev: int
@@ -49,7 +49,7 @@ class Pool(NamedTuple):
     """Analysed sentences: train, dev and test, each in order of preference; and counts over all text read."""
 
     splits: tuple[list[Analysis], list[Analysis], list[Analysis]]
-    homes: dict[str, dict[str, int]]  # target, word form: the split of the form
+    form_splits: dict[str, dict[str, int]]  # target, word form: the split of the form
     words: Counter[str]  # how often each word occurs
     shape: np.ndarray  # (LONGEST + 1, DEPTHS) how many sentences have this length and depth
     seed: int
@@ -97,46 +97,46 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
     by_split = sorted(by_rank.items(), key=lambda item: (item[1].split or 0, item[0]))
     parses = {rank[:RANK]: analysis for rank, analysis in by_split}  # one parse per sentence; that of the last split
     ordered = [(analysis, int.from_bytes(rank[-4:], "big") / 2**32) for rank, analysis in sorted(parses.items())]
-    assign = _homes if all(s.split is None for s, _ in ordered) else homes_in_splits
-    homes = {
+    assign = _assign_forms if all(s.split is None for s, _ in ordered) else assign_forms_in_splits
+    form_splits = {
         target: assign([(word, s.split or 0) for s, _ in ordered if (word := getattr(s, target))], sizes)
         for target in TARGETS
     }
-    return Pool(_settle(ordered, homes, sizes), homes, words, shape, seed, tags)
+    return Pool(_settle(ordered, form_splits, sizes), form_splits, words, shape, seed, tags)
 
 
 def _rank(analysis: Analysis, key: bytes) -> bytes:
     """The rank of a sentence in the order of preference, followed by the rank of this parse."""
     sentence = hashlib.blake2b(analysis.sentence.encode(), digest_size=RANK, key=key).digest()
-    more = repr((analysis.features, analysis.split)) if analysis.features or analysis.split is not None else ""
-    whole = f"{analysis!r}{more}", repr((analysis.classes, analysis.id))
-    return sentence + b"".join(hashlib.blake2b(text.encode(), digest_size=4).digest() for text in whole)
+    suffix = repr((analysis.features, analysis.split)) if analysis.features or analysis.split is not None else ""
+    texts = f"{analysis!r}{suffix}", repr((analysis.classes, analysis.id))
+    return sentence + b"".join(hashlib.blake2b(text.encode(), digest_size=4).digest() for text in texts)
 
 
 def _settle(
-    ordered: Sequence[tuple[Analysis, float]], homes: Mapping[str, Mapping[str, int]], sizes: Sizes
+    ordered: Sequence[tuple[Analysis, float]], form_splits: Mapping[str, Mapping[str, int]], sizes: Sizes
 ) -> tuple[list[Analysis], list[Analysis], list[Analysis]]:
     """Assign each sentence to the split of one of its target forms; at random if it has no target.
 
     A sentence of a treebank with splits of its own stays there. If its targets are in different splits, it goes to the
     split where its class is scarcest and not yet full.
     """
-    held = Counter((target, word.label) for s, _ in ordered for target in TARGETS if (word := getattr(s, target)))
-    scarcity = {label: min(1.0, sum(sizes) / 2 / count) for label, count in held.items()}
+    counts = Counter((target, word.label) for s, _ in ordered for target in TARGETS if (word := getattr(s, target)))
+    scarcity = {label: min(1.0, sum(sizes) / 2 / count) for label, count in counts.items()}
     shares = list(accumulate(size / sum(sizes) for size in sizes))
     splits: tuple[list[Analysis], list[Analysis], list[Analysis]] = ([], [], [])
     got: Counter[tuple[int, str, str]] = Counter()
     for s, chance in ordered:
-        lives = [(homes[t][word.form], t, word.label) for t in TARGETS if (word := getattr(s, t))]
+        options = [(form_splits[t][word.form], t, word.label) for t in TARGETS if (word := getattr(s, t))]
         need: dict[int, float] = {}
-        for home, *label in lives:
-            full = 2 * got[home, label[0], label[1]] / sizes[home]
-            need[home] = need.get(home, 0.0) + scarcity[label[0], label[1]] * max(0.0, 1 - full)
+        for split, *label in options:
+            full = 2 * got[split, label[0], label[1]] / sizes[split]
+            need[split] = need.get(split, 0.0) + scarcity[label[0], label[1]] * max(0.0, 1 - full)
         by_chance = min(sum(chance >= share for share in shares), len(shares) - 1)
-        home = max(need, key=need.__getitem__) if need else by_chance
-        home = home if s.split is None else s.split
-        got.update(life for life in lives if life[0] == home)
-        splits[home].append(s)
+        split = max(need, key=need.__getitem__) if need else by_chance
+        split = split if s.split is None else s.split
+        got.update(option for option in options if option[0] == split)
+        splits[split].append(s)
     return splits
 
 
@@ -146,16 +146,16 @@ def _prune(by_rank: dict[bytes, Analysis], sizes: Sizes) -> dict[bytes, Analysis
     for rank in sorted(by_rank):
         analysis = by_rank[rank]
         counts[analysis.split] += 1
-        wanted = counts[analysis.split] <= GENERAL * sum(sizes)
-        for label, classes in _kinds(analysis):
+        is_needed = counts[analysis.split] <= GENERAL * sum(sizes)
+        for label, classes in _classes_of(analysis):
             counts[analysis.split, label] += 1
-            wanted = wanted or counts[analysis.split, label] <= SPARE * sum(sizes) / classes
-        if wanted:
+            is_needed = is_needed or counts[analysis.split, label] <= SPARE * sum(sizes) / classes
+        if is_needed:
             chosen[rank] = analysis
     return chosen
 
 
-def _kinds(s: Analysis) -> Iterator[tuple[object, int]]:
+def _classes_of(s: Analysis) -> Iterator[tuple[object, int]]:
     """The classes of a sentence in all tasks, each with the number of classes of the task."""
     yield ("length", s.length // 4), 6
     yield ("depth", s.depth, s.length), 80
@@ -169,7 +169,7 @@ def _kinds(s: Analysis) -> Iterator[tuple[object, int]]:
         yield "clauses", 1
 
 
-def _homes(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict[str, int]:
+def _assign_forms(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict[str, int]:
     """Assign each word form to one split, so that every split gets its share of each class.
 
     The most frequent forms are assigned first, to the split that lacks most of their class. A form that would be too
@@ -181,20 +181,20 @@ def _homes(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict[str, int
     totals = sum(forms.values(), Counter[str]())
     quotas = [Counter({label: total * size / sum(sizes) for label, total in totals.items()}) for size in sizes]
     ranked = sorted(forms.items(), key=lambda item: (-item[1].total(), item[0]))
-    homes: dict[str, int] = {}
-    for most in MOST_SHARES:
-        have = [Counter[str]() for _ in sizes]
+    form_splits: dict[str, int] = {}
+    for share in MOST_SHARES:
+        filled = [Counter[str]() for _ in sizes]
         for form, counts in ranked:
             label, count = max(counts.items(), key=lambda item: (item[1], item[0]))
-            fits = [split for split, quota in enumerate(quotas) if split == 0 or count <= most * quota[label]]
-            homes[form] = min(fits, key=lambda split: have[split][label] / quotas[split][label])
-            have[homes[form]] += counts
-        if all(got[label] >= 0.8 * quota[label] for got, quota in zip(have, quotas, strict=True) for label in totals):
+            fits = [split for split, quota in enumerate(quotas) if split == 0 or count <= share * quota[label]]
+            form_splits[form] = min(fits, key=lambda split: filled[split][label] / quotas[split][label])
+            filled[form_splits[form]] += counts
+        if all(got[label] >= 0.8 * quota[label] for got, quota in zip(filled, quotas, strict=True) for label in totals):
             break
-    return homes
+    return form_splits
 
 
-def homes_in_splits(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict[str, int]:
+def assign_forms_in_splits(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict[str, int]:
     """Assign each word form to one of the splits of a treebank. Its sentences in the other splits are not used.
 
     A form of one split stays there. The others, the most frequent first, go to the split where their classes grow
@@ -205,17 +205,17 @@ def homes_in_splits(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict
         forms.setdefault(target.form, [Counter() for _ in sizes])[split][target.label] += 1
     labels = {label for counts in forms.values() for count in counts for label in count}
     full = [size / len(labels) if labels else 0 for size in sizes]
-    have = [Counter[str]() for _ in sizes]
-    homes: dict[str, int] = {}
+    filled = [Counter[str]() for _ in sizes]
+    form_splits: dict[str, int] = {}
 
     def growth(counts: Sequence[Counter[str]], split: int) -> float:
-        able = ((count, have[split][label]) for label, count in counts[split].items())
-        return sum(min(count, max(0.0, full[split] - got)) / (1 + got) for count, got in able)
+        pairs = ((count, filled[split][label]) for label, count in counts[split].items())
+        return sum(min(count, max(0.0, full[split] - got)) / (1 + got) for count, got in pairs)
 
-    def turn(item: tuple[str, list[Counter[str]]]) -> tuple[bool, int, str]:
+    def priority(item: tuple[str, list[Counter[str]]]) -> tuple[bool, int, str]:
         return sum(map(bool, item[1])) > 1, -sum(count.total() for count in item[1]), item[0]
 
-    for form, counts in sorted(forms.items(), key=turn):
-        homes[form] = max(range(len(sizes)), key=lambda split: (growth(counts, split), counts[split].total()))
-        have[homes[form]] += counts[homes[form]]
-    return homes
+    for form, counts in sorted(forms.items(), key=priority):
+        form_splits[form] = max(range(len(sizes)), key=lambda split: (growth(counts, split), counts[split].total()))
+        filled[form_splits[form]] += counts[form_splits[form]]
+    return form_splits

@@ -17,26 +17,26 @@ from probes.probing.build.sampling import TaskDraft
 BLUE, ORANGE = "#0072B2", "#E69F00"  # Okabe and Ito
 
 
-def write_report(built: BuiltTasks, wanted: Sizes, source: Sequence[str], out: Path) -> None:
+def write_report(built: BuiltTasks, sizes: Sizes, source: Sequence[str], out: Path) -> None:
     with atomic_write(out / "report.md") as file:
-        file.write(report(built, wanted, source))
+        file.write(report(built, sizes, source))
     with atomic_write(out / "controls.png", binary=True) as file:
         FigureCanvasAgg(_figure(built)).print_png(file)
 
 
-def report(built: BuiltTasks, wanted: Sizes, source: Sequence[str]) -> str:
+def report(built: BuiltTasks, sizes: Sizes, source: Sequence[str]) -> str:
     """The page as Markdown."""
     rows = [(task.name, *(len(split.sentences) for split in task.parts), len(task.classes)) for task in built.tasks]
     lines = [
         "# Probing tasks",
         "",
         f"Built from {', '.join(source)}: {int(built.shape.sum()):,} sentences of 5 to 28 words.",
-        f"Wanted: {'/'.join(f'{size:,}' for size in wanted)} sentences per task.",
+        f"Wanted: {'/'.join(f'{size:,}' for size in sizes)} sentences per task.",
         f"Distinct sentences in all tasks: {built.sentences():,}; in two splits: {built.split_overlap()}.",
         "",
         *table(("task", "train", "dev", "test", "classes"), rows),
         "",
-        *(f"* **{name}** was not built: {why}" for name, why in built.lacking.items()),
+        *(f"* **{name}** was not built: {reason}" for name, reason in built.failures.items()),
         "![controls](controls.png)",
         "",
     ]
@@ -82,8 +82,8 @@ def _figure(built: BuiltTasks) -> Figure:
 
 
 def _lengths_by_depth(axis: Axes, counts: np.ndarray, title: str) -> None:
-    shown = counts[5:29, 3:17].T.astype(float)
-    image = axis.imshow(np.where(shown, shown, np.nan), origin="lower", aspect="auto", extent=(4.5, 28.5, 2.5, 16.5))
+    cells = counts[5:29, 3:17].T.astype(float)
+    image = axis.imshow(np.where(cells, cells, np.nan), origin="lower", aspect="auto", extent=(4.5, 28.5, 2.5, 16.5))
     means = [(np.average(np.arange(29), weights=column), d) for d, column in enumerate(counts.T[:17]) if column.sum()]
     axis.plot(*zip(*means, strict=True), "o-", color="white", markeredgecolor="black", label="mean length")
     axis.set(title=title, xlabel="words", ylabel="depth")

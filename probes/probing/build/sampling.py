@@ -148,8 +148,8 @@ def both_forms(task: Classification, sources: Mapping[str, str]) -> int:
 def left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
     """A note on the classes that a plan leaves out."""
     labels = sorted({label for split in splits for label in split} - set(chosen.labels))
-    more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
-    return [f"left out, too few sentences: {', '.join(labels[:8])}{more}"] if labels else []
+    suffix = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
+    return [f"left out, too few sentences: {', '.join(labels[:8])}{suffix}"] if labels else []
 
 
 def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int) -> dict[str, int]:
@@ -159,9 +159,9 @@ def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | T
     share = enough(len(labels), sizes, fewest) / sizes.train
     least = [min(len(split.get(label, ())) for label in labels) for split in splits]
     limits = zip(sizes._fields, least, sizes, strict=True)
-    most = {part: int(held / share) for part, held, size in limits if held < share * size - 1e-9}
-    possible = sizes._replace(**most)
-    return most if "train" not in most and all(int(size * share + 1e-9) for size in possible) else {}
+    allowed = {part: int(held / share) for part, held, size in limits if held < share * size - 1e-9}
+    possible = sizes._replace(**allowed)
+    return allowed if "train" not in allowed and all(int(size * share + 1e-9) for size in possible) else {}
 
 
 def too_small(
@@ -174,12 +174,12 @@ def too_small(
     labels = sorted({label for split in splits for label in split})
     counts = {label: [len(split.get(label, ())) for split in splits] for label in labels}
     usable = ", ".join(f"{label} {'/'.join(map(str, count))}" for label, count in list(counts.items())[:6])
-    wanted = f"it needs two classes of {fewest} training sentences: give more"
+    remedy = f"it needs two classes of {fewest} training sentences: give more"
     if limiting:
-        most = " and ".join(
+        limits = " and ".join(
             f"{number} {part} sentences ({part}_size={number}, or {part}={number} of a command)"
             for part, number in limiting.items()
         )
-        wanted = f"the splits shrink equally: ask for at most {most}"
-    reason = f"too few sentences for {name}: usable in {'/'.join(sizes._fields)}: {usable or 'none'}; {wanted}"
+        remedy = f"the splits shrink equally: ask for at most {limits}"
+    reason = f"too few sentences for {name}: usable in {'/'.join(sizes._fields)}: {usable or 'none'}; {remedy}"
     return InputError(f"{reason}, or leave {name} out of probes.tasks=[...]")

@@ -30,13 +30,13 @@ def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
     capitals, of at least four letters (two of Chinese, Japanese or Korean), from the middle of the frequency list, with
     enough sentences: 1,000 targets at the published size, fewer if the corpus or the requested size is smaller.
     """
-    having = Counter(word for s in pool.all() for word in set(s.words))
+    sentence_counts = Counter(word for s in pool.all() for word in set(s.words))
     ranked = sorted(pool.words, key=lambda word: (-pool.words[word], word))
-    rank = {word: place for place, word in enumerate(ranked, start=1)}
-    able = [w for w in ranked if w == w.lower() and is_word(w) and width(w) >= SHORTEST_WORD]
-    wanted = max(2, min(MOST_WORDS, sizes.train // FEWEST_PER_WORD, sizes.dev, sizes.test))
-    by_rank = ranked[FIRST_RANK : FIRST_RANK + wanted]
-    if len(by_rank) == wanted and all(having[word] * wanted >= sum(sizes) for word in by_rank):
+    rank = {word: number for number, word in enumerate(ranked, start=1)}
+    candidates = [w for w in ranked if w == w.lower() and is_word(w) and width(w) >= SHORTEST_WORD]
+    count = max(2, min(MOST_WORDS, sizes.train // FEWEST_PER_WORD, sizes.dev, sizes.test))
+    by_rank = ranked[FIRST_RANK : FIRST_RANK + count]
+    if len(by_rank) == count and all(sentence_counts[word] * count >= sum(sizes) for word in by_rank):
         try:
             draft = balanced("WC", _having_one(pool, set(by_rank)), sizes, FEWEST_PER_WORD // 2)
             if draft.task.train.gold.size > sizes.train - len(draft.task.classes):
@@ -45,9 +45,9 @@ def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
             pass
 
     def attempt(spare: float) -> TaskDraft:
-        usable = [w for w in able if having[w] >= spare * sum(sizes) / wanted]
-        skipped = min(sum(rank[w] <= FIRST_RANK for w in usable), len(usable) // 3, max(0, len(usable) - wanted))
-        targets = set(usable[skipped : skipped + wanted])
+        usable = [w for w in candidates if sentence_counts[w] >= spare * sum(sizes) / count]
+        skipped = min(sum(rank[w] <= FIRST_RANK for w in usable), len(usable) // 3, max(0, len(usable) - count))
+        targets = set(usable[skipped : skipped + count])
         return balanced("WC", _having_one(pool, targets), sizes, FEWEST_PER_WORD // 2)
 
     return _with_ranks(largest((partial(attempt, spare) for spare in SPARE), sizes), rank)

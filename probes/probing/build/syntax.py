@@ -40,17 +40,17 @@ def top_constituents(pool: Pool, sizes: Sizes, name: str = "TopConst") -> TaskDr
 
 
 def _allowed(top: str, forbidden: frozenset[str], tags: TagSet) -> bool:
-    *inside, last = top.split("_")
-    return last == tags.full_stop and forbidden.isdisjoint(inside)
+    *labels, last = top.split("_")
+    return last == tags.full_stop and forbidden.isdisjoint(labels)
 
 
 def _frequent(pool: Pool, sizes: Sizes, forbidden: frozenset[str]) -> set[str]:
     """The most frequent sequences with enough sentences."""
-    used, wanted = deciding(pool.splits, sizes)
+    used, requested = deciding(pool.splits, sizes)
     counts = [Counter(s.top for s in split if _allowed(s.top, forbidden, pool.tags)) for split in used]
-    together = sum(counts, Counter[str]())
-    reach = min(1.0, together.total() / sum(wanted) / 2)  # a small corpus cannot fill the requested size
-    least = [SHARE * reach * size / (FREQUENT_TOPS + 1) for size in wanted]
-    least[0] = max(least[0], enough(FREQUENT_TOPS + 1, wanted))
-    able = [top for top in together if all(have[top] >= n for have, n in zip(counts, least, strict=True))]
-    return set(sorted(able, key=lambda top: (-together[top], top))[:FREQUENT_TOPS])
+    totals = sum(counts, Counter[str]())
+    reach = min(1.0, totals.total() / sum(requested) / 2)  # a small corpus cannot fill the requested size
+    least = [SHARE * reach * size / (FREQUENT_TOPS + 1) for size in requested]
+    least[0] = max(least[0], enough(FREQUENT_TOPS + 1, requested))
+    candidates = [top for top in totals if all(have[top] >= n for have, n in zip(counts, least, strict=True))]
+    return set(sorted(candidates, key=lambda top: (-totals[top], top))[:FREQUENT_TOPS])

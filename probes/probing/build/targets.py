@@ -26,15 +26,15 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes, feature: str = "
     forms: dict[str, Target] = {}
     values = {} if feature else pool.tags.tenses if target == "tense" else pool.tags.numbers
     follows: dict[str, bool] = {}  # whether a target has the feature that most such words of its sentence have
-    for home, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
-        most = max(1, sizes[home] // 2 // MOST_SHARE)
+    for index, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
+        limit = max(1, sizes[index] // 2 // MOST_SHARE)
         targets = ((s, word) for s in split if (word := _target(s, target, feature)))
-        for s, word in _rare_first(targets, most):
+        for s, word in _rare_first(targets, limit):
             forms[s.sentence] = word
             if values:
                 counts = Counter(values[tag] for tag in s.tags.split(" ") if tag in values)
                 follows[s.sentence] = counts[word.label] == max(counts.values(), default=0)
-            if pool.homes[target][word.form] == home:
+            if pool.form_splits[target][word.form] == index:
                 classes.setdefault(word.label, []).append(s.sentence)
     draft = balanced(name, splits, sizes)
     used = [{forms[s].form for s in split.sentences} for split in draft.task.parts]
@@ -55,13 +55,13 @@ def _target(s: Analysis, target: str, feature: str) -> Target | None:
     return word if word and word.label else None
 
 
-def _rare_first(targets: Iterable[tuple[Analysis, Target]], most: int) -> list[tuple[Analysis, Target]]:
+def _rare_first(targets: Iterable[tuple[Analysis, Target]], limit: int) -> list[tuple[Analysis, Target]]:
     """Sentences and their targets in order of preference; each form beyond its first `most` sentences comes last."""
     seen: dict[Target, int] = {}
     turns = []
     for s, word in targets:
         seen[word] = seen.get(word, -1) + 1
-        turns.append((seen[word] // most, s, word))
+        turns.append((seen[word] // limit, s, word))
     turns.sort(key=lambda turn: turn[0])
     return [(s, word) for _, s, word in turns]
 
@@ -77,14 +77,14 @@ def sentence_type(pool: Pool, sizes: Sizes) -> TaskDraft:
 
 
 def _by_class(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskDraft:
-    known = set() if marks else {s.sentence for s in pool.all()}
+    originals = set() if marks else {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
     splits: list[dict[str, list[str]]] = [{} for _ in sizes]
     for classes, split in zip(splits, pool.splits, strict=True):
         for s in split:
             label = dict(s.classes).get(name)
             text = s.sentence if marks else _without_final_marks(s, pool.tags)
-            if label and text and text not in known and text not in sources:
+            if label and text and text not in originals and text not in sources:
                 sources[text] = s.sentence
                 classes.setdefault(label, []).append(text)
     return balanced(name, splits, sizes, sources=sources)

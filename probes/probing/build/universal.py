@@ -43,14 +43,14 @@ MARKED = {  # a task, the word that it asks about, and the feature of its classe
 def marked(name: str, pool: Pool, sizes: Sizes) -> TaskDraft:
     """A task of MARKED. Raises InputError if the treebank does not have two values of its feature."""
     word, target, feature = MARKED[name]
-    own = "" if feature in ("Tense", "Number") else name  # the label of the target, or an entry of its features
+    entry = "" if feature in ("Tense", "Number") else name  # the label of the target, or an entry of its features
     values = {
-        dict(s.features).get(own, "") if own else held.label for s in pool.all() if (held := getattr(s, target))
+        dict(s.features).get(entry, "") if entry else held.label for s in pool.all() if (held := getattr(s, target))
     } - {""}
     if len(values) < 2:
         values_there = f"only {feature}={min(values)}" if values else f"no {feature}"
         raise InputError(f"the treebank has {values_there} on any {word} of a main clause")
-    return by_target(name, target, pool, sizes, own)
+    return by_target(name, target, pool, sizes, entry)
 
 
 UD_TASKS: dict[str, TaskBuilder] = {
@@ -72,7 +72,7 @@ def build_universal(
     builders: Mapping[str, TaskBuilder] = UD_TASKS,
     whole_test: bool = False,
 ) -> BuiltTasks:
-    """Build the named tasks from analysed sentences. Those that cannot be built are listed in `lacking`.
+    """Build the named tasks from analysed sentences. Those that cannot be built are listed in `failures`.
 
     `whole_test`: the test split is all of its sentences that a task can use, in any balance; `sizes.test` is
     not used.

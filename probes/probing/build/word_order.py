@@ -13,7 +13,7 @@ from probes.probing.build.sampling import TaskDraft, balanced, largest
 from probes.probing.build.tags import TagSet
 from probes.probing.build.writing import is_word
 
-Places = Callable[[Analysis, TagSet, Random], tuple[int, int] | None]  # of two words to swap, if there are any
+PairChooser = Callable[[Analysis, TagSet, Random], tuple[int, int] | None]  # of two words to swap, if there are any
 
 
 def bigram_shift(pool: Pool, sizes: Sizes) -> TaskDraft:
@@ -21,25 +21,25 @@ def bigram_shift(pool: Pool, sizes: Sizes) -> TaskDraft:
 
     Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
     """
-    return swapped("BShift", _neighbours, pool, sizes)
+    return swapped("BShift", _neighbouring_pair, pool, sizes)
 
 
-def _neighbours(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
+def _neighbouring_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
     words, parts = s.words, s.tags.split(" ")
-    places = [
+    positions = [
         i
         for i in range(1, len(words) - 1)
         if words[i].lower() != words[i + 1].lower() and not {parts[i], parts[i + 1]} & tags.punctuation
     ]
-    if not places:
+    if not positions:
         return None
-    i = random.choice(places)
+    i = random.choice(positions)
     return i, i + 1
 
 
-def swapped(name: str, places: Places, pool: Pool, sizes: Sizes) -> TaskDraft:
+def swapped(name: str, choose: PairChooser, pool: Pool, sizes: Sizes) -> TaskDraft:
     """Half of the sentences with two words swapped; those in which none can be are in neither half."""
-    known = {s.sentence for s in pool.all()}
+    originals = {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
     splits: list[dict[str, list[str]]] = [{"I": [], "O": []} for _ in sizes]
     for classes, split, size in zip(splits, pool.splits, sizes, strict=True):
@@ -47,8 +47,8 @@ def swapped(name: str, places: Places, pool: Pool, sizes: Sizes) -> TaskDraft:
             if min(map(len, classes.values())) >= size / 2:
                 break
             random = pool.random(s.sentence, name)
-            changed = _swap(s, places, pool.tags, random)
-            if changed is None or changed in known or changed in sources:
+            changed = _swap(s, choose, pool.tags, random)
+            if changed is None or changed in originals or changed in sources:
                 continue
             if random.random() < 0.5:
                 classes["O"].append(s.sentence)
@@ -58,9 +58,9 @@ def swapped(name: str, places: Places, pool: Pool, sizes: Sizes) -> TaskDraft:
     return balanced(name, splits, sizes, sources=sources)
 
 
-def _swap(s: Analysis, places: Places, tags: TagSet, random: Random) -> str | None:
+def _swap(s: Analysis, choose: PairChooser, tags: TagSet, random: Random) -> str | None:
     words = s.words
-    if '"' in words or not tags.quotes.isdisjoint(s.tags.split(" ")) or not (pair := places(s, tags, random)):
+    if '"' in words or not tags.quotes.isdisjoint(s.tags.split(" ")) or not (pair := choose(s, tags, random)):
         return None
     i, j = pair
     words[i], words[j] = words[j], words[i]
@@ -79,21 +79,21 @@ def far_swap(pool: Pool, sizes: Sizes) -> TaskDraft:
 
     Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
     """
-    return swapped("FarSwap", _far_places, pool, sizes)
+    return swapped("FarSwap", _far_pair, pool, sizes)
 
 
-def _far_places(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
+def _far_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
     words, parts = s.words, s.tags.split(" ")
-    able = [i for i in range(1, len(words)) if parts[i] not in tags.punctuation]
-    places = [
+    candidates = [i for i in range(1, len(words)) if parts[i] not in tags.punctuation]
+    pairs = [
         (i, j)
-        for i, j in combinations(able, 2)
+        for i, j in combinations(candidates, 2)
         if NEAREST <= j - i <= FARTHEST and words[i].lower() != words[j].lower()
     ]
-    if not places:
+    if not pairs:
         return None
-    distance = random.choice(sorted({j - i for i, j in places}))
-    return random.choice([pair for pair in places if pair[1] - pair[0] == distance])
+    distance = random.choice(sorted({j - i for i, j in pairs}))
+    return random.choice([pair for pair in pairs if pair[1] - pair[0] == distance])
 
 
 def word_order(pool: Pool, sizes: Sizes) -> TaskDraft:
@@ -115,19 +115,19 @@ def _pairs(pool: Pool) -> list[WordPair]:
     """Pairs without common words; those that occur in both orders in most sentences come first."""
     frequent = sorted((w for w in pool.words if is_word(w)), key=lambda w: (-pool.words[w], w))[:CANDIDATES]
     first = Counter(pair for s in pool.all() for pair in combinations(_once(s, set(frequent)), 2))
-    both = {pair: min(first[pair], first[pair[::-1]]) for pair in first if pair[0] < pair[1]}
+    counts = {pair: min(first[pair], first[pair[::-1]]) for pair in first if pair[0] < pair[1]}
     chosen: list[WordPair] = []
-    for pair in sorted(both, key=lambda pair: (-both[pair], pair)):
-        if both[pair] and not any(set(pair) & set(other) for other in chosen):
+    for pair in sorted(counts, key=lambda pair: (-counts[pair], pair)):
+        if counts[pair] and not any(set(pair) & set(other) for other in chosen):
             chosen.append(pair)
     return chosen
 
 
-def _once(s: Analysis, wanted: set[str]) -> list[str]:
+def _once(s: Analysis, targets: set[str]) -> list[str]:
     """The wanted words that are in the sentence once, in small or capital letters, from left to right."""
     words = s.words
     counts = Counter(map(str.lower, words))
-    return [word for word in words if word in wanted and counts[word.lower()] == 1]
+    return [word for word in words if word in targets and counts[word.lower()] == 1]
 
 
 def _with_pairs(pool: Pool, sizes: Sizes, pairs: Sequence[WordPair]) -> TaskDraft:
@@ -136,10 +136,10 @@ def _with_pairs(pool: Pool, sizes: Sizes, pairs: Sequence[WordPair]) -> TaskDraf
         splits = [_by_first(split, pairs) for split in pool.splits]
         draft = balanced("WordOrder", splits, sizes)
         classes = set(draft.task.classes)
-        whole = [pair for pair in pairs if classes.issuperset(pair)]
-        if 2 * len(whole) == len(classes):
+        complete = [pair for pair in pairs if classes.issuperset(pair)]
+        if 2 * len(complete) == len(classes):
             return draft
-        pairs = whole
+        pairs = complete
 
 
 def _by_first(split: Sequence[Analysis], pairs: Sequence[WordPair]) -> dict[str, list[str]]:
@@ -147,10 +147,10 @@ def _by_first(split: Sequence[Analysis], pairs: Sequence[WordPair]) -> dict[str,
     by_first_word: dict[str, list[str]] = {word: [] for pair in pairs for word in pair}
     for s in split:
         order = _once(s, set(by_first_word))
-        whole = [pair for pair in pairs if pair[0] in order and pair[1] in order]
-        if len(whole) == 1:
-            by_first_word[min(whole[0], key=order.index)].append(s.sentence)
+        complete = [pair for pair in pairs if pair[0] in order and pair[1] in order]
+        if len(complete) == 1:
+            by_first_word[min(complete[0], key=order.index)].append(s.sentence)
     for pair in pairs:
-        both = min(len(by_first_word[word]) for word in pair)
-        by_first_word.update({word: by_first_word[word][:both] for word in pair})
+        count = min(len(by_first_word[word]) for word in pair)
+        by_first_word.update({word: by_first_word[word][:count] for word in pair})
     return by_first_word

@@ -21,7 +21,7 @@ from probes.probing.build.dependencies import (
     analyse_treebank,
     portions_of,
 )
-from probes.probing.build.pool import Pool, Sizes, gather, homes_in_splits
+from probes.probing.build.pool import Pool, Sizes, assign_forms_in_splits, gather
 from probes.probing.build.surface import BINS
 from probes.probing.build.syntax import OTHER
 from probes.probing.build.universal import MARKED, UNIVERSAL, build_universal, in_its_language
@@ -199,7 +199,7 @@ def test_a_task_that_cannot_be_built_says_why_and_the_others_are_built() -> None
     trees = parse_portion(Portion(Path("a.conllu"), 1, plain.encode()))
     built = build_universal(analyse_dependencies(trees), Sizes(60, 12, 12), ["BShift", "SubjGender", "Mood"])
     assert [task.name for task in built.tasks] == ["BShift"]
-    assert built.lacking == {
+    assert built.failures == {
         "SubjGender": "the treebank has no Gender on any noun as a subject of a main clause",
         "Mood": "the treebank has only Mood=Ind on any finite verb of a main clause",
     }
@@ -318,7 +318,7 @@ def test_a_form_is_in_one_split_in_which_it_occurs(counts: dict[str, tuple[int, 
     targets = [
         (Target("x", form), split) for form, held in counts.items() for split, n in enumerate(held) for _ in range(n)
     ]
-    homes = homes_in_splits(targets, Sizes(20, 5, 5))
+    homes = assign_forms_in_splits(targets, Sizes(20, 5, 5))
     assert homes.keys() == {target.form for target, _ in targets}
     assert all(counts[form][home] for form, home in homes.items())
 
@@ -327,7 +327,7 @@ def test_frequent_forms_do_not_all_go_to_one_split() -> None:
     targets = [
         (Target("x", form), split) for form in "abcdef" for split, n in enumerate((40, 10, 10)) for _ in range(n)
     ]
-    assert Counter(homes_in_splits(targets, Sizes(400, 100, 100)).values()) == {0: 2, 1: 2, 2: 2}
+    assert Counter(assign_forms_in_splits(targets, Sizes(400, 100, 100)).values()) == {0: 2, 1: 2, 2: 2}
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="no treebanks here")
@@ -335,5 +335,5 @@ def test_a_real_treebank_gives_tasks_and_reasons() -> None:
     files = sorted((DATA / "ud" / "hu_szeged").glob("*.gz"))
     built = build_universal(analyse_treebank(portions_of(files)), Sizes(300, 60, 100))
     assert {"SentLen", "WC", "TreeDepth", "BShift", "Tense", "SubjNum", "SOMO"} <= {task.name for task in built.tasks}
-    assert built.lacking["ObjCase"] == "the treebank has only Case=Acc on any noun as an object of a main clause"
+    assert built.failures["ObjCase"] == "the treebank has only Case=Acc on any noun as an object of a main clause"
     assert built.split_overlap() == 0

@@ -54,7 +54,7 @@ def rows(task: Classification) -> list[tuple[int, str, str]]:
 
 def test_five_tasks_are_built_and_no_sentence_is_in_two_splits(built: BuiltTasks) -> None:
     assert [task.name for task in built.tasks] == list(TEXT_TASKS)
-    assert built.lacking == {}
+    assert built.failures == {}
     assert built.split_overlap() == 0
 
 
@@ -95,7 +95,7 @@ def test_swapped_words_stand_apart_and_neither_is_the_first(built: BuiltTasks) -
 def test_a_text_without_pairs_in_both_orders_has_no_word_order() -> None:
     ordered = [" ".join(sorted(line.lower().rstrip(".?!").split())) + " ." for line in LINES[:800]]
     built = build_plain(ordered, Sizes(60, 12, 12), ["WordOrder", "BShift"])
-    assert "no two frequent words" in built.lacking["WordOrder"]
+    assert "no two frequent words" in built.failures["WordOrder"]
     assert [task.name for task in built.tasks] == ["BShift"]
 
 
