@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import files_below, note_once, read_lines
+from encoder_lab.storage.text_files import files_below, note_once, read_lines, unpacked
 
 TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
     r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"
@@ -264,5 +264,5 @@ FORMATS: dict[str, Callable[[Lines], Iterator[tuple[int, str]]]] = {
 
 def only_trees(path: Path, lines: Lines) -> Lines:
     """The lines of a file; of an output file of CoreNLP, known by its ending, those of its trees."""
-    name = path.name.removesuffix(".gz").removesuffix(".bz2")
-    return next((read(lines) for ending, read in FORMATS.items() if name.endswith(ending)), lines)
+    read = FORMATS.get(unpacked(path).suffix)
+    return read(lines) if read else lines

@@ -78,14 +78,20 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
+def json_of_user(path: Path, text: str) -> Any:
+    """What JSON text in a file of the user says, in composed Unicode. Raises ValueError."""
+    record = parse_json(composed(text, path))
+    if "\\u" in text:
+        plain = json.dumps(record, ensure_ascii=False)
+        plain.encode()  # half of a surrogate pair is not a valid character
+        record = json.loads(composed(plain, path))
+    return record
+
+
 def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     """The JSON object on a line, in composed Unicode. Raises InputError that names the line."""
     try:
-        record = parse_json(line)
-        if "\\u" in line:
-            plain = json.dumps(record, ensure_ascii=False)
-            plain.encode()  # half of a surrogate pair is not a valid character
-            record = json.loads(composed(plain, path))
+        record = json_of_user(path, line)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}:{number}: not valid JSON ({error}); fix or remove the line") from None
     if not isinstance(record, dict):
@@ -143,12 +149,17 @@ def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
     chosen: dict[Path, Path] = {}
     below = sorted(file for file in path.rglob("*") if file.name.endswith(packed) and file.is_file())
     for file in (file for file in below if not HIDDEN.search(f"/{file.relative_to(path)}")):
-        first = chosen.setdefault(file.with_suffix("") if file.suffix in PACKS else file, file)
+        first = chosen.setdefault(unpacked(file), file)
         if first != file:
             note_once(f"{file}: left out, as {first.name} is there too")
     if not chosen:
         raise InputError(f"{path}: no files there that end in {', '.join(endings)} (or those with {', '.join(PACKS)})")
     return list(chosen.values())
+
+
+def unpacked(path: Path) -> Path:
+    """The path without the ending of a packed file."""
+    return path.with_suffix("") if path.suffix in PACKS else path
 
 
 def refuse_no_file(path: Path) -> None:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_json_lines
+from encoder_lab.storage.text_files import files_below, read_json_lines, unpacked
 from probes.coherence.suite_file import Item, TestSuite, read_suite
 
 BUILD = "python -m probes.coherence.build"
-ENDINGS = (".json", ".json.gz", ".jsonl", ".jsonl.gz")
+ENDINGS = (".json", ".jsonl")
 
 
 def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuite]:
@@ -17,7 +17,7 @@ def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuit
     origins: dict[str, Path] = {}
     suites = []
     for file in dict.fromkeys(files):
-        pairs = file.name.removesuffix(".gz").endswith(".jsonl")
+        pairs = unpacked(file).suffix == ".jsonl"
         for suite in read_minimal_pairs(file) if pairs else [read_suite(file, syntaxgym)]:
             if suite.name in origins:
                 raise InputError(f"{file}: the suite {suite.name} is also in {origins[suite.name]}; rename one of them")
@@ -27,14 +27,9 @@ def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuit
 
 
 def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
+    if not path.exists():
         raise InputError(f"coherence.paths: {path}: no such file or folder; build suites with {BUILD}")
-    files = sorted(file for file in path.rglob("*") if file.name.endswith(ENDINGS))
-    if not files:
-        raise InputError(f"coherence.paths: {path}: no .json or .jsonl file there; build suites with {BUILD}")
-    return files
+    return files_below(path, ENDINGS)
 
 
 GOOD, BAD = "sentence_good", "sentence_bad"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import open_packed, parse_json
+from encoder_lab.storage.text_files import json_of_user, read_blocks
 from probes.coherence.formula import is_prediction, parse, values_in
 
 METRICS = ("sum", "mean", "median", "range", "max", "min")
@@ -39,20 +39,16 @@ class TestSuite(NamedTuple):
 
 
 def read_suite(path: Path, syntaxgym: bool = False) -> TestSuite:
-    """The suite in a JSON file (also .json.gz). Raises InputError that names suite, item, condition and region."""
+    """The suite in a JSON file (also packed). Raises InputError that names suite, item, condition and region."""
     return suite_of(_json(path), str(path), syntaxgym)
 
 
 def _json(path: Path) -> Any:
+    content = b"".join(read_blocks(path))
     try:
-        with open_packed(path) as file:
-            record = parse_json(file.read().decode("utf-8-sig"))
-        json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair is no character
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (ValueError, RecursionError, EOFError, OSError) as error:
+        return json_of_user(path, content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
-    return record
 
 
 def suite_of(record: Any, where: str, syntaxgym: bool = False) -> TestSuite:

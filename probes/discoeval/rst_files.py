@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import read_json_lines
+from encoder_lab.storage.text_files import composed, read_json_lines
 from probes.discoeval.items import items_of
 from probes.discoeval.rst_pickle import read_pickle
 from probes.task import Items
@@ -111,7 +111,7 @@ def _valid(place: str, text: str) -> str:
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which no file can hold
         raise InputError(f"{place}: half of a surrogate pair, which is no character; correct the text") from None
-    return text
+    return composed(text)
 
 
 def rst_items(nodes: Sequence[Node], classes: Sequence[str]) -> Items:

@@ -11,7 +11,7 @@ import numpy as np
 from datamodules.corpora.on_disk import text_files
 from encoder_lab.errors import InputError, printable
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import note_once, read_json_lines, read_lines, read_table
+from encoder_lab.storage.text_files import note_once, read_json_lines, read_lines, read_table, unpacked
 from probes.classification import Classification
 from probes.task import Items
 from probes.vectors import alone, pair
@@ -144,7 +144,7 @@ def own_files(paths: Sequence[str], key: str) -> dict[str, Path]:
 
 def columns_of(path: Path) -> list[str]:
     """The names that the first line of a file gives to its fields; none in the published form."""
-    if path.name.removesuffix(".gz").endswith(".jsonl"):
+    if unpacked(path).suffix == ".jsonl":
         return list(next(read_json_lines(path), (0, {}))[1])
     header = next(read_lines(path))[1].split("\t")
     return header if "split" in header and header[0] not in SPLITS else []
@@ -152,7 +152,7 @@ def columns_of(path: Path) -> list[str]:
 
 def _records(path: Path, gold: str) -> Iterator[TaskRow]:
     """The rows of a file: JSON objects (.jsonl), a table that names its columns first, or the published form."""
-    if path.name.removesuffix(".gz").endswith(".jsonl"):
+    if unpacked(path).suffix == ".jsonl":
         yield from (_row(path, gold, number, record) for number, record in read_json_lines(path))
         return
     if header := columns_of(path):

@@ -1,6 +1,5 @@
 """Speaker commitment (Beyer et al. 2021, section 4.6): a contradiction by the same speaker or by another."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 from datamodules.text.sentences import SEPARATOR
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import parse_json, read_json_lines, read_lines, read_table
+from encoder_lab.storage.text_files import json_of_user, read_json_lines, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, clean, ended, suite_of_pairs
 from probes.coherence.suite_file import TestSuite
 
@@ -61,8 +60,7 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from read_json_lines(path)
         return
     try:
-        records = parse_json("\n".join(line for _, line in read_lines(path)))
-        json.dumps(records, ensure_ascii=False).encode()  # an escaped half of a surrogate pair is no character
+        records = json_of_user(path, "\n".join(line for _, line in read_lines(path)))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
     for number, record in enumerate(records, 1):

@@ -1,16 +1,20 @@
 """Test suites in files."""
 
+import bz2
 import copy
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import composed
 from probes.coherence.data import read_suites
 from probes.coherence.suite_file import (
     METRICS,
@@ -24,6 +28,8 @@ from probes.coherence.suite_file import (
 )
 from tests.fuzzing import any_damage_is_read_or_refused
 
+Pack = Callable[[bytes], bytes]
+PACKS: dict[str, Pack] = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "syntaxgym"
 SUITE = TestSuite(
     "order",
@@ -53,6 +59,13 @@ def spoil(path: list[Any], value: Any) -> dict[str, Any]:
 
 def test_a_suite_that_is_written_is_read_as_the_same(tmp_path: Path) -> None:
     write_suite(SUITE, tmp_path / "order.json")
+    assert read_suite(tmp_path / "order.json") == SUITE
+
+
+@pytest.mark.parametrize("escaped", [False, True])
+def test_a_suite_in_decomposed_unicode_is_that_in_composed(tmp_path: Path, escaped: bool) -> None:
+    decomposed = json.loads(normalize("NFD", json.dumps(record_of(SUITE), ensure_ascii=False)))
+    (tmp_path / "order.json").write_text(json.dumps(decomposed, ensure_ascii=escaped))
     assert read_suite(tmp_path / "order.json") == SUITE
 
 
@@ -137,14 +150,15 @@ def test_the_published_toolkit_takes_an_unknown_condition_under_a_star_for_nothi
     suite_of(spoil(["predictions", 0, "formula"], "(*;%orignal%) < 1"), "file", syntaxgym=True)
 
 
-def test_a_corrupted_file_is_read_or_refused_in_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "suite.json"
-    path.write_text(json.dumps(record_of(SUITE), ensure_ascii=False))
+@pytest.mark.parametrize(("end", "pack"), PACKS.items())
+def test_a_corrupted_file_is_read_or_refused_in_one_line(tmp_path: Path, end: str, pack: Pack) -> None:
+    path = tmp_path / f"suite.json{end}"
+    path.write_bytes(pack(json.dumps(record_of(SUITE), ensure_ascii=False).encode()))
     any_damage_is_read_or_refused(lambda: read_suite(path), path)
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5)
-SENTENCE = st.lists(TEXT, min_size=1, max_size=4).map(" ".join)
+SENTENCE = st.lists(TEXT, min_size=1, max_size=4).map(" ".join).map(composed)
 
 
 @given(st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=4), st.sampled_from(METRICS))
@@ -177,11 +191,10 @@ BLIMP = [
 ]
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_minimal_pairs_in_json_lines_are_a_suite_for_each_phenomenon(packed: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("end", "pack"), PACKS.items())
+def test_minimal_pairs_in_json_lines_are_a_suite_for_each_phenomenon(end: str, pack: Pack, tmp_path: Path) -> None:
     text = "".join(f"{json.dumps(pair)}\n" for pair in BLIMP).encode()
-    path = tmp_path / ("pairs.jsonl.gz" if packed else "pairs.jsonl")
-    path.write_bytes(gzip.compress(text) if packed else text)
+    (tmp_path / f"pairs.jsonl{end}").write_bytes(pack(text))
     agreement, anaphor = read_suites([tmp_path])
     assert (agreement.name, anaphor.name) == ("agreement", "0")
     assert [item.texts for item in agreement.items] == [

@@ -138,7 +138,7 @@ def test_any_setting_works_or_is_refused_in_one_line(tmp_path: Path, key: str, v
 
 
 def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no \.json or \.jsonl file"):
+    with pytest.raises(InputError, match=r"no files there that end in \.json, \.jsonl"):
         found(tmp_path, paths=[str(tmp_path)])
     for name in ("one", "two"):
         write_suite(suite("(2;%a%) < (2;%b%)"), tmp_path / f"{name}.json")

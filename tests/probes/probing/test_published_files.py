@@ -1,3 +1,4 @@
+import bz2
 import json
 from pathlib import Path
 
@@ -87,8 +88,8 @@ JSON = "".join(
 
 
 def test_own_tasks_are_named_after_their_files_in_either_form(tmp_path: Path) -> None:
-    (tmp_path / "mine.jsonl").write_text(JSON)
-    paths = [str(written(tmp_path, GOOD) / "tree_depth.txt"), str(tmp_path / "mine.jsonl")]
+    (tmp_path / "mine.jsonl.bz2").write_bytes(bz2.compress(JSON.encode()))
+    paths = [str(written(tmp_path, GOOD) / "tree_depth.txt"), str(tmp_path / "mine.jsonl.bz2")]
     depth, mine = FromFiles(paths).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), [], [None] * 3)
     assert (depth.name, mine.name, mine.classes) == ("TreeDepth", "mine", ["no", "yes"])
     assert mine.dev.sentences == ["validation yes", "validation no"]
