@@ -210,9 +210,13 @@ def _row_key(row: ProbeRow, each_epoch: bool = False) -> tuple:
 
 
 def identity(run: Run, *without: str) -> tuple:
-    """What runs of one model share, except settings with the prefixes `without`; an evaluation has those of its run."""
+    """What runs of one model share, except settings with the prefixes `without`; an evaluation has those of its run.
+
+    A setting without a value is none, as files of scores may leave it out.
+    """
     excluded = (*without, "model") if "checkpoint" in run.settings else without
-    return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(excluded))
+    items = [item for item in _essence(run).items() if item[1] != UNSET and not item[0].startswith(excluded)]
+    return run.encoder, run.objective, *items
 
 
 def seeds_of(run: Run) -> tuple[str, str]:

@@ -181,7 +181,9 @@ def read_run(folder: Path) -> Run:
     settings = {key: value for key, value in leaves if not key.startswith("suites.")}  # these are no part of a model
     check_settings(folder / SETTINGS, settings)
     unnamed = UNNAMED | {f"run.{key}": value for key, value in UNNAMED.items()}  # also of an evaluated run
-    settings = {key: value for key, value in settings.items() if key not in unnamed or value != unnamed[key]}
+    settings = with_whole_numbers(
+        {key: value for key, value in settings.items() if key not in unnamed or value != unnamed[key]}
+    )
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
     if objective == "discourse":
@@ -193,6 +195,14 @@ def read_run(folder: Path) -> Run:
     rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
     encoder, objective = (shortened(printable(str(name)), NAME) for name in (encoder, objective))
     return Run(folder, encoder, objective, settings, rows, metrics, read_metrics(folder / "test.csv"))
+
+
+def with_whole_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """512.0 as 512, because other programs write a column so; but of batches 1.0 is all and 1 is one."""
+    return {
+        key: int(value) if isinstance(value, float) and value.is_integer() and not key.endswith("_batches") else value
+        for key, value in settings.items()
+    }
 
 
 def _named_after(losses: Any) -> str:

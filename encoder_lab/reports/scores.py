@@ -12,7 +12,7 @@ from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import checked_metrics
 from encoder_lab.reports.models import FINGERPRINT, INCIDENTAL, each_seed_once, identity, with_evaluations
 from encoder_lab.reports.run_settings_check import check_settings
-from encoder_lab.reports.runs import CONTENT, ENDING, Run, agree, grouped, read_run, run_folders
+from encoder_lab.reports.runs import CONTENT, ENDING, Run, agree, grouped, read_run, run_folders, with_whole_numbers
 from encoder_lab.storage.csv_files import csv_text, numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.results import (
@@ -192,7 +192,7 @@ def _rows(run: Run) -> list[dict[str, str]]:
 def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) -> Run:
     first = numbered[0][1]
     texts = {key: text for key, text in first.items() if key not in (*NAMES, *ROW_COLUMNS) and text}
-    settings = {key: _value(text) for key, text in texts.items()} | {"seed": _value(first["seed"])}
+    settings = with_whole_numbers({key: _value(text) for key, text in texts.items()} | {"seed": _value(first["seed"])})
     check_settings(path, settings)
     rows: list[ProbeRow] = []
     own_scores: dict[str, dict[str, dict[str, str]]] = {OWN: {}, OWN_TEST: {}}  # by epoch
@@ -202,15 +202,15 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
             own_scores[row["suite"]].setdefault(row["epoch"], {}).update(checked_metrics(path, line, own))
         else:
             answers = answers_from_text(path, line, row) if row["right"] else None
-            rows.append(row_from_text(path, line, row, answers))
+            rows.append(row_from_text(path, line, row | {"step": row["step"].removesuffix(".0")}, answers))
     encoder, objective = (shortened(printable(first[key]), NAME) for key in ("encoder", "objective"))
     metrics, tests = (list(by_epoch.values()) for by_epoch in own_scores.values())
     return Run(path / name, encoder, objective, settings, rows, metrics, tests)
 
 
 def _value(text: str) -> Any:
-    """What `as_csv` wrote as this text."""
+    """What `as_csv` wrote as this text, or pandas where it wrote the file again."""
     try:
-        return json.loads(text)
+        return json.loads(text.lower() if text in ("True", "False") else text)
     except (ValueError, RecursionError):
         return text

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 from encoder_lab.errors import InputError
@@ -97,6 +98,17 @@ def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(run
     assert len(runs_in(files[:2])) == len(read_scores(files[0]))
     with pytest.raises(InputError, match=r"late.csv: .* seed 1, has other scores in .*early.csv; give one"):
         runs_in(files)
+
+
+def test_a_file_that_pandas_wrote_again_has_the_same_models(runs: Path, tmp_path: Path) -> None:
+    """It writes 64 as 64.0 where another run has no size, false as False and null as nothing."""
+    with_settings(runs / "a", "objective: {dropout: 0.0, select: null}\nembeddings: {freeze: false}\n")
+    file, again = tmp_path / "scores.csv", tmp_path / "again.csv"
+    file.write_text(as_csv(scores(runs)), encoding="utf-8")
+    pandas.read_csv(file).to_csv(again, index=False)
+    reported = [[(m.title, len(m.runs)) for m in models_of(runs_in(p))] for p in ([runs], [again], [file, again])]
+    assert reported == reported[:1] * 3
+    assert all(main(["size", str(path), f"out={tmp_path / 'size.svg'}"]) == 0 for path in (file, again))
 
 
 def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path: Path) -> None:
