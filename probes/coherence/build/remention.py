@@ -10,6 +10,7 @@ from probes.coherence.build.mmax import has_mmax, read_mmax
 
 PRONOUNS = {"he", "she", "it", "they", "him", "her", "them"}
 PHRASES = ("proper", "common")  # forms of a mention that names what it means
+POSSESSIVE = {"'s", "’s", "'", "’"}  # the last token of `Ann's`, which stands for Ann
 LONGEST = 10  # tokens of a phrase that is repeated
 
 
@@ -48,6 +49,8 @@ def _pairs(annotated: AnnotatedDocument, excluded: Counter[str]) -> Iterator[Dra
             excluded["pronouns without a phrase in the sentence before"] += 1
             continue
         phrase = before[-1]
+        if phrase.last > phrase.first and document.tokens[phrase.last - 1] in POSSESSIVE:
+            phrase = phrase._replace(last=phrase.last - 1)
         if phrase.last - phrase.first >= LONGEST:
             excluded[f"phrases of more than {LONGEST} tokens"] += 1
             continue

@@ -277,19 +277,21 @@ def test_a_pronoun_stands_against_its_phrase(gum: Path) -> None:
     assert draft.excluded == {"pronouns without a phrase in the sentence before": 1}
 
 
-def test_a_repetition_with_two_determiners_is_left_out(gum: Path) -> None:
-    """`the a man` is a slip of the tongue."""
-    mentions = [{"span": span, "entity": entity, "form": form} for span, entity, form in MENTIONS[:3]]
-    mentions[0]["span"] = [1, 3]
-    said = ["The a man saw Ann .", "He waved ."]
-    raw = ["The a man saw Ann.", "He waved."]
-    written(gum / "dev.docs.jsonl", json.dumps({"id": "d", "sentences": said, "text": raw}))
-    mentions[2]["span"] = [7, 7]
-    tags = ["DT", "DT", "NN", "VBD", "NNP", ".", "PRP", "VBD", "."]
-    written(gum / "dev.coref.jsonl", json.dumps({"id": "d", "mentions": mentions, "tokens": {"xpos": tags}}))
+@pytest.mark.parametrize(("said", "tags", "span", "repeated"), [
+    ("The a man saw Ann .", "DT DT NN VBD NNP .", [1, 3], []),  # a slip of the tongue
+    ("A man 's dog ran .", "DT NN POS NN VBD .", [1, 3], ["The man waved."]),
+])  # fmt: skip
+def test_a_phrase_is_repeated_as_its_sentence_needs_it(
+    gum: Path, said: str, tags: str, span: list[int], repeated: list[str]
+) -> None:
+    mentions = [{"span": span, "entity": 1, "form": "common"}, {"span": [7, 7], "entity": 1, "form": "pronoun"}]
+    document = {"id": "d", "sentences": [said, "He waved ."], "text": [said.replace(" 's", "'s"), "He waved."]}
+    written(gum / "dev.docs.jsonl", json.dumps(document))
+    tokens = {"xpos": f"{tags} PRP VBD .".split()}
+    written(gum / "dev.coref.jsonl", json.dumps({"id": "d", "mentions": mentions, "tokens": tokens}))
     draft = remention(gum)
-    assert draft.suites[0].items == ()
-    assert draft.excluded == {"repetitions with two determiners one after the other": 1}
+    assert [item.texts[1][1] for item in draft.suites[0].items] == repeated
+    assert draft.excluded == ({} if repeated else {"repetitions with two determiners one after the other": 1})
 
 
 MMAX = {
