@@ -17,12 +17,12 @@ PERIODS = (2, 5, 6)  # a file may have its labels in turn
 def controls(task: Classification) -> dict[str, float]:
     """Test accuracies in percent of controls that do not read words, and counts of shared sentences."""
     train, dev, test = (set(part.sentences) for part in task.parts)
-    most = np.bincount(task.train.gold).argmax()
+    majority = np.bincount(task.train.gold).argmax()
     words = [len(text.split()) for text in task.train.sentences]
     return {
-        "majority": 100 * float((task.test.gold == most).mean()),
+        "majority": 100 * float((task.test.gold == majority).mean()),
         "length only": _logistic(_lengths(task.train), _lengths(task.test), task),
-        "position only": _logistic(_places(task.train), _places(task.test), task),
+        "position only": _logistic(_position_features(task.train), _position_features(task.test), task),
         "ceiling": ceiling(task.test),
         "sentences in two splits": len((train & dev) | (train & test) | (dev & test)),
         "words in a sentence": float(np.mean(words)),
@@ -43,8 +43,8 @@ def _logistic(train: np.ndarray, test: np.ndarray, task: Classification) -> floa
 def _lengths(items: Items) -> np.ndarray:
     """Words of each text of an item, their logarithms, and of lists how many texts they have."""
     counts = np.array([_counts(column) for column in items.texts], dtype=float)  # (k, 2, N)
-    flat = counts.reshape(-1, counts.shape[-1]).T
-    return np.concatenate([flat, np.log1p(flat)], 1)
+    features = counts.reshape(-1, counts.shape[-1]).T
+    return np.concatenate([features, np.log1p(features)], 1)
 
 
 def _counts(column: Texts) -> list[list[int]]:
@@ -52,8 +52,8 @@ def _counts(column: Texts) -> list[list[int]]:
     return [[sum(len(text.split()) for text in texts) for texts in lists], [len(texts) for texts in lists]]
 
 
-def _places(items: Items) -> np.ndarray:
+def _position_features(items: Items) -> np.ndarray:
     """Features of the position of an item in its file: its share of the file, and its number modulo some periods."""
     rows = np.arange(len(items.gold))
-    inside = [(rows % period == rest).astype(float) for period in PERIODS for rest in range(period)]
-    return np.stack([rows / len(rows), *inside], 1)
+    phases = [(rows % period == rest).astype(float) for period in PERIODS for rest in range(period)]
+    return np.stack([rows / len(rows), *phases], 1)

@@ -31,8 +31,8 @@ def convert(folder: Path, out: Path) -> list[Path]:
     from probes.discoeval.rst_files import NAMES, rst_file, write_rst
 
     source = folder / "RST" if (folder / "RST").is_dir() else folder
-    read = {name: rst_file(source / f"{name}.pkl") for name in NAMES}
-    for name, nodes in read.items():
+    nodes_by_file = {name: rst_file(source / f"{name}.pkl") for name in NAMES}
+    for name, nodes in nodes_by_file.items():
         write_rst(nodes, out / f"{name}.jsonl")
     return [out / f"{name}.jsonl" for name in NAMES]
 

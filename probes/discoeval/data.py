@@ -53,9 +53,9 @@ def read_discoeval(root: Path, names: Sequence[str] = (), seed: int = SEED) -> t
     folder = root / "data" if (root / "data").is_dir() else root
     if not folder.is_dir():
         raise InputError(f"{root}: no such folder; get DiscoEval from {SOURCE} and name its folder (discoeval.root=)")
-    wanted = named(list(sources(folder, seed)), names)
-    missing = {source.name: path for source in wanted for path in reversed(source.files) if not path.is_file()}
-    return [s.read(s.name, s.files) for s in wanted if s.name not in missing], missing
+    requested = named(list(sources(folder, seed)), names)
+    missing = {source.name: path for source in requested for path in reversed(source.files) if not path.is_file()}
+    return [s.read(s.name, s.files) for s in requested if s.name not in missing], missing
 
 
 def sources(folder: Path, seed: int = SEED) -> Iterator[PublishedTask]:
@@ -70,8 +70,8 @@ def sources(folder: Path, seed: int = SEED) -> Iterator[PublishedTask]:
         for domain in domains(folder / group, PUBLISHED[group]):
             yield PublishedTask(group + SHORT.get(domain, domain), _files(folder / group / domain), read)
     for group, name in PDTB.items():
-        inside = folder / "PDTB" / name
-        yield PublishedTask(group, [inside / LABELS, *_files(inside)], _relations)
+        subfolder = folder / "PDTB" / name
+        yield PublishedTask(group, [subfolder / LABELS, *_files(subfolder)], _relations)
     yield PublishedTask("RST", rst_paths(folder / "RST"), _trees)
 
 
@@ -83,10 +83,10 @@ def domains(folder: Path, published: Sequence[str]) -> list[str]:
     present = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     for name in present:
         if not DOMAIN.fullmatch(name):
-            wrong = f"{name!r} is no name of a domain: only letters, digits, _, - and . may be in it"
-            raise InputError(f"{folder}: {wrong}; rename the folder or remove it")
-    others = [name for name in present if name not in published]
-    return [*([] if others and len(others) == len(present) else published), *others]
+            problem = f"{name!r} is no name of a domain: only letters, digits, _, - and . may be in it"
+            raise InputError(f"{folder}: {problem}; rename the folder or remove it")
+    unpublished = [name for name in present if name not in published]
+    return [*([] if unpublished and len(unpublished) == len(present) else published), *unpublished]
 
 
 Named = TypeVar("Named", PublishedTask, Classification)
@@ -94,11 +94,11 @@ Named = TypeVar("Named", PublishedTask, Classification)
 
 def named(available: list[Named], names: Sequence[str]) -> list[Named]:
     """Those with the given names or groups; all where none is given. Raises InputError with the choices."""
-    wanted = {_plain(name) for name in names}
+    requested = {_plain(name) for name in names}
     choices = {_plain(key): key for task in available for key in (task.name, group_of(task.name))}
-    if unknown := wanted - set(choices):
+    if unknown := requested - set(choices):
         raise InputError(f"no DiscoEval task {', '.join(sorted(unknown))}; choose from {', '.join(choices.values())}")
-    return [task for task in available if not wanted or {_plain(task.name), _plain(group_of(task.name))} & wanted]
+    return [task for task in available if not requested or {_plain(task.name), _plain(group_of(task.name))} & requested]
 
 
 def _plain(name: str) -> str:
@@ -126,22 +126,22 @@ def _relations(name: str, files: Sequence[Path]) -> Classification:
     classes = [line.strip() for _, line in read_lines(labelset)]
     for number, label in enumerate(classes, 1):
         if not label or label in classes[: number - 1]:
-            wrong = "the same label again" if label else "no label"
-            raise InputError(f"{labelset}:{number}: {wrong}; give one on each line")
+            problem = "the same label again" if label else "no label"
+            raise InputError(f"{labelset}:{number}: {problem}; give one on each line")
     parts = [_read(path, [str(i) for i in range(len(classes))], 2) for path in texts]
     used = set(chain.from_iterable(part.gold.tolist() for part in parts))
     if unused := [i for i in range(len(classes)) if i not in used]:
-        wrong = f"{classes[unused[0]]!r} is the label of no item"
-        raise InputError(f"{labelset}:{unused[0] + 1}: {wrong}; is it the list of these files?")
+        problem = f"{classes[unused[0]]!r} is the label of no item"
+        raise InputError(f"{labelset}:{unused[0] + 1}: {problem}; is it the list of these files?")
     return _task(name, classes, texts, parts)
 
 
 def _trees(name: str, files: Sequence[Path]) -> Classification:
     """RST: the label of a node and the EDUs of its two subtrees. Classes: those of train sorted, then the others."""
     rows = [rst_file(path) for path in files]
-    known = sorted({row.label for row in rows[0]})
-    classes = [*known, *sorted({row.label for part in rows for row in part} - set(known))]
-    return _task(name, classes, files, [rst_items(part, classes) for part in rows], whole=False)
+    train_labels = sorted({row.label for row in rows[0]})
+    classes = [*train_labels, *sorted({row.label for part in rows for row in part} - set(train_labels))]
+    return _task(name, classes, files, [rst_items(part, classes) for part in rows], complete=False)
 
 
 def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
@@ -154,8 +154,8 @@ def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
             choices = f"{labels[0]} to {labels[-1]}" if len(labels) > 2 else " or ".join(labels)
             raise InputError(f"{path}:{number}: label {label[:40]!r}, expected {choices}")
         if len(fields) != texts:
-            many = "sentence" if texts == 1 else "sentences"
-            raise InputError(f"{path}:{number}: {len(fields)} {many}, expected {texts}; correct or remove the line")
+            noun = "sentence" if texts == 1 else "sentences"
+            raise InputError(f"{path}:{number}: {len(fields)} {noun}, expected {texts}; correct or remove the line")
         words = [" ".join(text.split()) for text in fields]
         if "" in words:
             raise InputError(f"{path}:{number}: sentence {words.index('') + 1} is empty; correct or remove the line")
@@ -165,13 +165,13 @@ def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
 
 
 def _task(
-    name: str, classes: list[str], files: Sequence[Path], parts: Sequence[Items], whole: bool = True
+    name: str, classes: list[str], files: Sequence[Path], parts: Sequence[Items], complete: bool = True
 ) -> Classification:
-    """A task, checked: train has several classes, all of them if it is `whole`; the splits have different items."""
+    """A task, checked: train has several classes, all of them if it is `complete`; the splits have different items."""
     counts = np.bincount(parts[0].gold, minlength=len(classes))
     if (counts > 0).sum() < 2:
         raise InputError(f"{files[0]}: every item has the label {classes[int(counts.argmax())]}; is it the whole file?")
-    if whole and name not in PDTB and not counts.all():
+    if complete and name not in PDTB and not counts.all():
         raise InputError(f"{files[0]}: no item has the label {classes[int(counts.argmin())]}; is it the whole file?")
     _check_splits(files, parts)
     return discourse_task(name, classes, *parts)
@@ -189,14 +189,14 @@ def _check_splits(files: Sequence[Path], parts: Sequence[Items]) -> None:
     Of five or six sentences all but one make an item the same, as the windows of a document may overlap.
     """
     for first, second in ((0, 1), (0, 2), (1, 2)):
-        for rows, most in ((shared, SHARED), (partly_shared, PARTLY_SHARED)):
+        for rows, limit in ((shared, SHARED), (partly_shared, PARTLY_SHARED)):
             pairs = rows(parts[first], parts[second])
-            if len(pairs) > most * len(parts[second].gold):
-                mine, other = pairs[0]
+            if len(pairs) > limit * len(parts[second].gold):
+                row, other_row = pairs[0]
                 counted = "items" if rows is shared else "items with half of their texts or more"
-                wrong = f"{len(pairs)} of {len(parts[second].gold)} {counted} are in {files[first]} too"
-                wrong = f"{files[second]}:{mine + 1}: {wrong} (as in line {other + 1})"
-                raise InputError(f"{wrong}; the splits must have different documents")
+                problem = f"{len(pairs)} of {len(parts[second].gold)} {counted} are in {files[first]} too"
+                problem = f"{files[second]}:{row + 1}: {problem} (as in line {other_row + 1})"
+                raise InputError(f"{problem}; the splits must have different documents")
 
 
 def shared(first: Items, second: Items) -> list[tuple[int, int]]:
@@ -214,5 +214,5 @@ def partly_shared(first: Items, second: Items) -> list[tuple[int, int]]:
 
 def _with_texts_of(first: Items, second: Items, least: int) -> list[tuple[int, int]]:
     rows = {text: row for row, texts in enumerate(keys_of(first)) for text in texts}
-    known = [[rows[text] for text in texts if text in rows] for texts in keys_of(second)]
-    return [(row, others[0]) for row, others in enumerate(known) if len(others) >= least]
+    matches = [[rows[text] for text in texts if text in rows] for texts in keys_of(second)]
+    return [(row, first_rows[0]) for row, first_rows in enumerate(matches) if len(first_rows) >= least]

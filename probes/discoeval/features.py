@@ -19,8 +19,8 @@ Columns = Sequence[Tensor]  # k tensors (n, D): the vectors of each text of n it
 
 def first_and_differences(columns: Columns) -> Tensor:
     """SP (n, 5D): x1, x1 - x2, ..., x1 - x5 (Chen et al. 2019, section 3.2)."""
-    first, *others = columns
-    return torch.cat([first, *(first - other for other in others)], 1)
+    first, *rest = columns
+    return torch.cat([first, *(first - column for column in rest)], 1)
 
 
 def pair_and_difference(columns: Columns) -> Tensor:
@@ -64,8 +64,8 @@ class Reading(NamedTuple):
             if tuple_of(getattr(requested, name)) != tuple_of(getattr(Grid, name)):
                 problem = "protocol=senteval has published settings for each group of suite=discoeval"
                 raise InputError(f"{problem}; leave probes.classifier.{name}= out")
-        own = {name: getattr(self, name) for name in FIXED[2:]}
-        return replace(requested, widths=(self.hidden,), dropouts=(0.0,), **own)
+        published = {name: getattr(self, name) for name in FIXED[2:]}
+        return replace(requested, widths=(self.hidden,), dropouts=(0.0,), **published)
 
 
 FIXED = ("widths", "dropouts", "l2", "max_passes", "block", "tenacity")

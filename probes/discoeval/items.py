@@ -68,10 +68,10 @@ def senses(items: Items, classes: int) -> np.ndarray:
     rows = defaultdict(list)
     for row, key in enumerate(keys_of(items)):
         rows[key].append(row)
-    right = np.zeros((len(items.gold), classes), dtype=bool)
-    for same in map(np.array, rows.values()):
-        right[np.ix_(same, items.gold[same])] = True
-    return right
+    correct = np.zeros((len(items.gold), classes), dtype=bool)
+    for group in map(np.array, rows.values()):
+        correct[np.ix_(group, items.gold[group])] = True
+    return correct
 
 
 def ceiling(items: Items) -> float:

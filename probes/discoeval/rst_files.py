@@ -40,15 +40,15 @@ def rst_file(path: Path) -> list[Node]:
     else:
         rows = ((f"{path}:{n}", _fields(f"{path}:{n}", record)) for n, record in read_json_lines(path))
     texts = _Texts()
-    nodes = [texts.node(place, item) for place, item in rows]
+    nodes = [texts.node(location, item) for location, item in rows]
     if not nodes:
         raise InputError(f"{path}: no item in it")
     return nodes
 
 
-def _fields(place: str, record: dict[str, Any]) -> tuple[Any, ...]:
+def _fields(location: str, record: dict[str, Any]) -> tuple[Any, ...]:
     if missing := [key for key in Node._fields if key not in record]:
-        raise InputError(f"{place}: no {missing[0]}; expected label, left and right")
+        raise InputError(f"{location}: no {missing[0]}; expected label, left and right")
     return tuple(record[key] for key in Node._fields)
 
 
@@ -58,14 +58,14 @@ class Limits:
     def __init__(self) -> None:
         self.edus = self.characters = 0
 
-    def count(self, place: str, edus: int, characters: int) -> None:
+    def count(self, location: str, edus: int, characters: int) -> None:
         """Some more. Raises InputError where they are too many."""
         self.edus += edus
         self.characters += characters
         if self.edus > MOST_EDUS:
-            raise InputError(f"{place}: more than {MOST_EDUS:,} EDUs up to here; is it an RST file?")
+            raise InputError(f"{location}: more than {MOST_EDUS:,} EDUs up to here; is it an RST file?")
         if self.characters > MOST_CHARACTERS:
-            raise InputError(f"{place}: more than {MOST_CHARACTERS:,} characters up to here; is it an RST file?")
+            raise InputError(f"{location}: more than {MOST_CHARACTERS:,} characters up to here; is it an RST file?")
 
 
 class _Texts:
@@ -76,46 +76,46 @@ class _Texts:
         self.texts: dict[str, str] = {}  # each text of the file, and its normalised form
         self.labels: dict[str, str] = {}
 
-    def node(self, place: str, item: Any) -> Node:
+    def node(self, location: str, item: Any) -> Node:
         """An item, checked."""
         if not isinstance(item, list | tuple) or len(item) != 3 or not _is_text(item[0], self.labels):
-            raise InputError(f"{place}: expected a label, the EDUs of the left subtree and those of the right one")
+            raise InputError(f"{location}: expected a label, the EDUs of the left subtree and those of the right one")
         for part in item[1:]:
             if not isinstance(part, list | tuple) or not part:
-                raise InputError(f"{place}: a subtree that is no list of EDUs, or an empty one")
+                raise InputError(f"{location}: a subtree that is no list of EDUs, or an empty one")
         label, left, right = item
-        self.limits.count(place, len(left) + len(right), len(label))
+        self.limits.count(location, len(left) + len(right), len(label))
         if label not in self.labels:
-            self.labels[label] = _valid(place, label.strip())
-        return Node(self.labels[label], self._edus(place, left), self._edus(place, right))
+            self.labels[label] = _valid(location, label.strip())
+        return Node(self.labels[label], self._edus(location, left), self._edus(location, right))
 
-    def _edus(self, place: str, edus: Sequence[Any]) -> list[str]:
+    def _edus(self, location: str, edus: Sequence[Any]) -> list[str]:
         texts = []
         for edu in edus:
             if not _is_text(edu, self.texts):
-                raise InputError(f"{place}: an EDU that is empty or no text")
-            self.limits.count(place, 0, len(edu))
+                raise InputError(f"{location}: an EDU that is empty or no text")
+            self.limits.count(location, 0, len(edu))
             if edu not in self.texts:
-                text = _valid(place, " ".join(edu.split()))
+                text = _valid(location, " ".join(edu.split()))
                 self.texts[edu] = edu if text == edu else text
             texts.append(self.texts[edu])
         return texts
 
 
-def _is_text(value: Any, known: dict[str, str]) -> bool:
-    return isinstance(value, str) and (value in known or bool(value.strip()))
+def _is_text(value: Any, texts: dict[str, str]) -> bool:
+    return isinstance(value, str) and (value in texts or bool(value.strip()))
 
 
-def _valid(place: str, text: str) -> str:
+def _valid(location: str, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which no file can hold
-        raise InputError(f"{place}: half of a surrogate pair, which is no character; correct the text") from None
+        raise InputError(f"{location}: half of a surrogate pair, which is no character; correct the text") from None
     return composed(text)
 
 
 def rst_items(nodes: Sequence[Node], classes: Sequence[str]) -> Items:
-    """Nodes as items: two columns of lists of EDUs, and the labels as places in `classes`."""
+    """Nodes as items: two columns of lists of EDUs, and the labels as indices in `classes`."""
     index = {label: i for i, label in enumerate(classes)}
     return items_of([(node.left, node.right) for node in nodes], [index[node.label] for node in nodes])
 

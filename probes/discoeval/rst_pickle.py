@@ -29,14 +29,14 @@ def read_pickle(path: Path) -> Any:
         raise InputError(f"{path}: more than {MOST_BYTES >> 20} MB; is it one of the RST files?")
     stack: list[Any] = []
     memo: dict[int, Any] = {}
-    for name, value, place in _opcodes(path):
+    for name, value, offset in _opcodes(path):
         try:
             _step(name, value, stack, memo)
         except (IndexError, KeyError, AttributeError, TypeError, ValueError):
-            raise InputError(f"{path}: damaged at byte {place} ({name}); get the file again") from None
+            raise InputError(f"{path}: damaged at byte {offset} ({name}); get the file again") from None
         except NotImplementedError:
             problem = "may hold only lists, tuples, strings and numbers"
-            raise InputError(f"{path}: {name} at byte {place}, but an RST file {problem}; nothing was run") from None
+            raise InputError(f"{path}: {name} at byte {offset}, but an RST file {problem}; nothing was run") from None
     if len(stack) != 1 or stack[0] is MARK:
         raise InputError(f"{path}: damaged: {len(stack)} values at its end, expected one; get the file again")
     return stack[0]
@@ -46,13 +46,13 @@ def _opcodes(path: Path) -> Iterator[tuple[str, Any, int]]:
     opcodes = pickletools.genops(BytesIO(path.read_bytes()))
     while True:
         try:
-            opcode, value, place = next(opcodes)
+            opcode, value, offset = next(opcodes)
         except StopIteration:
             return
         except (ValueError, OverflowError, IndexError) as error:  # UnicodeDecodeError is a ValueError
             problem = " ".join(str(error).split())[:80]
             raise InputError(f"{path}: cut off or not a pickle ({problem}); get the file again") from None
-        yield opcode.name, value, place or 0
+        yield opcode.name, value, offset or 0
 
 
 def _step(name: str, value: Any, stack: list[Any], memo: dict[int, Any]) -> None:

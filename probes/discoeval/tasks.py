@@ -31,22 +31,22 @@ class DiscoEvalSettings:
 def tasks(context: Context, settings: DiscoEvalSettings) -> list[Classification]:
     """The tasks in `discoeval.root`, or those of the embedded world; says which files are missing."""
     discourse = _discourse_tasks(settings, context.seed)
-    analyses = _several(settings.analyses)
+    analyses = _names_in(settings.analyses)
     if unknown := [name for name in analyses if name not in ABLATIONS]:
         raise InputError(f"discoeval.analyses={unknown[0]}: give {' or '.join(ABLATIONS)}, or both in brackets")
-    read = [_read_by(READINGS[group_of(task.name)], task, context) for task in discourse]
+    classifications = [_read_by(READINGS[group_of(task.name)], task, context) for task in discourse]
     for name in analyses:
         group, reading = ABLATIONS[name]
         without = name.replace("_", " ")
-        more = [replace(t, name=f"{t.name} without {without}") for t in discourse if group_of(t.name) == group]
-        if not more:
+        ablated = [replace(t, name=f"{t.name} without {without}") for t in discourse if group_of(t.name) == group]
+        if not ablated:
             raise InputError(f"discoeval.analyses={name}: it is about {group}; add {group} to discoeval.tasks=")
-        read += [_read_by(reading, task, context) for task in more]
-    return read
+        classifications += [_read_by(reading, task, context) for task in ablated]
+    return classifications
 
 
 def _discourse_tasks(settings: DiscoEvalSettings, seed: int) -> list[Classification]:
-    names, root = _several(settings.tasks), settings.root
+    names, root = _names_in(settings.tasks), settings.root
     sizes = {split: size for split in SPLITS if (size := getattr(settings, f"{split}_size")) is not None}
     if root is None:
         return named(world_tasks(SIZES | sizes, seed), names)
@@ -62,7 +62,7 @@ def _discourse_tasks(settings: DiscoEvalSettings, seed: int) -> list[Classificat
     return tasks
 
 
-def _several(setting: Any) -> list[str]:
+def _names_in(setting: Any) -> list[str]:
     """The names in a setting that is null, one name or a list."""
     return [] if setting is None else [setting] if isinstance(setting, str) else [str(name) for name in setting]
 

@@ -14,7 +14,7 @@ from probes.discoeval.rst_files import Node, rst_items
 from probes.task import Items
 
 SIZES = {"train": 1200, "dev": 300, "test": 500}  # items of a task; BSO has each pair in both orders
-MORE = 20  # documents beyond those that give enough items by themselves
+SPARE_DOCUMENTS = 20  # documents beyond those that give enough items by themselves
 CLASSES = {"SP": POSITIONS, "DC": TWO, "SSP": TWO}
 
 
@@ -28,7 +28,7 @@ def world_tasks(sizes: Mapping[str, int] = SIZES, seed: int = 1) -> list[Classif
 
 def _documents(seed: int, split: str, size: int) -> list[PlainDocument]:
     """Enough of them: each has three windows, nine pairs and, for SSP, four sentences of either kind at least."""
-    narratives = (narrative(seed, split, number).english() for number in range(size // 2 + MORE))
+    narratives = (narrative(seed, split, number).english() for number in range(size // 2 + SPARE_DOCUMENTS))
     return [
         PlainDocument(d.id, [Part(s.title or "", [*chain.from_iterable(s.paragraphs)]) for s in d.sections])
         for d in narratives

@@ -70,14 +70,14 @@ def build(options: SimpleNamespace) -> list[str]:
     documents = read_documents(DocumentSource(root, options.language, options.tokenized), sizes) if root else {}
     relations = read_relations(options.pdtb, raw) if options.pdtb else {}
     nodes = read_trees(options.rst) if options.rst else {}
-    lacking: list[str] = []
+    failures: list[str] = []
     writes: dict[str, Callable[[], None]] = {}
     for group in BUILDERS if documents else ():
         rows = build_task(group, documents, sizes, options.seed)
         if all(len({row.label for row in rows[split]}) > (group != "BSO") for split in SPLITS):
             writes[group + domain] = partial(write_rows, rows, options.out / group / domain)
         else:
-            lacking.append(f"{group} was not built: {_counts(rows)} items; give more or longer documents")
+            failures.append(f"{group} was not built: {_counts(rows)} items; give more or longer documents")
     short = []
     for group in GROUPS if relations else ():
         if all(relations[group].values()):
@@ -86,17 +86,17 @@ def build(options: SimpleNamespace) -> list[str]:
             short.append(f"PDTB-{group[0]} was not built: {_counts(relations[group])} relations; give more files")
     if relations and len(short) == len(GROUPS):
         raise InputError("; ".join(short))
-    lacking += short
+    failures += short
     if nodes:
         if not all(nodes.values()):
             raise InputError(f"RST was not built: {_counts(nodes)} nodes; give more files")
         writes["RST"] = partial(write_trees, nodes, options.out / "RST")
     if not writes:
-        raise InputError("; ".join(lacking))
+        raise InputError("; ".join(failures))
     for write in writes.values():
         write()
-    write_report(read_discoeval(options.out, list(writes))[0], sizes, lacking, options.out)
-    return lacking
+    write_report(read_discoeval(options.out, list(writes))[0], sizes, failures, options.out)
+    return failures
 
 
 def _path(key: str, paths: Sequence[Path] | None) -> Path | None:

@@ -11,7 +11,7 @@ from encoder_lab.storage.text_files import read_lines
 from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
 from probes.discoeval.rst_files import Node
 
-BELOW = ("Nucleus", "Satellite")
+CHILD_ROLES = ("Nucleus", "Satellite")
 REMARK = "//"  # as //TT_ERR behind a field in two files of RST-DT
 TOKEN = re.compile(r"\(|\)|_!.*?(?:!_|\Z)|[^\s()]+", re.DOTALL)  # a text without an end goes on to the last line
 
@@ -21,7 +21,7 @@ class Child(NamedTuple):
 
     role: str  # Root, Nucleus or Satellite
     relation: str  # to the parent
-    below: Subtree
+    subtree: Subtree
 
 
 def read_dis(path: Path) -> list[Node]:
@@ -29,10 +29,10 @@ def read_dis(path: Path) -> list[Node]:
 
     Raises InputError naming file and line.
     """
-    return _node(path, _brackets(path)).below.nodes
+    return _node(path, _brackets(path)).subtree.nodes
 
 
-def _wrong(path: Path, line: int, problem: str) -> InputError:
+def _error(path: Path, line: int, problem: str) -> InputError:
     return InputError(f"{path}:{line}: {problem}; is it a .dis file?")
 
 
@@ -40,9 +40,9 @@ def _brackets(path: Path) -> list[Any]:
     """The brackets of a file as lists in lists, each with the line of its end in front."""
     text = "\n".join(line for _, line in read_lines(path))
     stack: list[list[Any]] = [[]]
-    line, place = 1, 0
+    line, offset = 1, 0
     for match in TOKEN.finditer(text):
-        line, place = line + text.count("\n", place, match.start()), match.start()
+        line, offset = line + text.count("\n", offset, match.start()), match.start()
         if match[0] == "(":
             stack.append([])
         elif match[0] == ")" and len(stack) > 1:
@@ -50,31 +50,31 @@ def _brackets(path: Path) -> list[Any]:
         elif not match[0].startswith(REMARK):
             stack[-1].append(match[0])
     if len(stack) > 1:
-        raise _wrong(path, line, "expected ), found the end")
+        raise _error(path, line, "expected ), found the end")
     if len(stack[0]) != 1 or isinstance(stack[0][0], str):
-        raise _wrong(path, line, "expected one tree in brackets")
+        raise _error(path, line, "expected one tree in brackets")
     return stack[0][0]
 
 
-def _node(path: Path, inside: Sequence[Any]) -> Child:
+def _node(path: Path, content: Sequence[Any]) -> Child:
     """A node with its role, its relation to the parent, and a text or children."""
-    line, role, *parts = [*inside, ""]
-    if role not in ("Root", *BELOW):
-        raise _wrong(path, line, f"expected Root, Nucleus or Satellite, found {str(role)[:20]}")
+    line, role, *parts = [*content, ""]
+    if role not in ("Root", *CHILD_ROLES):
+        raise _error(path, line, f"expected Root, Nucleus or Satellite, found {str(role)[:20]}")
     fields = {"rel2par": "span", "text": ""}
     children: list[Child] = []
     for part in parts[:-1]:
         if not isinstance(part, list):
-            raise _wrong(path, line, f"expected a bracket, found {part[:20]}")
-        if len(part) > 1 and part[1] in BELOW:
+            raise _error(path, line, f"expected a bracket, found {part[:20]}")
+        if len(part) > 1 and part[1] in CHILD_ROLES:
             children.append(_node(path, part))
         elif len(part) > 1:
             fields[str(part[1])] = " ".join(map(str, part[2:]))
     leaf = fields["text"]
     if bool(leaf) == bool(children) or len(children) == 1:
-        raise _wrong(path, line, "a node must have a text or two subtrees")
+        raise _error(path, line, "a node must have a text or two subtrees")
     if children and not any(child.role == "Nucleus" for child in children):
-        raise _wrong(path, line, "a node must have a nucleus")
+        raise _error(path, line, "a node must have a nucleus")
     return Child(role, fields["rel2par"], _leaf(leaf) if leaf else _combined(children))
 
 
@@ -97,8 +97,8 @@ def _combined(children: Sequence[Child]) -> Subtree:
     else:
         relation = next((child.relation for child in nuclei if child.relation != "span"), "span")
         subtree = joined(label_of("NN", relation), [_with_satellites(group) for group in groups])
-    return attached(subtree, [(child.relation, child.below) for child in reversed(children[:first])], [])
+    return attached(subtree, [(child.relation, child.subtree) for child in reversed(children[:first])], [])
 
 
 def _with_satellites(group: Sequence[Child]) -> Subtree:
-    return attached(group[0].below, [], [(child.relation, child.below) for child in group[1:]])
+    return attached(group[0].subtree, [], [(child.relation, child.subtree) for child in group[1:]])

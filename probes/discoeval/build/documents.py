@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
     title: str
     sentences: list[str]
-    above: tuple[str, ...] = ()  # titles of the sections that it lies in
+    enclosing: tuple[str, ...] = ()  # titles of the sections that it lies in
 
 
 class PlainDocument(NamedTuple):
@@ -54,7 +54,7 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
     Reading stops when every split has enough. Raises InputError naming file and line.
     """
     documents: dict[str, list[PlainDocument]] = {split: [] for split in SPLITS}
-    have = dict.fromkeys(SPLITS, 0)
+    sentence_counts = dict.fromkeys(SPLITS, 0)
     seen: dict[str, bool] = {}
     for split, document in _plain(source):
         if document.id in seen:
@@ -65,11 +65,11 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
         if len(set(seen.values())) > 1:
             problem = f"document {document.id[:40]!r} says {'which' if split else 'no'} split, unlike those before it"
             raise InputError(f"{source.root}: {problem}; give all documents a split, or none")
-        into = split or min(SPLITS, key=lambda name: have[name] / sizes[name])
-        if have[into] < ENOUGH * sizes[into]:
+        into = split or min(SPLITS, key=lambda name: sentence_counts[name] / sizes[name])
+        if sentence_counts[into] < ENOUGH * sizes[into]:
             documents[into].append(document)
-            have[into] += sum(len(part.sentences) for part in document.parts)
-        if all(have[name] >= ENOUGH * sizes[name] for name in SPLITS):
+            sentence_counts[into] += sum(len(part.sentences) for part in document.parts)
+        if all(sentence_counts[name] >= ENOUGH * sizes[name] for name in SPLITS):
             break
     if empty := [split for split in SPLITS if not documents[split]]:
         raise InputError(f"{source.root}: no document for {', '.join(empty)}; give more documents")
@@ -87,15 +87,15 @@ def _plain(source: DocumentSource) -> Iterator[tuple[str | None, PlainDocument]]
 
 def _text(document: Document) -> PlainDocument:
     """With the titles above each section; the text before any heading is an introduction, as in an encyclopedia."""
-    parts, around = [], list[tuple[int, str]]()
+    parts, enclosing = [], list[tuple[int, str]]()
     for section in document.sections:
         title = section.title or (INTRODUCTION if section.level == 0 else "")
         if section.level is not None:
-            around = [(level, name) for level, name in around if level < section.level]
+            enclosing = [(level, name) for level, name in enclosing if level < section.level]
         sentences = [sentence for paragraph in section.paragraphs for sentence in paragraph if sentence]
-        parts.append(Part(title, sentences, tuple(name for _, name in around)))
+        parts.append(Part(title, sentences, tuple(name for _, name in enclosing)))
         if section.level:
-            around.append((section.level, title))
+            enclosing.append((section.level, title))
     return PlainDocument(document.id, [part for part in parts if part.sentences], frozenset(document.categories))
 
 

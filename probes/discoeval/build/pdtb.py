@@ -17,7 +17,7 @@ TABLE = ("type", "sense", "sense2", "arg1", "arg2")
 PDTB_2, PDTB_3 = 48, 34  # columns
 SENSES = {PDTB_2: (11, 12, 13, 14), PDTB_3: (8, 9, 11, 12)}
 FIRST_2, SECOND_2 = 24, 34  # text of the arguments
-FIRST_3, SECOND_3 = 14, 20  # their places in the raw text: 9..20;31..40
+FIRST_3, SECOND_3 = 14, 20  # their positions in the raw text: 9..20;31..40
 FILE_NAME = re.compile(r"wsj_(\d\d)\d\d")
 
 Triple = tuple[str, str, str]  # sense, first and second argument
@@ -39,13 +39,13 @@ def read_relations(paths: Sequence[Path], raw: Path | None) -> dict[str, dict[st
     Senses have two levels. `raw` is the folder of the WSJ texts, which PDTB 3 needs. Raises InputError naming file and
     line.
     """
-    every: dict[str, dict[str, list[Triple]]] = {group: {split: [] for split in SPLITS} for group in GROUPS}
+    triples: dict[str, dict[str, list[Triple]]] = {group: {split: [] for split in SPLITS} for group in GROUPS}
     for path in _files(paths):
         for relation in _table_relations(path) if ".tsv" in path.suffixes else _pipe_relations(path, raw):
-            every[relation.group][relation.split] += [
+            triples[relation.group][relation.split] += [
                 (sense, relation.first, relation.second) for sense in relation.senses
             ]
-    return {group: frequent(parts, itemgetter(0)) for group, parts in every.items()}
+    return {group: frequent(parts, itemgetter(0)) for group, parts in triples.items()}
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -76,33 +76,33 @@ def _table_relations(path: Path) -> Iterator[Relation]:
 
 
 def _pipe_relations(path: Path, raw: Path | None) -> Iterator[Relation]:
-    """A line of 48 fields (PDTB 2, with the texts) or 34 (PDTB 3, with places in the raw text)."""
+    """A line of 48 fields (PDTB 2, with the texts) or 34 (PDTB 3, with positions in the raw text)."""
     text: str | None = None
     for number, line in read_lines(path):
-        place, fields = f"{path}:{number}", line.split("|")
+        location, fields = f"{path}:{number}", line.split("|")
         if not line.strip():
             continue
         if len(fields) not in SENSES:
             expected = f"expected {PDTB_2} (PDTB 2) or {PDTB_3} (PDTB 3)"
-            raise InputError(f"{place}: {len(fields)} fields between |, {expected}")
+            raise InputError(f"{location}: {len(fields)} fields between |, {expected}")
         if fields[0] not in GROUPS:
             continue
-        split = _split(place, path, fields)
+        split = _split(location, path, fields)
         if split is None:
             continue
         if len(fields) == PDTB_2:
             arguments = fields[FIRST_2], fields[SECOND_2]
         else:
             text = text if text is not None else _raw_text(path, raw)
-            arguments = _piece(place, text, fields[FIRST_3]), _piece(place, text, fields[SECOND_3])
+            arguments = _piece(location, text, fields[FIRST_3]), _piece(location, text, fields[SECOND_3])
         senses = _two_levels([fields[i] for i in SENSES[len(fields)]])
         first, second = map(tokenize, arguments)
-        yield from _relation(place, Relation(split, fields[0], senses, first, second))
+        yield from _relation(location, Relation(split, fields[0], senses, first, second))
 
 
-def _relation(place: str, relation: Relation) -> Iterator[Relation]:
+def _relation(location: str, relation: Relation) -> Iterator[Relation]:
     if not relation.first or not relation.second:
-        raise InputError(f"{place}: argument {1 if not relation.first else 2} is empty; correct or remove the line")
+        raise InputError(f"{location}: argument {1 if not relation.first else 2} is empty; correct or remove the line")
     if relation.senses:
         yield relation
 
@@ -113,12 +113,12 @@ def _two_levels(senses: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(".".join(part) for part in parts if len(part) == 2 and all(part)))
 
 
-def _split(place: str, path: Path, fields: Sequence[str]) -> str | None:
+def _split(location: str, path: Path, fields: Sequence[str]) -> str | None:
     """By section of the WSJ; sections 0, 1 and 24 are not used."""
     named = FILE_NAME.search(path.name)
     section = fields[1] if len(fields) == PDTB_2 else named[1] if named else ""
     if not section.isascii() or not section.isdigit():
-        raise InputError(f"{place}: no section of the WSJ; keep the file's name, such as wsj_0203.pipe")
+        raise InputError(f"{location}: no section of the WSJ; keep the file's name, such as wsj_0203.pipe")
     return next((split for split, sections in SECTIONS.items() if int(section) in sections), None)
 
 
@@ -132,11 +132,11 @@ def _raw_text(path: Path, raw: Path | None) -> str:
     return file.read_bytes().decode("latin-1")
 
 
-def _piece(place: str, text: str, spans: str) -> str:
+def _piece(location: str, text: str, spans: str) -> str:
     pieces = []
     for span in spans.split(";") if spans else []:
         low, _, high = span.partition("..")
         if not (low.isdecimal() and high.isdecimal() and int(low) < int(high) <= len(text)):
-            raise InputError(f"{place}: {span[:40]!r} is no place in a raw text of {len(text)} characters")
+            raise InputError(f"{location}: {span[:40]!r} is no place in a raw text of {len(text)} characters")
         pieces.append(text[int(low) : int(high)])
     return " ".join(pieces)

@@ -50,9 +50,9 @@ def _text_of(path: Path) -> str:
         raise InputError(f"{path}: not {name}, as it says ({error}); write there how the file is encoded") from None
     with suppress(UnicodeError):
         if (meant := text.encode("cp1252").decode("utf-8")) != text:
-            at = next(place for place, (a, b) in enumerate(zip(text, meant, strict=False)) if a != b)
-            wrong = f"{text[at : at + 2]!r} for {meant[at]!r}: UTF-8 that was read as Latin-1 and saved"
-            raise InputError(f"{path}:{text.count(chr(10), 0, at) + 1}: {wrong}; get the file again")
+            offset = next(index for index, (a, b) in enumerate(zip(text, meant, strict=False)) if a != b)
+            problem = f"{text[offset : offset + 2]!r} for {meant[offset]!r}: UTF-8 that was read as Latin-1 and saved"
+            raise InputError(f"{path}:{text.count(chr(10), 0, offset) + 1}: {problem}; get the file again")
     return composed(text, path)
 
 
@@ -63,9 +63,9 @@ class _Rs3:
         self.path = path
         elements = [e for e in root.iter() if e.tag in ("segment", "group") and e.get("id")]
         self.element = {str(e.get("id")): e for e in elements}
-        self.place = {str(e.get("id")): i for i, e in enumerate(e for e in elements if e.tag == "segment")}
+        self.position = {str(e.get("id")): i for i, e in enumerate(e for e in elements if e.tag == "segment")}
         self.children: dict[str, list[str]] = {id: [] for id in self.element}
-        self.several = {e.get("name") for e in root.iter("rel") if e.get("type") == "multinuc"}
+        self.multinuc = {e.get("name") for e in root.iter("rel") if e.get("type") == "multinuc"}
         if len(self.element) < len(elements):
             raise InputError(f"{path}: two segments or groups have the same id")
         for id, e in self.element.items():
@@ -78,20 +78,20 @@ class _Rs3:
     def nodes(self) -> list[Node]:
         tops = [id for id, e in self.element.items() if e.get("parent") is None]
         trees = [self._read(id)[0] for id in tops]
-        if sum(len(read.edus) for read in trees) != len(self.place):
+        if sum(len(tree.edus) for tree in trees) != len(self.position):
             raise InputError(f"{self.path}: segments that hang below themselves")
-        return [node for read in trees for node in read.nodes]
+        return [node for tree in trees for node in tree.nodes]
 
     def _read(self, id: str) -> tuple[Subtree, int, int]:
-        """A subtree with its first and last place in the text."""
+        """A subtree with its first and last position in the text."""
         element, relation = self.element[id], {i: self.element[i].get("relname") or "span" for i in self.children[id]}
-        several = element.get("type") == "multinuc"
-        nuclei = [i for i in self.children[id] if relation[i] == "span" or (several and relation[i] in self.several)]
+        multinuc = element.get("type") == "multinuc"
+        nuclei = [i for i in self.children[id] if relation[i] == "span" or (multinuc and relation[i] in self.multinuc)]
         if element.tag == "segment":
             edu = tokenize(" ".join((element.text or "").split()))
             if not edu:
                 raise InputError(f"{self.path}: segment {id} has no text")
-            subtree, first, last = Subtree([edu], []), self.place[id], self.place[id]
+            subtree, first, last = Subtree([edu], []), self.position[id], self.position[id]
             nuclei = []
         elif not nuclei:
             raise InputError(f"{self.path}: group {id} has no nucleus")
@@ -101,8 +101,8 @@ class _Rs3:
             subtree = joined(label_of("NN", named), [part[0] for part in parts]) if len(parts) > 1 else parts[0][0]
             first, last = parts[0][1], max(part[2] for part in parts)
         inner = set(nuclei)
-        others = [(self._read(i), relation[i]) for i in self.children[id] if i not in inner]
-        left = sorted((o for o in others if o[0][1] < first), key=lambda o: -o[0][1])
-        right = sorted((o for o in others if o[0][1] >= first), key=lambda o: o[0][1])
+        satellites = [(self._read(i), relation[i]) for i in self.children[id] if i not in inner]
+        left = sorted((o for o in satellites if o[0][1] < first), key=lambda o: -o[0][1])
+        right = sorted((o for o in satellites if o[0][1] >= first), key=lambda o: o[0][1])
         subtree = attached(subtree, [(r, o[0]) for o, r in left], [(r, o[0]) for o, r in right])
-        return subtree, min([first, *(o[0][1] for o in others)]), max([last, *(o[0][2] for o in others)])
+        return subtree, min([first, *(o[0][1] for o in satellites)]), max([last, *(o[0][2] for o in satellites)])

@@ -9,7 +9,7 @@ import yaml
 from probes.discoeval.rst_files import Node
 
 RELATIONS = yaml.safe_load(Path(__file__).with_name("relations.yaml").read_text(encoding="utf-8"))
-COARSE = {fine: name for name, several in RELATIONS["rst_dt"].items() for fine in several.split()}
+COARSE = {fine: name for name, fine_names in RELATIONS["rst_dt"].items() for fine in fine_names.split()}
 MOST_EDUS = 2_000_000  # of all nodes of a document, each as often as it stands there; a long one of RST-DT has 10,000
 
 

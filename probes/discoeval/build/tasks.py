@@ -28,7 +28,7 @@ Builder = Callable[[list[PlainDocument], int, Random, set[str]], list[Row]]
 
 
 def build_task(group: str, documents: Mapping[str, list[PlainDocument]], sizes: Mapping[str, int], seed: int) -> Rows:
-    """The rows of each split, at most as many as wanted. No sentence of a split is in another one."""
+    """The rows of each split, at most as many as requested. No sentence of a split is in another one."""
     rows: Rows = {}
     taken: set[str] = set()
     for split in SPLITS:
@@ -43,10 +43,10 @@ def positions(documents: list[PlainDocument], size: int, chance: Random, taken: 
     Of a document with an abstract, or else an introduction, the first five sentences of that, as in the paper.
     """
     windows = _windows([_beginning(document) for document in documents], 5, chance, taken)[:size]
-    places = _in_turn(range(5), len(windows), chance)
+    indices = _in_turn(range(5), len(windows), chance)
     return [
-        Row(str(place), [window[place], *window[:place], *window[place + 1 :]])
-        for (_, window), place in zip(windows, places, strict=True)
+        Row(str(index), [window[index], *window[:index], *window[index + 1 :]])
+        for (_, window), index in zip(windows, indices, strict=True)
     ]
 
 
@@ -63,17 +63,17 @@ def coherence(documents: list[PlainDocument], size: int, chance: Random, taken: 
     """
     similar = _Similar([document for document in documents if any(map(_usable(taken), _sentences(document)))])
     rows: list[Row] = []
-    wanted = _windows(documents, 6, chance, taken)[: size // 2]
-    for (document, window), place in zip(wanted, _in_turn(range(1, 5), len(wanted), chance), strict=True):
+    windows = _windows(documents, 6, chance, taken)[: size // 2]
+    for (document, window), index in zip(windows, _in_turn(range(1, 5), len(windows), chance), strict=True):
         other = similar.to(document, chance)
         if other is None:
             return []
-        length = len(window[place].split())
+        length = len(window[index].split())
         choices = [s for s in _sentences(other) if _usable(taken)(s) and s not in window]
         if choices:
             nearest = min(abs(len(s.split()) - length) for s in choices)
             new = chance.choice([s for s in choices if abs(len(s.split()) - length) == nearest])
-            rows += [Row("0", [*window[:place], new, *window[place + 1 :]]), Row("1", window)]
+            rows += [Row("0", [*window[:index], new, *window[index + 1 :]]), Row("1", window)]
     chance.shuffle(rows)
     return rows
 
@@ -105,11 +105,11 @@ BUILDERS: Mapping[str, Builder] = {"SP": positions, "BSO": orders, "DC": coheren
 
 
 def _opening_and_later(document: PlainDocument) -> tuple[list[str], list[str]]:
-    at = next((number for number, part in enumerate(document.parts) if ABSTRACT.fullmatch(part.title)), 0)
-    later = document.parts[at + 1 :]
+    start = next((number for number, part in enumerate(document.parts) if ABSTRACT.fullmatch(part.title)), 0)
+    later = document.parts[start + 1 :]
     ends = next((number for number, part in enumerate(later) if _lies_in(part, CONCLUSION)), max(1, len(later) - 1))
     middle = [part for part in later[:ends] if not _lies_in(part, INTRODUCTORY)]
-    opening = document.parts[at : at + 1] if later else []
+    opening = document.parts[start : start + 1] if later else []
     distinct = [list(dict.fromkeys(s for part in parts for s in part.sentences)) for parts in (opening, middle)]
     return distinct[0], distinct[1]
 
@@ -123,7 +123,7 @@ def _beginning(document: PlainDocument) -> PlainDocument:
 
 
 def _lies_in(part: Part, section: re.Pattern[str]) -> bool:
-    return any(section.search(title) for title in (part.title, *part.above))
+    return any(section.search(title) for title in (part.title, *part.enclosing))
 
 
 def _windows(
@@ -162,7 +162,7 @@ def _in_turn(labels: Sequence[int], count: int, chance: Random) -> list[int]:
 
 
 class _Similar:
-    """Finds a document about what another one is about: by categories, or by rare words that both have."""
+    """Finds the most similar document: by categories, or by rare words that both have."""
 
     def __init__(self, documents: list[PlainDocument]) -> None:
         self.documents = documents
@@ -170,28 +170,28 @@ class _Similar:
         counts = Counter(word for words in self.words.values() for word in words)
         self.weight = {word: math.log(len(documents) / count) for word, count in counts.items()}
         self.total = {id: self._sum(words) for id, words in self.words.items()}
-        self.about: dict[str, list[PlainDocument]] = defaultdict(list)
+        self.by_category: dict[str, list[PlainDocument]] = defaultdict(list)
         for document in documents:
             for category in sorted(document.categories):
-                self.about[category].append(document)
+                self.by_category[category].append(document)
 
     def to(self, document: PlainDocument, chance: Random) -> PlainDocument | None:
         """The most similar of those with a category of the document, or of some random others; None without others."""
-        alike = {other.id: other for category in document.categories for other in self.about[category]}
-        alike.pop(document.id, None)
-        if alike:
-            mine, theirs = document.categories, {id: other.categories for id, other in alike.items()}
-            share = {id: len(mine & own) / len(mine | own) for id, own in theirs.items()}
-            return alike[chance.choice(sorted(id for id in share if share[id] == max(share.values())))]
-        some = chance.sample(self.documents, min(NEIGHBOURS + 1, len(self.documents)))
-        others = [other for other in some if other.id != document.id][:NEIGHBOURS]
+        related = {other.id: other for category in document.categories for other in self.by_category[category]}
+        related.pop(document.id, None)
+        if related:
+            categories, other_categories = document.categories, {id: other.categories for id, other in related.items()}
+            share = {id: len(categories & others) / len(categories | others) for id, others in other_categories.items()}
+            return related[chance.choice(sorted(id for id in share if share[id] == max(share.values())))]
+        sample = chance.sample(self.documents, min(NEIGHBOURS + 1, len(self.documents)))
+        candidates = [other for other in sample if other.id != document.id][:NEIGHBOURS]
         if document.conversation:
-            return next(iter(others), None)
-        return max(others, key=lambda other: self._shared(document, other), default=None)
+            return next(iter(candidates), None)
+        return max(candidates, key=lambda other: self._shared(document, other), default=None)
 
     def _shared(self, first: PlainDocument, second: PlainDocument) -> float:
-        both = self.total[first.id] * self.total[second.id]
-        return self._sum(self.words[first.id] & self.words[second.id]) / math.sqrt(both) if both else 0.0
+        scale = self.total[first.id] * self.total[second.id]
+        return self._sum(self.words[first.id] & self.words[second.id]) / math.sqrt(scale) if scale else 0.0
 
     def _sum(self, words: set[str]) -> float:
         return math.fsum(self.weight[word] for word in words)  # fsum: sets have no order

@@ -44,15 +44,15 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    before: set[str] = set()
+    seen: set[str] = set()
     for path in paths:
         files = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS)) if path.is_dir() else [path]
         if not files or not files[0].name.endswith(ENDINGS):
             raise InputError(f"{path}: no file that ends in {', '.join(ENDINGS)} (rst=)")
         for file in files:
-            if (name := str(file.resolve()).removesuffix(".gz")) in before:
+            if (name := str(file.resolve()).removesuffix(".gz")) in seen:
                 raise InputError(f"{file}: its trees are read twice; name them once, packed or not (rst=)")
-            before.add(name)
+            seen.add(name)
             yield file
 
 
@@ -73,11 +73,11 @@ def _trees_of(path: Path) -> Iterator[list[Node]]:
             yield read_json_tree(f"{path}:{number}", record)
 
 
-def read_json_tree(place: str, record: dict[str, Any]) -> list[Node]:
+def read_json_tree(location: str, record: dict[str, Any]) -> list[Node]:
     """GUM's: `edus`, and `tree`: a number of an EDU from 1, or [NS | SN | NN, relation, left, right]."""
     edus = record.get("edus")
     if not isinstance(edus, list) or not all(isinstance(edu, str) and edu.strip() for edu in edus):
-        raise InputError(f"{place}: no list of edus, each a text")
+        raise InputError(f"{location}: no list of edus, each a text")
 
     order: list[int] = []
 
@@ -86,12 +86,14 @@ def read_json_tree(place: str, record: dict[str, Any]) -> list[Node]:
             order.append(tree)
             return Subtree([" ".join(edus[tree - 1].split())], [])
         if not isinstance(tree, list) or len(tree) != 4 or tree[0] not in ("NS", "SN", "NN") or not _word(tree[1]):
-            raise InputError(f"{place}: {str(tree)[:40]!r} is neither an EDU's number nor [NS, relation, left, right]")
+            raise InputError(
+                f"{location}: {str(tree)[:40]!r} is neither an EDU's number nor [NS, relation, left, right]"
+            )
         return joined(label_of(tree[0], tree[1]), [read(tree[2]), read(tree[3])])
 
     root = read(record.get("tree"))
     if order != list(range(1, len(edus) + 1)):
-        raise InputError(f"{place}: the leaves of the tree are not the EDUs 1 to {len(edus)} in their order")
+        raise InputError(f"{location}: the leaves of the tree are not the EDUs 1 to {len(edus)} in their order")
     return root.nodes
 
 

@@ -41,12 +41,12 @@ on how many words each text of an item has. *Position only*: logistic regression
 *Ceiling*: the best that one answer to each text can reach, as some texts have several labels."""
 
 
-def write_report(tasks: Sequence[Classification], sizes: Mapping[str, int], lacking: Sequence[str], out: Path) -> None:
+def write_report(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: Sequence[str], out: Path) -> None:
     with atomic_write(out / "report.md") as file:
-        file.write(report(tasks, sizes, lacking))
+        file.write(report(tasks, sizes, failures))
 
 
-def report(tasks: Sequence[Classification], sizes: Mapping[str, int], lacking: Sequence[str]) -> str:
+def report(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: Sequence[str]) -> str:
     """The page as Markdown."""
     counts = [(t.name, *(len(part.gold) for part in t.parts), len(t.classes)) for t in tasks]
     measured = {task.name: controls(task) for task in tasks}
@@ -57,8 +57,8 @@ def report(tasks: Sequence[Classification], sizes: Mapping[str, int], lacking: S
         "",
         *table(["task", "train", "dev", "test", "classes"], counts),
         "",
-        *(f"* {reason}" for reason in lacking),
-        *["" for _ in lacking[:1]],
+        *(f"* {reason}" for reason in failures),
+        *["" for _ in failures[:1]],
         NOTE,
         "",
         *table(
