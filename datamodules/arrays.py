@@ -79,8 +79,8 @@ class ArrayFile:
 
     def _header(self) -> None:
         description = np.lib.format.dtype_to_descr(self.dtype)
-        about = {"shape": (self.length, *self.item), "fortran_order": False, "descr": description}
-        np.lib.format.write_array_header_1_0(self.file, about)
+        header = {"shape": (self.length, *self.item), "fortran_order": False, "descr": description}
+        np.lib.format.write_array_header_1_0(self.file, header)
 
 
 def read_numbers(path: Path) -> np.memmap:

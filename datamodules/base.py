@@ -44,7 +44,7 @@ class ResumableData(pl.LightningDataModule):
     def __init__(self, batch_size: int, seed: int, batch_tokens: int | None = None) -> None:
         super().__init__()
         self.batch_size, self.seed, self.batch_tokens = batch_size, seed, batch_tokens
-        self._done = 0
+        self._batches_done = 0
 
     def source_sentences(self) -> Iterator[str]:
         """The tokenised training sentences that an encoder reads."""
@@ -69,24 +69,24 @@ class ResumableData(pl.LightningDataModule):
         assert self.trainer is not None
         ready = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready
         limit = str(self.trainer.limit_train_batches)  # 1 is a batch, 1.0 all
-        done = ready % int(self.trainer.num_training_batches)
-        return {"batches_done": done, "processes": self.world, "limit": limit}
+        batches_done = ready % int(self.trainer.num_training_batches)
+        return {"batches_done": batches_done, "processes": self.world, "limit": limit}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Raises InputError if the epoch was interrupted and the number of processes or batches has changed."""
         assert self.trainer is not None
-        self._done, limit = state_dict["batches_done"], str(self.trainer.limit_train_batches)
+        self._batches_done, limit = state_dict["batches_done"], str(self.trainer.limit_train_batches)
         processes = "processes (trainer.devices on each machine)", state_dict["processes"], self.world
         batches = "trainer.limit_train_batches", state_dict.get("limit", limit), limit
         for name, before, now in (processes, batches):
-            if self._done and before != now:
-                wrong = f"the run stopped within an epoch that it began with {before}, and now it is {now}"
-                raise InputError(f"{name}: {wrong}; resume with {before}, or change it once an epoch has ended")
+            if self._batches_done and before != now:
+                problem = f"the run stopped within an epoch that it began with {before}, and now it is {now}"
+                raise InputError(f"{name}: {problem}; resume with {before}, or change it once an epoch has ended")
 
     def shuffled(self, lengths: Sequence[np.ndarray], collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
         """The training batches of this process; `lengths` are the sort keys, primary key first."""
         batches = LengthBatches(lengths, self.batch_size, self.seed, self.rank, self.world, self.batch_tokens)
-        batches.start, self._done = self._done, 0
+        batches.start, self._batches_done = self._batches_done, 0
         return loader(collate, batches)
 
     @property
@@ -146,8 +146,8 @@ class CachedData(ResumableData):
         self.left_out = frozenset(lines(folder / LEFT_OUT))
         self._ids: dict[tuple[str, str], Ragged] = {}
         if batch_size and batch_tokens:
-            why = f"batches are formed by datamodule.batch_tokens={batch_tokens}"
-            raise InputError(f"datamodule.batch_size={batch_size}: {why}; give null for one of them")
+            reason = f"batches are formed by datamodule.batch_tokens={batch_tokens}"
+            raise InputError(f"datamodule.batch_size={batch_size}: {reason}; give null for one of them")
         examples = len(self.lengths("train", self.sources[0]))
         super().__init__(batch_size or fitting_batch(examples), seed, batch_tokens)
         self.vocabulary = Vocabulary.load(folder / "words.txt")
@@ -211,8 +211,8 @@ class CachedData(ResumableData):
             batches = [longest_first[first :: len(batches)] for first in range(len(batches))]
         fewest = len(batches) // self.world
         if isinstance(limit, float) and int(limit * fewest) == 0:  # refused in every process, or the others would wait
-            wrong = f"less than one of the {fewest} dev batches of a process"
-            raise InputError(f"trainer.limit_val_batches={limit}: {wrong}; give a larger part, or a whole number")
+            problem = f"less than one of the {fewest} dev batches of a process"
+            raise InputError(f"trainer.limit_val_batches={limit}: {problem}; give a larger part, or a whole number")
         return loader(collate, batches[self.rank :: self.world])  # type: ignore[arg-type]
 
 
@@ -223,19 +223,19 @@ def fitting_batch(examples: int) -> int:
 
 def write_examples(
     work: Path,
-    what: str,
+    name: str,
     examples: Callable[[Split], Iterable[tuple[str, ...]]],
     limits: dict[str, int | None],
     excluded: Excluded,
 ) -> SkippedBySplit:
     """The sides of all splits, as `write_sides` writes them."""
-    return {split: write_sides(work, split, what, examples(split), limits, excluded) for split in SPLITS}
+    return {split: write_sides(work, split, name, examples(split), limits, excluded) for split in SPLITS}
 
 
 def write_sides(
     work: Path,
     split: Split,
-    what: str,
+    name: str,
     examples: Iterable[tuple[str, ...]],
     limits: dict[str, int | None],
     excluded: Excluded,
@@ -247,20 +247,20 @@ def write_sides(
     train or dev example remains.
     """
     empty = too_long = in_tasks = usable = 0
-    read = [place for place, limit in enumerate(limits.values()) if limit]
+    sentence_sides = [index for index, limit in enumerate(limits.values()) if limit]
     with ExitStack() as stack:
         paths = [work / f"{split}.{side}.txt" for side in limits]
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
-        shown = Progress(examples, f"reading {what} {split}", unit=" examples")
-        for number, example in enumerate(shown, start=1):
+        progress = Progress(examples, f"reading {name} {split}", unit=" examples")
+        for number, example in enumerate(progress, start=1):
             for text in example:
-                check_line(text, f"{what}: example {number} of the {split} split")
+                check_line(text, f"{name}: example {number} of the {split} split")
             lengths = [len(text.split()) for text in example]
             if 0 in lengths:
                 empty += 1
             elif any(limit and length > limit for length, limit in zip(lengths, limits.values(), strict=True)):
                 too_long += 1
-            elif split == "train" and any(example[place] in excluded for place in read):
+            elif split == "train" and any(example[index] in excluded for index in sentence_sides):
                 in_tasks += 1
             else:
                 usable += 1
@@ -268,22 +268,22 @@ def write_sides(
                     file.write(text + "\n")
     if not usable and split != "test":
         raise InputError(
-            f"{what}: nothing usable in the {split} split ({empty} empty, {too_long} too long, {in_tasks} in tasks): "
+            f"{name}: nothing usable in the {split} split ({empty} empty, {too_long} too long, {in_tasks} in tasks): "
             "check corpus.root=, corpus.size=, datamodule.max_words= and exclude_task_sentences="
         )
     return Skipped(empty, too_long, in_tasks)
 
 
-def check_line(text: object, place: str) -> None:
+def check_line(text: object, label: str) -> None:
     """Raises InputError where a corpus gives what is no text, or no line of a file in UTF-8."""
     if not isinstance(text, str):
-        raise InputError(f"{place} is {type(text).__name__}, not a text; correct the corpus")
+        raise InputError(f"{label} is {type(text).__name__}, not a text; correct the corpus")
     if "\n" in text:
-        raise InputError(f'{place} has a line end in it: {text[:40]!r}; join its lines, as " ".join(text.split()) does')
+        raise InputError(f'{label} has a line end in it: {text[:40]!r}; join its lines, as " ".join(text.split()) does')
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{place} has half of a character: {text[:40]!r}; decode the text as UTF-8") from None
+        raise InputError(f"{label} has half of a character: {text[:40]!r}; decode the text as UTF-8") from None
 
 
 def write_words(work: Path, sides: tuple[str, ...]) -> None:

@@ -108,6 +108,6 @@ def made_of(corpus: Corpus) -> list[str]:
 
 def without(corpus: Corpus, excluded: Excluded) -> Corpus:
     """The same corpus for datamodules, which leave these sentences out of its training text and count them."""
-    other = copy(corpus)
-    other.excluded = excluded
-    return other
+    result = copy(corpus)
+    result.excluded = excluded
+    return result

@@ -23,8 +23,8 @@ TARGETS = ("source", "section", "document")  # texts predicted as bags of words
 UNKNOWN_LEVEL = -1
 
 
-class PlaceInDocument(NamedTuple):
-    """The place of one sentence; a row of `<split>.places.npy`."""
+class SentencePosition(NamedTuple):
+    """The position of one sentence; a row of `<split>.places.npy`."""
 
     section: int  # row of the section titles
     document: int  # row of the document titles
@@ -72,11 +72,11 @@ class SentencesInDocuments(CachedData):
         self.lowercase = lowercase
         self.classes = ClassCounts(levels, sentence_positions, paragraph_positions)
         self.bag_sizes = {side: len(Vocabulary.load(self.folder / f"{side}.bag.txt")) for side in TARGETS}
-        self.beyond = {split: _beyond(self._places(split), self.classes) for split in ("train", "dev")}
+        self.beyond = {split: _beyond(self._positions(split), self.classes) for split in ("train", "dev")}
         self.notes = [
-            f"set to the last class in {split}: {' and '.join(f'{n:,} {name}' for name, n in many.items())}"
+            f"set to the last class in {split}: {' and '.join(f'{n:,} {name}' for name, n in clipped.items())}"
             for split, beyond in self.beyond.items()
-            if (many := {name.replace("_", " "): n for name, n in beyond._asdict().items() if n})
+            if (clipped := {name.replace("_", " "): n for name, n in beyond._asdict().items() if n})
         ]
 
     def write(self, work: Path, corpus: Corpus, max_words: int, bag_words: int, lowercase: bool) -> SkippedBySplit:
@@ -102,25 +102,25 @@ class SentencesInDocuments(CachedData):
         """The rows of the sentences that are short enough."""
         return np.load(self.folder / f"{split}.examples.npy", mmap_mode="r")
 
-    def _places(self, split: str) -> np.ndarray:
+    def _positions(self, split: str) -> np.ndarray:
         return np.load(self.folder / f"{split}.places.npy", mmap_mode="r")
 
     def _collate(self, split: str) -> Callable[[np.ndarray], InDocument]:
         bags = {side: self.ids(split, f"{side}.bag") for side in TARGETS}
-        examples, places, classes = self._examples(split), self._places(split), self.classes
+        examples, positions, classes = self._examples(split), self._positions(split), self.classes
 
         def collate(indices: np.ndarray) -> InDocument:
             rows = examples[indices]
-            place = dict(zip(PlaceInDocument._fields, np.asarray(places[rows]).T, strict=True))
+            columns = dict(zip(SentencePosition._fields, np.asarray(positions[rows]).T, strict=True))
             return InDocument(
                 sentence=self.words(split, "source", rows),
-                previous=pad_bags(bags["source"], _neighbours(places, rows, -1)),
-                next=pad_bags(bags["source"], _neighbours(places, rows, +1)),
-                level=_tensor(np.minimum(place["level"], classes.levels - 1)),
-                in_paragraph=_position(place["sentence"], place["sentences"], classes.sentences),
-                in_document=_position(place["paragraph"], place["paragraphs"], classes.paragraphs),
-                section_title=pad_bags(bags["section"], place["section"]),
-                document_title=pad_bags(bags["document"], place["document"]),
+                previous=pad_bags(bags["source"], _neighbours(positions, rows, -1)),
+                next=pad_bags(bags["source"], _neighbours(positions, rows, +1)),
+                level=_tensor(np.minimum(columns["level"], classes.levels - 1)),
+                in_paragraph=_position(columns["sentence"], columns["sentences"], classes.sentences),
+                in_document=_position(columns["paragraph"], columns["paragraphs"], classes.paragraphs),
+                section_title=pad_bags(bags["section"], columns["section"]),
+                document_title=pad_bags(bags["document"], columns["document"]),
             )
 
         return collate
@@ -136,27 +136,27 @@ def pad_bags(texts: Ragged, rows: np.ndarray) -> Bag:
     return Bag(ids, _tensor(sizes))
 
 
-def _neighbours(places: np.ndarray, rows: np.ndarray, step: int) -> np.ndarray:
+def _neighbours(positions: np.ndarray, rows: np.ndarray, step: int) -> np.ndarray:
     """The row `step` after each row, or -1 if that is in another document."""
     shifted = rows + step
-    inside = (shifted >= 0) & (shifted < len(places))
-    document = PlaceInDocument._fields.index("document")
-    same = places[np.where(inside, shifted, 0), document] == places[rows, document]
-    return np.where(inside & same, shifted, -1)
+    in_range = (shifted >= 0) & (shifted < len(positions))
+    document = SentencePosition._fields.index("document")
+    same = positions[np.where(in_range, shifted, 0), document] == positions[rows, document]
+    return np.where(in_range & same, shifted, -1)
 
 
-def _position(index: np.ndarray, count: np.ndarray, most: int) -> Position:
-    return Position(_tensor(np.minimum(index, most - 1)), _tensor(np.minimum(count, most)))
+def _position(index: np.ndarray, count: np.ndarray, classes: int) -> Position:
+    return Position(_tensor(np.minimum(index, classes - 1)), _tensor(np.minimum(count, classes)))
 
 
 def _tensor(array: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(array.astype(np.int64))
 
 
-def _beyond(places: np.ndarray, classes: ClassCounts) -> ClassCounts:
+def _beyond(positions: np.ndarray, classes: ClassCounts) -> ClassCounts:
     """How many sentences have a value beyond the last class."""
-    columns = [PlaceInDocument._fields.index(name) for name in ("level", "sentence", "paragraph")]
-    return ClassCounts(*(int((places[:, column] >= most).sum()) for column, most in zip(columns, classes, strict=True)))
+    columns = [SentencePosition._fields.index(name) for name in ("level", "sentence", "paragraph")]
+    return ClassCounts(*(int((positions[:, column] >= n).sum()) for column, n in zip(columns, classes, strict=True)))
 
 
 def _lower(path: Path) -> Iterator[str]:
@@ -164,24 +164,23 @@ def _lower(path: Path) -> Iterator[str]:
 
 
 def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int, lowercase: bool) -> Skipped:
-    """Write sentences and titles to text files; their places and the rows of the examples to arrays."""
+    """Write sentences and titles to text files; their positions and the rows of the examples to arrays."""
     empty = too_long = in_tasks = sections = sentences = 0
+    width = len(SentencePosition._fields)
     with ExitStack() as stack:
-        places = stack.enter_context(ArrayFile(work / f"{split}.places.npy", np.int32, (len(PlaceInDocument._fields),)))
+        positions = stack.enter_context(ArrayFile(work / f"{split}.places.npy", np.int32, (width,)))
         examples = stack.enter_context(ArrayFile(work / f"{split}.examples.npy", np.int64))
         paths = [work / f"{split}.{side}.txt" for side in TARGETS]
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
         documents = Progress(corpus.documents(split), f"reading {corpus.name} {split}", unit=" documents")
         for number, document in enumerate(documents):
-            sentences_of_it = list(placed(document, sections, number))
+            sentences_of_it = list(with_positions(document, sections, number))
             for sentence, _ in sentences_of_it:
                 check_line(sentence, f"{corpus.name}: a sentence of {split} document {number + 1}")
             if split == "train":  # they keep their positions, and are no targets either
-                sentences_of_it = [
-                    ("" if sentence in corpus.excluded else sentence, place) for sentence, place in sentences_of_it
-                ]
+                sentences_of_it = [("" if s in corpus.excluded else s, position) for s, position in sentences_of_it]
             sizes = np.array([len(sentence.split()) for sentence, _ in sentences_of_it], dtype=np.int64)
-            places.append(np.array([place for _, place in sentences_of_it]).reshape(-1, len(PlaceInDocument._fields)))
+            positions.append(np.array([position for _, position in sentences_of_it]).reshape(-1, width))
             examples.append(sentences + np.flatnonzero((sizes > 0) & (sizes <= max_words)))
             files[0].writelines(f"{s.lower() if lowercase else s}\n" for s, _ in sentences_of_it)
             sentences += len(sentences_of_it)
@@ -199,8 +198,8 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int, l
     return Skipped(empty, too_long, in_tasks)
 
 
-def placed(document: Document, first_section: int, number: int) -> Iterator[tuple[str, PlaceInDocument]]:
-    """The sentences of document `number`, each with its place; skips empty sentences."""
+def with_positions(document: Document, first_section: int, number: int) -> Iterator[tuple[str, SentencePosition]]:
+    """The sentences of document `number`, each with its position; skips empty sentences."""
     paragraphs = [
         (row, section.level, [s for s in paragraph if s.split()])
         for row, section in enumerate(document.sections, start=first_section)
@@ -208,9 +207,9 @@ def placed(document: Document, first_section: int, number: int) -> Iterator[tupl
         if any(s.split() for s in paragraph)
     ]
     for i, (row, level, paragraph) in enumerate(paragraphs):
-        known = UNKNOWN_LEVEL if level is None else level
+        nesting = UNKNOWN_LEVEL if level is None else level
         for j, sentence in enumerate(paragraph):
-            yield sentence, PlaceInDocument(row, number, known, j, len(paragraph), i, len(paragraphs))
+            yield sentence, SentencePosition(row, number, nesting, j, len(paragraph), i, len(paragraphs))
 
 
 def _single_line(title: str | None) -> str:

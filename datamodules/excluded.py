@@ -21,10 +21,10 @@ class Excluded:
         self.met: set[str] = set()  # the letters of those that were looked up and are in it
 
     def __contains__(self, sentence: str) -> bool:
-        known = letters(sentence) if self._letters else ""
-        if known in self._letters:
-            self.met.add(known)
-        return known in self._letters
+        key = letters(sentence) if self._letters else ""
+        if key in self._letters:
+            self.met.add(key)
+        return key in self._letters
 
     @property
     def key(self) -> list[str]:

@@ -39,23 +39,23 @@ class Draws(Sampler[tuple[int, np.ndarray]]):
 
     def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
         start, self.start = self.start, 0
-        drawn = self._drawn(self.epoch)
-        before = sum((self._counts(self._drawn(epoch)) for epoch in range(self.epoch)), self._counts(drawn[:start]))
-        streams = [_stream(part, done) for part, done in zip(self.parts, before.tolist(), strict=True)]
-        for part in drawn[start:].tolist():
+        draws = self._draw(self.epoch)
+        skips = sum((self._counts(self._draw(epoch)) for epoch in range(self.epoch)), self._counts(draws[:start]))
+        streams = [_stream(part, skip) for part, skip in zip(self.parts, skips.tolist(), strict=True)]
+        for part in draws[start:].tolist():
             yield part, next(streams[part])
 
-    def _drawn(self, epoch: int) -> np.ndarray:
+    def _draw(self, epoch: int) -> np.ndarray:
         return np.random.default_rng([self.seed, epoch]).choice(len(self.parts), self.steps, p=self.weights)
 
-    def _counts(self, drawn: np.ndarray) -> np.ndarray:
-        return np.bincount(drawn, minlength=len(self.parts))
+    def _counts(self, draws: np.ndarray) -> np.ndarray:
+        return np.bincount(draws, minlength=len(self.parts))
 
 
-def _stream(batches: LengthBatches, done: int) -> Iterator[np.ndarray]:
-    """The batches of one part over all its epochs, without the first `done`."""
-    batches.start = done % len(batches)
-    for epoch in count(done // len(batches)):
+def _stream(batches: LengthBatches, skip: int) -> Iterator[np.ndarray]:
+    """The batches of one part over all its epochs, without the first `skip`."""
+    batches.start = skip % len(batches)
+    for epoch in count(skip // len(batches)):
         batches.set_epoch(epoch)
         yield from batches
 
@@ -86,12 +86,12 @@ class Mixture(ResumableData):
             raise InputError(f"datamodule.weights={self.weights}: one number above zero for each of {names}")
         self.parts: dict[str, CachedData] = {}
         for name in names:
-            own = settings[name].get("corpus")
-            text = without(build(own), corpus.excluded) if own else corpus
+            corpus_settings = settings[name].get("corpus")
+            text = without(build(corpus_settings), corpus.excluded) if corpus_settings else corpus
             self.parts[name] = build(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
         if lower := [name for name, part in self.parts.items() if part.lowercase]:
-            wrong = f"settings.{lower[0]}.datamodule.lowercase=true: the parts share one encoder; leave it out"
-            raise InputError(f"objective.parts={names}: {wrong}")
+            problem = f"settings.{lower[0]}.datamodule.lowercase=true: the parts share one encoder; leave it out"
+            raise InputError(f"objective.parts={names}: {problem}")
         self.vocabulary = self._shared_vocabulary()
         self.contents = {f"{n} {file}": c for n, part in self.parts.items() for file, c in part.contents.items()}
         self.fingerprint = key_of(*(part.fingerprint for part in self.parts.values()))
@@ -100,9 +100,9 @@ class Mixture(ResumableData):
         self.notes = [f"{name}, {note}" for name, part in self.parts.items() for note in part.notes]
 
     def _shared_vocabulary(self) -> Vocabulary:
-        first, *others = self.parts.values()
+        first, *rest = self.parts.values()
         vocabulary = first.vocabulary
-        for part in others:
+        for part in rest:
             vocabulary = vocabulary.extend(part.vocabulary.words)
         for part in self.parts.values():
             part.adopt(vocabulary)
@@ -121,8 +121,8 @@ class Mixture(ResumableData):
         loaders = [self._with_trainer(part).train_dataloader() for part in self.parts.values()]
         collate = [part.dataset.collate for part in loaders]
         draws = Draws([part.sampler for part in loaders], self.weights, self.seed)
-        draws.start, self._done = self._done, 0
-        return loader(lambda drawn: PartBatch(drawn[0], collate[drawn[0]](drawn[1])), draws)  # type: ignore[arg-type]
+        draws.start, self._batches_done = self._batches_done, 0
+        return loader(lambda draw: PartBatch(draw[0], collate[draw[0]](draw[1])), draws)  # type: ignore[arg-type]
 
     def val_dataloader(self) -> list[DataLoader]:
         return [self._with_trainer(part).val_dataloader() for part in self.parts.values()]

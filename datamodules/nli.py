@@ -19,8 +19,8 @@ class InferencePairs(CachedData):
 
     def write(self, work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
         limits = {"premise": max_words, "hypothesis": max_words, "label": None}
-        what = f"{corpus.name} premise-hypothesis pairs"
-        skipped = write_examples(work, what, corpus.inference, limits, corpus.excluded)
+        name = f"{corpus.name} premise-hypothesis pairs"
+        skipped = write_examples(work, name, corpus.inference, limits, corpus.excluded)
         write_words(work, self.sources)
         for split in SPLITS:
             labels = [LABELS.index(label) for label in lines(work / f"{split}.label.txt")]

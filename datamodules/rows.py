@@ -55,10 +55,10 @@ def read_rows(path: Path, column: str, skip: int = 0) -> Iterator[str]:
                 yield _text(value, f"{path}: row {row} of column {column}")
 
 
-def _text(value: object, where: str) -> str:
+def _text(value: object, location: str) -> str:
     """The value in composed Unicode. Raises InputError if it is no text."""
     if not isinstance(value, str):
-        raise InputError(f"{where} is {str(value)[:40]} ({type(value).__name__}), no text; remove this row")
+        raise InputError(f"{location} is {str(value)[:40]} ({type(value).__name__}), no text; remove this row")
     return composed(value)
 
 
@@ -97,33 +97,33 @@ def record_batches(path: Path) -> Iterator[tuple[int, Any]]:
 def _parquet(path: Path, column: str, skip: int) -> Iterator[tuple[int, Any]]:
     """Record batches with the column, each with its first row; a group of rows before `skip` is not read."""
     with _open_table(path) as pyarrow, pyarrow.parquet.ParquetFile(path, pre_buffer=False) as file:
-        known = {column, column.partition(".")[0]}.intersection(file.schema_arrow.names)
+        present = {column, column.partition(".")[0]}.intersection(file.schema_arrow.names)
         first = 0
         for group in range(file.num_row_groups):
             end = first + file.metadata.row_group(group).num_rows
             if end <= skip:
                 first = end
                 continue
-            for batch in file.iter_batches(BATCH, [group], [column] if known else None):
+            for batch in file.iter_batches(BATCH, [group], [column] if present else None):
                 yield first, batch
                 first += batch.num_rows
 
 
-def column_values(place: Path, batch: Any, name: str, setting: str) -> list:
+def column_values(path: Path, batch: Any, name: str, setting: str) -> list:
     """A column of a record batch as Python values; `translation.fr` is also the field fr of translation.
 
-    Raises InputError that names `place` and `setting` if there is no such column, or several.
+    Raises InputError that names `path` and `setting` if there is no such column, or several.
     """
     column, _, field = (name, "", "") if name in batch.schema.names else name.partition(".")
-    fields = {part.name: [part.type.field(at).name for at in range(part.type.num_fields)] for part in batch.schema}
+    fields = {part.name: [part.type.field(i).name for i in range(part.type.num_fields)] for part in batch.schema}
     for part, names, parent in ((column, list(fields), ""), (field, fields.get(column, []), f" {column} with a field")):
         if part and part not in names:
-            raise InputError(f"{place}: no column{parent} {part}; there are {', '.join(names) or 'none'} ({setting})")
+            raise InputError(f"{path}: no column{parent} {part}; there are {', '.join(names) or 'none'} ({setting})")
     if (times := batch.schema.names.count(column)) > 1:
-        raise InputError(f"{place}: {times} columns with the name {column}; rename them ({setting})")
+        raise InputError(f"{path}: {times} columns with the name {column}; rename them ({setting})")
     values = batch.column(column)
     try:
         values.validate(full=True)
     except ValueError as error:
-        raise InputError(f"{place}: column {column} is damaged ({error}); save it again") from None
+        raise InputError(f"{path}: column {column} is damaged ({error}); save it again") from None
     return [value and value[field] for value in values.to_pylist()] if field else values.to_pylist()

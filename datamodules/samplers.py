@@ -54,12 +54,12 @@ class LengthBatches(Sampler[np.ndarray]):
         shuffled = _shuffled(random, len(self.lengths[0]))
         cuts: dict[int, np.ndarray] = {}  # by pool; only sorted pools
         for number in _shuffled(random, len(self))[start:].tolist():
-            place, row = divmod(number, POOL_BATCHES)
-            pool = shuffled[place * POOL_BATCHES * self._size :][: POOL_BATCHES * self._size]
-            if place not in cuts:
+            pool_index, row = divmod(number, POOL_BATCHES)
+            pool = shuffled[pool_index * POOL_BATCHES * self._size :][: POOL_BATCHES * self._size]
+            if pool_index not in cuts:
                 pool[:] = pool[np.lexsort([key[pool] for key in reversed(self.lengths)])]
-                cuts[place] = np.array([0, *self._cuts(pool), len(pool)])
-            batch = pool[cuts[place][row] : cuts[place][row + 1]].astype(np.int64)
+                cuts[pool_index] = np.array([0, *self._cuts(pool), len(pool)])
+            batch = pool[cuts[pool_index][row] : cuts[pool_index][row + 1]].astype(np.int64)
             # repeat the sentences of a too small batch, so that each process gets one
             enough = np.resize(batch, max(len(batch), self.world))
             yield enough[self.rank :: self.world]
@@ -70,10 +70,10 @@ class LengthBatches(Sampler[np.ndarray]):
             return np.arange(self._size, len(pool), self._size)
         count = -(-len(pool) // self._size)
         reached = np.cumsum(sum(key[pool].astype(np.int64) for key in self.lengths))
-        places = np.arange(count - 1)
-        cuts = np.searchsorted(reached, reached[-1] * (places + 1) / count)
-        apart = np.maximum.accumulate(np.maximum(cuts, 1) - places) + places  # no batch is empty
-        return np.minimum(apart, len(pool) - count + 1 + places)
+        indices = np.arange(count - 1)
+        cuts = np.searchsorted(reached, reached[-1] * (indices + 1) / count)
+        apart = np.maximum.accumulate(np.maximum(cuts, 1) - indices) + indices  # no batch is empty
+        return np.minimum(apart, len(pool) - count + 1 + indices)
 
 
 def narrow(lengths: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ def pad(texts: Ragged, indices: np.ndarray) -> Sentences:
     starts = texts.offsets[indices]
     lengths = texts.offsets[indices + 1] - starts
     steps = np.arange(lengths.max())
-    inside = steps < lengths[:, None]
-    ids = np.full(inside.shape, PADDING, dtype=np.int64)
-    ids[inside] = texts.ids[(starts[:, None] + steps)[inside]]
+    mask = steps < lengths[:, None]
+    ids = np.full(mask.shape, PADDING, dtype=np.int64)
+    ids[mask] = texts.ids[(starts[:, None] + steps)[mask]]
     return Sentences(torch.from_numpy(ids), torch.from_numpy(lengths.astype(np.int64)))

@@ -17,8 +17,8 @@ class PlainSentences(CachedData):
 
     def write(self, work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
         limits: dict[str, int | None] = {"source": max_words}
-        what = f"{corpus.name} sentences"
-        skipped = write_examples(work, what, lambda split: zip(corpus.sentences(split)), limits, corpus.excluded)
+        name = f"{corpus.name} sentences"
+        skipped = write_examples(work, name, lambda split: zip(corpus.sentences(split)), limits, corpus.excluded)
         write_words(work, ("source",))
         return skipped
 

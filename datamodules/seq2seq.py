@@ -72,8 +72,8 @@ class TextPairs(SourceTarget):
 
     def write(self, work: Path, corpus: Corpus, max_words: int, target: str, codes: int) -> SkippedBySplit:
         limits: dict[str, int | None] = {"source": max_words, "target": max_words}
-        what = f"{corpus.name} {corpus.source_language}-{target}"
-        skipped = write_examples(work, what, lambda split: _pairs(corpus, split, target), limits, corpus.excluded)
+        name = f"{corpus.name} {corpus.source_language}-{target}"
+        skipped = write_examples(work, name, lambda split: _pairs(corpus, split, target), limits, corpus.excluded)
         write_words(work, ("source",))
         pairs = sum(1 for _ in lines(work / "train.target.txt"))
         size = min(codes, max(1000, pairs // 5))

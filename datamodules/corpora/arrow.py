@@ -105,17 +105,17 @@ class SavedDataset(OnDisk):
     def _texts(self, folder: Path, fields: Sequence[str]) -> Iterator[Any]:
         """Rows of a folder. Raises InputError naming row and column where a value is no text; labels may be numbers."""
         names = [self.columns[field] for field in fields]
-        for place, row in enumerate(_read(folder, names)):
+        for index, row in enumerate(_read(folder, names)):
             for field, name, value in zip(fields, names, row, strict=True):
                 if field != "label" and not isinstance(value, str):
-                    wrong = f"row {place} of column {name} is {str(value)[:40]} ({type(value).__name__}), not a text"
+                    problem = f"row {index} of column {name} is {str(value)[:40]} ({type(value).__name__}), not a text"
                     remedy = f"leave such rows out: dataset.filter(lambda row: isinstance(row[{name!r}], str))"
-                    raise InputError(f"{folder}: {wrong}; {remedy} and save it again")
+                    raise InputError(f"{folder}: {problem}; {remedy} and save it again")
             yield row
 
     def _folder(self, split: str) -> Path | None:
-        inside = [self.root / name for name in NAMES[split]] + ([self.root] if split == "train" else [])
-        return next((folder for folder in inside if (folder / "state.json").is_file()), None)
+        folders = [self.root / name for name in NAMES[split]] + ([self.root] if split == "train" else [])
+        return next((folder for folder in folders if (folder / "state.json").is_file()), None)
 
 
 def _read(folder: Path, columns: list[str]) -> Iterator[tuple]:

@@ -27,62 +27,61 @@ class JsonDocuments(PerhapsTokenized):
             for number, record in read_json_lines(path):
                 yield self._unread(f"{path}:{number}", record)
 
-    def _unread(self, place: str, record: dict[str, Any]) -> UnreadDocument:
-        id, split = _text(record, "id", place), _text(record, "split", place, optional=True)
+    def _unread(self, location: str, record: dict[str, Any]) -> UnreadDocument:
+        id, split = _text(record, "id", location), _text(record, "split", location, optional=True)
         if not id:
-            raise InputError(f"{place}: a document without an id; give each document a unique id")
+            raise InputError(f"{location}: a document without an id; give each document a unique id")
         if split not in (None, *get_args(Split)):
-            raise InputError(f"{place}: split {split[:40]!r}, expected train, dev, test or no split at all")
-        return UnreadDocument(id, split, partial(self._document, id, record, place))  # type: ignore[arg-type]
+            raise InputError(f"{location}: split {split[:40]!r}, expected train, dev, test or no split at all")
+        return UnreadDocument(id, split, partial(self._document, id, record, location))  # type: ignore[arg-type]
 
-    def _document(self, id: str, record: dict[str, Any], place: str) -> Document:
+    def _document(self, id: str, record: dict[str, Any], location: str) -> Document:
         categories = record.get("categories", [])
         if not isinstance(categories, list) or not all(isinstance(name, str) for name in categories):
-            raise InputError(f"{place}: categories must be a list of texts; see docs/documents_format.md")
+            raise InputError(f"{location}: categories must be a list of texts; see docs/documents_format.md")
         if "sections" in record or "sentences" not in record:
-            sections = [self._section(section, place) for section in _list(record, "sections", place)]
+            sections = [self._section(section, location) for section in _list(record, "sections", location)]
         else:
-            sections = [Section(None, None, self._story(record, place))]
-        return Document(id, self._title(record, place), sections, tuple(categories))
+            sections = [Section(None, None, self._story(record, location))]
+        return Document(id, self._title(record, location), sections, tuple(categories))
 
-    def _story(self, record: dict[str, Any], place: str) -> list[list[str]]:
+    def _story(self, record: dict[str, Any], location: str) -> list[list[str]]:
         """The sentences of a document without sections, in paragraphs of as many as it says."""
-        sentences = self._paragraph(record["sentences"], place)
+        sentences = self._paragraph(record["sentences"], location)
         counts = record.get("paragraphs", [len(sentences)])
-        whole = isinstance(counts, list) and all(isinstance(n, int) and n >= 0 for n in counts)
-        if not whole or sum(counts) != len(sentences):
-            raise InputError(f"{place}: paragraphs must be numbers of sentences with the sum {len(sentences)}")
+        valid = isinstance(counts, list) and all(isinstance(n, int) and n >= 0 for n in counts)
+        if not valid or sum(counts) != len(sentences):
+            raise InputError(f"{location}: paragraphs must be numbers of sentences with the sum {len(sentences)}")
         rows = iter(sentences)
         return [list(islice(rows, count)) for count in counts]
 
-    def _section(self, section: Any, place: str) -> Section:
+    def _section(self, section: Any, location: str) -> Section:
         if not isinstance(section, dict):
-            raise InputError(f"{place}: a section is {type(section).__name__}, expected an object with paragraphs")
+            raise InputError(f"{location}: a section is {type(section).__name__}, expected an object with paragraphs")
         level = section.get("level")
         if level is not None and (not isinstance(level, int) or isinstance(level, bool) or not 0 <= level < 100):
-            raise InputError(f"{place}: level {str(level)[:40]}, expected 0 to 99, or null where unknown")
-        return Section(
-            level, self._title(section, place), [self._paragraph(p, place) for p in _list(section, "paragraphs", place)]
-        )
+            raise InputError(f"{location}: level {str(level)[:40]}, expected 0 to 99, or null where unknown")
+        title = self._title(section, location)
+        return Section(level, title, [self._paragraph(p, location) for p in _list(section, "paragraphs", location)])
 
-    def _paragraph(self, paragraph: Any, place: str) -> list[str]:
+    def _paragraph(self, paragraph: Any, location: str) -> list[str]:
         if not isinstance(paragraph, list) or not all(isinstance(sentence, str) for sentence in paragraph):
-            raise InputError(f"{place}: a paragraph that is not a list of sentences")
+            raise InputError(f"{location}: a paragraph that is not a list of sentences")
         return [self.tokens(sentence) for sentence in paragraph]
 
-    def _title(self, record: dict[str, Any], place: str) -> str | None:
-        title = _text(record, "title", place, optional=True)
+    def _title(self, record: dict[str, Any], location: str) -> str | None:
+        title = _text(record, "title", location, optional=True)
         return None if title is None else self.tokens(title)
 
 
-def _list(record: dict[str, Any], key: str, place: str) -> list[Any]:
+def _list(record: dict[str, Any], key: str, location: str) -> list[Any]:
     if not isinstance(record.get(key), list):
-        raise InputError(f"{place}: no list of {key}; see docs/documents_format.md")
+        raise InputError(f"{location}: no list of {key}; see docs/documents_format.md")
     return record[key]
 
 
-def _text(record: dict[str, Any], key: str, place: str, optional: bool = False) -> Any:
+def _text(record: dict[str, Any], key: str, location: str, optional: bool = False) -> Any:
     value = record.get(key)
     if isinstance(value, str) or (optional and value is None):
         return value
-    raise InputError(f"{place}: {key} is {type(value).__name__}, expected a text; see docs/documents_format.md")
+    raise InputError(f"{location}: {key} is {type(value).__name__}, expected a text; see docs/documents_format.md")

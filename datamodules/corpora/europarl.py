@@ -49,28 +49,28 @@ class Europarl(OnDisk):
         source = self.source_language
         if "en" not in (source, target):
             raise InputError(f"corpus europarl has pairs with English alone, not {source}-{target}")
-        other = target if source == "en" else source
-        first, second = self._file(other, source), self._file(other, target)
-        return self.tokenize_pairs(self.cut(split, self._of(split, first, aligned(first, second))), target)
+        foreign = target if source == "en" else source
+        first, second = self._file(foreign, source), self._file(foreign, target)
+        return self.tokenize_pairs(self.cut(split, self._examples(split, first, aligned(first, second))), target)
 
     def sentences(self, split: Split) -> Iterator[str]:
         present = [language for language in LANGUAGES if any(f".{language}-en." in path.name for path in self.files())]
         pair = (present[0] if present else LANGUAGES[0]) if self.source_language == "en" else self.source_language
         file = self._file(pair, self.source_language)
-        lines = self._of(split, file, read_lines(file))
+        lines = self._examples(split, file, read_lines(file))
         return self.tokenize_all(text for _, text in self.cut(split, lines))
 
     def _file(self, pair: str, language: str) -> Path:
         return find_file(self.root, f"europarl-v7.{pair}-en.{language}", self.remedy)
 
-    def _of(self, split: Split, english: Path, examples: Iterator[Example]) -> Iterator[Example]:
+    def _examples(self, split: Split, english: Path, examples: Iterator[Example]) -> Iterator[Example]:
         """The examples of one split; `examples` has one for each line of `english`."""
         if split == "probe":
             raise InputError("corpus europarl has no probe split: use probes=trees, probes=senteval or probes=none")
         lines = count_lines(english)
         held_out = min(HELD_OUT, lines // 20)
-        drawn = np.random.default_rng(self.seed).permutation(lines)[: 2 * held_out]
+        held_out_lines = np.random.default_rng(self.seed).permutation(lines)[: 2 * held_out]
         numbers = np.zeros(lines, dtype=np.uint8)
-        numbers[drawn[:held_out]], numbers[drawn[held_out:]] = 1, 2
-        wanted = {"train": 0, "dev": 1, "test": 2}[split]
-        return (example for example, number in zip(examples, numbers, strict=True) if number == wanted)
+        numbers[held_out_lines[:held_out]], numbers[held_out_lines[held_out:]] = 1, 2
+        split_number = {"train": 0, "dev": 1, "test": 2}[split]
+        return (example for example, number in zip(examples, numbers, strict=True) if number == split_number)

@@ -37,14 +37,14 @@ def split_of(id: str, published: Split | None = None, held_out: int = HELD_OUT, 
     One in `held_out` is dev, one test, two probe. Of the documents published for training, these two are taken too.
     Without `probe` these two are training text.
     """
-    drawn = _drawn(id, held_out)
-    drawn = "train" if drawn == "probe" and not probe else drawn
+    split = _hashed_split(id, held_out)
+    split = "train" if split == "probe" and not probe else split
     if published is None:
-        return drawn
-    return "probe" if (published, drawn) == ("train", "probe") else published
+        return split
+    return "probe" if (published, split) == ("train", "probe") else published
 
 
-def _drawn(id: str, held_out: int) -> Split:
+def _hashed_split(id: str, held_out: int) -> Split:
     point = int.from_bytes(hashlib.blake2b(id.encode("utf-8"), digest_size=8).digest()) / 2**64
     for split, parts in SHARES.items():
         if point < parts / held_out:
@@ -94,7 +94,7 @@ class DocumentCorpus(OnDisk):
 
     def documents(self, split: Split) -> Iterator[Document]:
         refuse_probing(split, self.probe_split)
-        most = self._most(split)
+        limit = self._limit(split)
         documents = seen = sentences = 0
 
         def of_split() -> Iterator[UnreadDocument]:
@@ -109,16 +109,17 @@ class DocumentCorpus(OnDisk):
             seen += 1
             sentences += len(list(document.sentences()))
             yield document
-            if most is not None and sentences >= most:
+            if limit is not None and sentences >= limit:
                 return
         if not seen and split != "test":
-            why = f"none of its {documents} documents falls into the {split} split, for which one in {self.held_out} is"
-            raise InputError(f"{self.root}: {why} held out; give more documents, or a smaller corpus.held_out=")
+            problem = f"none of its {documents} documents falls into the {split} split"
+            share = f"for which one in {self.held_out} is held out"
+            raise InputError(f"{self.root}: {problem}, {share}; give more documents, or a smaller corpus.held_out=")
 
     def sentences(self, split: Split) -> Iterator[str]:
-        return islice((s for document in self.documents(split) for s in document.sentences()), self._most(split))
+        return islice((s for document in self.documents(split) for s in document.sentences()), self._limit(split))
 
-    def _most(self, split: Split) -> int | None:
+    def _limit(self, split: Split) -> int | None:
         """Maximum sentences of a split. With a small `size`, dev and test have a fifth of it, at least 500."""
         if split == "train" or self.size is None or split not in MOST:
             return self.size if split == "train" else MOST.get(split)

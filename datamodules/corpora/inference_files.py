@@ -80,8 +80,8 @@ class AllNli(OnDisk):
 
     def inference(self, split: Split) -> Iterator[Inference]:
         pairs = self._snli.raw(split)
-        both = chain(pairs, self._multinli.raw(split)) if split == "train" else pairs
-        return parallel_map(tokenized, self.cut(split, both))
+        examples = chain(pairs, self._multinli.raw(split)) if split == "train" else pairs
+        return parallel_map(tokenized, self.cut(split, examples))
 
 
 def read_pairs(path: Path) -> Iterator[Inference]:
@@ -105,7 +105,7 @@ def tokenized(pair: Inference, language: str = "en") -> Inference:
     return pair._replace(premise=premise, hypothesis=hypothesis)
 
 
-def _text(record: dict, name: str, place: str) -> str:
+def _text(record: dict, name: str, location: str) -> str:
     if not isinstance(record.get(name), str):
-        raise InputError(f"{place}: no text under {name}; fix or remove the line")
+        raise InputError(f"{location}: no text under {name}; fix or remove the line")
     return record[name]

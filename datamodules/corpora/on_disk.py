@@ -58,11 +58,11 @@ class OnDisk(Corpus):
         return self.splits[split]
 
 
-def refuse_languages(name: str, languages: Iterable[str], known: Sequence[str]) -> None:
+def refuse_languages(name: str, languages: Iterable[str], available: Sequence[str]) -> None:
     """Raises InputError for a language that a corpus does not have."""
     for language in languages:
-        if language not in known:
-            raise InputError(f"corpus {name} is in {', '.join(known)}, not in {language} (corpus.source_language=)")
+        if language not in available:
+            raise InputError(f"corpus {name} is in {', '.join(available)}, not in {language} (corpus.source_language=)")
 
 
 def find_file(root: Path, name: str, remedy: str) -> Path:
@@ -83,19 +83,19 @@ def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
     return [path for path in files if path.stat().st_size] or files  # the reader refuses an empty file
 
 
-def aligned(english: Path, other: Path) -> Iterator[tuple[str, str]]:
+def aligned(english: Path, translation: Path) -> Iterator[tuple[str, str]]:
     """Pairs of raw lines. Raises InputError naming both files and their lengths if these differ."""
-    sources, targets = read_lines(english), read_lines(other)
+    sources, targets = read_lines(english), read_lines(translation)
     count = 0
     for count, (_, source) in enumerate(sources, start=1):
         target = next(targets, None)
         if target is None:
-            raise _unequal(english, count + sum(1 for _ in sources), other, count - 1)
+            raise _unequal(english, count + sum(1 for _ in sources), translation, count - 1)
         yield source, target[1]
     extra = sum(1 for _ in targets)
     if extra:
-        raise _unequal(english, count, other, count + extra)
+        raise _unequal(english, count, translation, count + extra)
 
 
-def _unequal(english: Path, lines: int, other: Path, other_lines: int) -> InputError:
-    return InputError(f"{english} has {lines} lines but {other} has {other_lines}; get both files again")
+def _unequal(english: Path, lines: int, translation: Path, translation_lines: int) -> InputError:
+    return InputError(f"{english} has {lines} lines but {translation} has {translation_lines}; get both files again")

@@ -43,9 +43,9 @@ class Parallel(Corpus):
         tokenized: Tokenized = False,
     ) -> None:
         if not source or not target or not target_language:
-            more = "; for another source than English also corpus.source_language= and objective=nmt"
+            note = "; for another source than English also corpus.source_language= and objective=nmt"
             needed = "corpus.source=FILE corpus.target=FILE corpus.target_language=LANGUAGE (as fr)"
-            raise InputError(f"corpus=parallel needs {needed}{more}")
+            raise InputError(f"corpus=parallel needs {needed}{note}")
         files = {"train": (source, target), "dev": (dev_source, dev_target), "test": (test_source, test_target)}
         self.pairs: dict[str, tuple[Path, Path]] = {}
         for split, (first, second) in files.items():
@@ -71,11 +71,11 @@ class Parallel(Corpus):
             languages = f"{self.source_language}-{self.target_language}"
             remedy = "give objective=nmt, which takes it from there"
             raise InputError(f"corpus parallel has {languages}, not {target}: {remedy}")
-        raw = self._of(split, lambda files: aligned(*files))
+        raw = self._examples(split, lambda files: aligned(*files))
         return parallel_map(partial(self._pair, target=target), raw)
 
     def sentences(self, split: Split) -> Iterator[str]:
-        lines = (line for _, line in self._of(split, lambda files: read_lines(files[0])))
+        lines = (line for _, line in self._examples(split, lambda files: read_lines(files[0])))
         return parallel_map(partial(self._tokens, language=self.source_language), lines)
 
     def _pair(self, pair: tuple[str, str], target: str) -> tuple[str, str]:
@@ -89,7 +89,7 @@ class Parallel(Corpus):
     def _paths(self) -> list[Path]:
         return [path for pair in self.pairs.values() for path in pair]
 
-    def _of(self, split: Split, read: Callable[[tuple[Path, Path]], Iterator[Example]]) -> Iterator[Example]:
+    def _examples(self, split: Split, read: Callable[[tuple[Path, Path]], Iterator[Example]]) -> Iterator[Example]:
         """The examples of a split, from its own files or the training files."""
         if split == "probe":
             raise InputError("corpus parallel has no probe split: use probes=files, trees, senteval or none")
@@ -102,4 +102,4 @@ class Parallel(Corpus):
 def rows_of_split(rows: Iterable[Example], split: Split, splits: Container[str], held_out: int) -> Iterator[Example]:
     """The rows of a split of the training text: one in `held_out` is dev and one test, unless they are in `splits`."""
     shares = {row: name for row, name in enumerate(("dev", "test")) if name not in splits}
-    return (row for place, row in enumerate(rows) if shares.get(place % held_out, "train") == split)
+    return (row for index, row in enumerate(rows) if shares.get(index % held_out, "train") == split)

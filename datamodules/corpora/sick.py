@@ -23,26 +23,26 @@ class Sick(OnDisk):
     splits: ClassVar = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 
     def files(self) -> list[Path]:
-        whole = self._whole()
-        return [whole] if whole else [find_file(self.root, name, self.remedy) for name in self.splits.values()]
+        complete = self._complete_file()
+        return [complete] if complete else [find_file(self.root, name, self.remedy) for name in self.splits.values()]
 
     def inference(self, split: Split) -> Iterator[Inference]:
         return self.cut(split, self._pairs(split))
 
     def _pairs(self, split: Split) -> Iterator[Inference]:
-        name, whole = self.split_name(split), self._whole()
-        label = "entailment_label" if whole else "entailment_judgment"
-        columns = ["sentence_A", "sentence_B", label, *(["SemEval_set"] if whole else [])]
-        path = whole or find_file(self.root, name, self.remedy)
+        name, complete = self.split_name(split), self._complete_file()
+        label = "entailment_label" if complete else "entailment_judgment"
+        columns = ["sentence_A", "sentence_B", label, *(["SemEval_set"] if complete else [])]
+        path = complete or find_file(self.root, name, self.remedy)
         for number, row in read_table(path, columns):
-            gold, place = row[label].strip().lower(), row["SemEval_set"].strip() if whole else SETS[split]
+            gold, subset = row[label].strip().lower(), row["SemEval_set"].strip() if complete else SETS[split]
             if gold not in LABELS:
                 raise InputError(f"{path}:{number}: label {row[label][:40]!r}, expected one of {', '.join(LABELS)}")
-            if place not in SETS.values():
-                raise InputError(f"{path}:{number}: set {place[:40]!r}, expected one of {', '.join(SETS.values())}")
-            if place != SETS[split]:
+            if subset not in SETS.values():
+                raise InputError(f"{path}:{number}: set {subset[:40]!r}, expected one of {', '.join(SETS.values())}")
+            if subset != SETS[split]:
                 continue
             yield Inference(tokenize(row["sentence_A"]), tokenize(row["sentence_B"]), gold)  # type: ignore[arg-type]
 
-    def _whole(self) -> Path | None:
+    def _complete_file(self) -> Path | None:
         return next(iter(sorted([*self.root.glob(WHOLE), *self.root.glob(f"*/{WHOLE}")])), None)

@@ -48,12 +48,12 @@ class Trees(OnDisk):
         return tree_files(self.root)
 
     def trees(self, split: Split) -> Iterator[str]:
-        return (tree.bracketed() for tree in self._of(split))
+        return (tree.bracketed() for tree in self._trees(split))
 
     def sentences(self, split: Split) -> Iterator[str]:
-        return (" ".join(tree.words()) for tree in self._of(split))
+        return (" ".join(tree.words()) for tree in self._trees(split))
 
-    def _of(self, split: Split) -> Iterator[Tree]:
+    def _trees(self, split: Split) -> Iterator[Tree]:
         return islice(self._all_of(split), self.size if split == "train" else MOST.get(split))
 
     def _all_of(self, split: Split) -> Iterator[Tree]:
@@ -61,19 +61,18 @@ class Trees(OnDisk):
         count = trees_of_split = 0
         for path in self.files():
             published = _published(path)
-            for place, tree in enumerate(read_trees(path, self.on_bad_tree)):
+            for index, tree in enumerate(read_trees(path, self.on_bad_tree)):
                 count += 1
-                if place % self.stretch == 0:
-                    drawn = split_of(str(tree), published, self.held_out, self.probe_split)
-                if drawn == split:
+                if index % self.stretch == 0:
+                    tree_split = split_of(str(tree), published, self.held_out, self.probe_split)
+                if tree_split == split:
                     trees_of_split += 1
                     yield tree
         if not trees_of_split and split != "test":
-            why = (
-                f"none of its {count} trees falls into the {split} split, for which one stretch of {self.stretch} trees"
-            )
+            problem = f"none of its {count} trees falls into the {split} split"
+            share = f"for which one stretch of {self.stretch} trees in {self.held_out} is held out"
             remedy = "give more trees, or a smaller corpus.held_out="
-            raise InputError(f"{self.root}: {why} in {self.held_out} is held out; {remedy}")
+            raise InputError(f"{self.root}: {problem}, {share}; {remedy}")
 
 
 def _published(path: Path) -> Split | None:

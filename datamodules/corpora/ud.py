@@ -57,9 +57,9 @@ class TreebankText(OnDisk):
 
     def sentences(self, split: Split) -> Iterator[str]:
         text = map(text_of, self.dependencies(split))
-        return self.cut(split, chain(text, self._more())) if split == "train" else text
+        return self.cut(split, chain(text, self._added())) if split == "train" else text
 
-    def _more(self) -> Iterator[str]:
+    def _added(self) -> Iterator[str]:
         lines = (line for path in self.more for _, line in read_lines(path) if line.strip())
         held_out = Excluded(self._held_out)  # treebanks have tokens of their own
         return (sentence for sentence in self.tokenize_all(lines) if sentence not in held_out)

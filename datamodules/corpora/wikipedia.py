@@ -84,17 +84,17 @@ def read_pages(path: Path) -> Iterator[Page]:
         raise InputError(f"{path}:{line}: {error}; the file is damaged or not what its name says") from None
 
 
-def _article(page: Element, place: str) -> Iterator[Page]:
+def _article(page: Element, location: str) -> Iterator[Page]:
     parts = {_name(child): child for child in page}
     revision = {_name(child): child for child in parts.get("revision", ())}
     namespace = _text(parts.get("ns"), ARTICLES)
     if not namespace.removeprefix("-").isdecimal():
-        raise InputError(f"{place}: the namespace of a page that ends here is {namespace[:40]!r}, expected a number")
+        raise InputError(f"{location}: the namespace of a page that ends here is {namespace[:40]!r}, expected a number")
     if "redirect" in parts or namespace != ARTICLES:
         return
     title, id = _text(parts.get("title")), _text(parts.get("id"))
     if not title or not id or "text" not in revision:
-        raise InputError(f"{place}: a page that ends here has no title, id or text; is the dump complete?")
+        raise InputError(f"{location}: a page that ends here has no title, id or text; is the dump complete?")
     yield Page(id, title, _text(revision["text"]))
 
 

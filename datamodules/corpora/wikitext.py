@@ -49,19 +49,19 @@ def tangled(wikitext: str) -> str | None:
     """Why a page is not parsed: broken markup could take hours. None if the page is fine."""
     if len(wikitext) > MAX_TEXT:
         return f"more than {MAX_TEXT} characters"
-    for what, pattern in OPENERS.items():
+    for name, pattern in OPENERS.items():
         if most_open(pattern, wikitext) > MAX_OPEN:
-            return f"more than {MAX_OPEN} {what} open at once"
+            return f"more than {MAX_OPEN} {name} open at once"
     return None
 
 
 def most_open(pattern: re.Pattern[str], text: str) -> int:
     """The largest number of marks open at once. A match of group 1 opens a mark, any other match closes one."""
-    most = open_now = 0
+    highest = open_now = 0
     for mark in pattern.finditer(text):
         open_now = open_now + 1 if mark[1] else max(0, open_now - 1)
-        most = max(most, open_now)
-    return most
+        highest = max(highest, open_now)
+    return highest
 
 
 def paragraph_of(text: str, language: str) -> list[str]:

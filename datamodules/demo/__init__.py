@@ -39,8 +39,8 @@ class Demo(Corpus):
         refuse_languages(self.name, [source_language], LANGUAGES)
         self.size, self.seed, self.source_language = size, seed, source_language
         self.constant, self.irrelevant = sorted(set(constant)), sorted(set(irrelevant))
-        if both := set(constant) & set(irrelevant):
-            raise InputError(f"corpus.constant= and corpus.irrelevant= both have {min(both)}; give it in one of them")
+        if common := set(constant) & set(irrelevant):
+            raise InputError(f"corpus.constant= and corpus.irrelevant= both have {min(common)}; give it in one of them")
 
     def fingerprint(self) -> str:
         spoken = "" if self.source_language == "en" else f" {self.source_language}"
@@ -50,7 +50,7 @@ class Demo(Corpus):
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         refuse_languages(self.name, [target], LANGUAGES)
         pairs = ((plan, constant_plan(plan, self.irrelevant)) for plan in self._plans(split))
-        return ((words_of(source, self.source_language), words_of(other, target)) for source, other in pairs)
+        return ((words_of(source, self.source_language), words_of(fixed, target)) for source, fixed in pairs)
 
     def sentences(self, split: Split) -> Iterator[str]:
         self._refuse_irrelevant(split)
@@ -69,11 +69,11 @@ class Demo(Corpus):
     def documents(self, split: Split) -> Iterator[Document]:
         self._refuse_irrelevant(split)
         self._refuse_others("documents")
-        left = self._count(split)
+        remaining = self._count(split)
         for document in self._stories(split):
-            if left <= 0:
+            if remaining <= 0:
                 return
-            left -= sum(1 for _ in document.plans())
+            remaining -= sum(1 for _ in document.plans())
             yield document.english()
 
     def inference(self, split: Split) -> Iterator[Inference]:
@@ -83,8 +83,8 @@ class Demo(Corpus):
 
     def _refuse_irrelevant(self, split: Split) -> None:
         if self.irrelevant and split != "probe":
-            why = "only a translation (objective=nmt) can leave it out; use corpus.constant="
-            raise InputError(f"corpus.irrelevant={self.irrelevant}: {why}")
+            remedy = "only a translation (objective=nmt) can leave it out; use corpus.constant="
+            raise InputError(f"corpus.irrelevant={self.irrelevant}: {remedy}")
 
     def _refuse_others(self, view: str) -> None:
         if self.source_language != "en":

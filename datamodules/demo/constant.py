@@ -48,4 +48,4 @@ def _thing(thing: Thing, properties: Collection[Property], singular: bool) -> Th
 def _past(phrase: Phrase) -> Phrase:
     """A phrase of the present becomes the first one of the past in its list."""
     tables = [table for table in (WORDS.times, WORDS.opening) if phrase.tense == "present" and phrase in table]
-    return next((other for table in tables for other in table if other.tense == "past"), phrase)
+    return next((candidate for table in tables for candidate in table if candidate.tense == "past"), phrase)

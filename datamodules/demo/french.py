@@ -21,13 +21,13 @@ def starts_with_vowel(word: str) -> bool:
 
 def spell(words: list[Spoken]) -> list[Spoken]:
     """Applies contraction and elision between neighbouring words."""
-    done: list[Spoken] = []
+    result: list[Spoken] = []
     texts = [*map(str, words), "", ""]
     i = 0
     while i < len(words):
         word, following, after = texts[i : i + 3]
         if (word, following) in CONTRACTED and not (following == "le" and after and starts_with_vowel(after)):
-            done.append(Spoken(CONTRACTED[word, following], inner=(words[i], words[i + 1])))
+            result.append(Spoken(CONTRACTED[word, following], inner=(words[i], words[i + 1])))
             i += 2
             continue
         if word in ELIDED and following and starts_with_vowel(following):
@@ -36,9 +36,9 @@ def spell(words: list[Spoken]) -> list[Spoken]:
             words[i].text = "puisqu'"
         elif word == "si" and following in ("il", "ils"):
             words[i].text = "s'"
-        done.append(words[i])
+        result.append(words[i])
         i += 1
-    return done
+    return result
 
 
 def adjective(a: Adjective, feminine: bool, plural: bool, following: str = "") -> str:
@@ -74,8 +74,8 @@ def pronoun(t: Thing) -> str:
 
 
 def is_feminine(t: Thing) -> bool:
-    mine = t.name.woman if t.name else bool(t.noun and t.noun.french[0] == "f")
-    return mine and (t.other is None or is_feminine(t.other))
+    feminine = t.name.woman if t.name else bool(t.noun and t.noun.french[0] == "f")
+    return feminine and (t.other is None or is_feminine(t.other))
 
 
 def _noun(t: Thing) -> list[Spoken]:

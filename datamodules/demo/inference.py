@@ -14,7 +14,7 @@ from datamodules.demo.meaning import Event, Place, Thing
 from datamodules.demo.world import ClauseSampler, new_scene
 
 WORDS = lexicon()
-OPPOSITES = [{one, other} for one, other in WORDS.opposites.items()] + [{"old", "new"}]
+OPPOSITES = [{first, second} for first, second in WORDS.opposites.items()] + [{"old", "new"}]
 
 
 def inference(seed: int, split: str, number: int, constant: Sequence[Property] = ()) -> Inference:
@@ -23,9 +23,9 @@ def inference(seed: int, split: str, number: int, constant: Sequence[Property] =
     for attempt in count():
         chance = Chance("inference", seed, split, number, attempt)
         event = _premise(ClauseSampler(chance, new_scene(chance)))
-        other = _hypothesis(chance, event, label)
-        texts = [english.plain(constant_event(part, constant)) for part in (event, other)] if other else []
-        if other and all(SHORTEST <= len(t.split()) <= LONGEST for t in texts) and texts[0] != texts[1]:
+        hypothesis = _hypothesis(chance, event, label)
+        texts = [english.plain(constant_event(part, constant)) for part in (event, hypothesis)] if hypothesis else []
+        if hypothesis and all(SHORTEST <= len(t.split()) <= LONGEST for t in texts) and texts[0] != texts[1]:
             return Inference(texts[0], texts[1], label)  # type: ignore[arg-type]
     raise AssertionError
 
@@ -50,17 +50,17 @@ def _hypothesis(chance: Chance, event: Event, label: str) -> Event | None:
 
     Each label also drops modifiers at random, so that length alone reveals little.
     """
-    other = event
+    hypothesis = event
     if label == "entailment":
         ways = chance.shuffled(["manner", "place", "object adjective", "subject adjective", "relative"])
         for way in ways[: chance.between(1, 3)]:
-            other = _without(other, way)
-        return other
+            hypothesis = _without(hypothesis, way)
+        return hypothesis
     if chance.often(0.5):
-        other = _without(other, chance.choice(["manner", "object adjective"]))
+        hypothesis = _without(hypothesis, chance.choice(["manner", "object adjective"]))
     if label == "contradiction":
-        return _opposite(chance, other)
-    return _elsewhere_unknown(chance, event, other)
+        return _opposite(chance, hypothesis)
+    return _elsewhere_unknown(chance, event, hypothesis)
 
 
 def _without(event: Event, way: str) -> Event:
@@ -101,7 +101,7 @@ def _elsewhere_unknown(chance: Chance, premise: Event, event: Event) -> Event | 
     assert event.object is not None
     assert event.object.noun is not None
     adjective = chance.zipf(WORDS.adjectives[event.object.noun.category])
-    known = premise.object.adjective
-    if known and (adjective == known or {known.english, adjective.english} in OPPOSITES):
+    original = premise.object.adjective
+    if original and (adjective == original or {original.english, adjective.english} in OPPOSITES):
         return None
     return replace(event, object=replace(event.object, adjective=adjective))

@@ -84,10 +84,10 @@ def _verb(english: str, objects: str, french: str, german: str, finnish: str) ->
 
 def _adjective(cells: list[str]) -> Adjective:
     english, french, german, finnish, categories = cells
-    masculine, feminine, *before = french.split()
+    masculine, feminine, *before_noun = french.split()
     nominative, stem = finnish.split()
     return Adjective(
-        english, (masculine, feminine), bool(before), german, (nominative, stem), tuple(categories.split())
+        english, (masculine, feminine), bool(before_noun), german, (nominative, stem), tuple(categories.split())
     )
 
 

@@ -27,8 +27,8 @@ class Reference(NamedTuple):
     """A noun phrase that means somebody: the text before it, the right and the wrong one, and the text after it."""
 
     before: str
-    right: str
-    wrong: str
+    correct: str
+    incorrect: str
     after: str
 
 
@@ -37,7 +37,7 @@ class MentionedAgain(NamedTuple):
 
     context: str
     fitting: str
-    other: str
+    misfit: str
 
 
 def references(seed: int, split: str, number: int) -> tuple[Reference, Reference]:
@@ -48,13 +48,13 @@ def references(seed: int, split: str, number: int) -> tuple[Reference, Reference
     chance = Chance("reference", seed, split, number)
     tense = drawn_tense(chance)
     people, states = chance.shuffled(PEOPLE)[:2], _two_states(chance)
-    first, second = (Thing(noun=who, adjective=ADJECTIVES[how]) for who, how in zip(people, states, strict=True))
+    first, second = (Thing(noun=noun, adjective=ADJECTIVES[state]) for noun, state in zip(people, states, strict=True))
     meeting = Event(first, chance.choice(MEETINGS), tense, object=second)
-    before = f"{english.plain(meeting).removesuffix(' .')} , and"
-    names = [f"the {who.lemma}" for who in people]
-    done = [_effect(chance, who, how, tense) for who, how in zip(people, states, strict=True)]
-    after = [english.plain(event).split(" ", 2)[2] for event in done]
-    return Reference(before, names[0], names[1], after[0]), Reference(before, names[1], names[0], after[1])
+    context = f"{english.plain(meeting).removesuffix(' .')} , and"
+    names = [f"the {noun.lemma}" for noun in people]
+    events = [_effect(chance, noun, state, tense) for noun, state in zip(people, states, strict=True)]
+    endings = [english.plain(event).split(" ", 2)[2] for event in events]
+    return Reference(context, names[0], names[1], endings[0]), Reference(context, names[1], names[0], endings[1])
 
 
 def mentions(seed: int, split: str, number: int) -> tuple[MentionedAgain, MentionedAgain]:
@@ -67,12 +67,12 @@ def mentions(seed: int, split: str, number: int) -> tuple[MentionedAgain, Mentio
     chance = Chance("mention", seed, split, number)
     tense = drawn_tense(chance)
     first = chance.choice(PEOPLE)
-    second = chance.choice([who for who in PEOPLE if who.french[0] == first.french[0] and who != first])
+    second = chance.choice([noun for noun in PEOPLE if noun.french[0] == first.french[0] and noun != first])
     states = _two_states(chance)
-    known, other = (_look(chance, who, how, tense) for who, how in zip((first, second), states, strict=True))
-    done = _effect(chance, first, states[0], tense)
-    phrase, pronoun = english.plain(done), english.plain(replace(done, subject=replace(done.subject, pronoun=True)))
-    return MentionedAgain(f"{other} {known}", pronoun, phrase), MentionedAgain(f"{known} {other}", phrase, pronoun)
+    looks = [_look(chance, noun, state, tense) for noun, state in zip((first, second), states, strict=True)]
+    event = _effect(chance, first, states[0], tense)
+    phrase, pronoun = english.plain(event), english.plain(replace(event, subject=replace(event.subject, pronoun=True)))
+    return MentionedAgain(" ".join(looks[::-1]), pronoun, phrase), MentionedAgain(" ".join(looks), phrase, pronoun)
 
 
 def contradiction(seed: int, split: str, number: int) -> tuple[str, str]:
@@ -84,19 +84,20 @@ def contradiction(seed: int, split: str, number: int) -> tuple[str, str]:
 def _two_states(chance: Chance) -> list[str]:
     """Two adjectives from which different things follow."""
     first = chance.choice(list(EFFECTS))
-    apart = [how for how in EFFECTS if not set(EFFECTS[how].split()) & set(EFFECTS[first].split())]
-    return [first, chance.choice(apart)]
+    contrasting = [state for state in EFFECTS if not set(EFFECTS[state].split()) & set(EFFECTS[first].split())]
+    return [first, chance.choice(contrasting)]
 
 
-def _effect(chance: Chance, who: Noun, how: str, tense: Tense) -> Event:
+def _effect(chance: Chance, noun: Noun, state: str, tense: Tense) -> Event:
     """What somebody does because of how he or she is."""
-    verb = chance.choice(effects_of(how))
+    verb = chance.choice(effects_of(state))
     categories = [category for category in verb.objects if category != "person"] or verb.objects
     thing = Thing(noun=chance.zipf(WORDS.nouns[chance.choice(categories)])) if categories else None
-    return Event(Thing(noun=who), verb, tense, object=thing)
+    return Event(Thing(noun=noun), verb, tense, object=thing)
 
 
-def _look(chance: Chance, who: Noun, how: str, tense: Tense) -> str:
+def _look(chance: Chance, noun: Noun, state: str, tense: Tense) -> str:
     """A sentence about somebody, with an object, that says nothing about what follows."""
     thing = Thing(noun=chance.zipf(WORDS.nouns[chance.choice(THINGS)]))
-    return english.plain(Event(Thing(noun=who, adjective=ADJECTIVES[how]), chance.choice(LOOKS), tense, object=thing))
+    person = Thing(noun=noun, adjective=ADJECTIVES[state])
+    return english.plain(Event(person, chance.choice(LOOKS), tense, object=thing))

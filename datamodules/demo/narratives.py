@@ -34,15 +34,15 @@ def narrative(seed: int, split: str, number: int) -> Story:
 
 def _things(chance: Chance, scene: Scene) -> list[Noun]:
     """Three or four different things of the topic."""
-    wanted = chance.between(3, 4)
+    count = chance.between(3, 4)
     things: list[Noun] = []
-    while len(things) < wanted:
+    while len(things) < count:
         noun = chance.choice(scene.topic.things(chance.choice(scene.topic.categories)))
         things += [] if noun in things or noun.category not in ORDERS else [noun]
     return things
 
 
-def _some(chance: Chance, noun: Noun, count: int) -> list[Verb]:
+def _script(chance: Chance, noun: Noun, count: int) -> list[Verb]:
     """`count` events of the thing's script, in their order."""
     order = order_of(noun.category)
     return sorted(chance.shuffled(order)[:count], key=order.index)
@@ -51,7 +51,7 @@ def _some(chance: Chance, noun: Noun, count: int) -> list[Verb]:
 def _told(chance: Chance, scene: Scene, hero: Thing, noun: Noun, tense: Tense) -> list[SentencePlan]:
     """What the hero does to one thing."""
     plans = []
-    for verb in _some(chance, noun, chance.between(6, 8)):
+    for verb in _script(chance, noun, chance.between(6, 8)):
         subject = replace(hero, pronoun=chance.often(PRONOUN))
         plans.append(_sentence(chance, scene, Event(subject, verb, tense, object=Thing(noun=noun))))
     return plans
@@ -61,8 +61,8 @@ def _general(chance: Chance, scene: Scene, noun: Noun) -> list[SentencePlan]:
     """What people of the topic do to such things, in general: several and bare."""
     people = chance.choice([noun for noun in scene.topic.people if noun.category == "person"])
     tense = drawn_tense(chance)
-    subject, thing = (Thing(noun=each, plural=True, article="a") for each in (people, noun))
-    return [_sentence(chance, scene, Event(subject, verb, tense, object=thing)) for verb in _some(chance, noun, 4)]
+    subject, thing = (Thing(noun=word, plural=True, article="a") for word in (people, noun))
+    return [_sentence(chance, scene, Event(subject, verb, tense, object=thing)) for verb in _script(chance, noun, 4)]
 
 
 def _sentence(chance: Chance, scene: Scene, event: Event) -> SentencePlan:

@@ -21,7 +21,7 @@ WORDS = lexicon()
 LENGTHS = (5, 7)  # tokens of a clause: short enough for a state, long enough for an event with details
 DETAILS = {"frequency": 1, "manner": 1, "time": 2, "city": 2, "place": 3}  # and their tokens
 TOGETHER = [  # details of one clause: one place at most
-    several for count in range(4) for several in combinations(DETAILS, count) if not {"city", "place"} <= set(several)
+    names for count in range(4) for names in combinations(DETAILS, count) if not {"city", "place"} <= set(names)
 ]
 CONNECTIVES = {
     "Contingency.Cause": "so",
@@ -103,34 +103,34 @@ def capital(clause: str) -> str:
 
 
 def _cause(narrator: Narrator) -> EventPair:
-    chance, who, adjective = narrator.chance, narrator.person(), narrator.chance.choice(list(EFFECTS))
+    chance, person, adjective = narrator.chance, narrator.person(), narrator.chance.choice(list(EFFECTS))
     verb = chance.choice(effects_of(adjective))
     thing = Thing(noun=chance.zipf(WORDS.nouns[chance.choice(verb.objects)])) if verb.objects else None
-    state = Event(who, None, narrator.tense, adjective=ADJECTIVES[adjective])
-    return state, Event(who, verb, narrator.tense, object=thing)
+    state = Event(person, None, narrator.tense, adjective=ADJECTIVES[adjective])
+    return state, Event(person, verb, narrator.tense, object=thing)
 
 
 def _contrast(narrator: Narrator) -> EventPair:
     adjectives = narrator.chance.choice(CONTRASTS)
     people = [narrator.person(), narrator.person()]
     first, second = (
-        Event(who, None, narrator.tense, adjective=ADJECTIVES[word])
-        for who, word in zip(people, adjectives, strict=True)
+        Event(person, None, narrator.tense, adjective=ADJECTIVES[word])
+        for person, word in zip(people, adjectives, strict=True)
     )
     return first, second
 
 
 def _time(narrator: Narrator) -> EventPair:
-    chance, who, category = narrator.chance, narrator.person(), narrator.chance.choice(list(ORDERS))
+    chance, person, category = narrator.chance, narrator.person(), narrator.chance.choice(list(ORDERS))
     order, thing = order_of(category), Thing(noun=chance.zipf(WORDS.nouns[category]))
     earlier, later = sorted(chance.shuffled(range(len(order)))[:2])
-    return Event(who, order[earlier], narrator.tense, thing), Event(who, order[later], narrator.tense, thing)
+    return Event(person, order[earlier], narrator.tense, thing), Event(person, order[later], narrator.tense, thing)
 
 
 def _elaboration(narrator: Narrator) -> EventPair:
-    chance, who, category = narrator.chance, narrator.person(), narrator.chance.choice(list(ORDERS))
+    chance, person, category = narrator.chance, narrator.person(), narrator.chance.choice(list(ORDERS))
     verb = chance.choice(order_of(category))
-    event = Event(who, verb, narrator.tense, Thing(noun=chance.zipf(WORDS.nouns[category])))
+    event = Event(person, verb, narrator.tense, Thing(noun=chance.zipf(WORDS.nouns[category])))
     return event, event
 
 

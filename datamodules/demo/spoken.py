@@ -25,9 +25,9 @@ class Spoken:
 
 def say(text: str, part: str, **features: str) -> list[Spoken]:
     """A word with its features; of several words the others belong to the first."""
-    first, *others = text.split()
+    first, *rest = text.split()
     head = Spoken(first, part, "|".join(f"{name}={value}" for name, value in sorted(features.items())))
-    return [head, *under([Spoken(other, part) for other in others], head, "fixed")]
+    return [head, *under([Spoken(word, part) for word in rest], head, "fixed")]
 
 
 def comma() -> Spoken:
@@ -67,15 +67,15 @@ def under(phrase: list[Spoken], head: Spoken, relation: str) -> list[Spoken]:
 
 def tidy(words: Sequence[Spoken], contractions: Mapping[tuple[str, str], str]) -> list[Spoken]:
     """Removes double commas, and a comma before the end; joins two words that are written as one."""
-    done: list[Spoken] = []
+    result: list[Spoken] = []
     for word in words:
-        if word.text in (",", ".", "?", ";", "”") and done and done[-1].text == ",":
-            done.pop()
-        if done and (both := (done[-1].text, word.text)) in contractions:
-            done[-1] = Spoken(contractions[both], inner=(done[-1], word))
+        if word.text in (",", ".", "?", ";", "”") and result and result[-1].text == ",":
+            result.pop()
+        if result and (pair := (result[-1].text, word.text)) in contractions:
+            result[-1] = Spoken(contractions[pair], inner=(result[-1], word))
         else:
-            done.append(word)
-    return done
+            result.append(word)
+    return result
 
 
 class Language(NamedTuple):
@@ -123,11 +123,11 @@ def sentence(s: SentencePlan, words: list[Spoken], language: Language, pause: bo
 
 def tree_of_words(words: Sequence[Spoken]) -> DependencyTree:
     """The dependency tree of a sentence in which every word but one has its head."""
-    placed = [(word, place) for place, token in enumerate(words) for word in (token.inner or (token,))]
-    places = {id(word): place for place, (word, _) in enumerate(placed)}
-    heads = [-1 if word.head is None else places[id(word.head)] for word, _ in placed]
+    indexed = [(word, index) for index, token in enumerate(words) for word in (token.inner or (token,))]
+    word_indices = {id(word): index for index, (word, _) in enumerate(indexed)}
+    heads = [-1 if word.head is None else word_indices[id(word.head)] for word, _ in indexed]
     rows = [
         Dependent(word.text, word.part, word.features, head, word.relation, token)
-        for (word, token), head in zip(placed, heads, strict=True)
+        for (word, token), head in zip(indexed, heads, strict=True)
     ]
     return DependencyTree(list(map(str, words)), rows)

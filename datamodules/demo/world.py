@@ -134,10 +134,10 @@ class ClauseSampler:
     def what(self, verb: Verb, size: float) -> Thing:
         """An object of a class that the verb takes, preferably an object of the scene."""
         chance = self.chance
-        known = [noun for noun in self.scene.objects if noun.category in verb.objects]
+        items = [noun for noun in self.scene.objects if noun.category in verb.objects]
         categories = [category for category in verb.objects if category in self.scene.topic.categories] or verb.objects
         category = chance.zipf(categories)
-        noun = chance.choice(known) if known and chance.often(0.7) else chance.zipf(self.scene.topic.things(category))
+        noun = chance.choice(items) if items and chance.often(0.7) else chance.zipf(self.scene.topic.things(category))
         return self.with_modifiers(Thing(noun=noun), size)
 
     def where(self) -> Thing:

@@ -35,14 +35,14 @@ def work(options: SimpleNamespace) -> None:
             raise InputError("to= and base= apply to one corpus; give its name before them")
         print("\n\n".join(describe(entry, options.data) for entry in CATALOG))
         return
-    name, known = options.positional[0], {entry.name: entry for entry in CATALOG}
+    name, entries = options.positional[0], {entry.name: entry for entry in CATALOG}
     if options.data != Path("data"):
         raise InputError(f"data={options.data}: is for the list of all corpora; write to={options.data}")
-    if name not in known:
-        raise InputError(f"{name}: {unknown('corpus', name, list(known))}")
+    if name not in entries:
+        raise InputError(f"{name}: {unknown('corpus', name, list(entries))}")
     from datamodules.download.fetch import download
 
-    entry = known[name]
+    entry = entries[name]
     folder = download(entry, options.to, options.base)
     print(f"{folder}: {entry.what}. Licence: {entry.licence}\nuse it with {entry.use.format(root=folder)}")
 

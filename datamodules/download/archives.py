@@ -39,10 +39,10 @@ def check(path: Path, name: str) -> None:
             if damaged:
                 raise InputError(f"{name}: {damaged[:80]!r} inside is damaged")
         elif name.endswith((".gz", ".tgz", ".bz2")):
-            left = _allowance(path)
+            remaining = _allowance(path)
             with open_packed(path, name) as file:
                 while block := file.read(1 << 20):
-                    if (left := left - len(block)) < 0:
+                    if (remaining := remaining - len(block)) < 0:
                         raise _bomb(path)
     except BROKEN as error:
         raise _explained(path, error) from None
@@ -54,15 +54,15 @@ def unpack(path: Path, folder: Path) -> None:
     Raises InputError, perhaps after some files were written, for a corrupt archive, for a member that is outside the
     folder, a link or a device, and for an archive bomb. Raises OSError for a disk error.
     """
-    left, written = _allowance(path), 0
+    remaining, written = _allowance(path), 0
     try:
         for name, open_member in _members(path):
             written += 1
-            target = folder / _inside(name, path)
+            target = folder / _relative_path(name, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             with open_member() as source, target.open("wb") as file:
                 while block := source.read(1 << 20):
-                    if (left := left - len(block)) < 0:
+                    if (remaining := remaining - len(block)) < 0:
                         raise _bomb(path)
                     file.write(block)
     except BROKEN as error:
@@ -85,10 +85,10 @@ class _TarInfo(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_TarInfo":
-        made = super().frombuf(buf, encoding, errors)
-        if made.type not in FILES and made.size > LONGEST_HEADER:
-            raise tarfile.TarError(f"a header of {made.size:,} bytes")
-        return made
+        member = super().frombuf(buf, encoding, errors)
+        if member.type not in FILES and member.size > LONGEST_HEADER:
+            raise tarfile.TarError(f"a header of {member.size:,} bytes")
+        return member
 
 
 def _counted(members: Iterable[Member], path: Path) -> Iterator[Member]:
@@ -150,7 +150,7 @@ def _litter(name: str) -> bool:
     return any(part in LITTER for part in PurePosixPath(name).parts)
 
 
-def _inside(name: str, path: Path) -> PurePosixPath:
+def _relative_path(name: str, path: Path) -> PurePosixPath:
     """The relative path of a member. Raises InputError if it would be outside the target folder.
 
     This is stricter than tarfile's data filter, which accepts links inside the folder and moves absolute paths into it.

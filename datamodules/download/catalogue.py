@@ -47,8 +47,8 @@ def state(entry: Entry, data: Path) -> str:
         return f"incomplete: {folder} has no {missing[0]}" if missing else f"here: {entry.use.format(root=folder)}"
     if entry.access == "agreement":
         return f"not here: {entry.ask}, into {folder}"
-    begun = "half fetched" if folder.with_name(f"{entry.name}.partial").is_dir() else "not here"
-    return f"{begun}: python -m datamodules.download {entry.name}"
+    status = "half fetched" if folder.with_name(f"{entry.name}.partial").is_dir() else "not here"
+    return f"{status}: python -m datamodules.download {entry.name}"
 
 
 def describe(entry: Entry, data: Path) -> str:

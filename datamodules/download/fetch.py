@@ -73,24 +73,24 @@ def fetch(url: str, path: Path, sha256: str | None, homepage: str) -> str:
 
 def _fetch(url: str, part: Path, homepage: str) -> None:
     """Append to `part` until the file is complete."""
-    failures, why = 0, "no answer"
+    failures, reason = 0, "no answer"
     while failures < ATTEMPTS:
-        before = _size(part)
+        size_before = _size(part)
         try:
             if _append(url, part, homepage):
                 return
-            why = "the connection broke off"
+            reason = "the connection broke off"
         except (ValueError, LocationParseError) as error:  # requests raises ValueErrors for these
             if isinstance(error, InputError):
                 raise
             raise InputError(f"{url}: not an address ({in_one_line(error)})") from None
         except (requests.RequestException, HTTPError) as error:
-            why = type(error).__name__
+            reason = type(error).__name__
         except OSError as error:
             raise InputError(f"{part}: {error}; run again to continue") from None
-        failures = 0 if _size(part) > before else failures + 1
+        failures = 0 if _size(part) > size_before else failures + 1
         time.sleep(PAUSE * failures)
-    raise InputError(f"{url}: {why}, {ATTEMPTS} times; {_size(part):,} bytes are kept, run again to continue")
+    raise InputError(f"{url}: {reason}, {ATTEMPTS} times; {_size(part):,} bytes are kept, run again to continue")
 
 
 def _append(url: str, part: Path, homepage: str) -> bool:
@@ -156,9 +156,9 @@ def _verified(path: Path, name: str, sha256: str | None) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
             bar.update(len(block))
-    for start, what in NOT_DATA.items():
+    for start, description in NOT_DATA.items():
         if head.lstrip().lower().startswith(start):
-            raise InputError(f"{what}, not {name}")
+            raise InputError(f"{description}, not {name}")
     if sha256 is not None and digest.hexdigest() != sha256:
         raise InputError(f"SHA-256 is {digest.hexdigest()}, expected {sha256}")
     if not head:

@@ -23,7 +23,7 @@ si:sin sk:slk:slo sl:slv sm:smo sn:sna so:som sq:sqi:alb sr:srp ss:ssw st:sot su
 te:tel tg:tgk th:tha ti:tir tk:tuk tl:tgl tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah ug:uig uk:ukr
 ur:urd uz:uzb ve:ven vi:vie vo:vol wa:wln wo:wol xh:xho yi:yid yo:yor za:zha zh:zho:chi zu:zul
 """
-SPELLINGS = {other: codes[0] for codes in (row.split(":") for row in CODES.split()) for other in codes}
+SPELLINGS = {spelling: codes[0] for codes in (row.split(":") for row in CODES.split()) for spelling in codes}
 # scripts without spaces: their letters, and how many of them a word has on average at most
 UNSPACED = {
     "Chinese or Japanese": (re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]"), 4),
@@ -43,18 +43,18 @@ def check_language(code: str | None, setting: str = "language") -> None:
         return
     first = re.split(r"[-_]", str(code).lower())[0]
     named = (locale.locale_alias.get(first) or first).partition("_")[0]
-    known = SPELLINGS.get(named)
-    hint = f"did you mean {known}?" if known else "give a code of ISO 639, such as en, fr, de or grc"
+    suggestion = SPELLINGS.get(named)
+    hint = f"did you mean {suggestion}?" if suggestion else "give a code of ISO 639, such as en, fr, de or grc"
     raise InputError(f"{setting}={code}: not the code of a language; {hint}")
 
 
 def refuse_unspaced(words: Counter[str]) -> None:
     """Raises InputError for the counted words of a text that is mostly in a script without spaces and not segmented."""
     total = sum(len(word) * count for word, count in words.items())
-    for scripts, (letter, most) in UNSPACED.items():
+    for scripts, (letter, max_letters) in UNSPACED.items():
         sizes = [(len(letter.findall(word)), count) for word, count in words.items() if not word.isascii()]
         letters, tokens = sum(size * count for size, count in sizes), sum(count for size, count in sizes if size)
-        if 2 * letters > total and letters > most * tokens:
+        if 2 * letters > total and letters > max_letters * tokens:
             raise InputError(
                 f"this text in {scripts} has {letters / tokens:.0f} letters between two spaces; segment it into words "
                 "first, with spaces between them, and say tokenized=true where there is that setting"

@@ -47,8 +47,8 @@ class Subwords:
         """
         counts = Counter(chain.from_iterable(map(str.split, sentences)))
         refuse_unspaced(counts)
-        others = (word for word in counts if not RESERVED.search(word))
-        missed = "".join(sorted(set("".join(filter(RESERVED.search, counts))).difference(*others)))
+        unreserved = (word for word in counts if not RESERVED.search(word))
+        missed = "".join(sorted(set("".join(filter(RESERVED.search, counts))).difference(*unreserved)))
         required: dict[str, Any] = {"required_chars": missed} if missed else {}  # an empty one would change the file
         model = io.BytesIO()
         try:
@@ -86,15 +86,16 @@ class Subwords:
 
     def encode_all(self, sentences: Iterable[str]) -> Iterator[list[int]]:
         """Ids of many sentences, each [begin, codes..., end]; on all cores, some thousand at a time."""
-        for some in chunks(sentences):
-            yield from self._model.encode(some, out_type=int, add_bos=True, add_eos=True, num_threads=-1)
+        for chunk in chunks(sentences):
+            yield from self._model.encode(chunk, out_type=int, add_bos=True, add_eos=True, num_threads=-1)
 
     def pieces(self, sentence: str) -> list[Piece]:
         """The codes of a sentence, without its marks, and the characters of each."""
         pieces = self._model.encode(sentence, return_type="proto").pieces
         data = sentence.encode()  # the library counts bytes
-        place = {at: len(data[:at].decode()) for at in {edge for piece in pieces for edge in (piece.begin, piece.end)}}
-        return [Piece(piece.id, piece.piece, place[piece.begin], place[piece.end]) for piece in pieces]
+        edges = {edge for piece in pieces for edge in (piece.begin, piece.end)}
+        characters = {edge: len(data[:edge].decode()) for edge in edges}
+        return [Piece(piece.id, piece.piece, characters[piece.begin], characters[piece.end]) for piece in pieces]
 
     def decode(self, rows: list[list[int]]) -> list[str]:
         """Sentences from their codes."""

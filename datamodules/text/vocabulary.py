@@ -62,8 +62,8 @@ class Vocabulary:
             except UnicodeDecodeError:
                 raise InputError(f"{path}:{line}: not valid UTF-8; the file is damaged, copy it again") from None
             if not word or word in first:
-                what = f"{word!r} again, first on line {first[word]}" if word else "an empty word"
-                raise InputError(f"{path}:{line}: {what}; the file is damaged, copy it again")
+                problem = f"{word!r} again, first on line {first[word]}" if word else "an empty word"
+                raise InputError(f"{path}:{line}: {problem}; the file is damaged, copy it again")
             first[word] = line
         if rest:
             raise InputError(f"{path}:{len(lines) + 1}: a line without its end; the file is cut off, copy it again")

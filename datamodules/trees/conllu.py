@@ -56,21 +56,21 @@ class DependencyTree(NamedTuple):
     id: str = ""  # its sent_id, the same in all translations of a parallel treebank
 
     def root(self) -> int:
-        return next(place for place, word in enumerate(self.words) if word.head < 0)
+        return next(index for index, word in enumerate(self.words) if word.head < 0)
 
     def levels(self) -> list[int]:
         """For each word the number of words on its path to the root, both counted. Raises ValueError for a cycle."""
         levels = [0] * len(self.words)
         for start in range(len(self.words)):
-            path, at = [], start
-            while at >= 0 and not levels[at]:
-                path.append(at)
-                at = self.words[at].head
+            path, index = [], start
+            while index >= 0 and not levels[index]:
+                path.append(index)
+                index = self.words[index].head
                 if len(path) > len(self.words):
                     raise ValueError("the heads form a cycle")
-            above = levels[at] if at >= 0 else 0
-            for steps, place in enumerate(reversed(path), start=1):
-                levels[place] = above + steps
+            head_level = levels[index] if index >= 0 else 0
+            for steps, index in enumerate(reversed(path), start=1):
+                levels[index] = head_level + steps
         return levels
 
 
@@ -98,13 +98,13 @@ def rows_of(tree: DependencyTree) -> str:
     """A sentence in CoNLL-U, with the blank line after it; lemmas and the columns that we do not read are empty."""
     lines, last = [], -1
     comment = f"# sent_id = {tree.id}\n" if tree.id else ""
-    for place, word in enumerate(tree.words, start=1):
+    for number, word in enumerate(tree.words, start=1):
         size = sum(other.token == word.token for other in tree.words)
         if size > 1 and word.token != last:
-            lines.append([f"{place}-{place + size - 1}", tree.tokens[word.token], *["_"] * 8])
+            lines.append([f"{number}-{number + size - 1}", tree.tokens[word.token], *["_"] * 8])
         last = word.token
         head = str(word.head + 1)
-        lines.append([str(place), word.form, "_", word.part, "_", word.features or "_", head, word.relation, "_", "_"])
+        lines.append([str(number), word.form, "_", word.part, "_", word.features or "_", head, word.relation, "_", "_"])
     return comment + "".join("\t".join(columns) + "\n" for columns in lines) + "\n"
 
 
@@ -118,14 +118,14 @@ def conllu_files(path: Path) -> list[Path]:
     named = {file.parent for file in files if split_in_name(file)}
     treebanks = {folder for folder in named if not named.intersection(folder.parents)}
     official = [file for file in files if split_in_name(file) and file.parent in treebanks]
-    return without_others(files, official) if official else files
+    return only_official(files, official) if official else files
 
 
-def without_others(files: Sequence[Path], official: Sequence[Path]) -> list[Path]:
+def only_official(files: Sequence[Path], official: Sequence[Path]) -> list[Path]:
     """The official files of a treebank; a note names the others, which are left out."""
-    if others := [file for file in files if file not in official]:
-        more = f" and {len(others) - 1} more files" if len(others) > 1 else ""
-        note_once(f"{others[0]}{more}: no train, dev or test file of the treebank, so left out")
+    if unofficial := [file for file in files if file not in official]:
+        suffix = f" and {len(unofficial) - 1} more files" if len(unofficial) > 1 else ""
+        note_once(f"{unofficial[0]}{suffix}: no train, dev or test file of the treebank, so left out")
     return list(official)
 
 
@@ -164,8 +164,8 @@ def parse_portion(portion: Portion) -> list[DependencyTree]:
     try:
         text = composed(portion.text.decode("utf-8"), portion.path)
     except UnicodeDecodeError as error:
-        at = portion.line + portion.text.count(b"\n", 0, error.start)
-        raise InputError(f"{portion.path}:{at}: not valid UTF-8; convert the file") from None
+        error_line = portion.line + portion.text.count(b"\n", 0, error.start)
+        raise InputError(f"{portion.path}:{error_line}: not valid UTF-8; convert the file") from None
     trees: list[DependencyTree] = []
     rows: list[NumberedRow] = []
     name = ""
@@ -181,8 +181,8 @@ def parse_portion(portion: Portion) -> list[DependencyTree]:
     return trees
 
 
-def _wrong(at: FileLine, what: str) -> InputError:
-    return InputError(f"{at[0]}:{at[1]}: {what}; fix or remove this sentence")
+def _error(location: FileLine, problem: str) -> InputError:
+    return InputError(f"{location[0]}:{location[1]}: {problem}; fix or remove this sentence")
 
 
 def _tree(rows: list[NumberedRow], path: Path) -> DependencyTree:
@@ -190,57 +190,57 @@ def _tree(rows: list[NumberedRow], path: Path) -> DependencyTree:
     words: list[Dependent] = []
     last = 0  # the last word of a token that holds several
     for line, columns in rows:
-        at = path, line
+        location = path, line
         if len(columns) != COLUMNS:
-            raise _wrong(at, f"{len(columns)} columns, expected {COLUMNS} between tabs")
-        place, form = columns[0], " ".join(columns[1].split())
+            raise _error(location, f"{len(columns)} columns, expected {COLUMNS} between tabs")
+        id, form = columns[0], " ".join(columns[1].split())
         if not form:
-            raise _wrong(at, f"word {place} has no form")
-        if WORD_ID.fullmatch(place):
-            if place != str(len(words) + 1):
-                raise _wrong(at, f"word {place[:20]} where {len(words) + 1} is expected")
+            raise _error(location, f"word {id} has no form")
+        if WORD_ID.fullmatch(id):
+            if id != str(len(words) + 1):
+                raise _error(location, f"word {id[:20]} where {len(words) + 1} is expected")
             if len(words) >= last:
                 tokens.append(form)
-            words.append(_word(at, columns, form, len(tokens) - 1))
-        elif spans := RANGE_ID.fullmatch(place):
+            words.append(_word(location, columns, form, len(tokens) - 1))
+        elif spans := RANGE_ID.fullmatch(id):
             if last > len(words) or spans[1] != str(len(words) + 1) or not len(words) < int(spans[2][:9]) <= len(rows):
-                raise _wrong(at, f"token {place[:20]} does not begin with word {len(words) + 1}, or does not end")
+                raise _error(location, f"token {id[:20]} does not begin with word {len(words) + 1}, or does not end")
             last = int(spans[2])
             tokens.append(form)
-        elif not EMPTY_ID.fullmatch(place):  # empty nodes belong to the enhanced graph, not to the tree
-            raise _wrong(at, f"{place[:20]!r} is not the number of a word, a token or an empty node")
+        elif not EMPTY_ID.fullmatch(id):  # empty nodes belong to the enhanced graph, not to the tree
+            raise _error(location, f"{id[:20]!r} is not the number of a word, a token or an empty node")
     if last > len(words):
-        raise _wrong((path, rows[0][0]), f"a token ends with word {last}, but there are {len(words)}")
+        raise _error((path, rows[0][0]), f"a token ends with word {last}, but there are {len(words)}")
     return DependencyTree(tokens, words)
 
 
-def _word(at: FileLine, columns: list[str], form: str, token: int) -> Dependent:
+def _word(location: FileLine, columns: list[str], form: str, token: int) -> Dependent:
     _, _, _, part, _, features, head, relation, _, _ = columns
     if len(f"{part}{features}{relation}".split()) != 1:
-        raise _wrong(at, "a space in a part of speech, a feature or a relation")
+        raise _error(location, "a space in a part of speech, a feature or a relation")
     if not head.isascii() or not head.isdigit() or len(head) > 9:
-        raise _wrong(at, f"{head[:20]!r} is not the number of a head")
+        raise _error(location, f"{head[:20]!r} is not the number of a head")
     try:
         _features(features := "" if features == "_" else features)
     except ValueError:
-        raise _wrong(at, f"features {features[:40]!r}, expected Name=Value|Name=Value or _") from None
+        raise _error(location, f"features {features[:40]!r}, expected Name=Value|Name=Value or _") from None
     return Dependent(form, part, features, int(head) - 1, relation, token)
 
 
-def _checked(tree: DependencyTree, at: FileLine) -> DependencyTree:
+def _checked(tree: DependencyTree, location: FileLine) -> DependencyTree:
     """The tree. Raises InputError unless it has one root, all heads are words, and nothing depends on itself."""
     words = tree.words
     if not words:
-        raise _wrong(at, "no words between two blank lines")
+        raise _error(location, "no words between two blank lines")
     for word in words:
         if word.head >= len(words):
-            raise _wrong(at, f"{word.form[:20]!r} depends on word {word.head + 1}, but there are {len(words)}")
+            raise _error(location, f"{word.form[:20]!r} depends on word {word.head + 1}, but there are {len(words)}")
     if (roots := sum(word.head < 0 for word in words)) != 1:
-        raise _wrong(at, f"{roots} roots in a sentence, expected one")
+        raise _error(location, f"{roots} roots in a sentence, expected one")
     if len(words) > 1 and all(word.form == "_" for word in words):
-        raise _wrong(at, "every word is _: the text is withheld; merge it as the treebank's README says")
+        raise _error(location, "every word is _: the text is withheld; merge it as the treebank's README says")
     try:
         tree.levels()
     except ValueError as error:
-        raise _wrong(at, str(error)) from None
+        raise _error(location, str(error)) from None
     return tree

@@ -44,10 +44,10 @@ def _document(record: dict[str, Any], texts: list[str]) -> Iterator[str]:
     for number, text in enumerate(texts):
         forms = text.split()
         lines = [f"# sent_id = {record['id']}-{number}"]
-        for place, (form, row) in enumerate(zip(forms, rows[begin : begin + len(forms)], strict=True), start=1):
+        for position, (form, row) in enumerate(zip(forms, rows[begin : begin + len(forms)], strict=True), start=1):
             lemma, upos, xpos, features, head, relation = row
-            above = head - begin if head else 0
-            columns = [str(place), form, lemma, upos, xpos, features or "_", str(above), relation, "_", "_"]
+            head_position = head - begin if head else 0
+            columns = [str(position), form, lemma, upos, xpos, features or "_", str(head_position), relation, "_", "_"]
             lines.append("\t".join(columns))
         yield "\n".join(lines) + "\n\n"
         begin += len(forms)

@@ -27,8 +27,8 @@ def parse_file(source: Path, target: Path, parser: Callable[[str], Any]) -> int:
         for first, sentences in _portions(source):
             parsed = parser("\n\n".join(sentences)).sentences  # only a blank line ends a sentence
             if len(parsed) != len(sentences):
-                made = f"the parser made {len(parsed)} of the {len(sentences)} sentences from here on"
-                raise InputError(f"{source}:{first}: {made}; look for lines without words")
+                problem = f"the parser made {len(parsed)} of the {len(sentences)} sentences from here on"
+                raise InputError(f"{source}:{first}: {problem}; look for lines without words")
             file.writelines(" ".join(str(sentence.constituency).split()) + "\n" for sentence in parsed)
             trees += len(parsed)
             bar.update(len(parsed))
@@ -59,9 +59,9 @@ def stanza_parser() -> Callable[[str], Any]:
     try:
         return Pipeline("en", processors=PROCESSORS, tokenize_no_ssplit=True, download_method=None, verbose=False)
     except Exception as error:  # Stanza has no specific error for a missing model
-        why = " ".join(str(error).split())[:200]
+        reason = " ".join(str(error).split())[:200]
         remedy = f"python -c \"import stanza; stanza.download('en', processors='{PROCESSORS}')\""
-        raise InputError(f"stanza did not start ({why}); get its model: {remedy}") from None
+        raise InputError(f"stanza did not start ({reason}); get its model: {remedy}") from None
 
 
 COMMAND = Command(

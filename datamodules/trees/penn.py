@@ -81,9 +81,9 @@ class Tree:
 
 
 class Bracketed(NamedTuple):
-    """The text of one or more trees, and its place (file and line)."""
+    """The text of one or more trees, and its location (file and line)."""
 
-    place: str
+    location: str
     text: str
     skipped_if_bad: bool = False
 
@@ -100,12 +100,12 @@ def parse_many(text: str) -> list[Tree]:
     """All trees of a text, each like the result of `parse`; without those that hold nothing but ids and codes."""
     nodes = [Tree("")]
     emptied = ""  # "trace" or "code" if a node with nothing else was just removed
-    inside = codes = 0  # open brackets of a node without words; trees with nothing but codes
+    depth = codes = 0  # open brackets of a node without words; trees with nothing but codes
     for tag, word, opened, label, closed, stray in TOKEN.findall(ODD_SPACE.sub("_", text)):
-        if inside:
-            inside += bool(opened) - bool(closed)
+        if depth:
+            depth += bool(opened) - bool(closed)
         elif (word and tag in CODES) or (opened and label in CODES):
-            inside, emptied = int(bool(opened)), "code"
+            depth, emptied = int(bool(opened)), "code"
         elif word:
             emptied = "trace" if _is_trace(tag, word) else ""
             if not emptied:
@@ -129,8 +129,8 @@ def parse_many(text: str) -> list[Tree]:
             codes += emptied == "code" and len(nodes) == 1
         else:
             raise ValueError(f"the word {stray!r} stands outside a tag")
-    if inside or len(nodes) > 1:
-        raise ValueError(f"{inside + len(nodes) - 1} brackets are not closed")
+    if depth or len(nodes) > 1:
+        raise ValueError(f"{depth + len(nodes) - 1} brackets are not closed")
     if not nodes[0].children and not codes:
         raise ValueError("no tree")
     return [_rooted(tree) for tree in nodes[0].children]
@@ -186,17 +186,17 @@ def trees_in(text: Bracketed) -> list[Tree] | None:
             return None
         skip = "on_bad_tree=skip (train.py: corpus.on_bad_tree=skip or probes.on_bad_tree=skip)"
         remedy = f"fix or remove this tree, or leave out all such trees with {skip}"
-        raise InputError(f"{text.place}: {error}; {remedy}") from None
+        raise InputError(f"{text.location}: {error}; {remedy}") from None
 
 
-def readable(parsed: Iterable[list[T] | None], where: str = "") -> Iterator[T]:
+def readable(parsed: Iterable[list[T] | None], prefix: str = "") -> Iterator[T]:
     """The trees that could be read; a note has the number of texts that were skipped."""
     skipped = 0
     for trees in parsed:
         skipped += trees is None
         yield from trees or ()
     if skipped:
-        note_once(f"{where}trees left out, as they cannot be read: {skipped:,} (on_bad_tree=skip)")
+        note_once(f"{prefix}trees left out, as they cannot be read: {skipped:,} (on_bad_tree=skip)")
 
 
 def tree_files(path: Path) -> list[Path]:
@@ -207,7 +207,7 @@ def tree_files(path: Path) -> list[Path]:
 def _texts(path: Path) -> Iterator[tuple[int, str]]:
     """The text of each tree, with the line on which it begins."""
     lines: list[str] = []
-    begun = level = size = 0
+    first_line = level = size = 0
     for number, line in only_trees(path, read_lines(path)):
         new_tree = level <= 0 or bool(BEGINNING.match(line))
         if new_tree and "\t" in line and not line.lstrip().startswith("("):
@@ -215,16 +215,16 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
         if not line.strip():
             continue
         if lines and new_tree:
-            yield begun, " ".join(lines)
+            yield first_line, " ".join(lines)
             lines, level, size = [], 0, 0
-        begun = begun if lines else number
+        first_line = first_line if lines else number
         lines.append(line)
         level += line.count("(") - line.count(")")
         size += len(line)
         if level > 0 and size > MAX_TREE:
-            raise InputError(f"{path}:{begun}: a bracket opened here is not closed within {MAX_TREE:,} characters")
+            raise InputError(f"{path}:{first_line}: a bracket opened here is not closed within {MAX_TREE:,} characters")
     if lines:
-        yield begun, " ".join(lines)
+        yield first_line, " ".join(lines)
     else:
         raise InputError(f"{path}: no tree in it; expected (ROOT (S ...))")
 
@@ -239,11 +239,11 @@ def _of_json(lines: Lines) -> Iterator[tuple[int, str]]:
 
 
 def _of_xml(lines: Lines) -> Iterator[tuple[int, str]]:
-    inside = False
+    in_parse = False
     for number, line in lines:
         for part in re.split(r"(?=<)", line):
-            inside = part.startswith("<parse>") or (inside and not part.startswith("<"))
-            if inside:
+            in_parse = part.startswith("<parse>") or (in_parse and not part.startswith("<"))
+            if in_parse:
                 yield number, html.unescape(part.removeprefix("<parse>"))
 
 

@@ -58,7 +58,7 @@ class _Reader:
     """Walks over settings, dictionary, input matrix and output matrix to find the end of a model."""
 
     def __init__(self, data: mmap.mmap) -> None:
-        self.data, self.at = data, 0
+        self.data, self.offset = data, 0
 
     def end(self) -> tuple[int, Layout | None]:
         """The offset of the end of the model, which may be larger than the file, and the layout."""
@@ -68,18 +68,18 @@ class _Reader:
         _expect(bucket >= 1 or (bucket == 0 and longest <= 0))  # a hash is divided by it
         entries, words, labels, _, pruned = self._take("<3i2q")
         _expect(entries >= 1 and words >= 0 and labels >= 0 and words + labels == entries)
-        dictionary = self.at
-        for place in range(entries):
-            if (null := self.data.find(b"\0", self.at)) < 0:
+        dictionary = self.offset
+        for entry in range(entries):
+            if (null := self.data.find(b"\0", self.offset)) < 0:
                 raise ValueError("a word without an end")
-            _expect(null - self.at <= LONGEST_WORD)
-            self.at = null + BEHIND_WORD
+            _expect(null - self.offset <= LONGEST_WORD)
+            self.offset = null + BEHIND_WORD
             (count,) = struct.unpack_from("<q", self.data, null + 1)
             _expect(0 <= count < MOST)  # more ends in a broken Huffman tree
-            _expect(self.data[self.at - 1] == (place >= words))  # words first, then labels; else the counts are wrong
+            _expect(self.data[self.offset - 1] == (entry >= words))  # words, then labels; else the counts are wrong
         self._subword_table(max(0, pruned), bucket)
         (quantised,) = self._take("<?")
-        matrix = self.at + struct.calcsize("<2q")
+        matrix = self.offset + struct.calcsize("<2q")
         rows, columns = self._matrix(quantised)
         _expect(columns == dim and rows == words + (bucket if pruned < 0 else pruned))
         if entries > rows:  # a label may be looked up too, in the rows after those of the words
@@ -87,29 +87,29 @@ class _Reader:
         (output_quantised,) = self._take("<?")
         _expect(self._matrix(quantised and output_quantised)[1] == dim)
         if quantised or pruned >= 0:
-            return self.at, None
+            return self.offset, None
         used = 0 if version == 11 and model == SUPERVISED else longest  # as fastText reads such files
-        return self.at, Layout(dictionary, entries, words, matrix, dim, bucket, shortest, used)
+        return self.offset, Layout(dictionary, entries, words, matrix, dim, bucket, shortest, used)
 
     def _take(self, form: str) -> tuple:
-        values = struct.unpack_from(form, self.data, self.at)
-        self.at += struct.calcsize(form)
+        values = struct.unpack_from(form, self.data, self.offset)
+        self.offset += struct.calcsize(form)
         return values
 
     def _subword_table(self, count: int, bucket: int) -> None:
         """Skips the subword table of a quantised model: the hash and the row of each subword."""
-        if self.at + 8 * count > len(self.data):
+        if self.offset + 8 * count > len(self.data):
             raise ValueError("a table without an end")
-        pairs = np.frombuffer(self.data[self.at : self.at + 8 * count], "<i4")
+        pairs = np.frombuffer(self.data[self.offset : self.offset + 8 * count], "<i4")
         _expect(not count or (pairs.min() >= 0 and pairs[::2].max() < bucket and pairs[1::2].max() < count))
-        self.at += 8 * count
+        self.offset += 8 * count
 
     def _matrix(self, quantised: bool) -> tuple[int, int]:
         """Skips a matrix; returns its rows and columns."""
         (with_norm,) = self._take("<?") if quantised else (False,)
         rows, columns = self._take("<2q")
         if not quantised:
-            self.at += 4 * max(0, rows) * max(0, columns)
+            self.offset += 4 * max(0, rows) * max(0, columns)
             return rows, columns
         (codes,) = self._take("<i")
         self._quantiser(codes, rows, columns)
@@ -119,11 +119,11 @@ class _Reader:
 
     def _quantiser(self, codes: int, rows: int, columns: int) -> None:
         """Skips the codes (one byte per part of a row) and the centroids of a product quantiser."""
-        self.at += max(0, codes)
+        self.offset += max(0, codes)
         dim, parts, width, last = self._take("<4i")
         _expect(dim == columns and width >= 1 and codes == rows * parts and (parts - 1) * width + last == dim)
         _expect(1 <= last <= width)
-        self.at += 4 * dim * CENTROIDS
+        self.offset += 4 * dim * CENTROIDS
 
 
 def _expect(condition: bool) -> None:

@@ -38,32 +38,32 @@ class FastTextFile:
         return total * np.float32(1 / max(1, len(rows)))
 
     def _rows(self, word: str) -> list[int]:
-        own = [self._places[key]] if (key := word.encode()) in self._places else []
+        rows = [self._word_rows[key]] if (key := word.encode()) in self._word_rows else []
         if word == END:
-            return own
+            return rows
         sizes = self.layout.shortest, self.layout.longest, self.layout.bucket
-        return [*own, *(self.layout.ngrams + row for row in ngram_rows(word, *sizes))]
+        return [*rows, *(self.layout.ngrams + row for row in ngram_rows(word, *sizes))]
 
     def _row(self, row: int) -> np.ndarray:
         size = 4 * self.layout.dim
         return np.frombuffer(self._read(self.layout.matrix + row * size, size), "<f4")
 
     def _read(self, offset: int, size: int) -> bytes:
-        data = os.pread(self.file.fileno(), size, offset)  # threads and forked processes share the place in a file
+        data = os.pread(self.file.fileno(), size, offset)  # threads and forked processes share the position in a file
         if len(data) < size:
             raise InputError(f"{self.path}: changed while it was read")
         return data
 
     @cached_property
-    def _places(self) -> dict[bytes, int]:
+    def _word_rows(self) -> dict[bytes, int]:
         """The row of each word."""
-        places = {}
-        data, at = self._read(self.layout.words, self.layout.matrix - self.layout.words), 0
+        rows = {}
+        data, offset = self._read(self.layout.words, self.layout.matrix - self.layout.words), 0
         for row in range(self.layout.entries):
-            null = data.index(b"\0", at)
-            places[data[at:null]] = row
-            at = null + BEHIND_WORD
-        return places
+            null = data.index(b"\0", offset)
+            rows[data[offset:null]] = row
+            offset = null + BEHIND_WORD
+        return rows
 
 
 def ngram_rows(word: str, shortest: int, longest: int, buckets: int) -> list[int]:

@@ -68,7 +68,7 @@ def _header(line: str) -> tuple[int, int] | None:
 def _has_commas(line: str) -> bool:
     """Whether commas are between a word and its numbers."""
     numbers = line.split(",")[1:]
-    return bool(numbers) and not _wrong(numbers)
+    return bool(numbers) and not _not_a_number(numbers)
 
 
 def _fields(line: str, comma: bool, width: int = -1) -> list[str]:
@@ -81,7 +81,7 @@ def _parse(path: Path, number: int, parts: list[str], width: int) -> VectorRow:
     try:
         vector = np.array(parts[1:], dtype=np.float32)
     except ValueError:
-        raise InputError(f"{path}:{number}: {_wrong(parts[1:])!r} is not a number") from None
+        raise InputError(f"{path}:{number}: {_not_a_number(parts[1:])!r} is not a number") from None
     if len(vector) != width or not parts[0]:
         raise InputError(f"{path}:{number}: {len(vector)} numbers, expected a word and {width} numbers")
     if NUMBER_IN_WORD.search(parts[0]):
@@ -91,7 +91,7 @@ def _parse(path: Path, number: int, parts: list[str], width: int) -> VectorRow:
     return parts[0], vector
 
 
-def _wrong(texts: list[str]) -> str:
+def _not_a_number(texts: list[str]) -> str:
     for text in texts:
         try:
             float(text)
@@ -127,11 +127,11 @@ def _bin_rows(path: Path) -> Iterator[VectorRow]:
 
 def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
     """The binary form of word2vec: count and width on a line; then of each word its letters, a space, its numbers."""
-    done = 0
+    number = 0
     try:
         with open_packed(path) as file:
             total, width = map(int, file.readline().split())
-            for done in Progress(range(total), f"reading {path.name}", unit=" words"):  # noqa: B007
+            for number in Progress(range(total), f"reading {path.name}", unit=" words"):  # noqa: B007
                 word = _until_space(file).lstrip(b"\r\n").decode("utf-8")
                 vector = np.frombuffer(file.read(4 * width), "<f4")
                 if not word or min(word) < " " or len(vector) != width:  # bytes of a vector, or no bytes at all
@@ -142,12 +142,12 @@ def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
             if file.read(1 << 10).strip():
                 raise InputError(f"{path}: more than the {total} words that its first line says; get the file again")
     except UnicodeDecodeError:
-        raise InputError(f"{path}: word {done + 1} is not valid UTF-8; convert or get the file again") from None
+        raise InputError(f"{path}: word {number + 1} is not valid UTF-8; convert or get the file again") from None
     except (EOFError, OSError, ValueError, zlib.error) as error:
         if isinstance(error, InputError):
             raise
-        why = f"cut off or damaged after {done:,} vectors, or a word there has a space in it"
-        raise InputError(f"{path}: {why}; get the file again") from None
+        problem = f"cut off or damaged after {number:,} vectors, or a word there has a space in it"
+        raise InputError(f"{path}: {problem}; get the file again") from None
 
 
 def _until_space(file: IO[bytes]) -> bytes:

@@ -43,9 +43,9 @@ def form_of(path: Path) -> Form:
         raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
     if start[:4] == struct.pack("<i", MAGIC):
         return "fasttext"
-    for magic, what in OTHERS.items():
+    for magic, problem in OTHERS.items():
         if start.startswith(magic):
-            raise InputError(f"{path}: {what}; read are {READ}")
+            raise InputError(f"{path}: {problem}; read are {READ}")
     if header := HEADER.match(start):
         numbers = start[header.end() : header.end() + 4 * int(header[2])]
         if 2 * len(re.findall(rb"[-+\d.eE\s,]", numbers)) < len(numbers):

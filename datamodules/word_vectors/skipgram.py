@@ -78,8 +78,8 @@ def _write_first_vectors(text: Path, out: Path, dim: int) -> None:
         words = sorted({word for line in file for word in line.split()})
     for word in words:
         if "\0" in word or len(word.encode()) > LONGEST_WORD:
-            why = f"a NUL character, or more than {LONGEST_WORD:,} bytes"
-            raise InputError(f"fastText cannot read the word {word[:20]!r}: it has {why}; take it out of the text")
+            problem = f"a NUL character, or more than {LONGEST_WORD:,} bytes"
+            raise InputError(f"fastText cannot read the word {word[:20]!r}: it has {problem}; take it out of the text")
     rows = np.random.default_rng(0).uniform(-1 / dim, 1 / dim, (len(words), dim))
     with out.open("w", encoding="utf-8") as file:
         file.write(f"{len(words)} {dim}\n")

@@ -67,13 +67,13 @@ class LookupResult(NamedTuple):
         )
 
 
-def refuse_low_coverage(known: np.ndarray, where: str) -> None:
+def refuse_low_coverage(known: np.ndarray, source: str) -> None:
     """Raises InputError where less than a tenth of words, `known (N,)` bool, have a vector, of the first 10,000."""
     known = known[:MOST_FREQUENT]
     if len(known) and known.mean() < FEWEST:
         share = f"only {100 * known.mean():.1f}% of the words have a vector"
-        why = "are these vectors of this language, and is the text tokenised and cased as theirs?"
-        raise InputError(f"{where}: {share}; {why}")
+        hint = "are these vectors of this language, and is the text tokenised and cased as theirs?"
+        raise InputError(f"{source}: {share}; {hint}")
 
 
 class WordVectors:
@@ -102,19 +102,19 @@ class WordVectors:
         if self.fixed_scale is not None:
             return self.fixed_scale
         frequent = self.matrix[:SCALED_BY]
-        known = frequent[np.any(frequent, axis=1)]
-        return float(1 / np.sqrt(np.square(known, dtype=np.float64).mean())) if len(known) else 1.0
+        nonzero = frequent[np.any(frequent, axis=1)]
+        return float(1 / np.sqrt(np.square(nonzero, dtype=np.float64).mean())) if len(nonzero) else 1.0
 
     def lookup(self, words: Sequence[str]) -> LookupResult:
         """The vectors of `words`; the special rows of a vocabulary are zero and count as present."""
         originals, words = words, [word.lower() for word in words] if self.lowercase else words
-        wanted = np.array([_hash(word) for word in words], dtype="<u8")
-        at = np.searchsorted(self._index["hash"], wanted).clip(max=len(self._index) - 1)
-        present = self._index["hash"][at] == wanted
+        hashes = np.array([_hash(word) for word in words], dtype="<u8")
+        positions = np.searchsorted(self._index["hash"], hashes).clip(max=len(self._index) - 1)
+        present = self._index["hash"][positions] == hashes
         matrix = np.zeros((len(words), self.matrix.shape[1]), dtype=np.float32)
-        rows = self._index["row"][at[present]]
-        by_place = np.argsort(rows)  # read the file in order
-        matrix[np.flatnonzero(present)[by_place]] = self.matrix[rows[by_place]]
+        rows = self._index["row"][positions[present]]
+        by_row = np.argsort(rows)  # read the file in order
+        matrix[np.flatnonzero(present)[by_row]] = self.matrix[rows[by_row]]
         special = np.array([word in SPECIALS for word in originals])
         matrix[special] = 0
         composed = np.zeros(len(words), dtype=bool)
@@ -208,8 +208,8 @@ class RunVectors:
         if scale.size != 1 or not np.isfinite([scale.sum(), self.matrix.sum(dtype=np.float64)]).all():
             raise InputError(f"{folder}: numbers that are not finite, or not one scale; copy the whole run folder")
         self.scale = float(scale.item())
-        known = (self.vocabulary, self.matrix) if (folder / LOWERCASE).exists() else ()
-        self.lookup_oov = ComposedVectors(folder / "subwords.bin", self.scale, *known)
+        run_words = (self.vocabulary, self.matrix) if (folder / LOWERCASE).exists() else ()
+        self.lookup_oov = ComposedVectors(folder / "subwords.bin", self.scale, *run_words)
 
     def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
         """A lookup, in `store`, of words that are not in the run folder.
@@ -219,21 +219,21 @@ class RunVectors:
         """
         store = WordVectors(store.folder, store.subwords_bin, store.lowercase or self.lookup_oov.words is not None)
         shared = store.lookup(self.vocabulary.words[:COMPARED])
-        mine = np.asarray(self.matrix[: len(shared.matrix)])
-        known = shared.known & mine.any(1)  # more words may have vectors with lowercase=auto
-        if mine.shape != shared.matrix.shape or not np.allclose(
-            mine[known], shared.matrix[known] * np.float32(self.scale), rtol=1e-3, atol=1e-4
+        run_matrix = np.asarray(self.matrix[: len(shared.matrix)])
+        common = shared.known & run_matrix.any(1)  # more words may have vectors with lowercase=auto
+        if run_matrix.shape != shared.matrix.shape or not np.allclose(
+            run_matrix[common], shared.matrix[common] * np.float32(self.scale), rtol=1e-3, atol=1e-4
         ):
-            other = "not the word vectors that this run was made from, so they are not used"
-            warnings.warn(f"{self.lookup_oov.path.parent}: {store.folder.name} holds {other}", stacklevel=2)
+            problem = "not the word vectors that this run was made from, so they are not used"
+            warnings.warn(f"{self.lookup_oov.path.parent}: {store.folder.name} holds {problem}", stacklevel=2)
             return self.lookup_oov
 
         return partial(_looked_up, self.lookup_oov, store)
 
 
-def _looked_up(own: ComposedVectors, store: WordVectors, word: str) -> np.ndarray | None:
-    if (vector := own(word)) is None:
-        vector = store.lookup([word]).matrix[0] * np.float32(own.scale)
+def _looked_up(run_lookup: ComposedVectors, store: WordVectors, word: str) -> np.ndarray | None:
+    if (vector := run_lookup(word)) is None:
+        vector = store.lookup([word]).matrix[0] * np.float32(run_lookup.scale)
     return vector if vector.any() else None
 
 

@@ -47,7 +47,7 @@ def _winograd(seed: int, twins: int) -> list[TestSuite]:
     full, partial = [], []
     for number in range(twins):
         for schema in references(seed, SPLIT, number):
-            texts = tuple((schema.before, noun, schema.after) for noun in (schema.right, schema.wrong))
+            texts = tuple((schema.before, noun, schema.after) for noun in (schema.correct, schema.incorrect))
             partial.append(DraftPair(f"reference {SPLIT}-{number}", texts))
             full.append(DraftPair(f"reference {SPLIT}-{number}", tuple((" ".join(text),) for text in texts)))
     return winograd_suites(full, partial)
@@ -56,7 +56,7 @@ def _winograd(seed: int, twins: int) -> list[TestSuite]:
 def _mention_form(seed: int, twins: int) -> TestSuite:
     """Half of the items want the pronoun, and half the phrase, so that no form is right by itself."""
     pairs = [
-        DraftPair(f"mention {SPLIT}-{number}", ((mention.context, mention.fitting), (mention.context, mention.other)))
+        DraftPair(f"mention {SPLIT}-{number}", ((mention.context, mention.fitting), (mention.context, mention.misfit)))
         for number in range(twins)
         for mention in mentions(seed, SPLIT, number)
     ]

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions, split_in_name, without_others
+from datamodules.trees.conllu import DependencyTree, Portion, only_official, parse_portion, portions, split_in_name
 from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target, non_empty, without_marks
 from probes.probing.build.pool import Sizes
@@ -31,7 +31,7 @@ def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[Po
     splits = Sizes._fields[:TEST] if test else Sizes._fields
     named = [split_in_name(file) for file in files]
     has_splits = set(splits) <= set(named)
-    for file in without_others(files, list(filter(split_in_name, files))) if has_splits else files:
+    for file in only_official(files, list(filter(split_in_name, files))) if has_splits else files:
         split = split_in_name(file)
         if not has_splits or split in splits:
             index = splits.index(split) if has_splits and split else None

@@ -161,7 +161,7 @@ def test_a_smaller_model_that_points_beyond_itself_is_refused(
 ) -> None:
     model, offsets = quantised(text, tmp_path, QUANTISED["pruned"]), []
     with pytest.MonkeyPatch.context() as patch, suppress(ValueError, InputError):
-        patch.setattr(_Reader, step, lambda reader, *_: offsets.append(reader.at))
+        patch.setattr(_Reader, step, lambda reader, *_: offsets.append(reader.offset))
         check_bin(model)
     changed = bytearray(model.read_bytes())
     changed[offsets[0] + behind : offsets[0] + behind + 4] = number.to_bytes(4, "little", signed=True)
