@@ -55,38 +55,38 @@ def parse(text: str, syntaxgym: bool = False) -> Formula:
         raise InputError(f"formula {text[:40]!r}...: {len(text)} characters, at most {LONGEST} are read")
     reader = _Reader(text, syntaxgym)
     tree = reader.level(0)
-    if reader.at < len(text):
+    if reader.position < len(text):
         raise reader.error("expected an operator (+ - < > = & |) or the end")
     return tree
 
 
 class _Reader:
-    """Reads a formula from left to right; `at` is the next character that is not a space."""
+    """Reads a formula from left to right; `position` is the next character that is not a space."""
 
     def __init__(self, text: str, syntaxgym: bool) -> None:
         self.text, self.syntaxgym = text, syntaxgym
-        self.at = self.depth = self.operators = 0
+        self.position = self.depth = self.operators = 0
         self.skip(0)
 
     def skip(self, characters: int) -> None:
-        match = SPACE.match(self.text, self.at + characters)
-        self.at = match.end() if match else len(self.text)
+        match = SPACE.match(self.text, self.position + characters)
+        self.position = match.end() if match else len(self.text)
 
     def error(self, problem: str) -> InputError:
-        seen = repr(self.text[self.at]) if self.at < len(self.text) else "the end"
-        return InputError(f"formula {self.text!r}, character {self.at + 1} ({seen}): {problem}")
+        seen = repr(self.text[self.position]) if self.position < len(self.text) else "the end"
+        return InputError(f"formula {self.text!r}, character {self.position + 1} ({seen}): {problem}")
 
     def level(self, number: int) -> Formula:
         """A chain of operands with operators of one level between them."""
         if number == len(LEVELS):
             return self.operand()
-        start = self.at
+        start = self.position
         operands, symbols = [self.level(number + 1)], []
-        while self.at < len(self.text) and self.text[self.at] in LEVELS[number]:
+        while self.position < len(self.text) and self.text[self.position] in LEVELS[number]:
             if self.operators == OPERATORS:
                 raise self.error(f"more than {OPERATORS} operators; split the formula into several predictions")
             self.operators += 1
-            symbols.append(self.text[self.at])
+            symbols.append(self.text[self.position])
             self.skip(1)
             operands.append(self.level(number + 1))
         if LEVELS[number] == "<>=" and len(symbols) > 1:
@@ -101,37 +101,37 @@ class _Reader:
         return tree
 
     def unclear(self, start: int, write: str) -> InputError:
-        part = self.text[start : self.at].strip()
+        part = self.text[start : self.position].strip()
         return InputError(f"formula {self.text!r}: {part!r} can be read in two ways; write {write}")
 
     def typed(self, operation: Operation, start: int) -> Operation:
         """The operation, where its sides are both true or false for & and |, and numbers for the others."""
-        wanted = operation.symbol in "&|"
-        if {is_prediction(operation.left), is_prediction(operation.right)} != {wanted}:
-            part = self.text[start : self.at].strip()
-            sides = "comparisons, such as (a < b)" if wanted else "numbers, not comparisons"
+        is_logical = operation.symbol in "&|"
+        if {is_prediction(operation.left), is_prediction(operation.right)} != {is_logical}:
+            part = self.text[start : self.position].strip()
+            sides = "comparisons, such as (a < b)" if is_logical else "numbers, not comparisons"
             raise InputError(f"formula {self.text!r}: in {part!r} both sides of {operation.symbol} must be {sides}")
         return operation
 
     def operand(self) -> Formula:
-        if match := ATOM.match(self.text, self.at):
+        if match := ATOM.match(self.text, self.position):
             self.skip(len(match[0]))
             if match[1] != "*" and len(match[1]) > 6:
                 raise self.error(f"no region has the number {match[1][:12]}...")
             return Value(None if match[1] == "*" else int(match[1]), match[2])
-        if match := NUMBER.match(self.text, self.at):
+        if match := NUMBER.match(self.text, self.position):
             value = float(match[0])
             if not np.isfinite(value):
                 raise self.error("the number is too large")
             self.skip(len(match[0]))
             return Number(value)
-        opening = self.text[self.at : self.at + 1]
+        opening = self.text[self.position : self.position + 1]
         if opening not in CLOSING or self.depth == DEPTH:
             raise self.error("expected (REGION;%CONDITION%), a number or an opening bracket")
         self.depth += 1
         self.skip(1)
         inner = self.level(0)
-        if self.text[self.at : self.at + 1] != CLOSING[opening]:
+        if self.text[self.position : self.position + 1] != CLOSING[opening]:
             raise self.error(f"expected {CLOSING[opening]!r}")
         self.depth -= 1
         self.skip(1)
@@ -252,12 +252,12 @@ def chance(formulas: Sequence[str], syntaxgym: bool = False) -> float | None:
         isinstance(part, Number) or (isinstance(part, Operation) and part.symbol in "+-") for part in parts
     )
     if ordinal and len(names) <= ORDERED:
-        drawn = np.array(list(permutations(range(len(names)))), dtype=float)
+        samples = np.array(list(permutations(range(len(names)))), dtype=float)
     else:
-        half = np.random.default_rng(0).normal(0, BITS, (DRAWS, len(names)))
-        drawn = np.concatenate([half, -half])  # so that one comparison holds in exactly a half
-    columns = dict(zip(names, drawn.T, strict=True))
-    truths = [np.broadcast_to(evaluate(tree, columns.__getitem__, syntaxgym), len(drawn)) for tree in trees]
+        normal = np.random.default_rng(0).normal(0, BITS, (DRAWS, len(names)))
+        samples = np.concatenate([normal, -normal])  # so that one comparison holds in exactly a half
+    columns = dict(zip(names, samples.T, strict=True))
+    truths = [np.broadcast_to(evaluate(tree, columns.__getitem__, syntaxgym), len(samples)) for tree in trees]
     return 100 * float(np.min(truths, axis=0).mean())
 
 

@@ -16,9 +16,9 @@ class Length:
 
     def logprobs(self, pairs: Sequence[Pair]) -> list[TokenLogprobs]:
         """Words and marks with minus their lengths."""
-        return [self._one(pair) for pair in pairs]
+        return [self._score_pair(pair) for pair in pairs]
 
-    def _one(self, pair: Pair) -> TokenLogprobs:
+    def _score_pair(self, pair: Pair) -> TokenLogprobs:
         words = [word for word in WORD.finditer("".join(pair)) if word.start() >= len(pair[0])]
         offsets = np.array([word.span() for word in words], np.int64).reshape(-1, 2) - len(pair[0])
         return TokenLogprobs([word[0] for word in words], offsets, (offsets[:, 0] - offsets[:, 1]).astype(np.float64))

@@ -59,9 +59,9 @@ class NgramModel:
 
     def logprobs(self, pairs: Sequence[Pair]) -> list[TokenLogprobs]:
         """Words and marks; a word that begins in the context is context."""
-        return [self._one("".join(pair), len(pair[0])) for pair in pairs]
+        return [self._score_text("".join(pair), len(pair[0])) for pair in pairs]
 
-    def _one(self, text: str, begin: int) -> TokenLogprobs:
+    def _score_text(self, text: str, begin: int) -> TokenLogprobs:
         history, tokens, spans, bits = [BOUNDARY], [], [], []
         for start, end in sentences_of(text):
             if history[-1] != BOUNDARY and not text.startswith(SEPARATOR, start):

@@ -33,18 +33,18 @@ def values(metric: str, surprisals: np.ndarray, segments: np.ndarray, count: int
     ordered = surprisals[order].astype(np.float64)
     ends = np.cumsum(sizes)
     out = np.full(count, 0.0 if metric == "sum" else np.nan)
-    some = sizes > 0
-    first, last, size = (ends - sizes)[some], ends[some] - 1, sizes[some]
-    if not some.any():
+    non_empty = sizes > 0
+    first, last, size = (ends - sizes)[non_empty], ends[non_empty] - 1, sizes[non_empty]
+    if not non_empty.any():
         return out
     if metric in ("sum", "mean"):
         # The order of a sum is that of the sizes, so that the same tokens in another order have the same sum.
         sums = np.add.reduceat(ordered, first)
-        out[some] = sums if metric == "sum" else sums / size
+        out[non_empty] = sums if metric == "sum" else sums / size
     elif metric == "median":
-        out[some] = (ordered[first + (size - 1) // 2] + ordered[first + size // 2]) / 2
+        out[non_empty] = (ordered[first + (size - 1) // 2] + ordered[first + size // 2]) / 2
     elif metric == "range":
-        out[some] = ordered[last] - ordered[first]
+        out[non_empty] = ordered[last] - ordered[first]
     else:
-        out[some] = ordered[last if metric == "max" else first]
+        out[non_empty] = ordered[last if metric == "max" else first]
     return out

@@ -49,25 +49,25 @@ def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgy
     shape = len(suite.items), len(suite.conditions), len(suite.regions)
     metrics = list(dict.fromkeys([suite.metric, "sum", "mean"]))
     by_region = {metric: np.empty(shape) for metric in metrics}
-    whole = np.empty(shape[:2])
+    text_values = np.empty(shape[:2])
     for start in range(0, shape[0], CHUNK):  # so that the tokens of all items are never in memory together
         part = slice(start, start + CHUNK)
         chunk = suite._replace(items=suite.items[part])
         surprisals, segments = _tokens_of(chunk, scored)
-        inside = len(chunk.items), *shape[1:]
+        chunk_shape = len(chunk.items), *shape[1:]
         for metric, out in by_region.items():
-            out[part] = values(metric, surprisals, segments, math.prod(inside)).reshape(inside)
-        texts = math.prod(inside[:2])
-        whole[part] = values(suite.metric, surprisals, segments // shape[2], texts).reshape(inside[:2])
-    own = by_region[suite.metric]
+            out[part] = values(metric, surprisals, segments, math.prod(chunk_shape)).reshape(chunk_shape)
+        texts = math.prod(chunk_shape[:2])
+        text_values[part] = values(suite.metric, surprisals, segments // shape[2], texts).reshape(chunk_shape[:2])
+    region_values = by_region[suite.metric]
     if syntaxgym:
-        whole = own.sum(2)
+        text_values = region_values.sum(2)
 
     def value(operand: Value) -> np.ndarray:
         if operand.condition not in suite.conditions:
             return np.zeros(shape[0])
         condition = suite.conditions.index(operand.condition)
-        return whole[:, condition] if operand.region is None else own[:, condition, operand.region - 1]
+        return text_values[:, condition] if operand.region is None else region_values[:, condition, operand.region - 1]
 
     filled = np.array([[[bool(text) for text in regions] for regions in item.texts] for item in suite.items])
     lost = np.isnan(by_region["mean"]) & filled  # without a token, as the model gave too few
@@ -85,18 +85,18 @@ def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgy
         truths = np.broadcast_to(evaluate(tree, value, syntaxgym), shape[:1])
         undefined = int(np.any([np.zeros(shape[0]), *map(missing, values_in(tree))], axis=0).sum())
         predictions.append(prediction_score(text, truths, undefined))
-    return SuiteScore(predictions, own, by_region["sum"], by_region["mean"], np.min(margins, axis=0))
+    return SuiteScore(predictions, region_values, by_region["sum"], by_region["mean"], np.min(margins, axis=0))
 
 
 def _tokens_of(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs]) -> tuple[np.ndarray, np.ndarray]:
     """The bits of all tokens (T,), and the segment of each: items, in these conditions, in these regions (T,)."""
     texts = [regions for item in suite.items for regions in item.texts]
     tokens = [scored[pair] for pair in pairs_of(suite)]
-    places = [
+    segments = [
         number * len(suite.regions) + regions_of(part.offsets[:, 0], regions)
         for number, (part, regions) in enumerate(zip(tokens, texts, strict=True))
     ]
-    return np.concatenate([-part.logprobs for part in tokens]), np.concatenate(places).astype(np.int64)
+    return np.concatenate([-part.logprobs for part in tokens]), np.concatenate(segments).astype(np.int64)
 
 
 def prediction_score(formula: str, truths: np.ndarray, undefined: int) -> PredictionScore:

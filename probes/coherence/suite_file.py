@@ -51,46 +51,46 @@ def _json(path: Path) -> Any:
         raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
 
 
-def suite_of(record: Any, where: str, syntaxgym: bool = False) -> TestSuite:
-    """The suite in a parsed file. `where` is for messages."""
-    known = {"meta": dict, "region_meta": dict, "items": list, "predictions": list}
-    top = _fields(record, where, known, ("predictions",))
-    meta = _fields(top["meta"], f"{where}: meta", {"name": str, "metric": str})
+def suite_of(record: Any, location: str, syntaxgym: bool = False) -> TestSuite:
+    """The suite in a parsed file. `location` is for messages."""
+    types = {"meta": dict, "region_meta": dict, "items": list, "predictions": list}
+    top = _fields(record, location, types, ("predictions",))
+    meta = _fields(top["meta"], f"{location}: meta", {"name": str, "metric": str})
     if not meta["name"] or not meta["name"].isprintable():
-        raise InputError(f"{where}: meta: the name of a suite is a word or a few, in one line")
-    where = f"{where}: suite {meta['name']}"
+        raise InputError(f"{location}: meta: the name of a suite is a word or a few, in one line")
+    location = f"{location}: suite {meta['name']}"
     if meta["metric"] not in (*METRICS, ALL):
-        raise InputError(f"{where}: metric {meta['metric']!r}; give one of {', '.join((*METRICS, ALL))}")
+        raise InputError(f"{location}: metric {meta['metric']!r}; give one of {', '.join((*METRICS, ALL))}")
     metric = METRICS[0] if meta["metric"] == ALL else meta["metric"]
-    regions = _region_names(top["region_meta"], where)
-    predictions = _predictions(top, where)
+    regions = _region_names(top["region_meta"], location)
+    predictions = _predictions(top, location)
     if not top["items"]:
-        raise InputError(f"{where}: no items")
-    conditions = _condition_names(top["items"][0], f"{where}, first item")
-    items = tuple(_item(item, conditions, len(regions), f"{where}, item", at) for at, item in enumerate(top["items"]))
+        raise InputError(f"{location}: no items")
+    conditions = _condition_names(top["items"][0], f"{location}, first item")
+    items = tuple(_item(item, conditions, len(regions), f"{location}, item", i) for i, item in enumerate(top["items"]))
     seen: set[int] = set()
     for item in items:
         if item.number in seen:
-            raise InputError(f"{where}, item {item.number}: the number occurs twice; number the items 1, 2, 3, ...")
+            raise InputError(f"{location}, item {item.number}: the number occurs twice; number the items 1, 2, 3, ...")
         seen.add(item.number)
-    others = {k: v for k, v in meta.items() if k not in ("name", "metric", "string_predictions", "model")}
-    suite = TestSuite(meta["name"], metric, regions, conditions, predictions, items, others)
-    check_predictions(suite, where, syntaxgym)
+    other_meta = {k: v for k, v in meta.items() if k not in ("name", "metric", "string_predictions", "model")}
+    suite = TestSuite(meta["name"], metric, regions, conditions, predictions, items, other_meta)
+    check_predictions(suite, location, syntaxgym)
     return suite
 
 
-def _fields(record: Any, where: str, known: Mapping[str, type], optional: Sequence[str] = ()) -> dict[str, Any]:
-    """The object, with its known fields of the right kind; the published form allows any others."""
-    needed = [name for name in known if name not in optional]
+def _fields(record: Any, location: str, types: Mapping[str, type], optional: Sequence[str] = ()) -> dict[str, Any]:
+    """The object, with fields of these types; the published form allows any others."""
+    needed = [name for name in types if name not in optional]
     if not isinstance(record, dict):
-        raise InputError(f"{where}: expected an object with {', '.join(needed)}, found {_type_name(record)}")
+        raise InputError(f"{location}: expected an object with {', '.join(needed)}, found {_type_name(record)}")
     for name in needed:
         if name not in record:
-            raise InputError(f"{where}: no {name!r}; add it")
-    for name, expected in known.items():
+            raise InputError(f"{location}: no {name!r}; add it")
+    for name, expected in types.items():
         value = record.get(name)
         if name in record and (not isinstance(value, expected) or isinstance(value, bool)):
-            raise InputError(f"{where}: {name!r} must be {TYPE_NAMES[expected]}, found {_type_name(value)}")
+            raise InputError(f"{location}: {name!r} must be {TYPE_NAMES[expected]}, found {_type_name(value)}")
     return record
 
 
@@ -102,90 +102,92 @@ def _type_name(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def _region_names(record: dict[str, Any], where: str) -> tuple[str, ...]:
+def _region_names(record: dict[str, Any], location: str) -> tuple[str, ...]:
     if not record or set(record) != {str(number) for number in range(1, len(record) + 1)}:
-        raise InputError(f"{where}: region_meta must name the regions 1, 2, 3, ... without a gap")
+        raise InputError(f"{location}: region_meta must name the regions 1, 2, 3, ... without a gap")
     names = [record[str(number)] for number in range(1, len(record) + 1)]
     if not all(isinstance(name, str) for name in names):
-        raise InputError(f"{where}: region_meta: the name of a region must be a text")
+        raise InputError(f"{location}: region_meta: the name of a region must be a text")
     return tuple(names)
 
 
-def _predictions(top: dict[str, Any], where: str) -> tuple[str, ...]:
+def _predictions(top: dict[str, Any], location: str) -> tuple[str, ...]:
     """Formulas, from the list of predictions or, in the older form, from `meta.string_predictions`."""
     old = top["meta"].get("string_predictions", [])
     if not top.get("predictions"):
         old = [old] if isinstance(old, str) else old
         if not isinstance(old, list) or not old or not all(isinstance(formula, str) for formula in old):
-            raise InputError(f"{where}: no predictions; add a list of {{type: formula, formula: ...}}")
+            raise InputError(f"{location}: no predictions; add a list of {{type: formula, formula: ...}}")
         return tuple(formula.translate(ROUND) for formula in old)
     formulas = []
     for number, record in enumerate(top["predictions"], 1):
-        place = f"{where}, prediction {number}"
+        prefix = f"{location}, prediction {number}"
         if isinstance(record, dict) and record.get("type") != "formula":
-            raise InputError(f"{place}: type {record.get('type')!r} is not read; write type 'formula' and a formula")
-        formulas.append(_fields(record, place, {"type": str, "formula": str})["formula"].translate(ROUND))
+            raise InputError(f"{prefix}: type {record.get('type')!r} is not read; write type 'formula' and a formula")
+        formulas.append(_fields(record, prefix, {"type": str, "formula": str})["formula"].translate(ROUND))
     return tuple(formulas)
 
 
-def _condition_names(item: Any, where: str) -> tuple[str, ...]:
-    known = {"item_number": int, "conditions": list, "source": str}
-    conditions = _fields(item, where, known, ("source",))["conditions"]
-    names = [_fields(c, where, {"condition_name": str, "regions": list})["condition_name"] for c in conditions]
+def _condition_names(item: Any, location: str) -> tuple[str, ...]:
+    types = {"item_number": int, "conditions": list, "source": str}
+    conditions = _fields(item, location, types, ("source",))["conditions"]
+    names = [_fields(c, location, {"condition_name": str, "regions": list})["condition_name"] for c in conditions]
     if not names or len(set(names)) < len(names):
-        raise InputError(f"{where}: {'two conditions have the same name' if names else 'no conditions'}")
+        raise InputError(f"{location}: {'two conditions have the same name' if names else 'no conditions'}")
     if not all(name and name.isprintable() for name in names):
-        raise InputError(f"{where}: the name of a condition is a word or a few, in one line")
+        raise InputError(f"{location}: the name of a condition is a word or a few, in one line")
     return tuple(names)
 
 
-def _item(record: Any, conditions: tuple[str, ...], regions: int, where: str, at: int) -> Item:
-    names = _condition_names(record, f"{where} at place {at + 1} of the list")
-    where = f"{where} {record['item_number']}"
+def _item(record: Any, conditions: tuple[str, ...], regions: int, location: str, index: int) -> Item:
+    names = _condition_names(record, f"{location} at place {index + 1} of the list")
+    location = f"{location} {record['item_number']}"
     if set(names) != set(conditions):
-        raise InputError(f"{where}: conditions {', '.join(names)}, but the first item has {', '.join(conditions)}")
+        raise InputError(f"{location}: conditions {', '.join(names)}, but the first item has {', '.join(conditions)}")
     regions_by_name = {c["condition_name"]: c["regions"] for c in record["conditions"]}
-    texts = tuple(_regions(regions_by_name[name], regions, f"{where}, condition {name}") for name in conditions)
+    texts = tuple(_regions(regions_by_name[name], regions, f"{location}, condition {name}") for name in conditions)
     return Item(record["item_number"], texts, record.get("source", ""))
 
 
-def _regions(records: list[Any], count: int, where: str) -> tuple[str, ...]:
+def _regions(records: list[Any], count: int, location: str) -> tuple[str, ...]:
     if len(records) != count:
-        raise InputError(f"{where}: {len(records)} regions, but region_meta names {count}")
+        raise InputError(f"{location}: {len(records)} regions, but region_meta names {count}")
     texts = []
     for number, record in enumerate(records, 1):
-        place = f"{where}, region {number}"
-        fields = _fields(record, place, {"region_number": int, "content": str})
+        prefix = f"{location}, region {number}"
+        fields = _fields(record, prefix, {"region_number": int, "content": str})
         if fields["region_number"] != number:
-            raise InputError(f"{place}: has region_number {fields['region_number']}; list the regions as 1, 2, 3, ...")
+            raise InputError(f"{prefix}: has region_number {fields['region_number']}; list the regions as 1, 2, 3, ...")
         text = fields["content"].strip(" ")
         if UNUSUAL_SPACE.search(text):
-            raise InputError(f"{place}: {text[:40]!r} has two spaces, a tab or a line end; put single spaces")
+            raise InputError(f"{prefix}: {text[:40]!r} has two spaces, a tab or a line end; put single spaces")
         texts.append(text)
     if not any(texts):
-        raise InputError(f"{where}: every region is empty; give the condition a text")
+        raise InputError(f"{location}: every region is empty; give the condition a text")
     return tuple(texts)
 
 
-def check_predictions(suite: TestSuite, where: str, syntaxgym: bool = False) -> None:
+def check_predictions(suite: TestSuite, location: str, syntaxgym: bool = False) -> None:
     """Raises InputError where a formula is not one, or names a region or a condition that the suite does not have.
 
     The published toolkit takes an unknown condition under `*` for 0; so does `syntaxgym=True`.
     """
     for number, text in enumerate(suite.predictions, 1):
-        place = f"{where}, prediction {number}"
+        prefix = f"{location}, prediction {number}"
         try:
             tree = parse(text, syntaxgym)
         except InputError as error:
-            raise InputError(f"{place}: {error}") from None
+            raise InputError(f"{prefix}: {error}") from None
         if not is_prediction(tree):
-            raise InputError(f"{place}: {text!r} is a number, neither true nor false; compare it, for example with > 0")
+            raise InputError(
+                f"{prefix}: {text!r} is a number, neither true nor false; compare it, for example with > 0"
+            )
         for value in values_in(tree):
             if value.condition not in suite.conditions and not (syntaxgym and value.region is None):
                 has = ", ".join(suite.conditions)
-                raise InputError(f"{place}: no condition {value.condition!r}; the items have {has}")
+                raise InputError(f"{prefix}: no condition {value.condition!r}; the items have {has}")
             if value.region is not None and not 1 <= value.region <= len(suite.regions):
-                raise InputError(f"{place}: no region {value.region}; region_meta names 1 to {len(suite.regions)}")
+                raise InputError(f"{prefix}: no region {value.region}; region_meta names 1 to {len(suite.regions)}")
 
 
 def record_of(suite: TestSuite) -> dict[str, Any]:

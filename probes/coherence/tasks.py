@@ -60,11 +60,11 @@ class Coherence:
         """Which items hold. Nothing is trained, so dev and test have the same score."""
         started = time.monotonic()
         scored = score_suite(self.items, surprisals, self.syntaxgym)
-        whole = prediction_score("", np.min([prediction.truths for prediction in scored.predictions], axis=0), 0)
-        details = dict(self._details(scored)) | {"ties": float(whole.ties)}
+        combined = prediction_score("", np.min([prediction.truths for prediction in scored.predictions], axis=0), 0)
+        details = dict(self._details(scored)) | {"ties": float(combined.ties)}
         seconds = time.monotonic() - started
-        percents = whole.percent, whole.percent, whole.low, whole.high
-        return Outcome(*percents, holds(whole.truths), {}, details, seconds, self.chance)
+        percents = combined.percent, combined.percent, combined.low, combined.high
+        return Outcome(*percents, holds(combined.truths), {}, details, seconds, self.chance)
 
     @property
     def chance(self) -> float | None:
@@ -93,9 +93,9 @@ class Coherence:
                 if prediction.ties:
                     yield f"{TIES}{prediction.formula}", float(prediction.ties)
         for measure, values in (("sum", scored.sums), ("mean", scored.means)):
-            for place, condition in enumerate(self.items.conditions):
+            for index, condition in enumerate(self.items.conditions):
                 for region in range(len(self.items.regions)):
-                    defined = values[:, place, region][~np.isnan(values[:, place, region])]
+                    defined = values[:, index, region][~np.isnan(values[:, index, region])]
                     if len(defined):
                         yield f"{measure} {condition} {region + 1}", float(defined.mean())
 

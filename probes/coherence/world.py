@@ -37,7 +37,7 @@ def _stories(seed: int, number: int) -> list[SourceText]:
         SourceText(
             f"{document.id}, {section.title}",
             [sentence for paragraph in section.paragraphs for sentence in paragraph],
-            about=section.title or "",
+            topic=section.title or "",
         )
         for section in sections
     ]
@@ -70,9 +70,9 @@ def _connectives(items: int, seed: int) -> list[TestSuite]:
     while any(len(drafts) < items for drafts in pairs.values()):
         example = relation(seed, SPLIT, number, explicit=True)
         if len(pairs[example.sense]) < items:
-            others = [example.sense, *(sense for sense in SENSES if sense != example.sense)]
+            senses = [example.sense, *(sense for sense in SENSES if sense != example.sense)]
             texts = tuple(
-                (f"{capital(example.first)} ,", CONNECTIVES[sense], f"{example.second} .") for sense in others
+                (f"{capital(example.first)} ,", CONNECTIVES[sense], f"{example.second} .") for sense in senses
             )
             pairs[example.sense].append(DraftPair(f"relation {SPLIT}-{number}", texts))
         number += 1

@@ -31,13 +31,13 @@ Build coherence suites (Beyer et al. 2021) in SyntaxGym's format.
 Files of texts are ROCStories (.csv), PersonaChat (.txt), or JSON lines with sentences, turns or sections. Writes one
 JSON file for each suite, and report.md with counts, lengths, what was left out or changed and the scores of two
 controls. The same arguments build the same files."""
-OF_TEXTS = ("order", "cloze")
-OF_ONE = ("winograd", "remention", "connectives", "speakers")
+TEXT_PHENOMENA = ("order", "cloze")
+SINGLE_SOURCE_PHENOMENA = ("winograd", "remention", "connectives", "speakers")
 COMMAND = Command(
     "python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR",
     PURPOSE,
     [
-        Setting("phenomenon", "which suites", one_of(*OF_TEXTS, *OF_ONE), required=True),
+        Setting("phenomenon", "which suites", one_of(*TEXT_PHENOMENA, *SINGLE_SOURCE_PHENOMENA), required=True),
         Setting("source", "the files, or the folder; order and cloze read several files", PATHS, required=True),
         Setting("out", "the folder that gets the files; it has no suites of another build", FOLDER, required=True),
         Setting("seed", "which order of sentences, and which items are drawn", WHOLE, 0),
@@ -51,34 +51,34 @@ COMMAND = Command(
 )
 
 
-def build(wanted: SimpleNamespace) -> "Draft":
+def build(options: SimpleNamespace) -> "Draft":
     """Build, write and report. Raises InputError where the sources give no item, or `out` has other suites."""
-    from probes.coherence.build.draft import drawn
+    from probes.coherence.build.draft import draw_items
     from probes.coherence.build.report import write_report
     from probes.coherence.suite_file import write_suite
 
-    if wanted.phenomenon in OF_ONE and len(wanted.source) > 1:
-        paths = ",".join(map(str, wanted.source))
-        raise InputError(f"source={paths}: phenomenon={wanted.phenomenon} reads one source")
+    if options.phenomenon in SINGLE_SOURCE_PHENOMENA and len(options.source) > 1:
+        paths = ",".join(map(str, options.source))
+        raise InputError(f"source={paths}: phenomenon={options.phenomenon} reads one source")
     for key, phenomenon in (("comma", "connectives"), ("separator", "order")):
-        if getattr(wanted, key) and wanted.phenomenon != phenomenon:
-            raise InputError(f"{key}=true: only phenomenon={phenomenon} has it; leave it out of {wanted.phenomenon}")
-    draft = _draft(wanted)
-    some = (suite for suite in draft.suites if suite.items)
-    every = (drawn(suite, draft.twins.get(suite.name, []), wanted.items, wanted.seed) for suite in some)
-    suites = [suite for suite in every if suite.items]
+        if getattr(options, key) and options.phenomenon != phenomenon:
+            raise InputError(f"{key}=true: only phenomenon={phenomenon} has it; leave it out of {options.phenomenon}")
+    draft = _draft(options)
+    non_empty = (suite for suite in draft.suites if suite.items)
+    samples = (draw_items(suite, draft.twins.get(suite.name, []), options.items, options.seed) for suite in non_empty)
+    suites = [suite for suite in samples if suite.items]
     if not suites:
         reasons = ", ".join(f"{count} {reason}" for reason, count in draft.excluded.items()) or "nothing to read"
-        raise InputError(f"{wanted.source[0]}: no item for {wanted.phenomenon} ({reasons})")
-    _refuse_other_suites(wanted.out, {f"{suite.name}.json" for suite in suites})
+        raise InputError(f"{options.source[0]}: no item for {options.phenomenon} ({reasons})")
+    _refuse_other_suites(options.out, {f"{suite.name}.json" for suite in suites})
     draft = draft._replace(suites=suites)
     for suite in suites:
-        write_suite(suite, wanted.out / f"{suite.name}.json")
-    write_report(draft, [path.name for path in wanted.source], wanted.out / "report.md")
+        write_suite(suite, options.out / f"{suite.name}.json")
+    write_report(draft, [path.name for path in options.source], options.out / "report.md")
     return draft
 
 
-def _draft(wanted: SimpleNamespace) -> "Draft":
+def _draft(options: SimpleNamespace) -> "Draft":
     from itertools import chain
 
     from probes.coherence.build.cloze import cloze
@@ -92,26 +92,26 @@ def _draft(wanted: SimpleNamespace) -> "Draft":
     builders: dict[str, Callable[[Path], Draft]] = {
         "winograd": winograd,
         "remention": remention,
-        "connectives": partial(connectives, comma_scored=wanted.comma),
+        "connectives": partial(connectives, comma_scored=options.comma),
         "speakers": speakers,
     }
-    if wanted.phenomenon in builders:
-        return builders[wanted.phenomenon](wanted.source[0])
-    texts = chain.from_iterable(map(read_texts, wanted.source))
-    return order(texts, wanted.seed, separator=wanted.separator) if wanted.phenomenon == "order" else cloze(texts)
+    if options.phenomenon in builders:
+        return builders[options.phenomenon](options.source[0])
+    texts = chain.from_iterable(map(read_texts, options.source))
+    return order(texts, options.seed, separator=options.separator) if options.phenomenon == "order" else cloze(texts)
 
 
 def _refuse_other_suites(out: Path, names: set[str]) -> None:
     """Raises InputError where the folder has suites that this build does not replace: they would be scored too."""
-    others = sorted(path.name for path in out.glob("[!.]*.json*") if path.name not in names)
-    if others:
-        raise InputError(f"out={out}: has suites of another build, such as {others[0]}; give another folder")
+    other_suites = sorted(path.name for path in out.glob("[!.]*.json*") if path.name not in names)
+    if other_suites:
+        raise InputError(f"out={out}: has suites of another build, such as {other_suites[0]}; give another folder")
 
 
 def work(options: SimpleNamespace) -> None:
-    made = build(options)
-    items = sum(len(suite.items) for suite in made.suites)
-    print(f"{len(made.suites)} suites, {items} items: {options.out}/report.md")
+    draft = build(options)
+    items = sum(len(suite.items) for suite in draft.suites)
+    print(f"{len(draft.suites)} suites, {items} items: {options.out}/report.md")
 
 
 command = partial(run, COMMAND, work=work)

@@ -20,20 +20,20 @@ def cloze(texts: Iterable[SourceText]) -> Draft:
         elif text.wrong_ending:
             pairs.append(_pair(text, text.wrong_ending))
         elif pieces := windows(text):
-            open_stories += [(text.about or text.source, piece) for piece in pieces]
+            open_stories += [(text.topic or text.source, piece) for piece in pieces]
         else:
             excluded[f"texts of fewer than {WINDOW} sentences"] += 1
-    waiting: list[tuple[str, SourceText]] = []
+    unpaired: list[tuple[str, SourceText]] = []
     for story, piece in sorted(open_stories, key=lambda item: (len(item[1].sentences[-1].split()), item[1].source)):
-        for at, (other_story, other) in enumerate(waiting):
+        for index, (other_story, other) in enumerate(unpaired):
             if other_story != story and other.sentences[-1] != piece.sentences[-1]:
                 pairs += [_exchanged(other, piece), _exchanged(piece, other)]
-                del waiting[at]
+                del unpaired[index]
                 break
         else:
-            waiting.append((story, piece))
-    if waiting:
-        excluded["pieces without another story to exchange endings with"] = len(waiting)
+            unpaired.append((story, piece))
+    if unpaired:
+        excluded["pieces without another story to exchange endings with"] = len(unpaired)
     comment = "the right ending of a story against a wrong one"
     suite = suite_of_pairs("story_cloze", ("context", "ending"), ("right", "wrong"), 2, pairs, comment)
     return Draft([suite], excluded, twins={suite.name: twins_of(pairs)})
@@ -42,10 +42,10 @@ def cloze(texts: Iterable[SourceText]) -> Draft:
 def _exchanged(story: SourceText, other: SourceText) -> DraftPair:
     """The story with its own ending and that of the other one."""
     pair = _pair(story, other.sentences[-1])
-    both = " and ".join(sorted([story.source, other.source]))
-    return pair._replace(source=f"{story.source}; wrong ending of {other.source}", twins=both)
+    sources = " and ".join(sorted([story.source, other.source]))
+    return pair._replace(source=f"{story.source}; wrong ending of {other.source}", twins=sources)
 
 
-def _pair(text: SourceText, wrong: str) -> DraftPair:
+def _pair(text: SourceText, wrong_ending: str) -> DraftPair:
     context = " ".join(text.sentences[:-1])
-    return DraftPair(text.source, ((context, text.sentences[-1]), (context, wrong)))
+    return DraftPair(text.source, ((context, text.sentences[-1]), (context, wrong_ending)))

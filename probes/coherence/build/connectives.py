@@ -15,7 +15,7 @@ from probes.coherence.suite_file import TestSuite
 
 CONNECTIVES = ("although", "as", "however", "since", "though", "while", "yet")  # table 4 of the paper
 COLUMNS = ("doc", "type", "sense", "sense2", "conn", "conn_toks", "arg1_toks")
-PLACES = ("conn_toks", "arg1_toks")
+TOKEN_COLUMNS = ("conn_toks", "arg1_toks")
 SENSES = {"cause": "causal", "synchronous": "temporal", "asynchronous": "temporal", "similarity": "comparison"}
 SENSE = re.compile(r"[a-z][a-z-]*")
 FAR = 2  # sentences between the first argument and the connective, at most
@@ -40,18 +40,18 @@ def connectives(path: Path, comma_scored: bool = False) -> Draft:
     by_sense: dict[tuple[str, str], list[DraftPair]] = defaultdict(list)
     excluded, changed = Counter[str](), Counter[str]()
     gum = path.is_dir() and any(path.glob("*.gdtb.tsv*"))
-    for place in _gum_connectives(path, excluded) if gum else _disco_connectives(path, excluded):
-        if not any(character.isalnum() for character in place.after) or not place.before:
+    for item in _gum_connectives(path, excluded) if gum else _disco_connectives(path, excluded):
+        if not any(character.isalnum() for character in item.after) or not item.before:
             excluded["relations without a word on both sides of the connective"] += 1
             continue
-        own = place.connective.lower()
-        shape = capital if place.connective[0].isupper() else str
-        with_it, scored = ("", clean(f"{place.comma} {place.after}")) if comma_scored else (place.comma, place.after)
+        original = item.connective.lower()
+        shape = capital if item.connective[0].isupper() else str
+        with_it, scored = ("", clean(f"{item.comma} {item.after}")) if comma_scored else (item.comma, item.after)
         role = "which is scored" if comma_scored else "which is not scored"
-        changed[f"connectives with a comma after them, {role}"] += bool(place.comma)
-        texts = tuple((place.before, shape(other) + with_it, scored) for other in _conditions(own))
-        by_sense[own, place.sense].append(DraftPair(place.source, texts))
-    suites = [_suite(own, sense, pairs) for (own, sense), pairs in sorted(by_sense.items())]
+        changed[f"connectives with a comma after them, {role}"] += bool(item.comma)
+        texts = tuple((item.before, shape(other) + with_it, scored) for other in _conditions(original))
+        by_sense[original, item.sense].append(DraftPair(item.source, texts))
+    suites = [_suite(original, sense, pairs) for (original, sense), pairs in sorted(by_sense.items())]
     return Draft(suites, excluded, +changed)
 
 
@@ -65,14 +65,14 @@ def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[Connectiv
                 raise InputError(f"{path}:{number}: no document {row['doc'][:40]!r} in the *.docs.jsonl next to it")
             document = documents[row["doc"]]
             try:
-                places, arguments = (list(numbers_in(row[name], len(document.tokens))) for name in PLACES)
+                tokens, arguments = (list(numbers_in(row[name], len(document.tokens))) for name in TOKEN_COLUMNS)
             except ValueError:
                 raise InputError(f"{path}:{number}: token numbers that the document does not have") from None
             sense = sense_of(row)
             if not SENSE.fullmatch(sense):
-                wrong = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
-                raise InputError(f"{path}:{number}: {wrong}")
-            reason, regions = _regions(document, places, arguments)
+                problem = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
+                raise InputError(f"{path}:{number}: {problem}")
+            reason, regions = _regions(document, tokens, arguments)
             if reason:
                 excluded[reason] += 1
             else:
@@ -88,28 +88,28 @@ def _disco_connectives(path: Path, excluded: Counter[str]) -> Iterator[Connectiv
             yield ConnectiveInText(*segment[:4], "," if after != segment.after else "", after.strip())
 
 
-def _regions(document: GumDocument, places: list[int], arguments: list[int]) -> tuple[str, tuple[str, str, str]]:
+def _regions(document: GumDocument, tokens: list[int], arguments: list[int]) -> tuple[str, tuple[str, str, str]]:
     """The reason to leave the relation out, or ""; the text before the connective, its comma, and the text after it.
 
     A comma stays with the connective: it follows `however` nearly always and `as` hardly ever, so that it would tell
     which one is right if it were scored.
     """
-    if len(places) != 1 or not arguments:
+    if len(tokens) != 1 or not arguments:
         return "relations without the place of a connective of one word", ("", "", "")
-    place, first = places[0], min(arguments)
-    if first > place:
+    token, first = tokens[0], min(arguments)
+    if first > token:
         return "relations in which the first argument does not come before the connective", ("", "", "")
-    if document.sentences[place - 1] - document.sentences[first - 1] > FAR:
+    if document.sentences[token - 1] - document.sentences[first - 1] > FAR:
         return f"relations with more than {FAR} sentences between argument and connective", ("", "", "")
-    before = document.text(document.first_of(first), place - 1)
-    follows = document.tokens[place] if place < document.last_of(place) else ""  # tokens have numbers from 1
-    comma = document.text(place, place + 1)[len(document.tokens[place - 1]) :] if follows == "," else ""
-    after = document.text(place + 1 + bool(comma), document.last_of(place))
+    before = document.text(document.first_of(first), token - 1)
+    follows = document.tokens[token] if token < document.last_of(token) else ""  # tokens have numbers from 1
+    comma = document.text(token, token + 1)[len(document.tokens[token - 1]) :] if follows == "," else ""
+    after = document.text(token + 1 + bool(comma), document.last_of(token))
     return "", (before, comma.strip(), after)
 
 
-def _conditions(own: str) -> tuple[str, ...]:
-    return own, *(other for other in CONNECTIVES if other != own)
+def _conditions(original: str) -> tuple[str, ...]:
+    return original, *(other for other in CONNECTIVES if other != original)
 
 
 def sense_of(row: dict[str, str]) -> str:
@@ -122,10 +122,10 @@ def sense_of(row: dict[str, str]) -> str:
     return "-".join(dict.fromkeys(names))
 
 
-def _suite(own: str, sense: str, pairs: list[DraftPair]) -> TestSuite:
+def _suite(original: str, sense: str, pairs: list[DraftPair]) -> TestSuite:
     regions = ("before", "connective", "after")
-    comment = f"{own} ({sense}) replaced by another connective; what follows it is scored"
-    return suite_of_pairs(f"connectives_{own}_{sense}", regions, _conditions(own), 3, pairs, comment)
+    comment = f"{original} ({sense}) replaced by another connective; what follows it is scored"
+    return suite_of_pairs(f"connectives_{original}_{sense}", regions, _conditions(original), 3, pairs, comment)
 
 
 WORDS = ("although", "as", "however", "meanwhile", "since", "though", "while", "yet")
@@ -137,7 +137,7 @@ LABELS = {
 EITHER = "|".join(WORDS)
 IN_NAME = re.compile(rf"(?<![a-z])(?:{EITHER})(?![a-z])")
 LABELLED = re.compile(rf"\b({EITHER})[_-]({'|'.join(sorted(LABELS, key=len, reverse=True))})(?![\w-])", re.IGNORECASE)
-WANTED = "the sense behind the connective (while_contrast), or sense, connective and segment between tabs"
+EXPECTED = "the sense behind the connective (while_contrast), or sense, connective and segment between tabs"
 
 
 class Segment(NamedTuple):
@@ -182,10 +182,10 @@ def _segment(line: str, path: Path, number: int) -> Segment | str:
     senses = [field.lower() for field in fields if field.lower() in LABELS]
     named = [field.lower() for field in fields if field.lower() in WORDS] or IN_NAME.findall(path.name.lower())
     if len(labelled) > 1 or len(senses) != 1 or len(set(named)) != 1:
-        raise InputError(f"{path}:{number}: not a segment of Disco-Annotation; expected {WANTED}")
+        raise InputError(f"{path}:{number}: not a segment of Disco-Annotation; expected {EXPECTED}")
     text = max(fields, key=len)
-    places = list(re.finditer(rf"(?<![\w-]){named[0]}(?![\w-])", text, re.IGNORECASE))
-    if len(places) != 1:
+    matches = list(re.finditer(rf"(?<![\w-]){named[0]}(?![\w-])", text, re.IGNORECASE))
+    if len(matches) != 1:
         return "segments with the connective not exactly once"
-    (place,) = places
-    return Segment(source, place[0], LABELS[senses[0]], clean(text[: place.start()]), clean(text[place.end() :]))
+    (match,) = matches
+    return Segment(source, match[0], LABELS[senses[0]], clean(text[: match.start()]), clean(text[match.end() :]))

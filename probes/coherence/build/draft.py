@@ -35,18 +35,18 @@ def twins_of(pairs: Iterable[DraftPair]) -> list[str]:
     return [pair.twins or f"item {number}" for number, pair in enumerate(pairs)]
 
 
-def drawn(suite: TestSuite, twins: Sequence[str], items: int | None, seed: int) -> TestSuite:
+def draw_items(suite: TestSuite, twins: Sequence[str], items: int | None, seed: int) -> TestSuite:
     """At most `items` of a suite, twins together, in their order and with new numbers; None: all."""
     if items is None or items >= len(suite.items):
         return suite
     groups: dict[str, list[int]] = {}
-    for at, name in enumerate(twins or map(str, range(len(suite.items)))):
-        groups.setdefault(name, []).append(at)
+    for i, name in enumerate(twins or map(str, range(len(suite.items)))):
+        groups.setdefault(name, []).append(i)
     names, chosen = list(groups), list[int]()
-    for at in np.random.default_rng(seed).permutation(len(names)):
-        if len(chosen) + len(groups[names[at]]) <= items:
-            chosen += groups[names[at]]
-    return suite._replace(items=tuple(suite.items[at]._replace(number=n) for n, at in enumerate(sorted(chosen), 1)))
+    for i in np.random.default_rng(seed).permutation(len(names)):
+        if len(chosen) + len(groups[names[i]]) <= items:
+            chosen += groups[names[i]]
+    return suite._replace(items=tuple(suite.items[i]._replace(number=n) for n, i in enumerate(sorted(chosen), 1)))
 
 
 def suite_of_pairs(
@@ -56,8 +56,8 @@ def suite_of_pairs(
 
     In the `scored` region, from 1, the first condition is less surprising than each other one.
     """
-    own, *others = conditions
-    predictions = (f"({scored};%{own}%) < ({scored};%{other}%)" for other in others)
+    first, *rest = conditions
+    predictions = (f"({scored};%{first}%) < ({scored};%{other}%)" for other in rest)
     items = tuple(Item(number, pair.texts, pair.source) for number, pair in enumerate(pairs, 1))
     meta = {"reference": REFERENCE, "comment": comment}
     return TestSuite(name, "mean", tuple(regions), tuple(conditions), tuple(predictions), items, meta)

@@ -1,4 +1,4 @@
-"""Documents with the place of every token in the raw text, and what stands for what in them; those of GUM."""
+"""Documents with the position of every token in the raw text, and what stands for what in them; those of GUM."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,8 +31,8 @@ class GumDocument(NamedTuple):
         """The raw text from one token to another, both included; "" where the second comes before the first."""
         parts = []
         for number in range(self.sentences[first - 1], self.sentences[last - 1] + 1) if first <= last else ():
-            inside = [at for at in range(first, last + 1) if self.sentences[at - 1] == number]
-            parts.append(self.raw[number][self.spans[inside[0] - 1][0] : self.spans[inside[-1] - 1][1]])
+            tokens = [token for token in range(first, last + 1) if self.sentences[token - 1] == number]
+            parts.append(self.raw[number][self.spans[tokens[0] - 1][0] : self.spans[tokens[-1] - 1][1]])
         return " ".join(parts)
 
 
@@ -102,30 +102,30 @@ def aligned(name: str, rows: list[list[str]], raw: list[str]) -> GumDocument:
     """
     texts, spans = [], []
     for tokens, text in zip(rows, raw, strict=True):
-        places = _places(tokens, text)
-        text = text if places is not None else " ".join(tokens)
+        token_spans = _token_spans(tokens, text)
+        text = text if token_spans is not None else " ".join(tokens)
         texts.append(text)
-        spans += places if places is not None else _places(tokens, text) or []
+        spans += token_spans if token_spans is not None else _token_spans(tokens, text) or []
     sentences = [number for number, tokens in enumerate(rows) for _ in tokens]
     return GumDocument(name, texts, [token for tokens in rows for token in tokens], sentences, spans)
 
 
-def _places(tokens: list[str], text: str) -> list[tuple[int, int]] | None:
+def _token_spans(tokens: list[str], text: str) -> list[tuple[int, int]] | None:
     """The characters of each token, one after the other with at most a space between; None where they differ."""
-    places, at = [], 0
+    spans, offset = [], 0
     for token in tokens:
-        at += text[at : at + 1] == " "
-        if not text.startswith(token, at):
+        offset += text[offset : offset + 1] == " "
+        if not text.startswith(token, offset):
             return None
-        places.append((at, at + len(token)))
-        at += len(token)
-    return places
+        spans.append((offset, offset + len(token)))
+        offset += len(token)
+    return spans
 
 
-def numbers_in(text: str, most: int) -> Iterator[int]:
-    """The token numbers in `3-5,9`. Raises ValueError, also where one is not from 1 to `most`."""
+def numbers_in(text: str, largest: int) -> Iterator[int]:
+    """The token numbers in `3-5,9`. Raises ValueError, also where one is not from 1 to `largest`."""
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
-        if not 1 <= int(first) <= int(last or first) <= most:
+        if not 1 <= int(first) <= int(last or first) <= largest:
             raise ValueError(part)
         yield from range(int(first), int(last or first) + 1)

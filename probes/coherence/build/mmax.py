@@ -41,9 +41,9 @@ def read_mmax(folder: Path) -> Iterator[AnnotatedDocument]:
     """Every document below a folder that has sentences and coreference. Raises InputError naming the file."""
     for words in sorted(folder.rglob(f"*{WORDS}")):
         name = words.name.removesuffix(WORDS)
-        folder = next((words.parents[1] / other for other in MARKABLES if (words.parents[1] / other).is_dir()), words)
-        places = {level: folder / f"{name}_{level}_level.xml" for level in LEVELS}
-        levels = {level: path for level, path in places.items() if path.is_file()}
+        folder = next((words.parents[1] / child for child in MARKABLES if (words.parents[1] / child).is_dir()), words)
+        paths = {level: folder / f"{name}_{level}_level.xml" for level in LEVELS}
+        levels = {level: path for level, path in paths.items() if path.is_file()}
         if "sentence" in levels and "coref" in levels:
             yield _document(words, levels)
 
@@ -51,19 +51,19 @@ def read_mmax(folder: Path) -> Iterator[AnnotatedDocument]:
 def _document(words: Path, levels: dict[str, Path]) -> AnnotatedDocument:
     rows = [(str(word.get("id")), "".join((word.text or "").split())) for word in _elements(words, "word")]
     rows = [(id, text) for id, text in rows if text]
-    place = {id: number for number, (id, _) in enumerate(rows)}  # from 0
+    index = {id: number for number, (id, _) in enumerate(rows)}  # from 0
     tokens = [MARKS.get(text, text) for _, text in rows]
-    starts = sorted({span[0] for _, span in _spans(levels["sentence"], place, words)} | {0})
+    starts = sorted({span[0] for _, span in _spans(levels["sentence"], index, words)} | {0})
     if not tokens:
         raise InputError(f"{words}: no words")
     ends = [*starts[1:], len(tokens)]
     sentences = [tokens[start:end] for start, end in zip(starts, ends, strict=True)]
     raw = [_joined([text for _, text in rows[start:end]]) for start, end in zip(starts, ends, strict=True)]
     document = aligned(words.name.removesuffix(WORDS), sentences, raw)
-    tags = _tags(levels.get("pos"), place, tokens, words)
+    tags = _tags(levels.get("pos"), index, tokens, words)
     entities: dict[str, int] = {}
     mentions = []
-    for element, (first, last) in _spans(levels["coref"], place, words):
+    for element, (first, last) in _spans(levels["coref"], index, words):
         if (entity := element.get("coref_set")) and entity != "empty":
             form = "pronoun" if first == last and tokens[first].lower() in PRONOUNS else "common"
             mentions.append(Mention(entities.setdefault(entity, len(entities)), first + 1, last + 1, form))
@@ -78,28 +78,28 @@ def _elements(path: Path, name: str) -> list[ElementTree.Element]:
     return [element for element in root.iter() if element.tag.rpartition("}")[2] == name]
 
 
-def _spans(path: Path, place: dict[str, int], words: Path) -> Iterator[tuple[ElementTree.Element, tuple[int, int]]]:
+def _spans(path: Path, index: dict[str, int], words: Path) -> Iterator[tuple[ElementTree.Element, tuple[int, int]]]:
     """Each markable with its first and last word, from 0; those of several pieces are left out."""
     for element in _elements(path, "markable"):
         span = element.get("span", "")
         if "," in span:
             continue
         match = SPAN.fullmatch(span)
-        ends = [place.get(id) for id in (match[1], match[2] or match[1])] if match else [None]
+        ends = [index.get(id) for id in (match[1], match[2] or match[1])] if match else [None]
         if None in ends or ends[0] > ends[1]:  # type: ignore[operator]
-            wrong = f"span {span[:40]!r} names no words of {words}"
-            raise InputError(f"{path}: markable {element.get('id')!r}: {wrong}")
+            problem = f"span {span[:40]!r} names no words of {words}"
+            raise InputError(f"{path}: markable {element.get('id')!r}: {problem}")
         yield element, (ends[0], ends[1])  # type: ignore[misc]
 
 
-def _tags(path: Path | None, place: dict[str, int], tokens: list[str], words: Path) -> list[str]:
+def _tags(path: Path | None, index: dict[str, int], tokens: list[str], words: Path) -> list[str]:
     """The tags of the file; where there is none, PRP for pronouns, and NNP for words that are never in lower case.
 
     Without tags `her` is not taken for a pronoun, as it may be a determiner.
     """
     if path is not None:
         tags = [""] * len(tokens)
-        for element, (first, last) in _spans(path, place, words):
+        for element, (first, last) in _spans(path, index, words):
             tags[first : last + 1] = [element.get("tag", "").upper()] * (last + 1 - first)
         return tags
     lower = {token for token in tokens if token.islower()}

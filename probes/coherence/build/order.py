@@ -18,14 +18,14 @@ def order(texts: Iterable[SourceText], seed: int, separator: bool = False) -> Dr
 
     Both texts of a pair have the same words. With `separator` there is `[SEP]` between the turns of a dialogue.
     """
-    whole: dict[str, list[DraftPair]] = {}
+    full: dict[str, list[DraftPair]] = {}
     context: dict[str, list[DraftPair]] = {}
     excluded = Counter[str]()
     for text in texts:
         genre = "dialogue" if text.dialogue else "narration"
         change = f" {SEPARATOR}" if text.dialogue and separator else ""
-        between = f"{change} "
-        pairs = whole.setdefault(genre, []), context.setdefault(genre, [])
+        glue = f"{change} "
+        pairs = full.setdefault(genre, []), context.setdefault(genre, [])
         pieces = windows(text)
         if not pieces:
             excluded[f"texts of fewer than {WINDOW} sentences"] += 1
@@ -35,27 +35,27 @@ def order(texts: Iterable[SourceText], seed: int, separator: bool = False) -> Dr
                 excluded["texts of fewer than 3 sentences"] += 1
                 continue
             rng = generator(seed, piece.source)
-            if other := shuffled(sentences, rng):
-                pairs[0].append(DraftPair(piece.source, ((between.join(sentences),), (between.join(other),))))
+            if reordered := shuffled(sentences, rng):
+                pairs[0].append(DraftPair(piece.source, ((glue.join(sentences),), (glue.join(reordered),))))
             else:
                 excluded["texts with all sentences the same"] += 1
-            if other := shuffled(sentences[:-1], rng):
-                contexts = (between.join(turns) + change for turns in (sentences[:-1], other))
+            if reordered := shuffled(sentences[:-1], rng):
+                contexts = (glue.join(turns) + change for turns in (sentences[:-1], reordered))
                 pairs[1].append(DraftPair(piece.source, tuple((turns, sentences[-1]) for turns in contexts)))
             else:
                 excluded["contexts with all sentences the same"] += 1
-    genres = list(whole) or ["narration"]
+    genres = list(full) or ["narration"]
     return Draft(
-        [suite for genre in genres for suite in _suites(genre, whole.get(genre, []), context.get(genre, []))], excluded
+        [suite for genre in genres for suite in _suites(genre, full.get(genre, []), context.get(genre, []))], excluded
     )
 
 
-def _suites(genre: str, whole: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:
+def _suites(genre: str, full: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:
     all_shuffled = "all sentences shuffled; the whole text is scored"
     context_shuffled = "all sentences but the last shuffled; the last one is scored"
     regions = ("context", "last sentence")
     return [
-        suite_of_pairs(f"shuffle_{genre}_all", ("text",), CONDITIONS, 1, whole, all_shuffled),
+        suite_of_pairs(f"shuffle_{genre}_all", ("text",), CONDITIONS, 1, full, all_shuffled),
         suite_of_pairs(f"shuffle_{genre}_context", regions, CONDITIONS, 2, context, context_shuffled),
     ]
 
@@ -65,6 +65,6 @@ def shuffled(sentences: list[str], rng: np.random.Generator) -> list[str] | None
     if len(set(sentences)) < 2:
         return None
     while True:
-        other = [sentences[at] for at in rng.permutation(len(sentences))]
-        if other != sentences:
-            return other
+        candidate = [sentences[index] for index in rng.permutation(len(sentences))]
+        if candidate != sentences:
+            return candidate

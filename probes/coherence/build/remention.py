@@ -36,51 +36,51 @@ def remention(folder: Path) -> Draft:
 def _pairs(annotated: AnnotatedDocument, excluded: Counter[str]) -> Iterator[DraftPair]:
     document, mentions, tags, source, _ = annotated
     for pronoun in mentions:
-        place = pronoun.first
-        if pronoun.last != place or tags[place - 1] != "PRP" or document.tokens[place - 1].lower() not in PRONOUNS:
+        token = pronoun.first
+        if pronoun.last != token or tags[token - 1] != "PRP" or document.tokens[token - 1].lower() not in PRONOUNS:
             continue
-        sentence = document.sentences[place - 1]
-        near = [m for m in mentions if m.entity == pronoun.entity and m.first < place and m.form in PHRASES]
-        if any(document.sentences[m.first - 1] == sentence for m in near):
+        sentence = document.sentences[token - 1]
+        antecedents = [m for m in mentions if m.entity == pronoun.entity and m.first < token and m.form in PHRASES]
+        if any(document.sentences[m.first - 1] == sentence for m in antecedents):
             excluded["pronouns with the phrase in the same sentence"] += 1
             continue
-        before = [m for m in near if document.sentences[m.first - 1] == sentence - 1]
-        if not before:
+        candidates = [m for m in antecedents if document.sentences[m.first - 1] == sentence - 1]
+        if not candidates:
             excluded["pronouns without a phrase in the sentence before"] += 1
             continue
-        phrase = before[-1]
+        phrase = candidates[-1]
         if phrase.last > phrase.first and document.tokens[phrase.last - 1] in POSSESSIVE:
             phrase = phrase._replace(last=phrase.last - 1)
         if phrase.last - phrase.first >= LONGEST:
             excluded[f"phrases of more than {LONGEST} tokens"] += 1
             continue
-        first, last = document.first_of(place), document.last_of(place)
+        first, last = document.first_of(token), document.last_of(token)
         context = document.text(document.first_of(phrase.first), first - 1)
-        if _doubled(document, phrase, tags, place):
+        if _doubled(document, phrase, tags, token):
             excluded["repetitions with two determiners one after the other"] += 1
             continue
-        repeated = _again(document, phrase, tags, at_start=place == first)
+        repeated = _repetition(document, phrase, tags, at_start=token == first)
         original = document.text(first, last)
-        start, end = document.spans[place - 1]
-        again = original[:start] + repeated + original[end:]
-        if again == original:
+        start, end = document.spans[token - 1]
+        repetition = original[:start] + repeated + original[end:]
+        if repetition == original:
             excluded["phrases spelt as the pronoun"] += 1
             continue
-        yield DraftPair(f"{source} ({document.name}), token {place}", ((context, original), (context, again)))
+        yield DraftPair(f"{source} ({document.name}), token {token}", ((context, original), (context, repetition)))
 
 
-def _doubled(document: GumDocument, phrase: Mention, tags: list[str], place: int) -> bool:
+def _doubled(document: GumDocument, phrase: Mention, tags: list[str], pronoun: int) -> bool:
     """Whether the phrase begins with two determiners (a slip of the tongue), or would follow one."""
 
     def determines(token: int) -> bool:
         return tags[token - 1] == "PRP$" or document.tokens[token - 1].lower() in ("a", "an", "the")
 
-    after_one = place > document.first_of(place) and determines(place - 1)
+    after_one = pronoun > document.first_of(pronoun) and determines(pronoun - 1)
     twice = phrase.last > phrase.first and determines(phrase.first + 1)
     return determines(phrase.first) and (after_one or twice)
 
 
-def _again(document: GumDocument, phrase: Mention, tags: list[str], at_start: bool) -> str:
+def _repetition(document: GumDocument, phrase: Mention, tags: list[str], at_start: bool) -> str:
     """The phrase for its repetition: definite, with a capital letter only where it needs one."""
     text = document.text(phrase.first, phrase.last)
     first, _, rest = text.partition(" ")

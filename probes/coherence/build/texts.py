@@ -32,7 +32,7 @@ class SourceText(NamedTuple):
     sentences: list[str]
     dialogue: bool = False  # utterances; it is kept whole
     wrong_ending: str = ""  # of the Story Cloze test
-    about: str = ""  # stories about the same thing do not exchange their endings
+    topic: str = ""  # stories about the same thing do not exchange their endings
 
 
 def read_texts(path: Path) -> Iterator[SourceText]:
@@ -71,8 +71,8 @@ def _stories(path: Path) -> Iterator[SourceText]:
             continue
         if fields[ANSWER] not in ("1", "2"):
             raise InputError(f"{path}:{number}: {ANSWER} {fields[ANSWER][:20]!r}; it must be 1 or 2")
-        right = int(fields[ANSWER]) + 3
-        yield SourceText(source, [*sentences[:4], sentences[right]], wrong_ending=sentences[9 - right])
+        correct = int(fields[ANSWER]) + 3
+        yield SourceText(source, [*sentences[:4], sentences[correct]], wrong_ending=sentences[9 - correct])
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -89,21 +89,21 @@ def _persona_chat(path: Path) -> Iterator[SourceText]:
     turns: list[str] = []
     start = 0
     for number, line in read_lines(path):
-        place, _, rest = line.partition(" ")
-        if not place.isdecimal():
-            wrong = "does not begin with the number of the line in its dialogue"
-            raise InputError(f"{path}:{number}: {line[:20]!r} {wrong}")
-        if place == "1" and start:
+        line_number, _, rest = line.partition(" ")
+        if not line_number.isdecimal():
+            problem = "does not begin with the number of the line in its dialogue"
+            raise InputError(f"{path}:{number}: {line[:20]!r} {problem}")
+        if line_number == "1" and start:
             yield SourceText(f"{path.name}:{start}", turns, dialogue=True)
             turns = []
-        start = number if place == "1" or not start else start
+        start = number if line_number == "1" or not start else start
         if not rest.startswith(("your persona:", "partner's persona:")):
             turns += [ended(text, True) for text in map(clean, rest.split("\t")[:2]) if text not in ("", SILENCE)]
     if start:
         yield SourceText(f"{path.name}:{start}", turns, dialogue=True)
 
 
-def _record(record: dict[str, Any], where: str, source: str) -> SourceText:
+def _record(record: dict[str, Any], location: str, source: str) -> SourceText:
     """A document as JSON; `text` has raw sentences where `sentences` has tokens."""
     try:
         if "turns" in record:
@@ -116,7 +116,7 @@ def _record(record: dict[str, Any], where: str, source: str) -> SourceText:
             sentences = raw if isinstance(raw, list) else _list(record["sentences"])
         texts = [clean(sentence) for sentence in sentences]
     except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{where}: no list of sentences, turns or sections; is this a file of texts?") from None
+        raise InputError(f"{location}: no list of sentences, turns or sections; is this a file of texts?") from None
     return SourceText(source, [text for text in texts if text], dialogue="turns" in record)
 
 
@@ -131,4 +131,4 @@ def windows(text: SourceText) -> list[SourceText]:
     if text.dialogue or len(text.sentences) == WINDOW:
         return [text]
     starts = range(0, len(text.sentences) - WINDOW + 1, WINDOW)
-    return [SourceText(f"{text.source}, sentence {at + 1}", text.sentences[at : at + WINDOW]) for at in starts]
+    return [SourceText(f"{text.source}, sentence {i + 1}", text.sentences[i : i + WINDOW]) for i in starts]

@@ -25,10 +25,10 @@ def winograd(path: Path) -> Draft:
     for source, record in _schemas(path):
         if (now := frozenset(map(clean, record["options"]))) != options:  # twins have the same nouns, one after another
             options, twins = now, source
-        place, pronoun = record["pronoun_loc"], record["pronoun"]
-        before, after = clean(record["text"][:place]), clean(record["text"][place + len(pronoun) :])
-        right = record["label"]
-        answers = (clean(record["options"][at]) for at in (right, 1 - right))
+        offset, pronoun = record["pronoun_loc"], record["pronoun"]
+        before, after = clean(record["text"][:offset]), clean(record["text"][offset + len(pronoun) :])
+        correct = record["label"]
+        answers = (clean(record["options"][index]) for index in (correct, 1 - correct))
         nouns = [inserted(option, pronoun, before, after) for option in answers]
         full.append(DraftPair(source, tuple((clean(f"{before} {noun} {after}"),) for noun in nouns), twins))
         if not after:
@@ -36,8 +36,8 @@ def winograd(path: Path) -> Draft:
             continue
         partial.append(DraftPair(source, tuple((before, noun, after) for noun in nouns), twins))
     suites = winograd_suites(full, partial)
-    both = (full, partial)
-    return Draft(suites, excluded, twins={s.name: twins_of(pairs) for s, pairs in zip(suites, both, strict=True)})
+    drafts = (full, partial)
+    return Draft(suites, excluded, twins={s.name: twins_of(pairs) for s, pairs in zip(suites, drafts, strict=True)})
 
 
 def winograd_suites(full: list[DraftPair], partial: list[DraftPair]) -> list[TestSuite]:
@@ -54,9 +54,9 @@ def _schemas(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         for name, expected in FIELDS.items():
             if not isinstance(record.get(name), expected):
                 raise InputError(f"{path}:{number}: no {name!r}, or not of its kind; is this a file of schemas?")
-        place, pronoun, options = record["pronoun_loc"], record["pronoun"], record["options"]
-        if not pronoun or place < 0 or record["text"][place : place + len(pronoun)] != pronoun:
-            raise InputError(f"{path}:{number}: the text has no {pronoun!r} at character {place}; correct pronoun_loc")
+        offset, pronoun, options = record["pronoun_loc"], record["pronoun"], record["options"]
+        if not pronoun or offset < 0 or record["text"][offset : offset + len(pronoun)] != pronoun:
+            raise InputError(f"{path}:{number}: the text has no {pronoun!r} at character {offset}; correct pronoun_loc")
         if len(options) != 2 or not all(isinstance(option, str) and clean(option) for option in options):
             raise InputError(f"{path}:{number}: options must be two nouns")
         if record["label"] not in (0, 1):
