@@ -96,9 +96,9 @@ SETTINGS: dict[str, Sequence[Setting]] = {
 
 def _command(name: str, purpose: str) -> Command:
     out = None if name in TEXTS else Path("report.html" if name == "html" else f"{name}.png")
-    where = Setting("out", f"the file to write{'' if out else ' (default: standard output)'}", FILE, out)
+    output = Setting("out", f"the file to write{'' if out else ' (default: standard output)'}", FILE, out)
     absent = "no such folder; give a run folder, runs/<objective>/<encoder>/<time>"
-    settings = (*SETTINGS[name], where)
+    settings = (*SETTINGS[name], output)
     return Command(f"python report.py {name} RUN...", purpose, settings, "RUN...", RUNS, absent=absent)
 
 
@@ -109,8 +109,8 @@ REPORTS = {
 
 def overview() -> str:
     lines = [f"  {name:<12} {command.purpose}" for name, command in REPORTS.items()]
-    more = "The settings of a report: python report.py REPORT --help"
-    return "\n".join([(__doc__ or "").strip(), "", "reports:", *lines, "", more])
+    footer = "The settings of a report: python report.py REPORT --help"
+    return "\n".join([(__doc__ or "").strip(), "", "reports:", *lines, "", footer])
 
 
 def main(arguments: list[str]) -> int:

@@ -69,9 +69,9 @@ def train(settings: "RunSettings", run: Path) -> None:
             open_page(run / "tensorboard", as_yaml(settings.written))
         fit(trainer, module, data, probing, run)
         if trainer.is_global_zero:
-            drawn = draw(settings, run, module)
+            picture = draw(settings, run, module)
             if has_page and not module.trains:
-                add_picture(run / "tensorboard", drawn, 0)
+                add_picture(run / "tensorboard", picture, 0)
             say(summary(run, final_scores(run), settings.allow))
 
 
@@ -157,8 +157,8 @@ def command(arguments: list[str]) -> None:
         if resumed := [text for text in arguments if text.startswith("resume=") and text != "resume=null"]:
             if len(resumed) > 1:
                 raise InputError(f"{resumed[1]}: a command resumes one run; give resume= once")
-            others = [text for text in arguments if text not in resumed]
-            resume(Path(unquoted(resumed[0].removeprefix("resume="))), others)
+            overrides = [text for text in arguments if text not in resumed]
+            resume(Path(unquoted(resumed[0].removeprefix("resume="))), overrides)
         else:
             refuse_wrong_arguments(CONFIGS, "train", arguments)
             if sys.stdout.isatty() and "LOCAL_RANK" not in os.environ:  # a process that Lightning starts has that

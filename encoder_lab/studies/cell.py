@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 DONE = "done"  # a file in the folder of a finished cell
 SETTINGS = "settings.txt"  # in the folder of a cell that was begun: its overrides, one per line
 LOCK = ".job"  # held by the job that works on the cell, and by the command that the job started
-HERE = ("cache", "trainer.accelerator", "trainer.devices")  # settings in which commands for one study may differ
+MAY_DIFFER = ("cache", "trainer.accelerator", "trainer.devices")  # settings in which commands for one study may differ
 INTERRUPTED = 130  # exit status after Ctrl-C
 
 
@@ -32,12 +32,12 @@ def run_cell(cell: StudyCell, study: Path) -> None:
         if is_done(cell, study):
             return
         refuse_other_settings(cell, study)
-        begun = (folder / "config.yaml").exists()
-        print(f"{cell.name}: {'resumed' if begun else 'begun'}", flush=True)
-        if not begun:
+        resumed = (folder / "config.yaml").exists()
+        print(f"{cell.name}: {'resumed' if resumed else 'begun'}", flush=True)
+        if not resumed:
             with atomic_write(folder / SETTINGS) as file:
                 file.writelines(f"{text}\n" for text in cell.overrides)
-        status = subprocess.run(command(cell, study, begun), pass_fds=[lock], check=False).returncode
+        status = subprocess.run(command(cell, study, resumed), pass_fds=[lock], check=False).returncode
         if status == INTERRUPTED:
             raise SystemExit(INTERRUPTED)
         if status == 0:
@@ -45,16 +45,16 @@ def run_cell(cell: StudyCell, study: Path) -> None:
                 file.write("\n")
 
 
-def command(cell: StudyCell, study: Path, begun: bool) -> list[str]:
+def command(cell: StudyCell, study: Path, resumed: bool) -> list[str]:
     """The command of the cell. An evaluation has no resume=: the same command uses its cached scores."""
     folder = study / cell.name
     if cell.program == "evaluate":
         settings = [placed(text, "run", study / cell.scored) for text in cell.overrides]
         settings += [] if cell.scores_objective else [f"out={quoted(folder)}"]
     else:
-        again = [text for text in cell.overrides if text.partition("=")[0] in (*HERE, ALLOW)]
+        again = [text for text in cell.overrides if text.partition("=")[0] in (*MAY_DIFFER, ALLOW)]
         fresh = [*cell.overrides, f"hydra.run.dir={quoted(folder)}"]
-        settings = [f"resume={quoted(folder)}", *again] if begun else fresh
+        settings = [f"resume={quoted(folder)}", *again] if resumed else fresh
     return [sys.executable, str(ROOT / f"{cell.program}.py"), *settings]
 
 
@@ -62,8 +62,8 @@ def refuse_other_settings(cell: StudyCell, study: Path) -> None:
     """Raises InputError if a cell has results of other settings. Folders of earlier versions have no settings.txt."""
     path = study / cell.name / SETTINGS
     if path.exists() and [entry.name for entry in path.parent.glob("[!.]*")] != [SETTINGS]:
-        begun, now = _last_of_each(path.read_text(encoding="utf-8").splitlines()), _last_of_each(cell.overrides)
-        changes = [f"with {text}" for text in sorted(begun - now)] + [f"without {text}" for text in sorted(now - begun)]
+        old, new = _last_of_each(path.read_text(encoding="utf-8").splitlines()), _last_of_each(cell.overrides)
+        changes = [f"with {text}" for text in sorted(old - new)] + [f"without {text}" for text in sorted(new - old)]
         if changes:
             remedy = "give the settings it had, remove this folder, or study_dir= another folder"
             raise InputError(f"{path.parent}: begun {' and '.join(changes)}; {remedy}")
@@ -72,4 +72,4 @@ def refuse_other_settings(cell: StudyCell, study: Path) -> None:
 def _last_of_each(overrides: Sequence[str]) -> set[str]:
     """The settings that take effect: the last value of each key."""
     values = dict(text.partition("=")[::2] for text in overrides)
-    return {f"{key}={value}" for key, value in values.items() if key not in HERE}
+    return {f"{key}={value}" for key, value in values.items() if key not in MAY_DIFFER}

@@ -31,7 +31,7 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
     """The text of dry_run=true. Cells with the same encoder and objective are measured once."""
     counts = [f"{len(study.cells)} runs", *([f"evaluations: {len(study.evaluations)}"] if study.evaluations else [])]
     lines = [f"{study.name} at scale={study.scale}: {', '.join(counts)}, in {folder}"]
-    known: dict[str, StepCost] = {}
+    costs: dict[str, StepCost] = {}
     hours = disk = 0.0
     for cell in (*study.cells, *study.evaluations):
         state = "done" if is_done(cell, folder) else missing(cell) or "ready"
@@ -45,34 +45,34 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
                 lines.append("      no estimate of its hours and bytes")
                 continue
             config = {group: settings[group] for group in MEASURED}
-            read = {**config["datamodule"], "target": None}
-            key = str([config["encoder"], config["objective"], read, config["embeddings"]["freeze"]])
-            rate = known[key] = known.get(key) or measure(config)
+            data = {**config["datamodule"], "target": None}
+            key = str([config["encoder"], config["objective"], data, config["embeddings"]["freeze"]])
+            rate = costs[key] = costs.get(key) or measure(config)
             examples = min(cell.examples, settings["corpus"].get("size") or cell.examples)
             steps, planned_as = steps_of(config["trainer"], examples, rate)
             spent, bytes_ = rate.hours(steps), rate.disk(examples)
             hours, disk = hours + spent, disk + bytes_
             lines.append(f"      {examples:,} examples: {planned_as}, {spent:,.1f} hours, {bytes_ / 1e9:.1f} GB")
-    if known:
+    if costs:
         free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
         lines += [
             f"  together {hours:,.0f} hours of training at the speed of this machine now, without probing",
             f"  {disk / 1e9:,.0f} GB of checkpoints and cached text, without word vectors; free: {free / 1e9:,.0f} GB",
         ]
-    lines += [f"  {place:<40} left out: {why}" for place, why in study.left_out.items()]
+    lines += [f"  {name:<40} left out: {reason}" for name, reason in study.left_out.items()]
     return "\n".join(lines)
 
 
 def steps_of(trainer: Mapping[str, Any], examples: int, rate: StepCost) -> tuple[int, str]:
     """The steps of a run, of one epoch where it has no end, and how they come about."""
     devices, limit, epochs = trainer["devices"], trainer["limit_train_batches"], trainer["max_epochs"]
-    several = len(devices) if isinstance(devices, list) else devices if isinstance(devices, int) else 1
-    world = max(1, several) * trainer.get("num_nodes", 1)  # each process has batches of its own
-    whole = rate.steps(-(-examples // world))
-    steps = min(whole, limit) if isinstance(limit, int) else int(whole * limit)
-    most = trainer.get("max_steps", -1)
-    if 0 <= most < steps * (epochs if epochs and epochs > 0 else most + 1):
-        return most, f"{most:,} steps"
+    device_count = len(devices) if isinstance(devices, list) else devices if isinstance(devices, int) else 1
+    world = max(1, device_count) * trainer.get("num_nodes", 1)  # each process has batches of its own
+    epoch_steps = rate.steps(-(-examples // world))
+    steps = min(epoch_steps, limit) if isinstance(limit, int) else int(epoch_steps * limit)
+    max_steps = trainer.get("max_steps", -1)
+    if 0 <= max_steps < steps * (epochs if epochs and epochs > 0 else max_steps + 1):
+        return max_steps, f"{max_steps:,} steps"
     if not epochs or epochs < 0:
         return steps, f"{steps:,} steps an epoch without end"
     return steps * epochs, f"{steps:,} steps x {epochs} epochs"
@@ -85,20 +85,20 @@ def settings_of(cell: StudyCell) -> dict[str, Any]:
 
 def missing(cell: StudyCell) -> str:
     """What a cell needs and this machine does not have; empty if the cell can run."""
-    lacking: list[str] = []
+    absent: list[str] = []
     if cell.scores_objective:
         return ""
     try:
         settings = settings_of(cell)
         vectors = settings["embeddings"]["source"].get("path", "")
         if vectors is None:
-            lacking.append("embeddings.path=FILE")
+            absent.append("embeddings.path=FILE")
         sources = [vectors]
         for suite in settings["suites"].values():
             group = settings[suite["settings"]]
             sources += [group.get("root"), *(group.get("paths") or [])]
-        lacking += [path for path in sources if path and not Path(path).exists()]
+        absent += [path for path in sources if path and not Path(path).exists()]
         build(settings["corpus"])
     except (InputError, HydraException) as error:
-        lacking.append(in_one_line(error))
-    return f"missing: {'; '.join(lacking)}" if lacking else ""
+        absent.append(in_one_line(error))
+    return f"missing: {'; '.join(absent)}" if absent else ""

@@ -47,7 +47,7 @@ COMMAND = Command(
 )
 
 
-class Wanted(NamedTuple):
+class StudyEntry(NamedTuple):
     """A study at a scale, and where its runs and its page are."""
 
     study: Study
@@ -56,7 +56,7 @@ class Wanted(NamedTuple):
     page: str
 
     @property
-    def left(self) -> int:
+    def todo(self) -> int:
         """Runs and evaluations that are not done."""
         return sum(not is_done(cell, self.folder) for cell in (*self.study.cells, *self.study.evaluations))
 
@@ -67,21 +67,21 @@ class Wanted(NamedTuple):
 
 
 def work(options: SimpleNamespace) -> int:
-    commit, wanted = options.commit or commit_of(ROOT), list(wanted_of(options))
-    before = json.loads((options.out / HOURS).read_text()) if (options.out / HOURS).exists() else {}
-    for entry in wanted:
+    commit, plan = options.commit or commit_of(ROOT), list(entries_of(options))
+    recorded = json.loads((options.out / HOURS).read_text()) if (options.out / HOURS).exists() else {}
+    for entry in plan:
         cells = len(entry.study.cells) + len(entry.study.evaluations)
-        took = f"{before[entry.page]:.2f} hours the last time" if entry.page in before else "no hours known"
-        print(f"{entry.study.name} scale={entry.study.scale}: {entry.left} of {cells} cells to do, {took}", flush=True)
+        took = f"{recorded[entry.page]:.2f} hours the last time" if entry.page in recorded else "no hours known"
+        print(f"{entry.study.name} scale={entry.study.scale}: {entry.todo} of {cells} cells to do, {took}", flush=True)
     if options.dry_run:
         return 0
     refuse_other_commit(options.runs / COMMIT, commit)
-    failed = [entry.page for entry in wanted if run_study(options.configs, entry.study.name, arguments(entry, options))]
+    failed = [entry.page for entry in plan if run_study(options.configs, entry.study.name, arguments(entry, options))]
     if failed:
         print(f"failed: {', '.join(failed)}; the same command continues", file=sys.stderr)
         return 1
-    hours = before | {entry.page: round(entry.hours(), 3) for entry in wanted}
-    for entry in wanted:
+    hours = recorded | {entry.page: round(entry.hours(), 3) for entry in plan}
+    for entry in plan:
         write_page(entry, options, commit)
         print(f"{options.out / entry.page}.md: {hours[entry.page]:.2f} hours", flush=True)
     with atomic_write(options.out / HOURS) as file:
@@ -90,7 +90,7 @@ def work(options: SimpleNamespace) -> int:
     return 0
 
 
-def wanted_of(options: SimpleNamespace) -> Iterator[Wanted]:
+def entries_of(options: SimpleNamespace) -> Iterator[StudyEntry]:
     """The studies at each scale that they have. Raises InputError for an unknown study."""
     root = options.configs / "study"
     paths = {path.relative_to(root).with_suffix("").as_posix(): path for path in sorted(root.rglob("*.yaml"))}
@@ -101,13 +101,14 @@ def wanted_of(options: SimpleNamespace) -> Iterator[Wanted]:
             if re.search(rf"^  {scale}:", paths[name].read_text(encoding="utf-8"), re.M):
                 study = read_study(paths[name], name, scale, str(options.data), options.settings)
                 page = f"{name.replace('/', '_')}_{scale}"
-                yield Wanted(study, description(paths[name]).removeprefix("Study: "), options.runs / name / scale, page)
+                title = description(paths[name]).removeprefix("Study: ")
+                yield StudyEntry(study, title, options.runs / name / scale, page)
 
 
-def arguments(entry: Wanted, options: SimpleNamespace) -> list[str]:
+def arguments(entry: StudyEntry, options: SimpleNamespace) -> list[str]:
     """Of `train.py` for a study."""
-    where = f"study_dir={entry.folder}", f"data={options.data}"
-    return [f"study={entry.study.name}", f"scale={entry.study.scale}", *where, *options.settings]
+    folders = f"study_dir={entry.folder}", f"data={options.data}"
+    return [f"study={entry.study.name}", f"scale={entry.study.scale}", *folders, *options.settings]
 
 
 def commit_of(root: Path) -> str:
@@ -123,13 +124,13 @@ def commit_of(root: Path) -> str:
 
 def refuse_other_commit(path: Path, commit: str) -> None:
     """Raises InputError where the runs were begun by another commit."""
-    if path.exists() and (begun := path.read_text(encoding="utf-8").strip()) != commit:
-        raise InputError(f"{path.parent}: begun by commit {begun}, this is {commit}; give runs= another folder")
+    if path.exists() and (recorded := path.read_text(encoding="utf-8").strip()) != commit:
+        raise InputError(f"{path.parent}: begun by commit {recorded}, this is {commit}; give runs= another folder")
     with atomic_write(path) as file:
         file.write(f"{commit}\n")
 
 
-def write_page(entry: Wanted, options: SimpleNamespace, commit: str) -> None:
+def write_page(entry: StudyEntry, options: SimpleNamespace, commit: str) -> None:
     """The page of a study: its command, its commit, its hours, and all that it reports."""
     command = " ".join(["python train.py", *arguments(entry, options)])
     summary = f"Commit {commit}, {len(entry.study.cells)} runs, {entry.hours():.2f} hours of training and classifiers."
@@ -146,7 +147,7 @@ def write_page(entry: Wanted, options: SimpleNamespace, commit: str) -> None:
         file.write("\n\n".join(parts) + "\n")
 
 
-def outputs(entry: Wanted) -> Sequence[Path]:
+def outputs(entry: StudyEntry) -> Sequence[Path]:
     """The tables and pictures that a study has made."""
     texts = [text for report in entry.study.reports for text in report if text.startswith("out=")]
     return [Path(text.removeprefix("out=").format(study=entry.folder)) for text in texts]
