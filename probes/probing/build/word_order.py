@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, pairwise
 from random import Random
 
 from encoder_lab.errors import InputError
@@ -25,16 +25,17 @@ def bigram_shift(pool: Pool, sizes: Sizes) -> TaskDraft:
 
 
 def _neighbouring_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
-    words, parts = s.words, s.tags.split(" ")
-    positions = [
-        i
-        for i in range(1, len(words) - 1)
-        if words[i].lower() != words[i + 1].lower() and not {parts[i], parts[i + 1]} & tags.punctuation
-    ]
+    words, places = s.words, _swappable(s, tags)
+    positions = [i for i, j in pairwise(places) if j == i + 1 and words[i].lower() != words[j].lower()]
     if not positions:
         return None
     i = random.choice(positions)
     return i, i + 1
+
+
+def _swappable(s: Analysis, tags: TagSet) -> list[int]:
+    """The places of all words but the first."""
+    return [i for i, part in enumerate(s.tags.split(" ")) if part not in tags.punctuation][1:]
 
 
 def swapped(name: str, choose: PairChooser, pool: Pool, sizes: Sizes) -> TaskDraft:
@@ -83,11 +84,10 @@ def far_swap(pool: Pool, sizes: Sizes) -> TaskDraft:
 
 
 def _far_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
-    words, parts = s.words, s.tags.split(" ")
-    candidates = [i for i in range(1, len(words)) if parts[i] not in tags.punctuation]
+    words = s.words
     pairs = [
         (i, j)
-        for i, j in combinations(candidates, 2)
+        for i, j in combinations(_swappable(s, tags), 2)
         if NEAREST <= j - i <= FARTHEST and words[i].lower() != words[j].lower()
     ]
     if not pairs:
