@@ -82,8 +82,8 @@ class ProbingCallback(pl.Callback):
         if not self.tasks:
             return []
         started, step = time.monotonic(), trainer.global_step
-        together = torch.distributed.is_initialized() and trainer.world_size > 1
-        share = Share(trainer.global_rank, trainer.world_size, self._gather) if together else ALONE
+        is_distributed = torch.distributed.is_initialized() and trainer.world_size > 1
+        share = Share(trainer.global_rank, trainer.world_size, self._gather) if is_distributed else ALONE
         module = trainer.lightning_module or nn.Module()
         arguments = self.results, epoch, step, self.seed, self.device, share, self.cache
         self.latest = rows = probe_now(self.tasks, self.model, module, *arguments)

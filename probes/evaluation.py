@@ -40,7 +40,7 @@ class Evaluated(NamedTuple):
 
 
 ScoreName = tuple[str, str, str]  # suite, task and reader
-SMALL = 32 << 20  # bytes of the vectors of all texts of a task that is scored next to others
+SMALL_TASK_BYTES = 32 << 20  # bytes of the vectors of all texts of a task that is scored next to others
 FROM_SCORES = ("scored", "bag")  # what a task needs that is made of other scores
 
 
@@ -88,7 +88,7 @@ class Evaluation:
             matrix = vectors_of(self.model.encode, self.sentences[self.share.indices], self.model.encoder)
             # of a GPU: the blocks of large batches, which no classifier needs, are free for other processes
             torch.cuda.empty_cache()
-            self._vectors = Vectors(self.share.together(matrix), self.sentences, self.model.bfloat16)
+            self._vectors = Vectors(self.share.merge(matrix), self.sentences, self.model.bfloat16)
         return self._vectors
 
     @property
@@ -147,8 +147,8 @@ class Evaluation:
 
         Each process computes its share of those that are not cached. What is made of other scores comes last.
         """
-        every = [part for task in (self.tasks if tasks is None else tasks) for part in self._parts(task)]
-        tasks = [task for task in every if task.needs not in FROM_SCORES]
+        all_tasks = [part for task in (self.tasks if tasks is None else tasks) for part in self._parts(task)]
+        tasks = [task for task in all_tasks if task.needs not in FROM_SCORES]
         cached = [path and read_cached(path) for path in map(self._path, tasks)]
         cached = self.share.gather(cached)[0]  # all processes must miss the same results
         missing = [task for task, result in zip(tasks, cached, strict=True) if result is None]
@@ -157,14 +157,14 @@ class Evaluation:
         epoch = f", epoch {self.model.epoch:.4g}" if self.model.step else ""
         title = f"scores of {self.model.encoder or self.model.objective}{epoch}"
         shard = missing[self.share.indices]
-        computed = iter(self.share.together(score_each(shard, self._score, self._is_small, self.model.device, title)))
+        computed = iter(self.share.merge(score_each(shard, self._score, self._is_small, self.model.device, title)))
         results = [next(computed) if result is None else result for result in cached]
         for task, result in zip(tasks, results, strict=True):
             self.scored[name_of(task)] = self._evaluated(task, result)
-        for task in every:
+        for task in all_tasks:
             if task.needs in FROM_SCORES:
                 self.scored[name_of(task)] = self._evaluated(task, self._score(task))
-        return [self.scored[name_of(task)] for task in every]
+        return [self.scored[name_of(task)] for task in all_tasks]
 
     def _path(self, task: Task) -> Path | None:
         if self.cache is None or task.needs in FROM_SCORES:
@@ -186,7 +186,7 @@ class Evaluation:
 
     def _is_small(self, task: Task) -> bool:
         reads = task.needs == "vectors" and not self._is_baseline(task)
-        return reads and 4 * self.vectors.matrix.shape[1] * len(task.sentences) <= SMALL
+        return reads and 4 * self.vectors.matrix.shape[1] * len(task.sentences) <= SMALL_TASK_BYTES
 
     def _reader(self, task: Task) -> str:
         return self.model.objective if self.model.encode is None and task.needs != "surprisal" else task.reader
@@ -196,8 +196,8 @@ class Evaluation:
             outcome = task.baseline(self.model.objective)
         else:
             outcome = task.score(getattr(self, task.needs), self.model.device)
-        long = {text for _, text in self.model.long_texts} & set(task.sentences)
-        details = outcome.details | ({"long texts": float(len(long))} if long else {})
+        long_texts = {text for _, text in self.model.long_texts} & set(task.sentences)
+        details = outcome.details | ({"long texts": float(len(long_texts))} if long_texts else {})
         result = outcome._asdict() | {"correct": packed(outcome.correct), "details": details}
         if path := self._path(task):
             write_cached(path, result)

@@ -64,7 +64,7 @@ class ProbeRow:
         return self.test_accuracy, self.test_low, self.test_high
 
     @property
-    def place(self) -> tuple[bool, Epoch]:
+    def moment(self) -> tuple[bool, Epoch]:
         """(True, epochs done), within an epoch (False, step): equal in all seeds, also where epochs differ in steps."""
         return (True, self.epoch) if isinstance(self.epoch, int) else (False, self.step)
 

@@ -20,7 +20,7 @@ class Share(NamedTuple):
         """Those of its items among all."""
         return slice(self.rank, None, self.world)
 
-    def together(self, local: Part) -> Part:
+    def merge(self, local: Part) -> Part:
         """The results of all processes, in the order of the items; `local` are those of this one."""
         if self.world == 1:
             return local

@@ -71,16 +71,16 @@ def panel_of(
     title: str, probes: Sequence[Sequence[ProbeRow]], score: str, metrics: Sequence[Sequence[Mapping[str, str]]]
 ) -> Panel:
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
-    epochs = grouped((row.place, row.epoch) for rows in probes for row in rows)
+    epochs = grouped((row.moment, row.epoch) for rows in probes for row in rows)
     at = {place: sum(of_seeds) / len(of_seeds) for place, of_seeds in epochs.items()}
-    lines = lines_of([[(at[row.place], row) for row in rows] for rows in probes])
+    lines = lines_of([[(at[row.moment], row) for row in rows] for rows in probes])
     score = shown_score(score, metrics)
     scores = [by_epoch(rows, score) for rows in metrics]
     own = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < HIGHEST} for run in scores]  # also not NaN
     name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
     suite, unit = next((chart for rows in probes for chart in by_chart(rows)), ("", ""))
     shown = {x for line in lines for x in line.x}
-    runs = Counter(x for rows in probes for x in {at[row.place] for row in rows} & shown)
+    runs = Counter(x for rows in probes for x in {at[row.moment] for row in rows} & shown)
     return Panel(title, lines, name, over_runs(name, own), suite, frozenset(runs.values()), unit=unit)
 
 

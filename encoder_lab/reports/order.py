@@ -83,7 +83,7 @@ def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
 
 def _curve(rows: Sequence[ProbeRow]) -> Curve:
     steps, scores = np.array([row.step for row in rows]), np.array([row.test_accuracy for row in rows])
-    places = [row.place for row in rows]
+    places = [row.moment for row in rows]
     answers = [row.answers for row in rows if row.answers and not row.answers.domains]
     if len(answers) < len(rows) or len({known.test for known in answers}) > 1:
         errors = np.array([row.test_high - row.test_low for row in rows]) / 2 / Z95

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy as nats
 
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import scores_of
-from probes.classifiers.classifier import MANY, Grid, Labelled, as_tensors, standardised
+from probes.classifiers.classifier import MANY_CLASSES, Grid, Labelled, as_tensors, standardised
 from probes.classifiers.examples import Data, Tensors
 from probes.classifiers.modern import successive_halving
 from probes.classifiers.optimum import ITERATIONS, Optima
@@ -20,8 +20,8 @@ from probes.classifiers.optimum import ITERATIONS, Optima
 # In percent of the sentences: a classifier trained on the first portion codes the labels up to the next portion
 # (Voita and Titov 2020, section 4).
 PORTIONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
-STRONG = (0.1, 1.0, 10.0)  # L2 for the first portions, which have fewer sentences than features
-FEW = 20  # iterations of L-BFGS with many classes; more take much time and do not shorten the code
+STRONG_L2 = (0.1, 1.0, 10.0)  # L2 for the first portions, which have fewer sentences than features
+FEW_ITERATIONS = 20  # iterations of L-BFGS with many classes; more take much time and do not shorten the code
 GAP = 1e-3  # nats: how far the loss of logistic regression may be above its minimum; a code needs no more
 COLDEST, HOTTEST = -3.0, 3.0  # logarithms of what the scores of an MLP are multiplied by
 
@@ -50,7 +50,7 @@ def description_length(
     rows = torch.from_numpy(order).to(device)
     data, tuning = standardised(as_tensors(train, device).batch(rows), as_tensors(dev, device))
     ends = sorted({max(1, round(len(order) * percent / 100)) for percent in PORTIONS})
-    parts, values = [np.full(ends[0], log2(classes))], sorted({*grid.l2, *STRONG}, reverse=True)
+    parts, values = [np.full(ends[0], log2(classes))], sorted({*grid.l2, *STRONG_L2}, reverse=True)
     for start, end in pairwise(ends):
         seen, coming = (Tensors(data.x[:start], data.y[:start]), Tensors(data.x[start:end], data.y[start:end]))
         if grid.is_logistic:
@@ -69,7 +69,7 @@ def _linear(seen: Tensors, coming: Tensors, tuning: Data, classes: int, values: 
     out of the list: more sentences need no stronger one.
     """
     basis = torch.linalg.qr(seen.x.t())[0] if len(seen.y) < seen.x.shape[1] else None  # of the vectors' space
-    iterations = FEW if classes >= MANY else ITERATIONS
+    iterations = FEW_ITERATIONS if classes >= MANY_CLASSES else ITERATIONS
     optima = Optima(seen if basis is None else Tensors(seen.x @ basis, seen.y), classes, GAP, iterations)
     weights = torch.zeros(seen.x.shape[1], classes, device=device), torch.zeros(classes, device=device)
     lowest, best = log(classes), values[0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.code import code_of
-from probes.bits.online import STRONG, Description, description_length
+from probes.bits.online import STRONG_L2, Description, description_length
 from probes.bits.variational import variational_length
 from probes.classification import Classification
 from probes.classifiers.examples import Labelled
@@ -52,7 +52,7 @@ class Bits(DerivedTask):
         )
         size = len(task.classes)
         if self.reader == "variational":
-            values = sorted({*filter(None, task.grid.l2), *STRONG})  # a penalty of 0 has no prior
+            values = sorted({*filter(None, task.grid.l2), *STRONG_L2})  # a penalty of 0 has no prior
             codes = [variational_length(train, size, values, task.seed, device)]
         else:
             codes = [description_length(train, dev, size, self.grid, task.seed + i, device) for i in range(ORDERS)]

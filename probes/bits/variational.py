@@ -41,8 +41,8 @@ def variational_length(
         costs = float(nats) * LOG2E + log2(len(values))
         centre, width = x @ mean, (squares @ deviation.square()).sqrt()
         noise = (torch.randn(centre.shape, generator=random, device=device) for _ in range(DRAWS))
-        draws = (functional.cross_entropy(centre + width * each, data.y, reduction="none") for each in noise)
+        draws = (functional.cross_entropy(centre + width * sample, data.y, reduction="none") for sample in noise)
         labels = sum(draws, torch.zeros(len(x), device=device)).double() * LOG2E / DRAWS
-        each = (labels + costs / len(x)).cpu().numpy()
-        codes.append(Description(each, len(x) * log2(classes)))
+        label_bits = (labels + costs / len(x)).cpu().numpy()
+        codes.append(Description(label_bits, len(x) * log2(classes)))
     return min(codes, key=lambda code: code.bits)

@@ -240,8 +240,8 @@ class Cells:
 
     def snapshot(self, index: int, into: list[Tensor] | None = None) -> list[Tensor]:
         """A copy of one cell's weights, for `predict`; `into`: an older copy to overwrite."""
-        now = self._part(self.parameters, index)
-        return [old.copy_(new) for old, new in zip(into, now, strict=True)] if into else [new.clone() for new in now]
+        part = self._part(self.parameters, index)
+        return [old.copy_(new) for old, new in zip(into, part, strict=True)] if into else [new.clone() for new in part]
 
     def accuracy(self, x: Features, y: Tensor) -> list[float]:
         """The accuracy in percent of each cell on `x (N, D)`, `y (N,)`."""

@@ -23,7 +23,7 @@ from probes.vectors import Features, Streamed
 
 ROWS = 1024  # sentences at a time
 SMALLEST = 1e-30  # deviation of a feature that varies
-MANY = 100  # from this many classes on, logistic regression uses successive halving: its optimum takes too long
+MANY_CLASSES = 100  # from this many classes on, logistic regression uses successive halving: its optimum takes too long
 
 X = TypeVar("X", Tensor, Features)
 
@@ -51,7 +51,7 @@ def probe(
         train_set, dev_set, test_set = standardised(train_set, dev_set, test_set)
     if grid.protocol == "senteval":
         best = published(train_set, dev_set, classes, grid, seed, device)
-    elif grid.is_logistic and classes < MANY and train_set.x.shape[1] <= WIDE:
+    elif grid.is_logistic and classes < MANY_CLASSES and train_set.x.shape[1] <= WIDE:
         best = optimal(train_set, dev_set, classes, grid, device)
     else:
         use_bfloat16 = bfloat16 and multiplies_in_bfloat16(torch.device(device))

@@ -97,7 +97,7 @@ def successive_halving(
     all_candidates = _candidates(train, dev, classes, grid, device)
     keys = [candidate.key(cell) for candidate in all_candidates for cell in candidate.block]
     in_memory = WEIGHT_BYTES * weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
-    together = at_once([candidate.block for candidate in all_candidates], inputs, classes, grid)
+    limit = at_once([candidate.block for candidate in all_candidates], inputs, classes, grid)
     highest, stages, last = dict.fromkeys(keys, -1.0), list[Stage](), list[list[Fitted]]()
     candidates = (
         all_candidates
@@ -125,7 +125,7 @@ def successive_halving(
             candidates = _promoted(candidates, highest, count)
         candidates = _joined(candidates, inputs, classes, grid, device)
         stages.append(stage)
-        last = on_all_cores(work, candidates, device, together)
+        last = on_all_cores(work, candidates, device, limit)
     final = [cell for cells in last for cell in cells]
     if grid.is_logistic:  # the norm needs weights, which cells that left the race no longer have
         points = [(complexity(cell.parameters), cell.dev_accuracy) for cell in final]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-PLAIN = 3  # calls with the same shapes before a step is recorded: its libraries then have what they need
+WARM_UP_CALLS = 3  # calls with the same shapes before a step is recorded: its libraries then have what they need
 
 
 class Graph(NamedTuple):
@@ -31,7 +31,7 @@ class Recorded:
     def __call__(self, step: Callable[..., None], *tensors: Tensor, **constants: Any) -> None:
         key = (*(tensor.shape for tensor in tensors), *constants.items())
         self.calls[key] += 1
-        if self.calls[key] <= PLAIN:
+        if self.calls[key] <= WARM_UP_CALLS:
             step(*tensors, **constants)
             return
         if key not in self.graphs:

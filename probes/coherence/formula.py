@@ -232,7 +232,7 @@ EXACT: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 
 
-ORDERED = 7  # values; up to this many every order of them is tried (7! = 5,040)
+MOST_ORDERED_VALUES = 7  # values; up to this many every order of them is tried (7! = 5,040)
 DRAWS = 50_000
 BITS = 1e4  # the standard deviation of drawn values: sides that `=` takes for equal are then rare
 
@@ -251,7 +251,7 @@ def chance(formulas: Sequence[str], syntaxgym: bool = False) -> float | None:
     ordinal = not any(
         isinstance(part, Number) or (isinstance(part, Operation) and part.symbol in "+-") for part in parts
     )
-    if ordinal and len(names) <= ORDERED:
+    if ordinal and len(names) <= MOST_ORDERED_VALUES:
         samples = np.array(list(permutations(range(len(names)))), dtype=float)
     else:
         normal = np.random.default_rng(0).normal(0, BITS, (DRAWS, len(names)))

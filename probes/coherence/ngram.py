@@ -12,10 +12,10 @@ from encoder_lab.errors import InputError
 from probes.coherence.length import WORD
 from probes.surprisals import Pair, TokenLogprobs
 
-OFTEN = 2  # times that a word must occur to be a word of the model; all others are unknown words
+FEWEST = 2  # times that a word must occur to be a word of the model; all others are unknown words
 UNKNOWN, BOUNDARY = "<UNK>", "</s>"
 ORDERS = {"unigram": 1, "ngram": 4}  # words and boundaries of an n-gram
-KEPT = 1 << 16  # n-grams with a known probability in memory
+CACHED_NGRAMS = 1 << 16  # n-grams with a known probability in memory
 
 
 class NgramModel:
@@ -41,18 +41,18 @@ class NgramModel:
         if order < 1:
             raise InputError(f"order={order}: an n-gram has at least one word")
         rows = [list(_with_boundaries(text)) for text in texts]
-        self.vocabulary = Vocabulary((word for row in rows for word in row), unk_cutoff=OFTEN, unk_label=UNKNOWN)
+        self.vocabulary = Vocabulary((word for row in rows for word in row), unk_cutoff=FEWEST, unk_label=UNKNOWN)
         words = self.vocabulary.counts.keys() - {BOUNDARY, SEPARATOR}
         if not words:
             raise InputError("no words to count for an n-gram model; give a corpus with text")
-        self.rare = sum(self.vocabulary.counts[word] < OFTEN for word in words)
+        self.rare = sum(self.vocabulary.counts[word] < FEWEST for word in words)
         names = {word: self._symbol(word) for word in self.vocabulary.counts}
         self.order, self.model = order, WittenBellInterpolated(order, vocabulary=self.vocabulary)
         self.model.counts.update(everygrams([names[word] for word in row], max_len=order) for row in rows)
         self.model.counts.update([[(UNKNOWN,)]])
         estimator = self.model.estimator
         estimator._gamma = cache(estimator._gamma)  # it counts all words after a context each time
-        self.bits = lru_cache(KEPT)(self._bits)
+        self.bits = lru_cache(CACHED_NGRAMS)(self._bits)
 
     def _symbol(self, word: str) -> str:
         return BOUNDARY if word in (SEPARATOR, BOUNDARY) else str(self.vocabulary.lookup(word))

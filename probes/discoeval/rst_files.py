@@ -59,7 +59,7 @@ class Limits:
         self.edus = self.characters = 0
 
     def count(self, location: str, edus: int, characters: int) -> None:
-        """Some more. Raises InputError where they are too many."""
+        """Add to the counts. Raises InputError where they are too large."""
         self.edus += edus
         self.characters += characters
         if self.edus > MOST_EDUS:

@@ -120,10 +120,10 @@ def _last_fit(rows: np.ndarray, seed: int) -> Fold:
     """All rows except those held back for early stopping. Raises InputError where that is none."""
     order = np.random.RandomState(seed)
     shuffled = rows[order.permutation(len(rows))]
-    if not (held := int(HELD_BACK * len(shuffled))):
+    if not (count := int(HELD_BACK * len(shuffled))):
         reason = f"protocol=senteval stops at 5% of the training items, and of {len(shuffled)} that is none"
         raise InputError(f"{reason}; give probes.classifier.protocol=modern")
-    return Fold(shuffled[held:], shuffled[:held], order)
+    return Fold(shuffled[count:], shuffled[:count], order)
 
 
 def _train_together(

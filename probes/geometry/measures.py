@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.geometry.subspaces import SAME
+from probes.geometry.subspaces import EPSILON
 from probes.statistics import Interval
 
 GROUPS = 10
@@ -64,7 +64,7 @@ def two_nn(vectors: Tensor) -> Interval:
     The maximum likelihood estimate without bias, (N - 1) / sum of log(r2 / r1); of equal vectors one is taken.
     """
     distances = torch.cdist(vectors.double(), vectors.double(), compute_mode="donot_use_mm_for_euclid_dist")
-    tolerance = SAME * float(vectors.abs().max())
+    tolerance = EPSILON * float(vectors.abs().max())
     first = ~(torch.tril(distances <= tolerance, diagonal=-1).any(1))
 
     def dimension(indices: Tensor) -> float:
@@ -91,7 +91,7 @@ def similarity(a: Tensor, b: Tensor) -> Interval:
 def gram(vectors: Tensor) -> Tensor:
     """The products (N, N) of centred vectors (N, D) with each other; 0 with themselves."""
     centred = vectors.double() - vectors.double().mean(0)
-    centred[:, centred.abs().amax(0) <= SAME * vectors.abs().amax(0)] = 0  # what rounding leaves of a constant feature
+    centred[:, centred.abs().amax(0) <= EPSILON * vectors.abs().amax(0)] = 0  # what rounding leaves of a constant
     return (centred @ centred.T).fill_diagonal_(0)
 
 
@@ -119,7 +119,7 @@ def _ratios(vectors: Tensor) -> Tensor:
     centred, sizes = vectors.double() - vectors.double().mean(0), _sizes(len(vectors))
     lengths = _leave_out(centred.square().sum(1)) - _leave_out(centred).square().sum(1) / sizes
     variance = lengths / (sizes - 1)
-    significant = squares > SAME * variance.square()  # not what rounding leaves of zero
+    significant = squares > EPSILON * variance.square()  # not what rounding leaves of zero
     return torch.where(significant, variance.square() / squares, vectors.shape[1])
 
 

@@ -8,8 +8,8 @@ import scipy  # which imports its parts at their first use
 
 SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")  # how the names of saved ones begin
 DRAWS = 50  # of random subspaces
-SAME = 1e-6  # of the largest number of a matrix: vectors nearer than that are one (measures.py, which loads torch)
-NOTHING = 1e-5  # of the largest singular value: a direction with less is none
+EPSILON = 1e-6  # of the largest number of a matrix: nearer vectors are one (also for measures.py, which loads torch)
+RANK_TOLERANCE = 1e-5  # of the largest singular value: a direction with less is none
 
 
 class Nearness(NamedTuple):
@@ -35,7 +35,7 @@ def subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
     from sklearn.covariance import ledoit_wolf_shrinkage  # slow, and few runs need it
 
     x = vectors.astype(np.float64) - vectors.mean(0, dtype=np.float64)
-    x[:, np.abs(x).max(0) <= SAME * np.abs(vectors).max(0)] = 0
+    x[:, np.abs(x).max(0) <= EPSILON * np.abs(vectors).max(0)] = 0
     classes = np.eye(int(gold.max()) + 1)[gold]
     classes = classes[:, classes.any(0)] - classes[:, classes.any(0)].mean(0)
     size, width = x.shape
@@ -49,7 +49,7 @@ def subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
     else:
         weights = _solve(scale * x.T @ x + ridge * np.eye(width), x.T @ classes)
     axes, scales, _ = np.linalg.svd(weights, full_matrices=False)
-    rank = int((scales > NOTHING * scales[0]).sum())
+    rank = int((scales > RANK_TOLERANCE * scales[0]).sum())
     return axes[:, : min(rank, classes.shape[1] - 1, width)].astype(np.float32)
 
 

@@ -56,7 +56,7 @@ Own = Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_part
 NO_TASKS: Mapping[str, TaskBuilder] = {}
 ALL = "all"  # in place of the names of tasks: all that the source has
 RequestedSizes = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
-USUAL = Sizes(1200, 300, 500)
+USUAL_SIZES = Sizes(1200, 300, 500)
 TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
 
 
@@ -220,7 +220,7 @@ def built_sizes(sizes: RequestedSizes) -> Sizes:
     train = sizes[0]
     if train is None:
         raise InputError("probes.train_size=null: give a number of sentences; only published files have their own")
-    usual = Sizes(*(max(1, min(size, train * size // USUAL.train)) for size in USUAL))
+    usual = Sizes(*(max(1, min(size, train * size // USUAL_SIZES.train)) for size in USUAL_SIZES))
     return Sizes(train, *(size or usual_size for size, usual_size in zip(sizes[1:], usual[1:], strict=True)))
 
 

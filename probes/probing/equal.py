@@ -81,7 +81,7 @@ def common_classes(name: str, tasks: "Tasks") -> dict[str, list[str]]:
     while len(classes) > 1:
         if len(common := set.intersection(*classes.values())) > 1:
             return dict.fromkeys(classes, sorted(common))
-        labels = Counter(label for held in classes.values() for label in held)
+        labels = Counter(label for names in classes.values() for label in names)
         del classes[min(classes, key=lambda language: sum(labels[label] - 1 for label in classes[language]))]
     raise InputError("no two languages have two classes in common")
 
@@ -99,9 +99,9 @@ def cut(task: "Classification", labels: Sequence[str], counts: Sequence[int]) ->
         rows = list(zip(part.sentences, part.gold.tolist(), strict=True))
         chosen = {}
         for label in labels:
-            held = [sentence for sentence, gold in rows if task.classes[gold] == label]
-            step = len(held) / count if task.name == "TreeDepth" else 1
-            chosen[label] = [held[int(at * step)] for at in range(min(count, len(held)))]
+            sentences = [sentence for sentence, gold in rows if task.classes[gold] == label]
+            step = len(sentences) / count if task.name == "TreeDepth" else 1
+            chosen[label] = [sentences[int(index * step)] for index in range(min(count, len(sentences)))]
         parts.append(chosen)
     return assemble(task.name, parts, Sizes(*(count * len(labels) for count in counts))).task
 

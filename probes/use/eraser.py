@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-SMALL = 1e-7  # times the largest singular value: smaller ones are rounding errors
+RANK_TOLERANCE = 1e-7  # times the largest singular value: smaller ones are rounding errors
 FLOOR = 1e-10  # times the mean variance, added to each variance: some directions do not vary
 
 
@@ -72,7 +72,7 @@ def erase_classes(vectors: Tensor, gold: np.ndarray, whitening: Whitening) -> Er
     cross = (vectors.double() - whitening.mean).T @ (classes - classes.mean(0)) / len(gold)
     white = torch.linalg.solve_triangular(whitening.triangle, cross, upper=False)
     directions, sizes, _ = torch.linalg.svd(white, full_matrices=False)
-    return whitening.erasing(directions[:, sizes > max(SMALL * float(sizes[0]), SMALL)])
+    return whitening.erasing(directions[:, sizes > max(RANK_TOLERANCE * float(sizes[0]), RANK_TOLERANCE)])
 
 
 @dataclass(frozen=True)

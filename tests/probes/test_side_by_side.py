@@ -32,6 +32,6 @@ def one_after_another(work: Callable[[int], None], jobs: list[int], _device: str
 
 def test_tasks_side_by_side_score_as_they_do_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
     together = Evaluation(Counts().model(), tasks(4)).scores()
-    monkeypatch.setattr(evaluation, "SMALL", 0)
+    monkeypatch.setattr(evaluation, "SMALL_TASK_BYTES", 0)
     alone = Evaluation(Counts().model(), tasks(4)).scores()
     assert [essence_of(score.row) for score in together] == [essence_of(score.row) for score in alone]

@@ -18,7 +18,7 @@ COLUMNS = ("doc", "type", "sense", "sense2", "conn", "conn_toks", "arg1_toks")
 TOKEN_COLUMNS = ("conn_toks", "arg1_toks")
 SENSES = {"cause": "causal", "synchronous": "temporal", "asynchronous": "temporal", "similarity": "comparison"}
 SENSE = re.compile(r"[a-z][a-z-]*")
-FAR = 2  # sentences between the first argument and the connective, at most
+MOST_APART = 2  # sentences between the first argument and the connective, at most
 
 
 class ConnectiveInText(NamedTuple):
@@ -99,8 +99,8 @@ def _regions(document: GumDocument, tokens: list[int], arguments: list[int]) -> 
     token, first = tokens[0], min(arguments)
     if first > token:
         return "relations in which the first argument does not come before the connective", ("", "", "")
-    if document.sentences[token - 1] - document.sentences[first - 1] > FAR:
-        return f"relations with more than {FAR} sentences between argument and connective", ("", "", "")
+    if document.sentences[token - 1] - document.sentences[first - 1] > MOST_APART:
+        return f"relations with more than {MOST_APART} sentences between argument and connective", ("", "", "")
     before = document.text(document.first_of(first), token - 1)
     follows = document.tokens[token] if token < document.last_of(token) else ""  # tokens have numbers from 1
     comma = document.text(token, token + 1)[len(document.tokens[token - 1]) :] if follows == "," else ""
@@ -134,9 +134,9 @@ LABELS = {
     "comparison": "comparison", "temporal-causal": "temporal-causal", "temporal-contrast": "temporal-contrast",
     "prep": "preposition", "preposition": "preposition", "adv": "adverb", "adverb": "adverb",
 }  # fmt: skip
-EITHER = "|".join(WORDS)
-IN_NAME = re.compile(rf"(?<![a-z])(?:{EITHER})(?![a-z])")
-LABELLED = re.compile(rf"\b({EITHER})[_-]({'|'.join(sorted(LABELS, key=len, reverse=True))})(?![\w-])", re.IGNORECASE)
+ANY_WORD = "|".join(WORDS)
+IN_NAME = re.compile(rf"(?<![a-z])(?:{ANY_WORD})(?![a-z])")
+LABELLED = re.compile(rf"\b({ANY_WORD})[_-]({'|'.join(sorted(LABELS, key=len, reverse=True))})(?![\w-])", re.IGNORECASE)
 EXPECTED = "the sense behind the connective (while_contrast), or sense, connective and segment between tabs"
 
 

@@ -73,15 +73,15 @@ def clean(text: str) -> str:
     return " ".join(text.split())
 
 
-ENDS = tuple(".!?…\"'”’)")
-APART = re.compile(r"\s[.,!?;]")  # a mark that is a token by itself
+FINAL_MARKS = tuple(".!?…\"'”’)")
+SEPARATE_MARK = re.compile(r"\s[.,!?;]")  # a mark that is a token by itself
 
 
 def ended(text: str, tokenized: bool = False) -> str:
     """The sentence or turn with a full stop where it has no final mark, apart from its words where its marks are."""
-    if not text or text.endswith(ENDS):
+    if not text or text.endswith(FINAL_MARKS):
         return text
-    return f"{text} ." if tokenized or APART.search(text) else f"{text}."
+    return f"{text} ." if tokenized or SEPARATE_MARK.search(text) else f"{text}."
 
 
 def capital(text: str) -> str:

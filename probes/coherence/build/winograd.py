@@ -23,8 +23,8 @@ def winograd(path: Path) -> Draft:
     full, partial, excluded = [], [], Counter[str]()
     options, twins = frozenset[str](), ""
     for source, record in _schemas(path):
-        if (now := frozenset(map(clean, record["options"]))) != options:  # twins have the same nouns, one after another
-            options, twins = now, source
+        if (pair := frozenset(map(clean, record["options"]))) != options:
+            options, twins = pair, source  # twins have the same nouns, one after another
         offset, pronoun = record["pronoun_loc"], record["pronoun"]
         before, after = clean(record["text"][:offset]), clean(record["text"][offset + len(pronoun) :])
         correct = record["label"]

@@ -20,7 +20,7 @@ MARKS = re.compile(r"^\s*<s>\s*|\s*</s>\s*$")
 
 SHORTEST, LONGEST = 3, 100  # tokens of a sentence that may be in an item
 INTRODUCTION = "Introduction"
-ENOUGH = 60  # sentences for each wanted item; the documents after those are not read
+SENTENCES_PER_ITEM = 60  # sentences for each wanted item; the documents after those are not read
 
 
 class DocumentSource(NamedTuple):
@@ -66,10 +66,10 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
             problem = f"document {document.id[:40]!r} says {'which' if split else 'no'} split, unlike those before it"
             raise InputError(f"{source.root}: {problem}; give all documents a split, or none")
         into = split or min(SPLITS, key=lambda name: sentence_counts[name] / sizes[name])
-        if sentence_counts[into] < ENOUGH * sizes[into]:
+        if sentence_counts[into] < SENTENCES_PER_ITEM * sizes[into]:
             documents[into].append(document)
             sentence_counts[into] += sum(len(part.sentences) for part in document.parts)
-        if all(sentence_counts[name] >= ENOUGH * sizes[name] for name in SPLITS):
+        if all(sentence_counts[name] >= SENTENCES_PER_ITEM * sizes[name] for name in SPLITS):
             break
     if empty := [split for split in SPLITS if not documents[split]]:
         raise InputError(f"{source.root}: no document for {', '.join(empty)}; give more documents")

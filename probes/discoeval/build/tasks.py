@@ -116,9 +116,9 @@ def _opening_and_later(document: PlainDocument) -> tuple[list[str], list[str]]:
 
 def _beginning(document: PlainDocument) -> PlainDocument:
     """Only the first five sentences of the abstract or else the introduction; without that many the whole document."""
-    long = [part for part in document.parts if len(part.sentences) >= 5]
-    parts = [part for part in long if ABSTRACT.fullmatch(part.title)]
-    parts += [part for part in long if _lies_in(part, INTRODUCTORY)]
+    long_parts = [part for part in document.parts if len(part.sentences) >= 5]
+    parts = [part for part in long_parts if ABSTRACT.fullmatch(part.title)]
+    parts += [part for part in long_parts if _lies_in(part, INTRODUCTORY)]
     return document._replace(parts=[parts[0]._replace(sentences=parts[0].sentences[:5])]) if parts else document
 
 

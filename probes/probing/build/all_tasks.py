@@ -67,8 +67,8 @@ class BuiltTasks(NamedTuple):
     def split_overlap(self) -> int:
         """How many sentences are in more than one split, within a task or across tasks."""
         splits = zip(*((task.train, task.dev, task.test) for task in self.tasks), strict=True)
-        held = [{s for part in split for s in part.sentences} for split in splits]
-        return sum(map(len, held)) - self.sentences()
+        by_split = [{s for part in split for s in part.sentences} for split in splits]
+        return sum(map(len, by_split)) - self.sentences()
 
 
 def supported_tasks(tags: TagSet, builders: Mapping[str, TaskBuilder] = TASKS) -> list[str]:

@@ -68,7 +68,7 @@ def _by_depth(split: Sequence[Analysis], depths: tuple[int, int]) -> ByDepth:
 
 
 def _without_lengths(split: ByDepth) -> dict[str, list[str]]:
-    return {depth: [s for held in by_length.values() for s in held] for depth, by_length in split.items()}
+    return {depth: [s for sentences in by_length.values() for s in sentences] for depth, by_length in split.items()}
 
 
 def _choose(

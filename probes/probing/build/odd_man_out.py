@@ -67,7 +67,7 @@ def _counts_of(row: tuple[np.ndarray, np.ndarray], words: np.ndarray) -> np.ndar
 COMPARABLE = 0.6  # largest allowed difference of log(1 + count) on each side
 POSITIONS = 3  # nouns or verbs tried per sentence
 DRAWS = 100  # replacements tried for each
-LEAST = 3  # minimum corpus count of a replacement
+FEWEST = 3  # minimum corpus count of a replacement
 
 
 class Change(NamedTuple):
@@ -130,7 +130,7 @@ class _Replacing:
         self.capitals = np.array([_capitals(word) for word in self.bigrams.words])
         for word, counts in tagged.items():
             [(tag, _)] = counts.most_common(1)
-            if tag in pool.tags.replaced and counts.total() >= LEAST and _replaceable(word, pool.tags):
+            if tag in pool.tags.replaced and counts.total() >= FEWEST and _replaceable(word, pool.tags):
                 i = self.bigrams.ids[word]
                 self.tag[i] = self.tags.index(tag)
                 self.split[i] = min(int(np.searchsorted(edges, _unit(f"{pool.seed} {word.lower()}"))), len(sizes) - 1)

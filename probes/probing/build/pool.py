@@ -125,17 +125,17 @@ def _settle(
     scarcity = {label: min(1.0, sum(sizes) / 2 / count) for label, count in counts.items()}
     shares = list(accumulate(size / sum(sizes) for size in sizes))
     splits: tuple[list[Analysis], list[Analysis], list[Analysis]] = ([], [], [])
-    got: Counter[tuple[int, str, str]] = Counter()
+    assigned: Counter[tuple[int, str, str]] = Counter()
     for s, chance in ordered:
         options = [(form_splits[t][word.form], t, word.label) for t in TARGETS if (word := getattr(s, t))]
         need: dict[int, float] = {}
         for split, *label in options:
-            full = 2 * got[split, label[0], label[1]] / sizes[split]
+            full = 2 * assigned[split, label[0], label[1]] / sizes[split]
             need[split] = need.get(split, 0.0) + scarcity[label[0], label[1]] * max(0.0, 1 - full)
         by_chance = min(sum(chance >= share for share in shares), len(shares) - 1)
         split = max(need, key=need.__getitem__) if need else by_chance
         split = split if s.split is None else s.split
-        got.update(option for option in options if option[0] == split)
+        assigned.update(option for option in options if option[0] == split)
         splits[split].append(s)
     return splits
 
@@ -183,13 +183,13 @@ def _assign_forms(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict[s
     ranked = sorted(forms.items(), key=lambda item: (-item[1].total(), item[0]))
     form_splits: dict[str, int] = {}
     for share in MOST_SHARES:
-        filled = [Counter[str]() for _ in sizes]
+        rows = [Counter[str]() for _ in sizes]
         for form, counts in ranked:
             label, count = max(counts.items(), key=lambda item: (item[1], item[0]))
             fits = [split for split, quota in enumerate(quotas) if split == 0 or count <= share * quota[label]]
-            form_splits[form] = min(fits, key=lambda split: filled[split][label] / quotas[split][label])
-            filled[form_splits[form]] += counts
-        if all(got[label] >= 0.8 * quota[label] for got, quota in zip(filled, quotas, strict=True) for label in totals):
+            form_splits[form] = min(fits, key=lambda split: rows[split][label] / quotas[split][label])
+            rows[form_splits[form]] += counts
+        if all(row[label] >= 0.8 * quota[label] for row, quota in zip(rows, quotas, strict=True) for label in totals):
             break
     return form_splits
 
@@ -210,7 +210,7 @@ def assign_forms_in_splits(targets: Iterable[tuple[Target, int]], sizes: Sizes) 
 
     def growth(counts: Sequence[Counter[str]], split: int) -> float:
         pairs = ((count, filled[split][label]) for label, count in counts[split].items())
-        return sum(min(count, max(0.0, full[split] - got)) / (1 + got) for count, got in pairs)
+        return sum(min(count, max(0.0, full[split] - current)) / (1 + current) for count, current in pairs)
 
     def priority(item: tuple[str, list[Counter[str]]]) -> tuple[bool, int, str]:
         return sum(map(bool, item[1])) > 1, -sum(count.total() for count in item[1]), item[0]

@@ -116,8 +116,8 @@ def shrunk(task: Classification, sizes: Sizes) -> list[str]:
     """A note on a task that is smaller than wanted."""
     if len(task.train.gold) >= sizes.train - len(task.classes):
         return []
-    got = "/".join(f"{len(part.gold):,}" for part in task.parts)
-    return [f"{got} of {sizes.train:,}/{sizes.dev:,}/{sizes.test:,} sentences"]
+    actual = "/".join(f"{len(part.gold):,}" for part in task.parts)
+    return [f"{actual} of {sizes.train:,}/{sizes.dev:,}/{sizes.test:,} sentences"]
 
 
 def largest(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> TaskDraft:
@@ -141,8 +141,8 @@ def largest(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> TaskDr
 def both_forms(task: Classification, sources: Mapping[str, str]) -> int:
     """How many changed sentences of a task are in it together with their originals."""
     texts = [s for split in task.parts for s in split.sentences]
-    held = set(texts)
-    return sum(sources.get(s, s) != s and sources[s] in held for s in texts)
+    distinct = set(texts)
+    return sum(sources.get(s, s) != s and sources[s] in distinct for s in texts)
 
 
 def left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
@@ -159,7 +159,7 @@ def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | T
     share = enough(len(labels), sizes, fewest) / sizes.train
     least = [min(len(split.get(label, ())) for label in labels) for split in splits]
     limits = zip(sizes._fields, least, sizes, strict=True)
-    allowed = {part: int(held / share) for part, held, size in limits if held < share * size - 1e-9}
+    allowed = {part: int(available / share) for part, available, size in limits if available < share * size - 1e-9}
     possible = sizes._replace(**allowed)
     return allowed if "train" not in allowed and all(int(size * share + 1e-9) for size in possible) else {}
 

@@ -63,7 +63,7 @@ def _having_one(pool: Pool, targets: set[str]) -> list[dict[str, list[str]]]:
     """Sentences with exactly one target, by that target."""
 
     def only(s: Analysis) -> str | None:
-        held = [word for word in s.words if word in targets]
-        return held[0] if len(held) == 1 else None
+        present = [word for word in s.words if word in targets]
+        return present[0] if len(present) == 1 else None
 
     return pool.by_class(only)

@@ -46,11 +46,11 @@ def _allowed(top: str, forbidden: frozenset[str], tags: TagSet) -> bool:
 
 def _frequent(pool: Pool, sizes: Sizes, forbidden: frozenset[str]) -> set[str]:
     """The most frequent sequences with enough sentences."""
-    used, requested = deciding(pool.splits, sizes)
-    counts = [Counter(s.top for s in split if _allowed(s.top, forbidden, pool.tags)) for split in used]
+    splits, requested = deciding(pool.splits, sizes)
+    counts = [Counter(s.top for s in split if _allowed(s.top, forbidden, pool.tags)) for split in splits]
     totals = sum(counts, Counter[str]())
     reach = min(1.0, totals.total() / sum(requested) / 2)  # a small corpus cannot fill the requested size
     least = [SHARE * reach * size / (FREQUENT_TOPS + 1) for size in requested]
     least[0] = max(least[0], enough(FREQUENT_TOPS + 1, requested))
-    candidates = [top for top in totals if all(have[top] >= n for have, n in zip(counts, least, strict=True))]
+    candidates = [top for top in totals if all(part[top] >= n for part, n in zip(counts, least, strict=True))]
     return set(sorted(candidates, key=lambda top: (-totals[top], top))[:FREQUENT_TOPS])

@@ -5,7 +5,7 @@ from unittest.mock import MagicMock
 import pytest
 import torch
 
-from probes.classifiers.recorded import PLAIN, Recorded
+from probes.classifiers.recorded import WARM_UP_CALLS, Recorded
 
 
 @pytest.fixture
@@ -20,14 +20,14 @@ def graph(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 
 def test_a_step_is_recorded_after_a_few_plain_calls_and_replayed(graph: MagicMock) -> None:
     calls, recorded = [], Recorded()
-    for _ in range(PLAIN + 3):
+    for _ in range(WARM_UP_CALLS + 3):
         recorded(lambda *tensors: calls.append(tensors), torch.ones(2))
-    assert (len(calls), graph.capture_begin.call_count, graph.replay.call_count) == (PLAIN + 1, 1, 3)
+    assert (len(calls), graph.capture_begin.call_count, graph.replay.call_count) == (WARM_UP_CALLS + 1, 1, 3)
 
 
 def test_an_error_ends_the_recording_of_its_step(graph: MagicMock) -> None:
     recorded = Recorded()
-    for _ in range(PLAIN):
+    for _ in range(WARM_UP_CALLS):
         recorded(lambda _: None, torch.ones(2))
     with pytest.raises(torch.OutOfMemoryError):
         recorded(MagicMock(side_effect=torch.OutOfMemoryError), torch.ones(2))
