@@ -102,12 +102,12 @@ class Discourse(Objective):
         return sum(self.weights.get(name.split("_")[0], 1.0) * mean for name, mean in means.items())
 
     def training_step(self, batch: InDocument, batch_idx: int) -> Tensor:
-        means = {name: self.mean_over(term.nats.sum(), term.targets.sum()) for name, term in self(batch).items()}
-        size = len(batch.sentence.lengths)
-        for name, mean in means.items():
-            self.log_score(f"train/{name}_loss", mean.detach(), batch_size=size)
+        means = {
+            name: self.mean_over(term.nats.sum(), term.targets.sum(), f"train/{name}_loss")
+            for name, term in self(batch).items()
+        }
         loss = torch.as_tensor(self.total(means))
-        self.log_score("train/loss", loss.detach(), batch_size=size, prog_bar=True)
+        self.log_score("train/loss", loss.detach(), batch_size=len(batch.sentence.lengths), prog_bar=True)
         return loss
 
     def examine(self, batch: InDocument, decode: bool = True) -> dict[str, Tensor]:

@@ -61,7 +61,7 @@ class Multitask(Objective):
         self.score, self.mode = _within(chosen, best.score), best.mode
 
     def _log_part(
-        self, part: str, name: str, value: Tensor | float, batch_size: int = 1, prog_bar: bool = False
+        self, part: str, name: str, value: Tensor | float, batch_size: Tensor | int = 1, prog_bar: bool = False
     ) -> None:
         self.log_score(_within(part, name), value, batch_size, prog_bar)
 

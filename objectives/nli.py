@@ -55,9 +55,7 @@ class NLI(Objective):
 
     def training_step(self, batch: LabelledPair, batch_idx: int) -> Tensor:
         nats = functional.cross_entropy(self(batch), batch.label, reduction="sum")
-        loss = self.mean_over(nats, len(batch.label))
-        self.log_score("train/loss", loss.detach(), batch_size=len(batch.label), prog_bar=True)
-        return loss
+        return self.mean_over(nats, len(batch.label), "train/loss")
 
     def examine(self, batch: LabelledPair, decode: bool = True) -> dict[str, Tensor]:
         scores = self(batch)

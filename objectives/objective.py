@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pytorch_lightning as pl
 import torch
@@ -14,7 +14,7 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoded, Encoder
 from encoders.load import SavedRun
 from objectives.likelihood import SentenceLikelihood
-from objectives.metrics import MetricSums
+from objectives.metrics import MetricSums, ratio
 
 READS_STATES = "it reads the states of the words too, and erasing a property from each leaves it in all of them"
 MakeOptimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
@@ -38,7 +38,7 @@ class Objective(pl.LightningModule):
         self.encoder, self.embedding = encoder, embedding
         self.make_optimizer, self.seed = optimizer, seed
         # by training score of this epoch: total and number of examples
-        self._train_sums: dict[str, tuple[Tensor | float, float]] = {}
+        self._train_sums: dict[str, tuple[Tensor | float, Tensor | float]] = {}
 
     @classmethod
     def without_likelihood(cls, _settings: Mapping[str, Any], /) -> str:
@@ -104,38 +104,45 @@ class Objective(pl.LightningModule):
         if self.device.type == "cuda":
             torch.cuda.manual_seed(seed)
 
-    def log_score(self, name: str, value: Tensor | float, batch_size: int = 1, prog_bar: bool = False) -> None:
+    def log_score(self, name: str, value: Tensor | float, batch_size: Tensor | int = 1, prog_bar: bool = False) -> None:
         """Record a score of this epoch; the run log writes it to metrics.csv and TensorBoard."""
         if name.startswith("train/"):
             total, examples = self._train_sums.get(name, (0.0, 0))
             this = value.double() if isinstance(value, Tensor) else value
             self._train_sums[name] = (total + batch_size * this, examples + batch_size)
-        self.log(name, value, batch_size=batch_size, prog_bar=prog_bar, on_step=False, on_epoch=True, logger=False)
+        weight = cast(int, batch_size)  # Lightning only multiplies and adds it
+        self.log(name, value, batch_size=weight, prog_bar=prog_bar, on_step=False, on_epoch=True, logger=False)
 
-    def mean_over(self, total: Tensor, count: Tensor | int) -> Tensor:
-        """`total / count`, scaled so that its mean over processes is that of the global batch; 0 if count is 0."""
+    def mean_over(self, total: Tensor, count: Tensor | int, name: str = "") -> Tensor:
+        """`total / count`, scaled so that its mean over processes is that of the global batch; 0 if count is 0.
+
+        `name`: of the training score that it is; the mean of an epoch is then over all that was counted.
+        """
         processes = self.trainer.world_size if self._trainer else 1
         everywhere = torch.as_tensor(count)
         if processes > 1:
             everywhere = everywhere.to(total.device, total.dtype, copy=True)
             torch.distributed.all_reduce(everywhere)  # Lightning's all_reduce adds a barrier
-        return total * processes / everywhere.clamp(min=1)
+        mean = total * processes / everywhere.clamp(min=1)
+        if name:
+            self.log_score(name, mean.detach(), everywhere.double() / processes, prog_bar=name == "train/loss")
+        return mean
 
     def train_means(self) -> dict[str, float]:
         """The mean of each training score over the epoch, with the steps before a resume within it."""
         sums = self._sums_of_a_process()
         self._train_sums = {}
-        return {name: total / examples for name, (total, examples) in sums.items()}
+        return {name: ratio(total, examples) for name, (total, examples) in sums.items()}
 
     def _sums_of_a_process(self) -> dict[str, list[float]]:
         """Total and examples of each training score: the sum over all processes, divided by their number."""
-        pairs = torch.tensor([[float(total), n] for total, n in self._train_sums.values()], dtype=torch.float64)
+        pairs = torch.tensor([[float(total), float(n)] for total, n in self._train_sums.values()], dtype=torch.float64)
         if self._train_sums and self.trainer.world_size > 1:
             pairs = self.trainer.strategy.reduce(pairs.to(self.device), reduce_op="mean")
         return dict(zip(self._train_sums, pairs.tolist(), strict=True))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["train_sums"] = self._sums_of_a_process()
+        checkpoint["train_sums"] = {name: pair for name, pair in self._sums_of_a_process().items() if pair[1]}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         sums = checkpoint.get("train_sums", {})

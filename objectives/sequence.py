@@ -65,9 +65,7 @@ class SequenceObjective(Objective):
     def training_step(self, batch: SentencePair, batch_idx: int) -> Tensor:
         vector, memory = self.read(batch.source)
         nats, tokens = self.decoder.loss(vector, batch.target.ids, memory)
-        loss = self.mean_over(nats, tokens)
-        self.log_score("train/loss", loss.detach(), batch_size=len(batch.source.lengths), prog_bar=True)
-        return loss
+        return self.mean_over(nats, tokens, "train/loss")
 
     def examine(self, batch: SentencePair, decode: bool = True) -> dict[str, Tensor]:
         vector, memory = self.read(batch.source)

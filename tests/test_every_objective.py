@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from encoder_lab.settings.config_help import description
 from encoder_lab.studies.compose import plain
 from encoder_lab.training.test_scores import on_test
 from encoders.embedding import WordEmbedding
+from objectives.metrics import MetricSums
 from objectives.objective import Objective
 from tests import asked
 from tests.silent import silent_trainer, validation_scores
@@ -105,6 +107,21 @@ def test_a_few_examples_are_memorised(build: Any, encoder: str, objective: str) 
         torch.nn.utils.clip_grad_norm_(module.parameters(), 5.0)
         optimizer.step()
     pytest.fail(f"the loss is still {loss:.2f}")
+
+
+@pytest.mark.parametrize("objective", ["nmt_enfr", "nli", "discourse"])
+def test_a_training_loss_weighs_all_targets_of_an_epoch_equally(build: Any, objective: str) -> None:
+    """As in validation, also where batches have unequal numbers of them; the sum of losses is that of the steps."""
+    module, data = build(f"objective={objective}")
+    module.eval().log, data.batch_size = lambda *_, **__: None, 5
+    sums = MetricSums()
+    for batch in data.train_dataloader():
+        module.training_step(batch, 0)
+        sums.add(**module.examine(batch, decode=False))
+    scores = module.scores_of(sums.totals(SimpleNamespace(device="cpu", all_gather=lambda each: each)))
+    means = {name.replace("train", "val"): float(total / count) for name, (total, count) in module._train_sums.items()}
+    means = means if len(means) == 1 else {name: mean for name, mean in means.items() if name != "val/loss"}
+    assert means == pytest.approx({name: scores[name] for name in means}, rel=1e-5)
 
 
 @pytest.mark.parametrize("objective", TRAINED)
