@@ -13,7 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.pareto import area, as_text, charts_of_fronts, fronts_of
 from encoder_lab.reports.runs import Run
-from probes.classifiers.classifier import MANY, Grid, probe
+from probes.classifiers.classifier import MANY_CLASSES, Grid, probe
 from probes.classifiers.grid import front
 from probes.results import ProbeRow
 from tests.labelled_vectors import Labelled, random_labels, separable, three
@@ -34,7 +34,7 @@ def test_the_area_of_two_points_and_of_a_task_that_was_read_by_nothing() -> None
     assert area([(0, 60)], chance=50, most=0) == 50
 
 
-@pytest.mark.parametrize("classes", [3, MANY])
+@pytest.mark.parametrize("classes", [3, MANY_CLASSES])
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
 def test_the_complexity_of_logistic_regression_is_the_nuclear_norm_of_its_weights(protocol: str, classes: int) -> None:
     """It falls as the penalty grows; the number of weights does not."""
