@@ -53,7 +53,7 @@ class Pool(NamedTuple):
     words: Counter[str]  # how often each word occurs
     shape: np.ndarray  # (LONGEST + 1, DEPTHS) how many sentences have this length and depth
     seed: int
-    tags: TagSet  # the tag set of the sentences
+    tags: TagSet  # the tag set of the sentences; `capitals` with the words that mostly have one inside a sentence
 
     def all(self) -> Iterator[Analysis]:
         return (s for split in self.splits for s in split)
@@ -102,7 +102,10 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
         target: assign([(word, s.split or 0) for s, _ in ordered if (word := getattr(s, target))], sizes)
         for target in TARGETS
     }
-    return Pool(_settle(ordered, form_splits, sizes), form_splits, words, shape, seed, tags)
+    splits = _settle(ordered, form_splits, sizes)
+    inside = Counter(word for split in splits for s in split for word in s.words[1:])
+    capitals = {word for word in inside if word[:1].isupper() and inside[word] > inside[word.lower()]}
+    return Pool(splits, form_splits, words, shape, seed, tags._replace(capitals=tags.capitals | capitals))
 
 
 def _rank(analysis: Analysis, key: bytes) -> bytes:

@@ -85,22 +85,19 @@ def build_universal(
 
 
 def in_its_language(pool: Pool) -> Pool:
-    """With what the sentences show of their language: which words always have capitals, and which SOMO may replace."""
+    """With what the sentences show of their language: which tags always have capitals, and which SOMO replaces."""
     capital: Counter[str] = Counter()  # inside sentences: words with a capital minus words without, by part of speech
-    spelled: Counter[str] = Counter()  # and how often each word is written so
     tags: set[str] = set()
     for s in pool.all():
         parts = s.tags.split(" ")
         tags.update(parts)
         for word, part in list(zip(s.words, parts, strict=True))[1:]:
             capital[part.partition("|")[0]] += 1 if word[:1].isupper() else -1
-            spelled[word] += 1
     names = frozenset(tag for tag in tags if capital[tag.partition("|")[0]] > 0)
     letters = {letter for word in pool.words for letter in word}
     return pool._replace(
         tags=pool.tags._replace(
             names=names,
-            capitals=frozenset(w for w in spelled if w[:1].isupper() and spelled[w] > spelled[w.lower()]),
             replaced=frozenset(tag for tag in tags if tag.startswith(OPEN_CLASS)),
             dotted={"ı", "İ"} <= letters,
         )

@@ -301,6 +301,7 @@ INVERSIONS = {
     ("Ann/NNP ran/VBD and/CC dogs/NNS sat/VBD .", (0, 2, 3, 5)): "Dogs sat and Ann ran .",
     ("ICT/NN grew/VBD and/CC it/PRP fell/VBD .", (0, 2, 3, 5)): "It fell and ICT grew .",
     ("he/PRP ran/VBD and/CC she/PRP sat/VBD .", (0, 2, 3, 5)): "she sat and he ran .",
+    ("Irish/JJ cats/NNS ran/VBD and/CC we/PRP sat/VBD .", (0, 3, 4, 6)): "We sat and Irish cats ran .",
 }
 
 
@@ -311,7 +312,8 @@ def test_the_new_first_word_gets_the_capital_letter(tagged: tuple[str, tuple[int
         *((f"{token}/{token}" if "/" not in token else token).split("/") for token in text.split()), strict=True
     )
     made = Analysis(" ".join(words), " ".join(tags), 5, "", None, None, None, Clauses(*spans))
-    assert invert(made, ENGLISH) == inverted
+    other = replace(made, sentence="We saw Irish dogs and cats", tags="PRP VBD JJ NNS CC NNS")
+    assert invert(made, gather([made, other], Sizes(8, 1, 1), 0, ENGLISH).tags) == inverted
 
 
 def test_bigram_shift_swaps_two_neighbours(built: BuiltTasks, analyses: dict[str, Analysis]) -> None:
