@@ -70,7 +70,7 @@ def scores_one_by_one(device: str, grid: Grid, classes: int) -> list[float]:
 
 def bits(device: str) -> float:
     train, dev, _ = parts(3)
-    with patch("probes.bits.online.STRONG", (1.0,)):
+    with patch("probes.bits.online.STRONG_L2", (1.0,)):
         return description_length(train, dev, 3, replace(GRID, l2=(1e-2,)), 1, device).bits
 
 

@@ -86,7 +86,7 @@ def classifiers(sizes: Sizes) -> Iterator[Difference]:
             largest = abs(score(DEVICE, protocol) - score("cpu", protocol))
             yield Difference(f"{score.__name__}, {protocol}: percent", largest, PERCENT)
     for protocol in ("modern", "senteval"):
-        graphs, plain = (weights_after_steps(protocol, calls) for calls in (recorded.PLAIN, sys.maxsize))
+        graphs, plain = (weights_after_steps(protocol, calls) for calls in (recorded.WARM_UP_CALLS, sys.maxsize))
         yield difference(f"steps as graphs and kernel by kernel, {protocol}: weights", graphs, plain, 0.0)
 
 

@@ -109,7 +109,7 @@ def step_of_a_grid(shape: Shape, times: int) -> Time:
     """A step of all classifiers of the published grid, recorded and kernel by kernel."""
     data, seconds = as_tensors(vectors(shape)[0], DEVICE), []
     [cells] = blocks(shape.dim, shape.classes, Grid(protocol="senteval"), "cuda")
-    for plain in (recorded.PLAIN, sys.maxsize):
+    for plain in (recorded.WARM_UP_CALLS, sys.maxsize):
         model = Cells(shape.dim, shape.classes, cells, 1, DEVICE)
         with patch.object(recorded, "PLAIN", plain):
             batches = list(data.batches(torch.arange(64 * 100, device=DEVICE) % shape.train, 64))
