@@ -94,11 +94,11 @@ def in_its_language(pool: Pool) -> Pool:
         for word, part in list(zip(s.words, parts, strict=True))[1:]:
             capital[part.partition("|")[0]] += 1 if word[:1].isupper() else -1
     names = frozenset(tag for tag in tags if capital[tag.partition("|")[0]] > 0)
-    letters = {letter for word in pool.words for letter in word}
+    dotless, i = (sum(word.count(letter) * count for word, count in pool.words.items()) for letter in "ıi")
     return pool._replace(
         tags=pool.tags._replace(
             names=names,
             replaced=frozenset(tag for tag in tags if tag.startswith(OPEN_CLASS)),
-            dotted={"ı", "İ"} <= letters,
+            dotted=dotless > i / 10,  # Turkish has one for three; names of Turkey are in texts of any language
         )
     )

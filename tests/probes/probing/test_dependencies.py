@@ -162,6 +162,16 @@ def test_which_words_always_have_capitals_is_found_in_the_text() -> None:
     assert pool_of(english).tags.replaced == {"NOUN|Number=Sing", "VERB|"}
 
 
+@pytest.mark.parametrize(("words", "dotted"), [
+    ("Kız iki elma aldı", True),
+    ("Diyarbakır is in this list with İzmir which is in it", False),
+])  # fmt: skip
+def test_turkish_is_known_by_its_letters(words: str, dotted: bool) -> None:
+    first, *others = words.split()
+    text = conllu([(first, "VERB", "", 0, "root"), *((word, "X", "", 1, "dep") for word in (*others, "."))])
+    assert pool_of(text).tags.dotted == dotted
+
+
 LATER = [
     ("runs", "VERB", "", 0, "root"),
     ("and", "CCONJ", "", 3, "cc"),
