@@ -19,6 +19,7 @@ FULL_STOP = "."  # our label of the last punctuation mark of a sentence
 PARTS = ("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp", "obl", "advcl", "conj", "parataxis")  # of a clause
 PASSIVE = {"nsubj:pass", "csubj:pass", "aux:pass"}
 QUESTION_MARKS = ("?", "？", "؟")
+FULL_STOPS = (".", "।", "۔", "։", "።")  # also of Hindi, Urdu, Armenian, Amharic
 OPEN_CLASS = ("NOUN", "VERB")  # parts of speech that SOMO replaces: their tags have features
 
 
@@ -149,7 +150,7 @@ def _sentence_type(s: _Sentence, verb: int | None) -> str:
     asks, orders = s.pieces[-1][-1][-1:] in QUESTION_MARKS, _value(s, verb, "Mood") == "Imp"
     if asks or orders:
         return "" if asks and orders else "interrogative" if asks else "imperative"
-    return "declarative" if verb is not None and s.pieces[-1] == ["."] else ""
+    return "declarative" if verb is not None and " ".join(s.pieces[-1]) in FULL_STOPS else ""
 
 
 def _value(s: _Sentence, index: int | None, feature: str) -> str:

@@ -49,6 +49,8 @@ def test_classes_are_read_off_the_main_clause_of_a_penn_tree(tree: str, classes:
      {"Passive": "active", "SentType": "imperative"}),
     ("Sieh/VERB/0/root/Mood=Imp/VerbForm=Fin den/DET/3/det Hund/NOUN/1/obj an/ADP/1/compound ?/PUNCT/1/punct",
      {"Passive": "active"}),  # the mood and the mark say different things
+    ("वह/PRON/4/nsubj कल/ADV/4/advmod घर/NOUN/4/obl गया/VERB/0/root/Mood=Ind/VerbForm=Fin ।/PUNCT/4/punct",
+     {"Passive": "active", "SentType": "declarative"}),
     ("Der/DET/2/det Hund/NOUN/0/root aus/ADP/4/case Rom/PROPN/2/nmod ./PUNCT/2/punct", {}),
 ])  # fmt: skip
 def test_classes_are_read_off_a_dependency_tree(text: str, classes: dict[str, str]) -> None:
