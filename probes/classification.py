@@ -45,7 +45,7 @@ class Classification:
 
     @property
     def reader(self) -> str:
-        """Its name in tables."""
+        """The name of the classifier in tables."""
         return "logreg" if self.grid.is_logistic else "mlp"
 
     @property
@@ -94,14 +94,14 @@ class Classification:
 
 
 def outcome_of(score: Score, details: dict[str, float], chance: float) -> Outcome:
-    """With the 95% interval of the test accuracy."""
+    """The outcome of a classifier, with the 95% interval of its test accuracy."""
     low, high = wilson(int(score.test_correct.sum()), len(score.test_correct))
     dev, test, correct, chosen = score.dev_accuracy, score.test_accuracy, score.test_correct, score.hyperparameters
     return Outcome(dev, test, low, high, correct, chosen, details, score.seconds, chance)
 
 
 def in_published_order(items: Items) -> Items:
-    """By number of tokens, then label, as the published toolkit shows sentences to its classifier."""
+    """Items sorted by number of tokens, then label, as the published toolkit shows them to its classifier."""
     (sentences,) = items.texts
     order = np.lexsort([items.gold, np.array([len(str(sentence).split()) for sentence in sentences])])
     return single([sentences[row] for row in order], items.gold[order])  # type: ignore[misc]

@@ -32,7 +32,7 @@ def domain(r: float, predicted: np.ndarray) -> Domain:
 
 
 def packed(domains: Sequence[Domain]) -> str:
-    """As text, each with its correlation."""
+    """Domains as text: the correlation and the predictions of each."""
     return " ".join(f"{part.r:.6f}:{part.predicted.tobytes().hex()}" for part in domains)
 
 

@@ -77,7 +77,7 @@ class Evaluation:
 
     @cached_property  # nothing is gathered here
     def sentences(self) -> list[str]:
-        """Those of which the tasks need vectors."""
+        """The sentences of which the tasks need vectors."""
         return distinct(s for task in self.tasks if task.needs != "surprisal" for s in task.sentences)
 
     @property

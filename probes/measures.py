@@ -88,7 +88,7 @@ class FromScores(DerivedTask):
 
 
 def _selectivity(score: Evaluated, control: Evaluated) -> Outcome:
-    """With the interval of the paired bootstrap: both have the same test sentences."""
+    """Accuracy minus that of the control, with the interval of the paired bootstrap over the same test sentences."""
     effect, dev = compare(score.correct, control.correct), score.row.dev_accuracy - control.row.dev_accuracy
     numbers = {"accuracy": round(score.row.test_accuracy, 2), "control": round(control.row.test_accuracy, 2)}
     return _outcome(effect[:3], dev, numbers, control.row.seconds)

@@ -102,7 +102,7 @@ def is_name(text: str) -> bool:
 
 
 def seconds_by_suite(rows: Iterable[ProbeRow]) -> dict[str, float]:
-    """How long the rows of each suite took; control tasks are in selectivity."""
+    """The seconds of the rows of each suite; control tasks are in selectivity."""
     seconds: dict[str, float] = {}
     for row in rows:
         if row.suite != "control":
@@ -117,7 +117,7 @@ def chance_of(rows: Iterable[ProbeRow]) -> float | None:
 
 
 def packed(correct: np.ndarray) -> str:
-    """Which items (N,) were right, as text."""
+    """Which items (N,) are correct, as text."""
     return f"{len(correct)}:{np.packbits(correct).tobytes().hex()}"
 
 
@@ -152,7 +152,7 @@ def answers_to_text(answers: Answers) -> dict[str, str]:
 
 
 def _read_answers(path: Path) -> dict[tuple[str, ...], Answers]:
-    """By the row's key. Raises InputError naming file and line."""
+    """The answers by the key of their row. Raises InputError naming file and line."""
     numbered = numbered_csv(path, [*KEY, "test", "right"], KEY) if path.exists() else []
     return {tuple(row[name] for name in KEY): answers_from_text(path, line, row) for line, row in numbered}
 

@@ -9,7 +9,7 @@ Part = TypeVar("Part", np.ndarray, list[Any])
 
 
 class Share(NamedTuple):
-    """The place of a process among those that probe together: it does every `world`-th item."""
+    """A process among those that probe together: it does every `world`-th item."""
 
     rank: int
     world: int
@@ -17,7 +17,7 @@ class Share(NamedTuple):
 
     @property
     def indices(self) -> slice:
-        """Those of its items among all."""
+        """The indices of its items among all items."""
         return slice(self.rank, None, self.world)
 
     def merge(self, local: Part) -> Part:

@@ -111,7 +111,7 @@ NO_ITEMS = np.empty(0, dtype=bool)  # which test items are right, where the scor
 
 @dataclass(frozen=True)
 class DerivedTask:
-    """What a task has of the task that it is made of. No baseline has a score of it."""
+    """A task that is made of another one, with its name and data. Baselines do not score it."""
 
     task: Task
     baselines: ClassVar[tuple[str, ...]] = ()

@@ -181,7 +181,7 @@ class Streamed:
 
 
 def rows_at_once(width: int, limit: int) -> int:
-    """How many items of `width` features to form or read at a time: `limit`, or fewer where they exceed `PORTION`."""
+    """The number of items of `width` features to form or read at once: at most `limit`, and at most `PORTION` bytes."""
     return max(1, min(limit, PORTION // (4 * width)))
 
 

@@ -53,12 +53,12 @@ def blocks(inputs: int, classes: int, grid: Grid, device: str, least: int = BLOC
 
 
 def weights(cells: Sequence[Cell], inputs: int, classes: int) -> int:
-    """How many weights some cells have; biases are not counted."""
+    """The number of weights of cells, without biases."""
     return sum(cell.width * (inputs + classes) or inputs * classes for cell in cells)
 
 
 def at_once(parts: Sequence[Sequence[Cell]], inputs: int, classes: int, grid: Grid) -> int | None:
-    """How many blocks fit into memory at the same time; None: any number, each on one core."""
+    """The number of blocks that fit into memory at the same time; None: any number, each on one core."""
     largest = max(weights(cells, inputs, classes) for cells in parts)
     if WEIGHT_BYTES * largest <= (grid.block_mb or BLOCK_MB) << 20:
         return None

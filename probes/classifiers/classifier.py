@@ -98,7 +98,7 @@ def _scaled(x: X, mean: Tensor, scale: Tensor) -> X:
 
 
 def deviation_and_mean(x: Features) -> tuple[Tensor, Tensor]:
-    """Of each column (D,); faster than `torch.std_mean`, which steps through each column."""
+    """The deviation and mean (D,) of each column; faster than `torch.std_mean`, which steps through each column."""
     if isinstance(x, Streamed):
         return x.deviation_and_mean()
     assert isinstance(x, Tensor)

@@ -61,7 +61,7 @@ class Fitted(NamedTuple):
 
 
 def complexity(parameters: Sequence[Tensor]) -> float:
-    """Of an MLP the number of its weights, of logistic regression their nuclear norm (Pimentel et al. 2020)."""
+    """The number of weights of an MLP, the nuclear norm of logistic regression (Pimentel et al. 2020)."""
     weight, _, *output = parameters
     return float(weight.numel() + output[0].numel() if output else torch.linalg.matrix_norm(weight, "nuc"))
 

@@ -144,7 +144,7 @@ def cross_entropy(train: Data, weight: Tensor, bias: Tensor) -> tuple[float, Ten
 
 
 def _product(first: Tensor, second: Tensor) -> Tensor:
-    """For one row, and for a matrix with its transpose, oneDNN takes longer than NumPy."""
+    """The matrix product; for one row, and for a matrix with its transpose, NumPy is faster than oneDNN."""
     if first.device.type != "cpu":
         return first @ second
     with np.errstate(all="ignore"):  # found in the sums

@@ -203,7 +203,7 @@ def evaluate(tree: Formula, value: Callable[[Value], np.ndarray], syntaxgym: boo
 
 
 def margin(tree: Formula, value: Callable[[Value], np.ndarray]) -> np.ndarray:
-    """By how many bits the formula holds on N items, (N,); negative where it fails, 0 where it ties."""
+    """The bits (N,) by which the formula holds on N items; negative where it fails, 0 where it ties."""
     if not isinstance(tree, Operation) or tree.symbol in "+-":
         return evaluate(tree, value)
     if tree.symbol in "&|":

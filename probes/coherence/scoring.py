@@ -36,7 +36,7 @@ class SuiteScore(NamedTuple):
 
 
 def pairs_of(suite: TestSuite) -> list[Pair]:
-    """What a model has to score, item by item: each text as a whole, without a context."""
+    """The texts that a model has to score, item by item, each as a whole without a context."""
     return [("", text_of(regions)) for item in suite.items for regions in item.texts]
 
 
@@ -118,13 +118,13 @@ def with_ties(holds: float, total: int) -> tuple[float, float]:
 
 
 def score_line(score: PredictionScore) -> str:
-    """What a reader must know of a score: `62.5 [30.6, 86.3] of 8 items, 1 tie counted half`."""
+    """A score as a reader needs it: `62.5 [30.6, 86.3] of 8 items, 1 tie counted half`."""
     line = f"{score.percent:.1f} [{score.low:.1f}, {score.high:.1f}] of {len(score.truths)} items"
     return line + also(score.ties, score.undefined)
 
 
 def also(ties: float, undefined: float) -> str:
-    """How many items tie or have no value: `, 1 tie counted half`."""
+    """The number of items that tie or have no value, as `, 1 tie counted half`."""
     text = f", {ties:.0f} {'tie' if ties == 1 else 'ties'} counted half" if ties else ""
     return text + (f", {undefined:.0f} with a region that has no token" if undefined else "")
 

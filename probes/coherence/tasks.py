@@ -57,7 +57,7 @@ class Coherence:
         return self.fingerprint
 
     def score(self, surprisals: Surprisals, device: str) -> Outcome:
-        """Which items hold. Nothing is trained, so dev and test have the same score."""
+        """The share of items that hold. Nothing is trained, so dev and test have the same score."""
         started = time.monotonic()
         scored = score_suite(self.items, surprisals, self.syntaxgym)
         combined = prediction_score("", np.min([prediction.truths for prediction in scored.predictions], axis=0), 0)
@@ -68,7 +68,7 @@ class Coherence:
 
     @property
     def chance(self) -> float | None:
-        """In how many percent of the items all predictions hold without any knowledge."""
+        """The percentage of items in which all predictions hold without any knowledge."""
         return chance(self.items.predictions, self.syntaxgym)
 
     @property

@@ -93,7 +93,7 @@ Named = TypeVar("Named", PublishedTask, Classification)
 
 
 def named(available: list[Named], names: Sequence[str]) -> list[Named]:
-    """Those with the given names or groups; all where none is given. Raises InputError with the choices."""
+    """The tasks with these names or groups; all tasks without names. Raises InputError with the choices."""
     requested = {_plain(name) for name in names}
     choices = {_plain(key): key for task in available for key in (task.name, group_of(task.name))}
     if unknown := requested - set(choices):

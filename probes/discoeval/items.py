@@ -40,7 +40,7 @@ def items_of(rows: Iterable[Sequence[Any]], gold: Sequence[int]) -> Items:
 
 
 def frequent(parts: Mapping[str, list[Item]], label: Callable[[Item], str]) -> dict[str, list[Item]]:
-    """Of each split what has a label that train has at least FEWEST times."""
+    """The items of each split with a label that train has at least FEWEST times."""
     counts = Counter(map(label, parts["train"]))
     return {split: [item for item in part if counts[label(item)] >= FEWEST] for split, part in parts.items()}
 
@@ -52,7 +52,7 @@ def keys_of(items: Items) -> list[tuple]:
 
 
 def second_measures(predicted: np.ndarray, items: Items) -> dict[str, float]:
-    """Of items that have several senses: accuracy where either is right, and the ceiling of the main score."""
+    """Accuracy where any sense of an item is correct, and the ceiling of the main score; empty with one sense each."""
     best = ceiling(items)
     if best == 100:
         return {}

@@ -48,7 +48,7 @@ class Downstream:
 
     @property
     def reader(self) -> str:
-        """Its name in tables."""
+        """The name of the classifier or measure in tables."""
         return READERS.get(self.method, "logreg")
 
     @property

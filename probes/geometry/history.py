@@ -57,7 +57,7 @@ def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], over
 
 
 def _subspaces(task: Classification, vectors: np.ndarray) -> dict[str, Tensor]:
-    """Of all training sentences, and of two halves of them, which say how sure it is."""
+    """The subspaces of all training sentences and of two halves of them, which show how certain they are."""
     order = np.random.default_rng(0).permutation(len(vectors))
     parts = {SUBSPACE: order, HALVES[0]: order[::2], HALVES[1]: order[1::2]}
     bases = {f"{part}{task.name}": subspace(vectors[rows], task.train.gold[rows]) for part, rows in parts.items()}

@@ -145,7 +145,7 @@ def _without_each_group(measure: Callable[[Tensor], float], items: Tensor) -> In
 
 
 def _interval(values: Tensor) -> Interval:
-    """Of all items with the jackknife's interval; `values (1 + G,)` are of all, then without each group."""
+    """A value with its jackknife interval; `values (1 + G,)`: of all items, then without each group."""
     value, *replicates = values.tolist()
     half_width = STUDENT * sqrt(GROUPS - 1) * float(np.std(replicates))
     return value, value - half_width, value + half_width

@@ -54,14 +54,14 @@ def subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
 
 
 def nearness(first: np.ndarray, second: np.ndarray) -> Nearness:
-    """Of two orthonormal bases (D, k) and (D, l), k and l at least 1."""
+    """The nearness of the subspaces of two orthonormal bases (D, k) and (D, l), k and l at least 1."""
     angles = np.degrees(scipy.linalg.subspace_angles(first, second))[::-1]
     return Nearness(100 * float((np.cos(np.radians(angles)) ** 2).mean()), angles)
 
 
 @cache
 def random_overlap(rank: int, other_rank: int, width: int) -> RandomOverlap:
-    """Of random subspaces of these ranks. The mean is exact: the larger rank / D."""
+    """The overlap of random subspaces of these ranks. The mean is exact: the larger rank / D."""
     random = np.random.default_rng(0)
     bases = (np.linalg.qr(random.normal(size=(width, other_rank)))[0] for _ in range(DRAWS))
     # with the subspace of the first axes: the squared cosines of all angles are the squares of the first rows
@@ -70,7 +70,7 @@ def random_overlap(rank: int, other_rank: int, width: int) -> RandomOverlap:
 
 
 def _solve(matrix: np.ndarray, right_side: np.ndarray) -> np.ndarray:
-    """By least squares where the matrix has no inverse."""
+    """The solution of a linear system, by least squares where the matrix has no inverse."""
     try:
         return scipy.linalg.solve(matrix, right_side, assume_a="pos")
     except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):

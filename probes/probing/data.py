@@ -243,12 +243,12 @@ def _files(paths: Sequence[Path], files_in: Callable[[Path], list[Path]]) -> lis
 
 
 def _arguments(builder: TaskBuilder) -> str:
-    """What settings gave a builder: of a partial function its arguments, of an object its attributes."""
+    """The settings of a builder: the arguments of a partial function, the attributes of an object."""
     return repr([builder.args, builder.keywords] if isinstance(builder, partial) else vars(builder))
 
 
 class Request(NamedTuple):
-    """What is asked of a source that builds its tasks; each is built once."""
+    """The tasks that are requested of a source; each is built once."""
 
     context: Context
     names: Sequence[str]

@@ -109,7 +109,7 @@ def resampled(counts: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=4)
 def _draw_counts(size: int) -> np.ndarray:
-    """How often each example is drawn, (SAMPLES, N)."""
+    """The number of times that each example is drawn, (SAMPLES, N)."""
     return np.random.default_rng(size).multinomial(size, np.full(size, 1 / size), SAMPLES)
 
 

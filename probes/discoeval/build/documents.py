@@ -86,7 +86,7 @@ def _plain(source: DocumentSource) -> Iterator[tuple[str | None, PlainDocument]]
 
 
 def _text(document: Document) -> PlainDocument:
-    """With the titles above each section; the text before any heading is an introduction, as in an encyclopedia."""
+    """Sections with the titles of their parents; text before a heading is an introduction, as in an encyclopedia."""
     parts, enclosing = [], list[tuple[int, str]]()
     for section in document.sections:
         title = section.title or (INTRODUCTION if section.level == 0 else "")

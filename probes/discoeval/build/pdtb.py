@@ -114,7 +114,7 @@ def _two_levels(senses: Sequence[str]) -> list[str]:
 
 
 def _split(location: str, path: Path, fields: Sequence[str]) -> str | None:
-    """By section of the WSJ; sections 0, 1 and 24 are not used."""
+    """The split of a section of the WSJ; None for sections 0, 1 and 24, which are not used."""
     named = FILE_NAME.search(path.name)
     section = fields[1] if len(fields) == PDTB_2 else named[1] if named else ""
     if not section.isascii() or not section.isdigit():

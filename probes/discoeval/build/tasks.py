@@ -115,7 +115,7 @@ def _opening_and_later(document: PlainDocument) -> tuple[list[str], list[str]]:
 
 
 def _beginning(document: PlainDocument) -> PlainDocument:
-    """Only the first five sentences of the abstract or else the introduction; without that many the whole document."""
+    """The first five sentences of the abstract, else of the introduction; the whole document if they are shorter."""
     long_parts = [part for part in document.parts if len(part.sentences) >= 5]
     parts = [part for part in long_parts if ABSTRACT.fullmatch(part.title)]
     parts += [part for part in long_parts if _lies_in(part, INTRODUCTORY)]

@@ -177,7 +177,7 @@ def _finite_verb(s: _Sentence, root: int) -> int | None:
 
 
 def _is_finite(s: _Sentence, index: int) -> bool:
-    """By VerbForm; where a language does not mark it, by Tense or Mood."""
+    """Whether a word is a finite verb: by VerbForm or, where a language does not mark it, by Tense or Mood."""
     word = s.words[index]
     form = word.feature("VerbForm")
     return form == "Fin" if form else bool(word.feature("Tense") or word.feature("Mood"))

@@ -71,7 +71,7 @@ def at_share(sizes: Sizes | TrainDev, share: float) -> Sizes | TrainDev:
 
 
 def cuts(counts: Sizes | TrainDev) -> list[int | None]:
-    """How many sentences of each class train, dev and test take; None for all."""
+    """The number of sentences of each class in train, dev and test; None for all."""
     return [counts.train, counts.dev, counts.test if isinstance(counts, Sizes) else None]
 
 

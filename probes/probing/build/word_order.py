@@ -39,7 +39,7 @@ def _swappable(s: Analysis, tags: TagSet) -> list[int]:
 
 
 def swapped(name: str, choose: PairChooser, pool: Pool, sizes: Sizes) -> TaskDraft:
-    """Half of the sentences with two words swapped; those in which none can be are in neither half."""
+    """A task with two words swapped in half of its sentences; sentences in which none can be are left out."""
     originals = {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
     splits: list[dict[str, list[str]]] = [{"I": [], "O": []} for _ in sizes]
