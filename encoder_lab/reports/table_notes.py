@@ -42,7 +42,6 @@ def notes_of(
     notes += _smaller([scores for _, scores in reported]) if quoted else []
     notes += _scaled([model for model, _ in reported])
     notes += at_another_epoch([model for model, _ in reported], suite, epoch)
-    notes += [] if epoch.isdigit() else _not_last([model for model, _ in reported], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in reported}
     notes += ["With each score its 95% interval."] if intervals and any(1 in of for of in seeds.values()) else []
     notes += seeds_note(seeds, "of the test items and of the seeds" if intervals else "")
@@ -144,14 +143,14 @@ def _otherwise_classified(reported: Sequence[tuple[ReportedModel, RowsByTask]], 
 
 
 def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
-    """The models that have not had all their epochs, and those that were not scored at the requested epoch."""
+    """The models that have not had all epochs, that were not scored at the requested one, or not at their last one."""
     others: dict[Epoch, dict[str, None]] = {}
     for title, run in ((model.title, run) for model in models for run in model.runs if run.has(suite)):
         shown = run.epoch(epoch, suite)
         if run.requested(epoch) not in (None, shown):
             others.setdefault(shown, {})[title] = None
     elsewhere = [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in others.items()]
-    return [*stopped(models, suite), *elsewhere]
+    return [*stopped(models, suite), *elsewhere, *([] if epoch.isdigit() else _not_last(models, suite, epoch))]
 
 
 def stopped(models: Sequence[ReportedModel], suite: str = "") -> list[str]:

@@ -3,12 +3,14 @@
 python train.py study=conneau2018/table2 scale=demo
 """
 
+import runpy
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.settings.command_line import unknown
 from encoder_lab.settings.quoting import unquoted
 from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import INTERRUPTED, ROOT, is_done, refuse_other_settings
@@ -16,6 +18,7 @@ from encoder_lab.studies.launch import check_launcher, launch
 from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study
 from encoder_lab.studies.preview import Measure, preview, settings_of
 
+REPORT = ROOT / "report.py"
 RUNNING = ".running"  # the lock in a study's folder, held while a command works on it
 OWN = ("study", "scale", "data", "study_dir", "dry_run")
 LAUNCHER = ("hydra/launcher", "hydra.launcher.")
@@ -43,6 +46,7 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     evaluations = {cell.name.split("/")[1]: cell for cell in study.evaluations if not cell.scores_objective}
     for cell in (study.cells[0], *evaluations.values()):  # a misspelt setting is the same in all cells
         settings_of(cell)
+    refuse_wrong_reports(study, folder)
     check_launcher(folder, launcher)
     if dry_run.lower() in YES:
         print(preview(study, folder, measure))
@@ -51,6 +55,21 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
         if not ours:
             raise InputError(f"{folder}: another process works on this study; wait until it ends")
         return _run(study, folder, launcher)
+
+
+def refuse_wrong_reports(study: Study, folder: Path) -> None:
+    """Raises InputError for a report that report.py would refuse after the runs."""
+    commands = runpy.run_path(str(REPORT))["REPORTS"]
+    for name, *arguments in _reports(study, folder, ["."]):
+        if name not in commands:
+            raise InputError(f"reports of study={study.name}: {name}: {unknown('report', name, list(commands))}")
+        commands[name].read(arguments)
+
+
+def _reports(study: Study, folder: Path, runs: Sequence[str]) -> Iterator[list[str]]:
+    """The arguments of report.py."""
+    for template in study.reports:
+        yield [part for text in template for part in (runs if text == "{runs}" else [text.format(study=folder)])]
 
 
 def _run(study: Study, folder: Path, launcher: Sequence[str]) -> int:
@@ -93,8 +112,7 @@ def report(study: Study, folder: Path) -> int:
     scored = [str(path.parent) for paths in evaluated for path in paths]
     runs = [*(str(folder / cell.name) for cell in study.cells), *scored]
     failed = 0
-    for template in study.reports:
-        arguments = [part for text in template for part in (runs if text == "{runs}" else [text.format(study=folder)])]
-        done = subprocess.run([sys.executable, str(ROOT / "report.py"), *arguments], check=False)
+    for arguments in _reports(study, folder, runs):
+        done = subprocess.run([sys.executable, str(REPORT), *arguments], check=False)
         failed = failed or done.returncode  # below 0 of one that was killed
     return failed

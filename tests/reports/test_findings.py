@@ -338,7 +338,7 @@ def test_models_that_share_a_name_are_named_and_correlated(tmp_path: Path) -> No
     runs = [run_of(tmp_path / str(dim), dim=dim) for dim in (512, 1024)]
     evidence = evidence_of(models(*runs, *(evaluation_of(tmp_path / f"of {run.name}", run) for run in runs)))
     assert len(evidence.pairs) == 2
-    assert "BiLSTM-max, NMT En-Fr (dim=1024)" in evidence.notes[1]
+    assert "BiLSTM-max, NMT En-Fr (dim=1024)" in evidence.notes[-1]
 
 
 def test_claims_about_naive_bayes_read_our_baselines_and_correlations_do_not(tmp_path: Path) -> None:

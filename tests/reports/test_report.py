@@ -254,11 +254,13 @@ def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path: Path, cap
         assert ("By logistic regression: Tense." in notes) == named
 
 
-def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path: Path) -> None:
+def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     early, late = run_of(tmp_path / "a"), run_of(tmp_path / "b", "bilstm_last", own=(1.0, 2.0, 3.0))
     of_best = evaluation_of(tmp_path / "c", "RUN", "probing", objective="nli", epoch=1, settings=of_a_run(1))
     notes = probing_table(models(early, late), "probing").notes
     assert "Not of the last epoch: BiLSTM-max, NMT En-Fr: 2 of 3." in notes
+    assert main(["compare", str(early), str(late)]) == 0
+    assert "Not of the last epoch: BiLSTM-max, NMT En-Fr: 2 of 3." in capsys.readouterr().out
     notes = probing_table(models(of_best), "probing", "last").notes
     assert notes[0].endswith("as evaluated.")
     assert "Not of the last epoch: BiLSTM-max, NLI: 1 of 5." in notes
@@ -577,7 +579,8 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, c
     bov = evaluation_of(tmp_path / "bov", "bov")
     paths = [str(path) for path in (*runs, *scored, bov)]
     assert main(["size", *paths, "suite=downstream", f"out={tmp_path / 'size.png'}"]) == 0
-    assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\n"
+    early = "; ".join(f"BiLSTM-max, NMT En-Fr (dim={dim}): 2 of 3" for dim in (512, 1024))
+    assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\nNot of the last epoch: {early}.\n"
 
 
 def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: Path) -> None:

@@ -98,8 +98,8 @@ evaluations: {medium: {again: "model={run} c={seed}"}}
     ]
 
 
-def test_an_evaluation_gets_the_word_vectors_of_its_study_where_it_reads_them(tmp_path: Path) -> None:
-    bov = "  medium: {bag: model=bov, none: model=majority, again: 'model={run}'}\n"
+def test_an_evaluation_gets_the_settings_of_its_study_that_it_reads(tmp_path: Path) -> None:
+    bov = "  medium: {bag: model=bov, none: model=majority, again: 'model={run}', other: model=hf:a suite=downstream}\n"
     (tmp_path / "a.yaml").write_text(f"{TEXT.replace('demo', 'medium')}evaluations:\n{bov}")
 
     def read(*more: str) -> set[str]:
@@ -109,6 +109,8 @@ def test_an_evaluation_gets_the_word_vectors_of_its_study_where_it_reads_them(tm
 
     assert read("embeddings.dim=8") == {"bag"}
     assert read("embeddings=file", "embeddings.path=x") == {"bag", "again"}
+    assert read("probes.train_size=9") == read("corpus=demo", "corpus.size=9") == {"bag", "none", "again"}
+    assert read("seed=9") == {"bag", "none", "again", "other"}
 
 
 def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -> None:
@@ -337,10 +339,22 @@ def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab: Lab, tmp_path:
 
 @pytest.mark.usefixtures("quick")
 def test_what_an_evaluation_would_refuse_is_refused_before_the_runs(lab: Lab, tmp_path: Path) -> None:
-    text = f"{TEXT}evaluations:\n  demo: {{downstream: 'model={{run}} suite=downstream'}}\n"
-    arguments = [text for text in tiny(tmp_path, lab, text) if not text.startswith("probes.")]
+    text = f"{TEXT}evaluations:\n  demo: {{downstream: 'model={{run}} suite=downstream probes.train_size=9'}}\n"
     with pytest.raises(InputError, match=r"^probes.train_size=9: only suite=probing reads it"):
-        run_study(tmp_path, "tiny", [*arguments, "probes.train_size=9"])
+        run_study(tmp_path, "tiny", tiny(tmp_path, lab, text))
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(("report", "said"), [
+    ("tabel {runs}", "^reports of study=tiny: tabel: no such report; did you mean table"),
+    ("table {runs} epoch=best epoc=last", "^epoc=last: no such setting; did you mean epoch="),
+])  # fmt: skip
+def test_what_a_report_would_refuse_is_refused_before_the_runs(
+    lab: Lab, tmp_path: Path, report: str, said: str
+) -> None:
+    arguments = tiny(tmp_path, lab, TEXT.replace("table {runs} epoch=last", report))
+    with pytest.raises(InputError, match=said):
+        run_study(tmp_path, "tiny", arguments)
     assert not (tmp_path / "results").exists()
 
 
