@@ -36,7 +36,11 @@ DEFAULTS = {"suite": "probing", "epoch": "best", "classifier": "mlp", "published
 
 SUITE = Setting("suite", "which tasks", TEXT, DEFAULTS["suite"])
 EPOCH = Setting(
-    "epoch", "best is by the objective's own score", one_of("best", "last", or_number=True), DEFAULTS["epoch"]
+    "epoch",
+    "best is by the objective's own score",
+    one_of("best", "last", or_number=True),
+    DEFAULTS["epoch"],
+    needs="RUN...",
 )
 CLASSIFIER = Setting("classifier", "where a task has both", one_of("mlp", "logreg"), DEFAULTS["classifier"])
 TABLES = Setting("published", f"instead of the published table that fits: none, or some of {', '.join(SOURCES)}", NAMES)

@@ -37,21 +37,25 @@ Files are text, JSON lines (.jsonl), both also with .gz and .bz2, Parquet (.parq
 GPUs are used. A command that was killed continues when it is given again.
 
   python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME in=texts/ out=vectors/"""
-OF_FILES = [
-    Setting("out", "a folder for the shards; the name of a shard has its first and last row", FOLDER),
-    Setting("column", "of Parquet and Arrow, or the key of JSON lines (default: text)"),
-    Setting("format", "parquet: tables of row and vector; npy: matrices (default: parquet)", one_of(*FORMATS)),
-    Setting("rows", "of a shard, which must fit into the memory of each process (default: 32768)", COUNT),
-    Setting("processes", "by default one for each GPU, or each core", COUNT),
-    Setting("ray", "the address of a Ray cluster, or auto; local: Ray on this machine"),
-]
 COMMAND = Command(
     "python -m encoders.encode RUN",
     PURPOSE,
     [
         Setting("raw", "tokenise as the run's corpus was", TRUTH, False),
         Setting("in", "files, folders, or patterns in quotes; rows are numbered from 0 in this order", NAMES),
-        *OF_FILES,
+        Setting("out", "a folder for the shards; the name of a shard has its first and last row", FOLDER, needs="in"),
+        Setting("column", "of Parquet and Arrow, or the key of JSON lines (default: text)", needs="in"),
+        Setting(
+            "format",
+            "parquet: tables of row and vector; npy: matrices (default: parquet)",
+            one_of(*FORMATS),
+            needs="in",
+        ),
+        Setting(
+            "rows", "of a shard, which must fit into the memory of each process (default: 32768)", COUNT, needs="in"
+        ),
+        Setting("processes", "by default one for each GPU, or each core", COUNT, needs="in"),
+        Setting("ray", "the address of a Ray cluster, or auto; local: Ray on this machine", needs="in"),
         Setting("allow", "packages with your own encoder or corpus", NAMES),
     ],
     "RUN",
@@ -67,9 +71,6 @@ def work(settings: SimpleNamespace) -> None:
     if names := vars(settings)["in"]:
         encode_files(settings, inputs(names))
         return
-    for setting in OF_FILES:
-        if getattr(settings, setting.key) is not None:
-            raise InputError(f"{setting.key}=: has an effect only on files; give in=FILES too")
     if sys.stdout.isatty():
         raise InputError("vectors are binary: send them to a file with > vectors.npy")
     encode(settings.positional[0], not settings.raw, settings.allow or ())

@@ -168,7 +168,7 @@ class Setting(NamedTuple):
     type: ValueType = TEXT
     default: Any = None
     required: bool = False
-    needs: str = ""  # the key of the setting without which it has no effect
+    needs: str = ""  # the key of the setting, or the place, without which it has no effect
 
 
 class Command(NamedTuple):
@@ -210,10 +210,9 @@ class Command(NamedTuple):
         if missing := [setting for setting in self.settings if setting.required and setting.key not in values]:
             raise InputError(f"{missing[0].key}= is missing: {missing[0].meaning}; see --help")
         for setting in self.settings:
-            if setting.key in values and setting.needs and not values.get(setting.needs):
-                raise InputError(
-                    f"{setting.key}= has an effect only with {setting.needs}=; give it too, or leave it out"
-                )
+            if setting.key in values and setting.needs and not {**values, self.place: positional}.get(setting.needs):
+                needed = f"{setting.needs}{'=' * (setting.needs in types)}"
+                raise InputError(f"{setting.key}= has an effect only with {needed}; give it too, or leave it out")
         if len(positional) < self.least:
             raise InputError(f"{self.positional} is missing: {self.meaning}; see --help")
         if self.most is not None and (extra := positional[self.most :]):

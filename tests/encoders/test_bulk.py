@@ -190,7 +190,7 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path: Path)
 @pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize(("arguments", "message"), [
     (["in={texts}"], "out= is missing"),
-    (["out=x"], "out=: has an effect only on files; give in=FILES too"),
+    (["out=x"], "out= has an effect only with in=; give it too"),
     (["in=nowhere*", "out={out}"], "in=nowhere*: no such file"),
     (["in={texts}/a.txt,{texts}", "out={out}"], "a file is in it twice"),
     (["in={texts}/empty", "out={out}"], "in=: no file has a row"),
