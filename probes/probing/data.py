@@ -76,6 +76,10 @@ class FromCorpus:
         with suppress(NoSuchView):
             trees = itertools.islice(corpus.trees("probe"), limit)
             return request.of_trees(made_of(corpus), numbered(trees), self.tags)
+        if self.tags.name != ENGLISH.name:
+            raise InputError(
+                f"probes.tags={self.tags.name}: about Penn-style trees, and this corpus= has none; leave it out"
+            )
         with suppress(NoSuchView):
             analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), limit))
             return request.of_dependencies(made_of(corpus), analyses)
@@ -147,6 +151,8 @@ class FromText:
     ) -> None:
         if not paths and (tokenized or language):
             raise InputError("probes.tokenized= and probes.language= are about files; give probes.paths=[FILE,...]")
+        if tokenized and language:
+            raise InputError(f"probes.language={language}: probes.tokenized=true reads words as they are; leave it out")
         check_language(language, "probes.language")
         self.paths, self.tokenized, self.language, self.own = [Path(path) for path in paths], tokenized, language, own
 

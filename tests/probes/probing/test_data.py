@@ -269,8 +269,14 @@ def test_a_parallel_treebank_is_the_test_split(tmp_path: Path) -> None:
     assert not all(sentence in words for sentence in mine.test.sentences)
 
 
-def test_text_settings_of_files_are_refused_without_files() -> None:
+def test_settings_of_other_text_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"give probes\.paths="):
         FromText([], language="fr")
+    with pytest.raises(InputError, match=r"^probes[.]language=fr: .* reads words as they are"):
+        FromText(["a.txt"], tokenized=True, language="fr")
+    with pytest.raises(
+        InputError, match=r"^probes[.]tags=german/tiger: about Penn-style trees, and this corpus= has none"
+    ):
+        FromCorpus("german/tiger").tasks(context(TextCorpus(), tmp_path), ["all"], SIZES)
     with pytest.raises(InputError, match=r"probes=ud needs probes\.paths="):
         FromTreebank([])
