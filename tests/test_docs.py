@@ -13,6 +13,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from encoder_lab.settings.check import mistakes
+from encoder_lab.settings.without_effect import unread
 from encoder_lab.studies.compose import plain, referred
 from encoder_lab.studies.plan import read_study
 from encoder_lab.training.test_scores import SUITE
@@ -119,18 +120,17 @@ def smaller(command: Command, configs: Path) -> Command:
     quiet = [SMALL["logger"]] if command.name == "train.py" and "logger" not in given else []
     small = [*CLASSIFIER, *quiet]  # of a page's own parts, which are small by themselves
     if not any(text.startswith("--config-dir") for text in command.arguments):
-        choices = [text for text in settings_of(command) if re.split("[=@]", text.lstrip("+"))[0] in HAVE_SIZES]
-        config = composed(command.name.removesuffix(".py"), *choices, configs=configs)
-        own = given - MERE_SIZES
+        program, settings = command.name.removesuffix(".py"), settings_of(command)
+        choices = [text for text in settings if re.split("[=@]", text.lstrip("+"))[0] in HAVE_SIZES]
+        config = composed(program, *choices, configs=configs)
+        idle = [
+            pattern
+            for pattern, _ in unread(program, plain(own_settings(composed(program, *settings, configs=configs))))
+        ]
+        own = given - MERE_SIZES | {key for key in SMALL if any(re.fullmatch(pattern, key) for pattern in idle)}
         own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it
         if "suite=downstream" in command.arguments:  # which logistic regression reads
             own |= {"probes.classifier.widths", "probes.classifier.dropouts"}
-        if any(text.startswith("suite=") and "probing" not in text for text in command.arguments):
-            own |= {key for key in SMALL if key.startswith("probes.") and "classifier" not in key}
-        own |= {"embeddings.bucket", "embeddings.words"} if "init" in given else set()
-        if command.name == "evaluate.py" and not re.search(r"bov|borep|esn|untrained/", " ".join(command.arguments)):
-            own |= {key for key in SMALL if key.startswith("embeddings.")}
-        own |= {"coherence.items"} if any(text.startswith("coherence.paths=") for text in command.arguments) else set()
         small = [
             text
             for key, text in SMALL.items()

@@ -197,8 +197,6 @@ REFUSED = {
     "probes.tasks=[]": "no tasks; give suite=",
     "model=[]": "model= is missing",
     "write_sentences=a.txt": "writes and stops, so model= is not scored",
-    "bos=false": "bos=false: about the surprisal of texts, which no suite here needs; give suite=coherence",
-    "eos=true": "eos=true: about the surprisal",
     "model=no/such/run": "no such run folder",
     "model=untrained/perceptron": "there are bigru_mean",
     "model=call:tests.test_evaluate:nothing": "nothing",

@@ -16,11 +16,6 @@ def refuse_what_has_no_effect(settings: EvaluationSettings, suites: Sequence[Sui
     if not any(suite.tasks for suite in suites):
         raise InputError("no tasks; give suite=, and for suite=probing a source: probes=corpus, trees or senteval")
     refuse_published_of_other_tasks(settings.published, suites)
-    if not any(task.needs == "surprisal" for suite in suites for task in suite.tasks):
-        for key in ("bos", "eos"):
-            if (value := getattr(settings, key)) != getattr(EvaluationSettings, key):
-                problem = f"{key}={str(value).lower()}: about the surprisal of texts, which no suite here needs"
-                raise InputError(f"{problem}; give suite=coherence, or leave it out")
 
 
 def written_of(settings: EvaluationSettings, suite: Suite, model: Model) -> dict[str, Any]:

@@ -168,7 +168,7 @@ class Setting(NamedTuple):
     type: ValueType = TEXT
     default: Any = None
     required: bool = False
-    needs: str = ""  # the key of the setting, or the place, without which it has no effect
+    needs: str = ""  # the key of the setting, or `positional`, without which it has no effect
 
 
 class Command(NamedTuple):
@@ -210,7 +210,11 @@ class Command(NamedTuple):
         if missing := [setting for setting in self.settings if setting.required and setting.key not in values]:
             raise InputError(f"{missing[0].key}= is missing: {missing[0].meaning}; see --help")
         for setting in self.settings:
-            if setting.key in values and setting.needs and not {**values, self.place: positional}.get(setting.needs):
+            if (
+                setting.key in values
+                and setting.needs
+                and not {**values, self.positional: positional}.get(setting.needs)
+            ):
                 needed = f"{setting.needs}{'=' * (setting.needs in types)}"
                 raise InputError(f"{setting.key}= has an effect only with {needed}; give it too, or leave it out")
         if len(positional) < self.least:

@@ -109,14 +109,14 @@ def _settings(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
             elif str(value).startswith("${") or key in (*HYDRA_KEYS, SUITES):
                 continue
             elif (parameter and parameter.description) or not declared:  # a class that takes any has no meanings
-                setting = f"{prefix}{key}={_text(value)}"
+                setting = f"{prefix}{key}={as_typed(value)}"
                 yield f"  {setting:<{WIDEST}} {parameter.description if parameter else ''}".rstrip()
 
 
-def _text(value: Any) -> str:
+def as_typed(value: Any) -> str:
     """A default as it is written on the command line; nothing where there is none."""
     if isinstance(value, list | tuple):
-        return f"[{','.join(map(_text, value))}]"
+        return f"[{','.join(map(as_typed, value))}]"
     if value == "???":
         return ""
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

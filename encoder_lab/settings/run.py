@@ -214,6 +214,9 @@ class SuiteOf:
     """A suite: the function that makes its tasks (`_target_`), and the group with its settings."""
 
     settings: Annotated[NonEmpty, "the group with its settings"]
+    reads: Annotated[
+        Sequence[Literal["classifier", "corpus", "surprisal"]], "what it reads of the settings of all suites"
+    ] = ("classifier", "corpus", "surprisal")
 
 
 @dataclass(frozen=True)

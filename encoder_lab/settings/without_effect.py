@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.settings.config_help import with_defaults
+from encoder_lab.settings.config_help import as_typed, with_defaults
 from encoder_lab.settings.known import CLASS, known_settings
 from encoder_lab.settings.model_setting import INITIAL, WORDS
 from encoder_lab.settings.run import names_of
@@ -13,8 +13,10 @@ from encoder_lab.settings.run_settings import flat
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 OR_NOT = "or leave it out"
-SHARED_PROBES = "classifier|measures|source|every_n_epochs|steps"  # those of `probes.` that other suites read, too
-WORD_SETTINGS = r"embeddings\.(?!source\b).*"
+TASK_SETTINGS = "write_sentences|suites?|seed|cache|corpus|probes|protocol|allow"  # what write_sentences= reads
+MODEL_FORMS = ("untrained/", "hf:", "vectors:", "call:", "lm:")  # models that are no run and have no name of one word
+SHARED_PROBES = "classifier|measures|every_n_epochs|steps"  # those of `probes.` that other suites read, too
+WORD_SETTINGS = r"embeddings(\..*)?"
 WORD_VECTORS = "datamodules.word_vectors.store.FromFile"
 
 Unread = Iterator[tuple[str, str]]  # names, as a pattern, and what would have an effect
@@ -24,17 +26,24 @@ def without_effect(program: str, settings: Mapping[str, Any], arguments: Sequenc
     """A line for each reason: the first setting of the command or of a user's file that has no effect for it."""
     written = _written(program, settings, arguments)
     lines = []
-    for pattern, remedy in (*_in_parts(settings), *_in_suites(settings), *_in_program(program, settings)):
-        if name := next((name for name in written if re.fullmatch(pattern, name)), None):
-            lines.append(f"{name}={written.pop(name)}: {re.sub(pattern, remedy, name)}")
+    for pattern, remedy in unread(program, settings):
+        if match := next(filter(None, (re.fullmatch(pattern, name) for name in written)), None):
+            lines.append(f"{match[0]}={as_typed(written[match[0]])}: {match.expand(remedy)}")
             written = {key: value for key, value in written.items() if not re.fullmatch(pattern, key)}
     return lines
 
 
+def unread(program: str, settings: Mapping[str, Any]) -> Unread:
+    """What nothing reads next to the other settings."""
+    yield from _in_parts(settings)
+    yield from _in_suites(settings)
+    yield from _in_evaluation(settings) if program == "evaluate" else _in_training(settings)
+
+
 def _written(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> dict[str, Any]:
-    """The settings that the arguments name, and those with a value that our files never give them."""
-    keys = (text.partition("=")[0].lstrip("+").rpartition("@")[2] for text in arguments)
-    named = tuple(key for key in keys if not (CONFIGS / key).is_dir())
+    """The choices and settings that the arguments name, and settings with a value that our files never give them."""
+    typed = {text.partition("=")[0].lstrip("+").rpartition("@")[2]: text.partition("=")[2] for text in arguments}
+    choices = {key: value for key, value in typed.items() if (CONFIGS / key).is_dir()}
     usual: dict[str, list[Any]] = {}
     for file in known_settings(CONFIGS, program).files:
         for name, value in flat(file):
@@ -42,11 +51,11 @@ def _written(program: str, settings: Mapping[str, Any], arguments: Sequence[str]
     for part in settings.get("parts") or ():
         if (path := CONFIGS / "objective" / f"{part}.yaml").is_file():
             usual |= {f"parts.{part}.{name}": [value] for name, value in flat(with_defaults(path))}
-    return {
+    return choices | {
         name: value
         for name, value in flat(settings)
-        if any(f"{name}.".startswith(f"{key}.") for key in named)
-        or not (isinstance(value, dict) or value in usual.get(name, ()))
+        if any(f"{name}.".startswith(f"{key}.") for key in typed.keys() - choices.keys())
+        or not (isinstance(value, dict) or value in (ours := usual.get(name, ())) or "${" in str(ours))
     }
 
 
@@ -72,7 +81,9 @@ def _in_suites(settings: Mapping[str, Any]) -> Unread:
     groups = [suite["settings"] for suite in suites.values()]
     if suites and "probes" not in groups:
         names = ",".join(["probing", *suites])
-        yield rf"probes\.(?!{SHARED_PROBES}).*", f"only suite=probing reads it; give suite=[{names}], {OR_NOT}"
+        yield rf"probes(\.(?!{SHARED_PROBES}).*)?", f"only suite=probing reads it; give suite=[{names}], {OR_NOT}"
+    if suites and not _reads("classifier", settings):
+        yield r"protocol|probes\.classifier\..*", f"no suite here has a classifier; give suite=[probing], {OR_NOT}"
     classifier = settings["probes"]["classifier"]
     if classifier.get("widths") == [0] and any(classifier["dropouts"]):
         yield r"probes\.classifier\.dropouts", f"widths=[0] has no hidden layer; give other widths, {OR_NOT}"
@@ -82,27 +93,57 @@ def _in_suites(settings: Mapping[str, Any]) -> Unread:
         yield r"coherence\.items", "the files of coherence.paths= have their own items; leave it out"
 
 
-def _in_program(program: str, settings: Mapping[str, Any]) -> Unread:
-    from_text = settings["embeddings"]["source"].get(CLASS) != WORD_VECTORS
-    if program == "evaluate":
-        names = names_of(settings["model"])
-        forms = {name.partition(":")[0] for name in names}
-        if forms <= {*WORDS, "hf", "vectors", "call", "lm"} - {*INITIAL}:
-            yield WORD_SETTINGS, f"no model here reads word vectors; give model=bov or a run, {OR_NOT}"
-        elif from_text and not any(name in INITIAL or name.startswith("untrained/") for name in names):
-            yield WORD_SETTINGS, f"a run has its own word vectors; give embeddings=file for more, {OR_NOT}"
-        yield r"embeddings\.freeze", "it is about training; leave it out"
-        if "hf" not in forms:
-            yield "layers|pooling|prompt", f"only a Hugging Face model has it; give model=hf:NAME_OR_PATH, {OR_NOT}"
-        if "vectors" not in forms:
-            yield "sentences", f"only a file of vectors has it; give model=vectors:FILE.npy, {OR_NOT}"
-        yield r"probes\.(every_n_epochs|steps)", "it is about training; give epochs=, for the epochs that a run keeps"
-        if settings["protocol"] not in (None, settings["probes"]["classifier"]["protocol"]):
-            yield r"probes\.classifier\.protocol", f"protocol={settings['protocol']} replaces it; leave one of them out"
-        return
+def _reads(what: str, settings: Mapping[str, Any]) -> bool:
+    """Whether a suite reads the `classifier`, the `corpus` or the settings of `surprisal`."""
+    source = settings["probes"]["source"]
+    text = "language" in source and not (source["language"] or source["tokenized"])  # has the language of the corpus
+    files = what == "corpus" and (source.get("root") or source.get("paths")) and not text
+    suites = (settings.get("suites") or {}).values()
+    return any(
+        what in suite.get("reads", (what,)) and not (files and suite["settings"] == "probes") for suite in suites
+    )
+
+
+def _in_evaluation(settings: Mapping[str, Any]) -> Unread:
+    """What an evaluation leaves unread."""
+    if settings["write_sentences"]:
+        groups = "|".join([TASK_SETTINGS, *(suite["settings"] for suite in settings["suites"].values())])
+        why = "write_sentences= writes the sentences of tasks and stops; leave it out"
+        yield rf"(?!({groups})\b).*|probes\.classifier\.(?!protocol\b).*", why
+    names, from_text = names_of(settings["model"]), _words_from_text(settings)
+    forms = {re.split("[:/]", name)[0] if name.startswith(MODEL_FORMS) else name for name in names}
+    initial, runs = forms & {*INITIAL, "untrained"}, forms - {*WORDS, *(form[:-1] for form in MODEL_FORMS)}
+    if not (runs or initial):
+        yield WORD_SETTINGS, f"no model here reads word vectors; give model=bov or a run, {OR_NOT}"
+    elif from_text and not initial:
+        yield WORD_SETTINGS, f"a run has its own word vectors; give embeddings=file for more, {OR_NOT}"
+    yield r"embeddings\.freeze", "it is about training; leave it out"
+    if not (_reads("corpus", settings) or (initial and from_text) or forms & {"ngram", "unigram"}):
+        yield r"corpus(\..*)?", "no suite or model here reads it; leave it out"
+    if "hf" not in forms:
+        yield "layers|pooling|prompt", f"only a Hugging Face model has it; give model=hf:NAME_OR_PATH, {OR_NOT}"
+    if "vectors" not in forms:
+        yield "sentences", f"only a file of vectors has it; give model=vectors:FILE.npy, {OR_NOT}"
+    if not _reads("surprisal", settings):
+        yield "bos|eos", f"it is about the surprisal of texts; give suite=coherence, {OR_NOT}"
+    if not (runs or "lm" in forms):
+        yield "bos|eos", f"no model here has it; give model=lm:PATH, {OR_NOT}"
+    yield r"probes\.(every_n_epochs|steps)", "it is about training; give epochs=, for the epochs that a run keeps"
+    if settings["protocol"] not in (None, settings["probes"]["classifier"]["protocol"]):
+        yield r"probes\.classifier\.protocol", f"protocol={settings['protocol']} replaces it; leave one of them out"
+
+
+def _words_from_text(settings: Mapping[str, Any]) -> bool:
+    """Whether word vectors are trained on the corpus."""
+    return settings["embeddings"]["source"].get(CLASS) != WORD_VECTORS
+
+
+def _in_training(settings: Mapping[str, Any]) -> Unread:
+    """What a run leaves unread."""
+    from_text = _words_from_text(settings)
     if settings.get("init") and from_text:
         remedy = f"give embeddings=file for more, {OR_NOT}"
-        yield r"embeddings\.(?!dim\b|freeze\b|source\.).*", f"the words of init= have vectors; {remedy}"
+        yield r"embeddings\.(?!dim\b|freeze\b).*", f"the words of init= have vectors; {remedy}"
     encoder = settings["encoder"]
     if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
         yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OR_NOT}"
@@ -118,8 +159,10 @@ def _in_objective(prefix: str, objective: Mapping[str, Any]) -> Unread:
     """What an objective leaves unread of its settings and of its data's."""
     if objective.get("head") == "linear" and objective.get("dropout"):
         yield rf"{prefix}objective\.dropout", f"objective.head=linear has none; give objective.head=nonlinear, {OR_NOT}"
+    if not isinstance(chosen := objective.get("losses"), list):
+        return
+    yield rf"{prefix}objective\.weights\.(?!({'|'.join(chosen)})$).*", f"add its loss to objective.losses, {OR_NOT}"
     for losses, names in (("nsp sdt", "bag_words"), ("nl", "levels"), ("spp", "(sentence|paragraph)_positions")):
-        chosen = objective.get("losses")
-        if isinstance(chosen, list) and not any(loss in chosen for loss in losses.split()):
-            terms = losses.replace(" ", " or ")
-            yield (rf"{prefix}datamodule\.{names}", f"the loss {terms} reads it; add it to objective.losses, {OR_NOT}")
+        if not any(loss in chosen for loss in losses.split()):
+            wanted = losses.replace(" ", " or ")
+            yield rf"{prefix}datamodule\.{names}", f"the loss {wanted} reads it; add it to objective.losses, {OR_NOT}"

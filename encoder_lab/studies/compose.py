@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
@@ -16,13 +17,19 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 
 def planned(program: str, settings: list[str]) -> dict[str, Any]:
     """The checked settings of a run that is not begun. Raises InputError or HydraException if they are invalid."""
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        config = compose(program, settings, return_hydra_config=True)
-    known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]  # before it is run
-    written = plain(OmegaConf.masked_copy(config, known))
+    config = composed(program, settings)
+    written = plain(config)
     if wrong := mistakes_of_command(program, written, referred(config), settings):
         raise InputError("; ".join(wrong))
     return written
+
+
+def composed(program: str, settings: list[str]) -> DictConfig:
+    """The settings of a run that is not begun, not checked. Raises HydraException."""
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        config = compose(program, settings, return_hydra_config=True)
+    HydraConfig.instance().set_config(config)  # which has the names of the choices
+    return OmegaConf.masked_copy(config, [key for key in map(str, config) if key != "hydra"])
 
 
 def plain(config: DictConfig) -> dict[str, Any]:

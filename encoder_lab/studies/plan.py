@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,14 +10,13 @@ from typing import Any, NamedTuple
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.model_setting import INITIAL
 from encoder_lab.settings.quoting import quoted
+from encoder_lab.settings.without_effect import unread
 
 SCALES = ("demo", "small", "medium", "paper")
 OBJECTIVE = "suite=objective"
 ALLOW = "allow"  # the setting with the packages of a user's own parts, which each command must give
 SHARED = ("corpus", "embeddings", "probes", "seed", "cache", ALLOW)  # settings of both train.py and evaluate.py
-TRAINING = ("probes.steps", "probes.every_n_epochs", "embeddings.freeze")  # those that evaluate.py refuses
 
 
 class StudyCell(NamedTuple):
@@ -107,26 +107,32 @@ def _evaluations(
 ) -> list[StudyCell]:
     """One evaluation, or one for each run if it contains {run}, where null instead of settings leaves runs out."""
     wanted: dict[str, str | None] = {"every": texts} if isinstance(texts, str) else texts
-    more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED and not text.startswith(TRAINING)]
+    more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
     place = f"evaluations/{label}"
     if not any("{run}" in (text or "") for text in wanted.values()):
         overrides = _settings(wanted["every"] or "", data, {})
-        return [StudyCell(place, [*overrides, *_read_by(overrides, more)], program="evaluate")]
+        return [StudyCell(place, [*overrides, *_read_by(tuple(overrides), tuple(more))], program="evaluate")]
     evaluations = []
     for cell in cells:
         labels = cell.name.split("/")
         scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
         if None not in scaled:
             overrides = _settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
-            of_run = OBJECTIVE in overrides  # it has the settings of the run
-            overrides += [t for t in _read_by(overrides, more) if not of_run or t.startswith(f"{ALLOW}=")]
+            if OBJECTIVE in overrides:  # it has the settings of the run
+                overrides += [text for text in more if text.startswith(f"{ALLOW}=")]
+            else:
+                overrides += _read_by(tuple(overrides), tuple(more))
             evaluations.append(StudyCell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name))
     return evaluations
 
 
-def _read_by(overrides: list[str], more: list[str]) -> list[str]:
-    """The settings of a study that an evaluation reads; a run has its own word vectors."""
-    models = " ".join(text for text in overrides if text.startswith("model="))
-    reads = any(name in models for name in (*INITIAL, "untrained/"))
-    reads |= "{run}" in models and "embeddings=file" in (*overrides, *more)
-    return [text for text in more if reads or not text.startswith("embeddings.")]
+@cache
+def _read_by(overrides: Sequence[str], more: Sequence[str]) -> list[str]:
+    """The settings of a study that an evaluation reads."""
+    if not more:
+        return []
+    from encoder_lab.studies.compose import composed, plain  # Hydra, slowly
+
+    settings = plain(composed("evaluate", [placed(text, "run", "RUN") for text in (*overrides, *more)]))
+    idle = [pattern for pattern, _ in unread("evaluate", settings)]
+    return [text for text in more if not any(re.fullmatch(pattern, text.split("=")[0]) for pattern in idle)]

@@ -10,11 +10,16 @@ from pathlib import Path
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
+from omegaconf import OmegaConf
 
+from probes.classifiers.grid import Grid
 from probes.results import read_rows
+from probes.suites import suites_of
+from tests.asked import evaluation
 from tests.commands import FORKS
 from tests.conftest import ROOT, TINY, Lab
 from tests.packages import PACKAGES
+from tests.probes.downstream.test_downstream import folder_of_tasks
 
 DATA = """
 from probes.task import single
@@ -115,6 +120,19 @@ def said(project: Path, *arguments: str) -> str:
     process.join(300)
     assert process.exitcode == 0, text.read_text()
     return text.read_text()
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "configs" / "suite").glob("*.yaml")), ids=lambda file: file.stem)
+def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file: Path, lab: Lab, tmp_path: Path) -> None:
+    chosen = f"suite=[{'probing,' * (file.stem == 'use')}{file.stem}]"
+    more = [f"downstream.root={folder_of_tasks(tmp_path)}"] * (file.stem == "downstream")
+    settings = evaluation(chosen, "corpus.size=400", "probes.tasks=[SentLen]", *more)
+    corpus = settings.corpus.build()
+    suites = [suites_of(settings.suites, Grid(l2=(l2,)), 1, corpus, lab.cache)[-1] for l2 in (1.0, 2.0)]
+    prints = [{task.fingerprint for task in suite.tasks} for suite in suites]
+    reads = {"classifier": prints[0] != prints[1], "corpus": suites[0].uses_corpus}
+    reads["surprisal"] = any(task.needs == "surprisal" for task in suites[0].tasks)
+    assert OmegaConf.load(file).suites[file.stem].reads == [name for name, read in reads.items() if read]
 
 
 @pytest.mark.parametrize("program", ["train.py", "evaluate.py"])

@@ -132,12 +132,23 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate model=bov pooling=cls": "only a Hugging Face model has it",
     "evaluate model=[majority,length] sentences=a": "only a file of vectors has it; give model=vectors:FILE.npy, or",
     "evaluate model=[majority,nb-uni-tfidf] embeddings.dim=8": "give model=bov or a run, or leave it out",
-    "evaluate model=[hf:a,vectors:b,ngram] embeddings=file embeddings.path=x": "no model here reads word vectors",
+    "evaluate model=[hf:a,vectors:b,ngram] embeddings=file": "no model here reads word vectors",
     "evaluate model=[RUN,majority] embeddings.dim=8": "a run has its own word vectors; give embeddings=file for more",
     "evaluate model=bov embeddings.freeze=false": "it is about training",
     "train probes.classifier.widths=[0] probes.classifier.dropouts=[0.1]": "[0] has no hidden layer; give other",
     "train init=RUN embeddings.epochs=8": "the words of init= have vectors; give embeddings=file for more",
     "evaluate model=bov protocol=modern probes.classifier.protocol=senteval": "protocol=modern replaces it",
+    "train suite=coherence probes.classifier.widths=[9]": "no suite here has a classifier; give suite=[probing], or",
+    "evaluate model=ngram suite=coherence protocol=senteval": "no suite here has a classifier",
+    "evaluate model=bov suite=geometry probes=senteval": "only suite=probing reads it",
+    "evaluate model=RUN suite=downstream corpus.size=9": "no suite or model here reads it; leave it out",
+    "evaluate model=hf:a probes=trees probes.paths=[x] corpus=snli": "no suite or model here reads it",
+    "evaluate model=bov embeddings=file suite=discoeval corpus.size=9": "no suite or model here reads it",
+    "evaluate model=RUN eos=true": "it is about the surprisal of texts; give suite=coherence, or leave it out",
+    "evaluate model=[ngram,length] suite=coherence bos=false": "no model here has it; give model=lm:PATH, or",
+    "evaluate write_sentences=x out=y": "write_sentences= writes the sentences of tasks and stops; leave it out",
+    "evaluate write_sentences=x probes.classifier.l2=[1]": "write_sentences= writes the sentences of tasks",
+    "train objective=discourse objective.losses=[nsp] objective.weights.nl=2": "add its loss to objective.losses",
     "train ~encoder": "it needs a value; give encoder= instead",
     "train encoder=bilstm_last ~encoder.pooling": "it needs a value",  # that of its class is another one
     "train ~trainer.max_epochs": "it needs a value; give trainer.max_epochs= instead",
@@ -178,13 +189,16 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "objective=multitask", "objective.optimizer.lr=1", "parts.nli.datamodule.max_words=7")
     judge(
         CONFIGS,
-        "suite=geometry",
+        "suite=discoeval",
         "probes.classifier.widths=[0]",
         "probes.classifier.dropouts=[0.0]",
         "probes.steps=[1]",
     )
     judge(CONFIGS, "model=[RUN,majority]", "embeddings=file", "embeddings.path=x", program="evaluate")
     judge(CONFIGS, "model=[majority,untrained/bilstm_max]", "embeddings.dim=8", program="evaluate")
+    judge(CONFIGS, "model=[majority,ngram]", "suite=coherence", "corpus.size=9", program="evaluate")
+    judge(CONFIGS, "model=hf:a", "probes=text", "probes.paths=[x]", "corpus.source_language=de", program="evaluate")
+    judge(CONFIGS, "write_sentences=x", "corpus.size=9", "protocol=senteval", "probes.tasks=[WC]", program="evaluate")
     judge(CONFIGS, "init=RUN", "embeddings.freeze=false", "embeddings.dim=8")
     judge(CONFIGS, "init=RUN", "embeddings=file", "embeddings.path=x")
     judge(CONFIGS, "suite=[]", "probes.train_size=50")
