@@ -10,7 +10,7 @@ from datamodules.trees.gum import files
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import files_below, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs
-from probes.coherence.build.gum import GumDocument, numbers_in, read_documents
+from probes.coherence.build.gum import GumDocument, document_of, numbers_in, read_documents
 from probes.coherence.suite_file import TestSuite
 
 CONNECTIVES = ("although", "as", "however", "since", "though", "while", "yet")  # table 4 of the paper
@@ -61,13 +61,11 @@ def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[Connectiv
         for number, row in read_table(path, COLUMNS):
             if row["type"] != "Explicit" or row["conn"].lower() not in CONNECTIVES:
                 continue
-            if row["doc"] not in documents:
-                raise InputError(f"{path}:{number}: no document {row['doc'][:40]!r} in the *.docs.jsonl next to it")
-            document = documents[row["doc"]]
+            document = document_of(documents, row["doc"], f"{path}:{number}")
             try:
                 tokens, arguments = (list(numbers_in(row[name], len(document.tokens))) for name in TOKEN_COLUMNS)
             except ValueError:
-                raise InputError(f"{path}:{number}: token numbers that the document does not have") from None
+                raise InputError(f"{path}:{number}: token numbers that {document.place} does not have") from None
             sense = sense_of(row)
             if not SENSE.fullmatch(sense):
                 problem = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"

@@ -1,6 +1,6 @@
 """Documents with the position of every token in the raw text, and what stands for what in them; those of GUM."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ class GumDocument(NamedTuple):
     tokens: list[str]
     sentences: list[int]  # (N,) of each token, from 0
     spans: list[tuple[int, int]]  # (N,) characters in its raw sentence
+    place: str = ""  # file and line, for messages
 
     def first_of(self, token: int) -> int:
         """The first token of the sentence of a token."""
@@ -65,8 +66,16 @@ def read_documents(folder: Path) -> dict[str, GumDocument]:
                 document = aligned(str(record["id"]), rows, raw)
             except (KeyError, TypeError, AttributeError, ValueError):
                 raise InputError(f"{path}:{number}: no id, sentences and text of a document; is this GUM?") from None
-            documents[document.name] = document
+            documents[document.name] = document._replace(place=f"{path}:{number}")
     return documents
+
+
+def document_of(documents: Mapping[str, GumDocument], name: str, place: str) -> GumDocument:
+    """A document that an annotation names at this place. Raises InputError where it is not among them."""
+    if name not in documents:
+        paths = ", ".join(sorted({document.place.rpartition(":")[0] for document in documents.values()}))
+        raise InputError(f"{place}: no document {name[:40]!r} in {paths}")
+    return documents[name]
 
 
 def read_coreference(folder: Path) -> Iterator[AnnotatedDocument]:
@@ -74,16 +83,15 @@ def read_coreference(folder: Path) -> Iterator[AnnotatedDocument]:
     documents = read_documents(folder)
     for path in files(folder, "coref.jsonl"):
         for number, record in read_json_lines(path):
-            document = documents.get(str(record.get("id")))
-            if document is None:
-                raise InputError(f"{path}:{number}: no document {record.get('id')!r} in the *.docs.jsonl next to it")
+            document = document_of(documents, str(record.get("id")), f"{path}:{number}")
             try:
                 mentions = list(_mentions(record, len(document.tokens)))
                 tags = [str(tag) for tag in record["tokens"]["xpos"]]
                 if len(tags) != len(document.tokens):
                     raise ValueError("not a tag for each token")
             except (KeyError, TypeError, ValueError, OverflowError):
-                raise InputError(f"{path}:{number}: no mentions with span, entity and form, or no tags") from None
+                wrong = f"no mentions with span, entity and form, or no tags, of the tokens in {document.place}"
+                raise InputError(f"{path}:{number}: {wrong}") from None
             yield AnnotatedDocument(document, mentions, tags, f"{path.name}:{number}")
 
 
