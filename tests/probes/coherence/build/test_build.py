@@ -513,6 +513,17 @@ def test_a_corrupted_source_is_read_or_refused_in_one_line(tmp_path: Path, name:
     any_damage_is_read_or_refused(lambda: read(path), path)
 
 
+@pytest.mark.parametrize(("old", "new"), [('"d"', '"e"'), ("He waved , since she smiled .", "He .")])
+@pytest.mark.parametrize("build", [connectives, remention])
+def test_an_annotation_that_does_not_fit_its_document_names_both_files(
+    gum: Path, build: Callable[[Path], Draft], old: str, new: str
+) -> None:
+    path = gum / "dev.docs.jsonl"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError, match=rf"dev\.(gdtb\.tsv|coref\.jsonl):\d.* {path}"):
+        build(gum)
+
+
 @pytest.mark.parametrize("name", ["dev.docs.jsonl", "dev.coref.jsonl", "dev.gdtb.tsv"])
 @pytest.mark.parametrize("build", [connectives, remention])
 def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(
