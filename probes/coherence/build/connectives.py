@@ -65,7 +65,7 @@ def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[Connectiv
             try:
                 tokens, arguments = (list(numbers_in(row[name], len(document.tokens))) for name in TOKEN_COLUMNS)
             except ValueError:
-                raise InputError(f"{path}:{number}: token numbers that {document.place} does not have") from None
+                raise InputError(f"{path}:{number}: token numbers that {document.location} does not have") from None
             sense = sense_of(row)
             if not SENSE.fullmatch(sense):
                 problem = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"

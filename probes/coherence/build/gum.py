@@ -18,7 +18,7 @@ class GumDocument(NamedTuple):
     tokens: list[str]
     sentences: list[int]  # (N,) of each token, from 0
     spans: list[tuple[int, int]]  # (N,) characters in its raw sentence
-    place: str = ""  # file and line, for messages
+    location: str = ""  # file and line, for messages
 
     def first_of(self, token: int) -> int:
         """The first token of the sentence of a token."""
@@ -66,14 +66,14 @@ def read_documents(folder: Path) -> dict[str, GumDocument]:
                 document = aligned(str(record["id"]), rows, raw)
             except (KeyError, TypeError, AttributeError, ValueError):
                 raise InputError(f"{path}:{number}: no id, sentences and text of a document; is this GUM?") from None
-            documents[document.name] = document._replace(place=f"{path}:{number}")
+            documents[document.name] = document._replace(location=f"{path}:{number}")
     return documents
 
 
 def document_of(documents: Mapping[str, GumDocument], name: str, place: str) -> GumDocument:
     """A document that an annotation names at this place. Raises InputError where it is not among them."""
     if name not in documents:
-        paths = ", ".join(sorted({document.place.rpartition(":")[0] for document in documents.values()}))
+        paths = ", ".join(sorted({document.location.rpartition(":")[0] for document in documents.values()}))
         raise InputError(f"{place}: no document {name[:40]!r} in {paths}")
     return documents[name]
 
@@ -90,7 +90,7 @@ def read_coreference(folder: Path) -> Iterator[AnnotatedDocument]:
                 if len(tags) != len(document.tokens):
                     raise ValueError("not a tag for each token")
             except (KeyError, TypeError, ValueError, OverflowError):
-                wrong = f"no mentions with span, entity and form, or no tags, of the tokens in {document.place}"
+                wrong = f"no mentions with span, entity and form, or no tags, of the tokens in {document.location}"
                 raise InputError(f"{path}:{number}: {wrong}") from None
             yield AnnotatedDocument(document, mentions, tags, f"{path.name}:{number}")
 
