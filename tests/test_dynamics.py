@@ -148,7 +148,7 @@ def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab: Lab,
     (model,) = models_of(each_seed_once(map(read_run, run_folders([moved]))))
     (panel,) = panels_of([model], "discoeval", "logreg")
     assert [line.x for line in panel.lines] == [epochs(read_rows(dense.folder / "probes.csv"))]
-    assert len(panel.own.x) == 2
+    assert len(panel.objective.x) == 2
 
 
 @pytest.mark.parametrize(("more", "said"), [

@@ -64,7 +64,7 @@ def test_settings_of_a_run_are_reported_or_refused(tmp_path: Path) -> None:
     path = run / "config.yaml"
     more = "objective:\n  parts: [nli, nmt_enfr]\n  select: null\nprobes:\n  source:\n    root: ${..root}\n  root: a\n"
     path.write_text(path.read_text() + more)
-    any_damage_is_read_or_refused(lambda: json.dumps([read_run(run).own_scores(), read_run(run).score]), path)
+    any_damage_is_read_or_refused(lambda: json.dumps([read_run(run).objective_scores(), read_run(run).score]), path)
 
 
 @pytest.fixture

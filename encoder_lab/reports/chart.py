@@ -30,26 +30,26 @@ LOOKS: dict[str, Look] = {
 }
 COLOURS = ("#1F77B4", "#D62728", "#2CA02C", "#FF7F0E", "#7B3FB5", "#17C3D6", "#7A4A2B", "#F06EC0", "#8A8A8A", "#B5B300")
 STYLES: tuple[Style, ...] = ("solid", "dashed", "dotted")
-OTHERS: list[Look] = [(colour, style) for style in STYLES for colour in COLOURS]  # of lines that have no group
+UNGROUPED: list[Look] = [(colour, style) for style in STYLES for colour in COLOURS]  # of lines that have no group
 TASKS = tuple(LOOKS)
-OWN = "#000000"  # the objective's own score
+OBJECTIVE = "#000000"  # the objective's own score
 SHARES = ("BLEU", "accuracy")  # of these scores, those in percent
 FIGURES = (".png", ".svg")  # endings of files
 
 
 @dataclass(frozen=True)
 class DataSeries:
-    """P points, on a line or alone; a place is a number, or a value with its 95% interval."""
+    """P points, on a line or alone; a coordinate is a number, or a value with its 95% interval."""
 
     name: str  # as in the legend, or at its end
     x: Sequence[float | Interval]
     y: Sequence[float | Interval]
     chance: float | None = None  # the score without any knowledge
-    look: Look = (OWN, "solid")
+    look: Look = (OBJECTIVE, "solid")
     shape: Literal["line", "steps", "points"] = "line"
     marker: Marker = "circle"
     hollow: bool = False
-    hover: Sequence[str] = ()  # what the page says of each point; empty: its place with the interval
+    hover: Sequence[str] = ()  # what the page says of each point; empty: its coordinates with the interval
     text: str = ""  # behind the last point
     task: str = ""  # by which the menus of the page hide it; empty: its name
     model: str = ""
@@ -57,10 +57,10 @@ class DataSeries:
 
 @dataclass(frozen=True)
 class Axis:
-    """Of numbers, or of named places."""
+    """Of numbers, or of named rows or columns."""
 
     label: str = ""
-    about: str = ""  # in brackets behind the label
+    note: str = ""  # in brackets behind the label
     ends: tuple[float, float] | None = None  # None: as the points need
     ticks: Mapping[float, str] = field(default_factory=dict)  # empty: chosen by the renderer
     linear: float = math.inf  # up to here, beyond it is logarithmic
@@ -76,7 +76,7 @@ class Chart:
     series: Sequence[DataSeries]
     inches: tuple[float, float]  # width and height
     named: bool = False  # the name of each series is at its end
-    own: DataSeries | None = None  # the objective's score, on an axis of its own
+    objective: DataSeries | None = None  # its score, on an axis of its own
     shaded: tuple[float, float] | None = None  # from x to x
     remarks: Sequence[tuple[str, str]] = ()  # at the right of row 0, 1, ...: text and colour
 
@@ -98,7 +98,7 @@ class HeatMap:
     colours: str  # a colour map of matplotlib
     inches: tuple[float, float]
     framed: Sequence[Sequence[bool]] = ()
-    more: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns without colours, by their heads
+    extra_columns: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns without colours, by their heads
     label: str = ""  # of the columns
 
 
@@ -116,21 +116,21 @@ class ChartSection:
 
 def in_order(names: Sequence[str]) -> list[str]:
     """Tasks in the paper's order, others after them by first appearance."""
-    known = [task for task in TASKS if task in names]
-    return known + [name for name in dict.fromkeys(names) if name not in LOOKS]
+    listed = [task for task in TASKS if task in names]
+    return listed + [name for name in dict.fromkeys(names) if name not in LOOKS]
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
     """Colour and line style of each task of a chart. Names that are not the papers' take free ones, colours first."""
     used = dict(LOOKS[name] for name in names if name in LOOKS)
-    free = sorted((look for look in OTHERS if look not in used.items()), key=lambda look: look[0] in used)
-    others = [name for name in dict.fromkeys(names) if name not in LOOKS]
-    return {name: LOOKS.get(name) or free[others.index(name) % len(free)] for name in names}
+    free = sorted((look for look in UNGROUPED if look not in used.items()), key=lambda look: look[0] in used)
+    unlisted = [name for name in dict.fromkeys(names) if name not in LOOKS]
+    return {name: LOOKS.get(name) or free[unlisted.index(name) % len(free)] for name in names}
 
 
-def look_at(place: int) -> Look:
-    """Colour and line style of the line at a place, from 0."""
-    return OTHERS[place % len(OTHERS)]
+def look_at(index: int) -> Look:
+    """Colour and line style of the line with an index."""
+    return UNGROUPED[index % len(UNGROUPED)]
 
 
 def with_ends(values: Sequence[float | Interval]) -> np.ndarray:
@@ -144,7 +144,7 @@ def with_ends(values: Sequence[float | Interval]) -> np.ndarray:
 
 def levels_of_chance(series: Sequence[DataSeries]) -> list[float]:
     """The levels that are known, in order."""
-    return sorted({round(one.chance, 1) for one in series if one.chance is not None})
+    return sorted({round(line.chance, 1) for line in series if line.chance is not None})
 
 
 def rows_of(names: Sequence[str], rows: int = 0) -> Axis:

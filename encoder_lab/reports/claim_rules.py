@@ -28,66 +28,66 @@ def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:
             continue
         yield Comparison(f"{objective} BLEU, last over middle epoch", last.bleu - middle.bleu, 0.5, needed=True)
         for task in (task for task in middle.probing if task in last.probing and task not in ("SentLen", "WC")):
-            about = f"{objective} {task}: 5 points minus the change from the middle epoch to the last"
-            yield within(middle.probing[task], last.probing[task], 5, about)
+            label = f"{objective} {task}: 5 points minus the change from the middle epoch to the last"
+            yield within(middle.probing[task], last.probing[task], 5, label)
 
 
 def alone_they_help_here_and_hurt_there(e: Evidence) -> Iterator[Comparison]:
     base = e.tables["groups"].get(NSP, {})
     for alone in ("+ SPP", "+ NL"):
-        more = e.tables["groups"].get(("BiGRU", alone), {})
-        compared = [above(more[task], base[task], f"{task}, {alone} over NSP") for task in base if task in more]
+        scores = e.tables["groups"].get(("BiGRU", alone), {})
+        compared = [above(scores[task], base[task], f"{task}, {alone} over NSP") for task in base if task in scores]
         if len(compared) > 1:
-            highest = max(compared, key=lambda c: c.difference - c.half)
-            lowest = min(compared, key=lambda c: c.difference + c.half)
-            below = lowest._replace(about=f"minus that of {lowest.about}", difference=0 - lowest.difference)
-            yield min(highest, below, key=lambda c: c.difference - c.half)  # both are needed: the less clear decides
+            highest = max(compared, key=lambda c: c.difference - c.margin)
+            lowest = min(compared, key=lambda c: c.difference + c.margin)
+            below = lowest._replace(label=f"minus that of {lowest.label}", difference=0 - lowest.difference)
+            yield min(highest, below, key=lambda c: c.difference - c.margin)  # both are needed: the less clear decides
 
 
 def bert_has_the_highest_mean(e: Evidence) -> Iterator[Comparison]:
-    models = _whole_models(e)
+    models = _complete_models(e)
     means = {name: mean_of(list(points.values())) for name, points in models.items()}
     for bert in filter(_is_bert, models):
-        for other in (name for name in models if not _is_bert(name)):
-            about = f"mean of {len(models[bert])} DiscoEval tasks, {title(bert)} over {title(other)}"
-            yield above(means[bert], means[other], about)
+        for rival in (name for name in models if not _is_bert(name)):
+            label = f"mean of {len(models[bert])} DiscoEval tasks, {title(bert)} over {title(rival)}"
+            yield above(means[bert], means[rival], label)
 
 
 def bert_is_not_best_at_coherence(e: Evidence) -> Iterator[Comparison]:
-    scores = {name: points["DC"] for name, points in _whole_models(e).items()}
-    others = [point for name, point in scores.items() if not _is_bert(name)]
+    scores = {name: points["DC"] for name, points in _complete_models(e).items()}
+    rivals = [point for name, point in scores.items() if not _is_bert(name)]
     for name, point in scores.items():
-        if others and _is_bert(name):
-            yield above(_best(others), point, f"DC, the best other model over {title(name)}")
+        if rivals and _is_bert(name):
+            yield above(_best(rivals), point, f"DC, the best other model over {title(name)}")
 
 
 def deeper_layers_know_more_of_discourse(e: Evidence) -> Iterator[Comparison]:
     for model, scores in layers_of(e.tables["groups"]).items():
-        layers, half = list(scores.values()), len(scores) // 2
+        layers, cut = list(scores.values()), len(scores) // 2
         for task in FACTS.groups.values():
-            lower, upper = ([layer[task] for layer in part if task in layer] for part in (layers[:half], layers[half:]))
+            lower, upper = ([layer[task] for layer in part if task in layer] for part in (layers[:cut], layers[cut:]))
             if lower and upper:
                 yield above(_best(upper), _best(lower), f"{model} {task}, upper over lower half of the layers")
 
 
 def discourse_needs_deeper_layers_than_other_tasks(e: Evidence) -> Iterator[Comparison]:
     senteval = {name: {t: p for t, p in points.items() if t in SENTEVAL} for name, points in e.discoeval.items()}
-    others = [layers_of(scores) for scores in (senteval, e.probing, e.logistic)]
+    references = [layers_of(scores) for scores in (senteval, e.probing, e.logistic)]
     for model, layers in layers_of(e.tables["groups"]).items():
-        ours, best = _best_layers(layers), [_best_layers(scores.get(model, {})) for scores in others]
-        theirs = max(best, key=len)
-        if len(ours) > 1 and len(theirs) > 1 and len({*ours, *theirs}) > 1:
-            low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval()
-            difference = float(np.mean(ours) - np.mean(theirs))
-            other = "SentEval" if theirs is best[0] else "probing tasks"
-            means = f"{np.mean(ours):.1f} for DiscoEval and {np.mean(theirs):.1f} for {other}"
+        discourse, best = _best_layers(layers), [_best_layers(scores.get(model, {})) for scores in references]
+        reference = max(best, key=len)
+        if len(discourse) > 1 and len(reference) > 1 and len({*discourse, *reference}) > 1:
+            low, high = ttest_ind(discourse, reference, equal_var=False).confidence_interval()
+            difference = float(np.mean(discourse) - np.mean(reference))
+            suite = "SentEval" if reference is best[0] else "probing tasks"
+            means = f"{np.mean(discourse):.1f} for DiscoEval and {np.mean(reference):.1f} for {suite}"
             yield Comparison(f"{model}: mean best layer, {means}", difference, float(high - low) / 2)
 
 
 def people_are_far_above_models(e: Evidence) -> Iterator[Comparison]:
     people = {row.task: row.score for row in published("chen2019_table5") if row.model == "Human"}
     for task, items in PEOPLE.items():
-        if scores := [points[task] for points in _whole_models(e).values()]:
+        if scores := [points[task] for points in _complete_models(e).values()]:
             person = share_point(people[task], items)._replace(score=people[task] - FAR)
             yield above(person, _best(scores), f"{task}, a person minus {FAR} points over the best model")
 
@@ -95,12 +95,12 @@ def people_are_far_above_models(e: Evidence) -> Iterator[Comparison]:
 def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
     for name, points in e.tables["coherence"].items():
         named = {task: point._replace(answers=()) for task, point in points.items() if task.startswith("connectives_")}
-        known = {task: point for task, point in named.items() if math.isfinite(point.half)}
-        if len(known) > 1:
-            worst = min(known, key=lambda task: known[task].score + known[task].half)
-            best = max(known, key=lambda task: known[task].score - known[task].half)
-            limit = known[worst]._replace(score=known[worst].score + FAR)
-            yield above(known[best], limit, f"{title(name)}: {best} over {worst} plus {FAR} points")
+        finite = {task: point for task, point in named.items() if math.isfinite(point.margin)}
+        if len(finite) > 1:
+            worst = min(finite, key=lambda task: finite[task].score + finite[task].margin)
+            best = max(finite, key=lambda task: finite[task].score - finite[task].margin)
+            limit = finite[worst]._replace(score=finite[worst].score + FAR)
+            yield above(finite[best], limit, f"{title(name)}: {best} over {worst} plus {FAR} points")
 
 
 def layers_of(scores: PointsByModel) -> dict[str, dict[int, Points]]:
@@ -115,19 +115,19 @@ def _best_layers(layers: Mapping[int, Points]) -> list[int]:
     Of several that are best at the precision that is printed the middle one, of two the lower: of the rules for ties
     this one gives Table 3 from the scores of Figure 8.
     """
-    first, *others = layers.values() or [{}]
+    first, *rest = layers.values() or [{}]
     numbers = []
-    for task in (task for task in first if all(task in points for points in others)):
+    for task in (task for task in first if all(task in points for points in rest)):
         scores = {number: round(points[task].score, 1) for number, points in layers.items()}
         best = [number for number, score in scores.items() if score == max(scores.values())]
         numbers.append(best[(len(best) - 1) // 2])
     return numbers
 
 
-def _whole_models(e: Evidence) -> dict[ModelName, Points]:
+def _complete_models(e: Evidence) -> dict[ModelName, Points]:
     """Models, not single layers or people, that have all seven groups."""
-    whole = {name: points for name, points in e.tables["groups"].items() if len(points) == len(FACTS.groups)}
-    return {name: points for name, points in whole.items() if not layer_of(name[1])}
+    complete = {name: points for name, points in e.tables["groups"].items() if len(points) == len(FACTS.groups)}
+    return {name: points for name, points in complete.items() if not layer_of(name[1])}
 
 
 def _is_bert(name: ModelName) -> bool:

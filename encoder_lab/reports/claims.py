@@ -44,33 +44,33 @@ class Rule:
     def comparisons(self, e: Evidence) -> Iterator[Comparison]:
         scores, *pattern = next(side for side in (self.first, self.second) if isinstance(side, list))
         stars = dict.fromkeys(
-            tuple(part if wanted == "*" else "" for part, wanted in zip(name, pattern, strict=True))
+            tuple(part if symbol == "*" else "" for part, symbol in zip(name, pattern, strict=True))
             for name in e.tables[scores]
         )
-        for star, each in product(stars, self.each):
-            first, second = (_model(side, star, each) for side in (self.first, self.second))
+        for star, value in product(stars, self.each):
+            first, second = (_model(side, star, value) for side in (self.first, self.second))
             names = [model[1] if isinstance(model, tuple) else ("", "") for model in (first, second)]
-            pairs = self._pairs(e, first, second, each)
-            fields = {"first": title(names[0]), "second": title(names[1]), "encoder": star[0], "each": each}
+            pairs = self._pairs(e, first, second, value)
+            fields = {"first": title(names[0]), "second": title(names[1]), "encoder": star[0], "each": value}
             sizes = e.sizes.get(names[0], {})
             fields |= {"tasks": len(pairs), "smallest": min(sizes, default=0), "largest": max(sizes, default=0)}
             for task, *points in _means(pairs) if self.mean and pairs else pairs:
-                ours, theirs = (p._replace(score=p.score + more) for p, more in zip(points, self.plus, strict=True))
-                about = self.about.format(task=task, **fields)
+                point, rival = (p._replace(score=p.score + bonus) for p, bonus in zip(points, self.plus, strict=True))
+                label = self.about.format(task=task, **fields)
                 compared = (
-                    above(ours, theirs, about) if self.within is None else within(ours, theirs, self.within, about)
+                    above(point, rival, label) if self.within is None else within(point, rival, self.within, label)
                 )
                 yield compared._replace(needed=self.needed)
 
-    def _pairs(self, e: Evidence, first: Scored | float, second: Scored | float, each: Any) -> list[TaskPair]:
+    def _pairs(self, e: Evidence, first: Scored | float, second: Scored | float, value: Any) -> list[TaskPair]:
         """Task, score and score; a score that is a number is that of every task."""
         by_task = [e.tables[m[0]].get(m[1], {}) if isinstance(m, tuple) else {} for m in (first, second)]
-        ours = by_task[0] if isinstance(first, tuple) else dict.fromkeys(by_task[1], Point(first, 0))
-        theirs = by_task[1] if isinstance(second, tuple) else dict.fromkeys(by_task[0], Point(second, 0))
-        wanted, (old, new) = [pattern.format(each=each) for pattern in self.tasks], self.against
-        shown = [(task, task.replace(old, new)) for task in ours if _fits(task, wanted, self.but)]
-        different = [(task, other) for task, other in shown if other in theirs and (first, task) != (second, other)]
-        return [(task, ours[task], theirs[other]) for task, other in different]
+        scores = by_task[0] if isinstance(first, tuple) else dict.fromkeys(by_task[1], Point(first, 0))
+        rivals = by_task[1] if isinstance(second, tuple) else dict.fromkeys(by_task[0], Point(second, 0))
+        patterns, (old, new) = [pattern.format(each=value) for pattern in self.tasks], self.against
+        pairs = [(task, task.replace(old, new)) for task in scores if _fits(task, patterns, self.but)]
+        different = [(task, other) for task, other in pairs if other in rivals and (first, task) != (second, other)]
+        return [(task, scores[task], rivals[other]) for task, other in different]
 
 
 def correlations(
@@ -78,31 +78,31 @@ def correlations(
 ) -> Iterator[Comparison]:
     """Spearman's rho of probing tasks with downstream tasks, times `sign`; corrected for all pairs of tasks."""
     probes, columns = (list(dict.fromkeys(task for pair in e.pairs for task in pair[side])) for side in (0, 1))
-    shown = [probe for probe in probes if _fits(probe, correlated, but)]
-    for probe, task in product(shown, (task for task in columns if _fits(task, tasks))):
-        both = [(ours[probe].score, theirs[task].score) for ours, theirs in e.pairs if probe in ours and task in theirs]
-        if len({x for x, _ in both}) > 1 and len({y for _, y in both}) > 1:
-            rho = float(spearmanr(*zip(*both, strict=True))[0])
-            half = correlation_point(rho, len(both), len(probes) * len(columns)).half
-            about = f"{'rho' if sign > 0 else 'minus rho'} of {probe} and {task} over {len(both)} models"
-            yield Comparison(about, sign * rho, half, joint=True)
+    selected = [probe for probe in probes if _fits(probe, correlated, but)]
+    for probe, task in product(selected, (task for task in columns if _fits(task, tasks))):
+        points = [(a[probe].score, b[task].score) for a, b in e.pairs if probe in a and task in b]
+        if len({x for x, _ in points}) > 1 and len({y for _, y in points}) > 1:
+            rho = float(spearmanr(*zip(*points, strict=True))[0])
+            margin = correlation_point(rho, len(points), len(probes) * len(columns)).margin
+            label = f"{'rho' if sign > 0 else 'minus rho'} of {probe} and {task} over {len(points)} models"
+            yield Comparison(label, sign * rho, margin, joint=True)
 
 
 def _fits(task: str, patterns: Sequence[str], but: Sequence[str] = ()) -> bool:
     return task not in but and any(fnmatchcase(task, pattern) for pattern in patterns)
 
 
-def _model(side: Side, star: Sequence[str], each: Any) -> Scored | float:
+def _model(side: Side, star: Sequence[str], value: Any) -> Scored | float:
     if not isinstance(side, list):
         return side
     scores, *parts = side
-    encoder, objective = (s if part == "*" else part.format(each=each) for part, s in zip(parts, star, strict=True))
+    encoder, objective = (s if part == "*" else part.format(each=value) for part, s in zip(parts, star, strict=True))
     return scores, (encoder, objective)
 
 
 def _means(pairs: Sequence[TaskPair]) -> list[TaskPair]:
-    _, ours, theirs = zip(*pairs, strict=True)
-    return [("", mean_of(ours), mean_of(theirs))]
+    _, first, second = zip(*pairs, strict=True)
+    return [("", mean_of(first), mean_of(second))]
 
 
 def _compare(rules: Sequence[Mapping[str, Any]], e: Evidence) -> Iterator[Comparison]:

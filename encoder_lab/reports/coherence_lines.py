@@ -17,32 +17,32 @@ MEASURES = ("sum", "mean")
 def suite_lines(title: str, scores: Sequence[Evaluated], tables: Sequence[str] | None) -> str:
     """Each suite of one model. `tables`: the published ones to be quoted; None is those of the paper."""
     quoted = [score for table in (PAPER if tables is None else tables) for score in published(table)]
-    theirs = grouped((score.task, (score.model, score.score)) for score in quoted)
+    quotes = grouped((score.task, (score.model, score.score)) for score in quoted)
     heading = f"{title}: items that hold in % with Wilson's 95% interval; bits of a region and of its tokens, means"
-    return "\n".join([heading, *(line for scored in scores for line in _suite(scored, theirs))]) + "\n"
+    return "\n".join([heading, *(line for scored in scores for line in _suite(scored, quotes))]) + "\n"
 
 
-def _suite(scored: Evaluated, theirs: dict[str, list[tuple[str, float]]]) -> Iterator[str]:
+def _suite(scored: Evaluated, quotes: dict[str, list[tuple[str, float]]]) -> Iterator[str]:
     row, details, items = scored.row, scored.details, len(scored.correct)
     line = f"{row.test_accuracy:.1f} [{row.test_low:.1f}, {row.test_high:.1f}] of {items} items"
     line += also(details.get("ties", 0), details.get("undefined", 0))
     if long := details.get("long texts"):
         line += f", {long:.0f} texts longer than the model's context"
-    names = [name for name in theirs if name == row.task or name.startswith(f"{row.task}_")]
-    yield f"  {row.task}: {line}{_published(row.task, names, theirs)}"
+    names = [name for name in quotes if name == row.task or name.startswith(f"{row.task}_")]
+    yield f"  {row.task}: {line}{_published(row.task, names, quotes)}"
     formulas = [name for name in details if "%" in name and not name.startswith(TIES)]
     if formulas:
         chances = {chance([formula], syntaxgym=True) for formula in formulas}  # parsed as it was scored
         same = chances.pop() if len(chances) == 1 else None
-        each = "" if same is None else f", each {same:.4g} by chance"
-        yield f"    {len(formulas)} predictions{each}; the score above is of all together{_by_chance(row.chance)}"
+        by_chance = "" if same is None else f", each {same:.4g} by chance"
+        yield f"    {len(formulas)} predictions{by_chance}; the score above is of all together{_by_chance(row.chance)}"
         yield f"    each of them as an item by itself: {details[PAIRS]:.1f} of {len(formulas) * items}"
     for formula in formulas:
         low, high = with_ties(round(details[formula] * items / 50) / 2, items)
         line = f"{details[formula]:.1f} [{low:.1f}, {high:.1f}]{also(details.get(TIES + formula, 0), 0)}"
-        line += "" if each else _by_chance(chance([formula], syntaxgym=True))
+        line += "" if by_chance else _by_chance(chance([formula], syntaxgym=True))
         name = compared_name(row.task, formula)
-        yield f"    {formula}: {line}{_published(name, [name] if name in theirs else [], theirs)}"
+        yield f"    {formula}: {line}{_published(name, [name] if name in quotes else [], quotes)}"
     yield from _regions(details)
 
 
@@ -50,10 +50,10 @@ def _by_chance(percent: float | None) -> str:
     return "" if percent is None else f", {percent:.1f} by chance"
 
 
-def _published(task: str, names: Sequence[str], theirs: dict[str, list[tuple[str, float]]]) -> str:
+def _published(task: str, names: Sequence[str], quotes: dict[str, list[tuple[str, float]]]) -> str:
     """`; GPT-2 86, DialoGPT 78 published`, with the part of the name that ours does not have."""
     parts = {name: name.removeprefix(task).replace("_", " ") for name in names}
-    cells = [f"{model}{part} {score:.0f}" for name, part in parts.items() for model, score in theirs[name]]
+    cells = [f"{model}{part} {score:.0f}" for name, part in parts.items() for model, score in quotes[name]]
     return f"; published {', '.join(cells)}" if cells else ""
 
 

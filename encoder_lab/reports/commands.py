@@ -32,7 +32,7 @@ from encoder_lab.reports.table import (
     Table,
     mixed,
     no_scores,
-    own_cell,
+    objective_cell,
     probing_table,
     refuse_without_effect,
     training_table,
@@ -68,9 +68,9 @@ def quoted(arguments: SimpleNamespace) -> list[str] | None:
 def report_table(arguments: SimpleNamespace) -> None:
     models = reported(arguments, or_published=True)
     asked = arguments.epoch, arguments.classifier, quoted(arguments), arguments.tasks or (), arguments.intervals
-    made = probing_table(models, arguments.suite, *asked)
-    refuse_without_effect(quoted(arguments) or [], [made] if models else [])
-    write_table(replace(made, transposed=arguments.transpose), arguments)
+    table = probing_table(models, arguments.suite, *asked)
+    refuse_without_effect(quoted(arguments) or [], [table] if models else [])
+    write_table(replace(table, transposed=arguments.transpose), arguments)
 
 
 def report_scores(arguments: SimpleNamespace) -> None:
@@ -78,17 +78,17 @@ def report_scores(arguments: SimpleNamespace) -> None:
 
 
 def report_compare(arguments: SimpleNamespace) -> None:
-    (title, first), (other, second) = compare.two_models(folders(arguments, ", of two models, A and B"))
+    (first_title, first), (second_title, second) = compare.two_models(folders(arguments, ", of two models, A and B"))
     compared = compare.compare_models(first, second, arguments.suite, arguments.epoch, arguments.classifier)
-    notes = compare.notes_on(compared, [title, other], [first, second], arguments.epoch)
+    notes = compare.notes_on(compared, [first_title, second_title], [first, second], arguments.epoch)
     write_text(compare.FORMATS[arguments.format](compared, notes), arguments.out)
 
 
 def report_training(arguments: SimpleNamespace) -> None:
     models = reported(arguments, or_published=True)
-    made = training_table(models, quoted(arguments))
-    refuse_without_effect(quoted(arguments) or [], [made] if models else [])
-    write_table(made, arguments)
+    table = training_table(models, quoted(arguments))
+    refuse_without_effect(quoted(arguments) or [], [table] if models else [])
+    write_table(table, arguments)
 
 
 def report_stability(arguments: SimpleNamespace) -> None:
@@ -125,7 +125,7 @@ def report_size(arguments: SimpleNamespace) -> None:
         "no encoder.dim": [str(run.folder) for run in runs if not sizes.has_size(run)],
         "one size alone": [model.title for model in sized if len(model.sizes) < 2],
     }
-    tell(f"left out, {why}: {'; '.join(names)}" for why, names in without.items() if names)
+    tell(f"left out, {reason}: {'; '.join(names)}" for reason, names in without.items() if names)
     tell(at_another_epoch(models, arguments.suite, arguments.epoch))
     save(section, arguments.out)
 
@@ -174,21 +174,21 @@ def report_findings(arguments: SimpleNamespace) -> None:
         raise InputError(f"{arguments.positional[0]}: published=true checks no runs; leave one of them out")
     evidence = published_evidence() if arguments.published else evidence_of(reported(arguments), arguments.epoch)
     checked, claim = check(CLAIMS, evidence), arguments.claim
-    shown = [finding for finding in checked if claim is None or finding.name == claim.replace("_", " ")]
-    if not shown:
+    selected = [finding for finding in checked if claim is None or finding.name == claim.replace("_", " ")]
+    if not selected:
         raise InputError(f"no claim {claim!r}; there are {', '.join(finding.name for finding in checked)}")
     if arguments.out and arguments.out.suffix in FIGURES:
-        save(chart_of_findings(shown), arguments.out)
+        save(chart_of_findings(selected), arguments.out)
         tell(evidence.notes)
     else:
-        write_text(shown[0].in_full if claim else as_markdown(shown, evidence.notes), arguments.out)
+        write_text(selected[0].in_full if claim else as_markdown(selected, evidence.notes), arguments.out)
 
 
 def report_html(arguments: SimpleNamespace) -> None:
     models, asked = reported(arguments), quoted(arguments)
     suites = scored_suites(models)
     tables = [probing_table(models, s, arguments.epoch, arguments.classifier, asked) for s in suites]
-    if any(map(own_cell, models)):
+    if any(map(objective_cell, models)):
         tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
     refuse_without_effect(asked or [], tables)
     evidence = evidence_of(models, arguments.epoch)
@@ -215,7 +215,7 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[
     runs = [run for model in models for run in model.runs]
     for suite in scored_suites(models):
         panels = panels_of(models, suite, arguments.classifier)
-        if trained := [drawn for drawn in panels if any(len(line.x) > 1 for line in drawn.lines)]:
+        if trained := [curves for curves in panels if any(len(line.x) > 1 for line in curves.lines)]:
             yield charts_by_task(trained)
             yield charts_by_model(trained)
         with suppress(InputError):
@@ -241,8 +241,8 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[
 def panels_of(models: list[ReportedModel], suite: str, classifier: str) -> list[Panel]:
     """The curves of the models that have scores of the suite, in each of its units."""
     charts = dict.fromkeys(chart for model in models for run in model.runs for chart in by_chart(run.rows))
-    units = [unit for other, unit in charts if other == suite]
-    return [drawn for model in models for unit in units if (drawn := panel(model, suite, classifier, unit)).lines]
+    units = [unit for name, unit in charts if name == suite]
+    return [curves for model in models for unit in units if (curves := panel(model, suite, classifier, unit)).lines]
 
 
 def panel(model: ReportedModel, suite: str, classifier: str, unit: str) -> Panel:
@@ -253,20 +253,20 @@ def panel(model: ReportedModel, suite: str, classifier: str, unit: str) -> Panel
     if all(run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs):
         last = max((row.epoch for seed_rows in rows for row in seed_rows), default=0)
         rows = [[replace(row, epoch=last) for row in seed_rows] for seed_rows in rows]
-    made = panel_of(model.title, rows, model.score, [run.metrics for run in model.runs])
-    return made._replace(colour=model.colour)
+    curves = panel_of(model.title, rows, model.score, [run.metrics for run in model.runs])
+    return curves._replace(colour=model.colour)
 
 
 def correlations(models: list[ReportedModel], arguments: SimpleNamespace, published: bool) -> ChartSection:
     """Of the scores of our models on both suites and, if requested, of the published ones. Raises InputError."""
 
-    def both(suite: str) -> correlation.ScoresByModel:
+    def suite_scores(suite: str) -> correlation.ScoresByModel:
         epoch, reader, of = arguments.epoch, arguments.classifier, correlation.scores_of
-        ours = of(probing_table(models, suite, epoch, reader, [])) if models else {}
-        theirs = of(probing_table([], suite)) if published else {}
-        return ours | {f"{name} (published)": scores for name, scores in theirs.items()}
+        measured = of(probing_table(models, suite, epoch, reader, [])) if models else {}
+        printed = of(probing_table([], suite)) if published else {}
+        return measured | {f"{name} (published)": scores for name, scores in printed.items()}
 
-    return correlation.chart_of_correlations(correlation.correlate(*map(both, CORRELATED)))
+    return correlation.chart_of_correlations(correlation.correlate(*map(suite_scores, CORRELATED)))
 
 
 def save(section: ChartSection, out: Path, text: str = "") -> None:
@@ -280,13 +280,13 @@ def save(section: ChartSection, out: Path, text: str = "") -> None:
 
 
 def tell(notes: Iterable[str]) -> None:
-    """Print what one must know of a report that has no place for it."""
+    """Print notes on a report that cannot show them itself."""
     for note in notes:
         print(printable(note), file=sys.stderr)
 
 
-def write_table(made: Table, arguments: SimpleNamespace) -> None:
-    write_text(FORMATS[arguments.format](made), arguments.out)
+def write_table(table: Table, arguments: SimpleNamespace) -> None:
+    write_text(FORMATS[arguments.format](table), arguments.out)
 
 
 def write_text(text: str, out: Path | None) -> None:

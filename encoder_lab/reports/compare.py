@@ -65,8 +65,8 @@ def compare_models(
     """Every task that both have, of one suite or of all. Raises InputError where there is none."""
     compared: list[TaskComparison] = []
     for name in scored_suites([first]) if suite is None else [suite]:
-        ours, theirs = (rows_by_task(model.runs, name, epoch, classifier) for model in (first, second))
-        compared += [_compared(name, task, ours[task], theirs[task]) for task in in_order(list(ours)) if task in theirs]
+        a, b = (rows_by_task(model.runs, name, epoch, classifier) for model in (first, second))
+        compared += [_compared(name, task, a[task], b[task]) for task in in_order(list(a)) if task in b]
     if not compared:
         raise InputError(f"no task of {suite or 'any suite'} has scores of both; evaluate both models on one suite")
     corrected = adjusted(np.array([c.difference.p_value for c in compared]))
@@ -74,13 +74,13 @@ def compare_models(
 
 
 def _compared(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence[ProbeRow]) -> TaskComparison:
-    ours, theirs = ([row.interval for row in rows] for rows in (first, second))
-    means, readers = (mean_of_runs(ours)[0], mean_of_runs(theirs)[0]), (first[0].classifier, second[0].classifier)
+    a, b = ([row.interval for row in rows] for rows in (first, second))
+    means, readers = (mean_of_runs(a)[0], mean_of_runs(b)[0]), (first[0].classifier, second[0].classifier)
     seeds = by_items(answers_of(first), answers_of(second))
     if len({unit_of(suite, reader) for reader in readers}) > 1 or math.isnan(sum(means)):
         difference = PairedComparison(*[math.nan] * 4)  # no difference of nats and points, or of what is no number
     else:
-        difference = paired_over_seeds(seeds) if seeds else unpaired(ours, theirs)
+        difference = paired_over_seeds(seeds) if seeds else unpaired(a, b)
     return TaskComparison(suite, task, *means, difference, bool(seeds), readers)
 
 
@@ -94,19 +94,19 @@ def notes_on(
         names += [*at_another_epoch(models, suite, epoch), *by_protocol(models, suite)]
     tasks = named(compared)
     readers = [(task, *c.readers) for task, c in tasks if c.readers[0] != c.readers[1]]
-    other = ", ".join(f"{task} (A {first}, B {second})" for task, first, second in readers)
-    names += [f"Not only the models differ, as the classifiers do: {other}."] if other else []
+    differing = ", ".join(f"{task} (A {first}, B {second})" for task, first, second in readers)
+    names += [f"Not only the models differ, as the classifiers do: {differing}."] if differing else []
     tests = sum(not math.isnan(c.corrected) for c in compared)
     apart = ", ".join(task for task, c in tasks if not c.paired)
     units = grouped((unit_of(c.suite, c.readers[0]), task) for task, c in tasks)
-    counted = "".join(f"; in {unit}: {', '.join(some)}" for unit, some in units.items() if unit)
-    why = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
+    counted = "".join(f"; in {unit}: {', '.join(group)}" for unit, group in units.items() if unit)
+    reason = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
     alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
     return [
         *dict.fromkeys(names),
         NOTE.format(counted, LEVEL, tests),
         *alone,
-        *([f"Not paired: {apart} ({why})."] if apart else []),
+        *([f"Not paired: {apart} ({reason})."] if apart else []),
     ]
 
 

@@ -51,11 +51,11 @@ def correlate(probing: ScoresByModel, downstream: ScoresByModel) -> Correlations
 
 def adjusted(p_values: np.ndarray) -> np.ndarray:
     """The p-values of tests that are made together (Holm 1979); NaN is not a test and stays."""
-    flat = p_values.ravel()
-    order = np.argsort(flat)  # NaN last
-    tests = np.count_nonzero(~np.isnan(flat))
-    together = np.empty(len(flat))
-    together[order] = np.minimum(np.maximum.accumulate(flat[order] * np.maximum(tests - np.arange(len(flat)), 1)), 1)
+    p = p_values.ravel()
+    order = np.argsort(p)  # NaN last
+    tests = np.count_nonzero(~np.isnan(p))
+    together = np.empty(len(p))
+    together[order] = np.minimum(np.maximum.accumulate(p[order] * np.maximum(tests - np.arange(len(p)), 1)), 1)
     return together.reshape(p_values.shape)
 
 

@@ -38,7 +38,7 @@ class Panel(NamedTuple):
     title: str
     lines: list[DataSeries]
     score: str  # name of the objective's score, empty if there is none
-    own: DataSeries
+    objective: DataSeries
     suite: str
     runs: frozenset[int]  # numbers of runs behind the points
     colour: str = ""  # of its line among other models; empty: ours
@@ -46,7 +46,7 @@ class Panel(NamedTuple):
 
     @property
     def epochs(self) -> list[float]:
-        return sorted({float(x) for line in [*self.lines, self.own] for x in with_ends(line.x)[0]})
+        return sorted({float(x) for line in [*self.lines, self.objective] for x in with_ends(line.x)[0]})
 
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
@@ -56,8 +56,8 @@ def draw_curves(run: Path, score: str, title: str = "") -> Path:
     metrics, rows = read_metrics(run / "metrics.csv"), read_rows(run / "probes.csv")
     charts = by_chart(rows) or {("", ""): []}
     panels = [
-        panel_of(f"{title or run.name}: {suite}" if len(charts) > 1 else title or run.name, [some], score, [metrics])
-        for (suite, _), some in charts.items()
+        panel_of(f"{title or run.name}: {suite}" if len(charts) > 1 else title or run.name, [group], score, [metrics])
+        for (suite, _), group in charts.items()
     ]
     return save_figure(draw(charts_by_model(panels)), run / "curves.png")
 
@@ -72,24 +72,24 @@ def panel_of(
 ) -> Panel:
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
     epochs = grouped((row.moment, row.epoch) for rows in probes for row in rows)
-    at = {place: sum(of_seeds) / len(of_seeds) for place, of_seeds in epochs.items()}
-    lines = lines_of([[(at[row.moment], row) for row in rows] for rows in probes])
-    score = shown_score(score, metrics)
+    epoch_of = {moment: sum(of_seeds) / len(of_seeds) for moment, of_seeds in epochs.items()}
+    lines = lines_of([[(epoch_of[row.moment], row) for row in rows] for rows in probes])
+    score = drawn_score(score, metrics)
     scores = [by_epoch(rows, score) for rows in metrics]
-    own = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < HIGHEST} for run in scores]  # also not NaN
-    name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
+    seeds = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < HIGHEST} for run in scores]  # also not NaN
+    name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(seeds) else ""
     suite, unit = next((chart for rows in probes for chart in by_chart(rows)), ("", ""))
-    shown = {x for line in lines for x in line.x}
-    runs = Counter(x for rows in probes for x in {at[row.moment] for row in rows} & shown)
-    return Panel(title, lines, name, over_runs(name, own), suite, frozenset(runs.values()), unit=unit)
+    xs = {x for line in lines for x in line.x}
+    runs = Counter(x for rows in probes for x in {epoch_of[row.moment] for row in rows} & xs)
+    return Panel(title, lines, name, over_runs(name, seeds), suite, frozenset(runs.values()), unit=unit)
 
 
-def shown_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> str:
+def drawn_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> str:
     """The column of metrics.csv to draw: the objective's score, or perplexity where that is 0 at every epoch."""
     rows = [row for run in metrics for row in run]
     perplexity = f"{score.rpartition('/')[0]}/perplexity"
-    flat = bool(score) and not any(float(row.get(score) or 0) for row in rows)
-    return perplexity if flat and any(row.get(perplexity) for row in rows) else score
+    zero = bool(score) and not any(float(row.get(score) or 0) for row in rows)
+    return perplexity if zero and any(row.get(perplexity) for row in rows) else score
 
 
 def lines_of(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSeries]:
@@ -145,9 +145,9 @@ def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
     shapes = ["bands"] * any(len(panel.epochs) > 1 for panel in panels)
     shapes += ["bars"] * any(len(panel.epochs) < 2 for panel in panels)
     bands = f"{' and '.join(shapes)}: {band_meaning({n for panel in panels for n in panel.runs})}"
-    own: dict[str, Look] = {chart.own.name: chart.own.look for chart in charts if chart.own}
+    objectives: dict[str, Look] = {chart.objective.name: chart.objective.look for chart in charts if chart.objective}
     all_looks = {name: look for tasks in legend.values() for name, look in tasks.items()}
-    return ChartSection(f"{panels[0].suite} by epoch: each model", charts, all_looks | own, bands=bands)
+    return ChartSection(f"{panels[0].suite} by epoch: each model", charts, all_looks | objectives, bands=bands)
 
 
 def _chart(panel: Panel, look: Mapping[str, Look], inches: tuple[float, float]) -> Chart:
@@ -155,32 +155,32 @@ def _chart(panel: Panel, look: Mapping[str, Look], inches: tuple[float, float]) 
     lines = [replace(line, look=look[line.name], model=panel.title) for line in panel.lines]
     if len(panel.epochs) < 2:
         points = [
-            replace(line, x=[place], y=line.y[-1:], text=f"{with_ends(line.y)[0, -1]:.1f}", shape="points")
-            for place, line in enumerate(lines)
+            replace(line, x=[index], y=line.y[-1:], text=f"{with_ends(line.y)[0, -1]:.1f}", shape="points")
+            for index, line in enumerate(lines)
         ]
-        x = Axis(ends=(-0.5, max(len(lines), 1) - 0.2), ticks={at: line.name for at, line in enumerate(lines)})
+        x = Axis(ends=(-0.5, max(len(lines), 1) - 0.2), ticks={index: line.name for index, line in enumerate(lines)})
         return Chart(panel.title, x, y, points, inches)
-    own = replace(panel.own, model=panel.title, marker="square") if panel.score else None
-    return Chart(panel.title, epoch_axis(panel.epochs), y, lines, inches, named=True, own=own)
+    objective = replace(panel.objective, model=panel.title, marker="square") if panel.score else None
+    return Chart(panel.title, epoch_axis(panel.epochs), y, lines, inches, named=True, objective=objective)
 
 
 def charts_by_task(panels: Sequence[Panel]) -> ChartSection:
     """A small chart for each task, a line for each model; the objectives' own scores come last."""
     legend: dict[str, Look] = {}
-    for place, (title, colour) in enumerate({panel.title: panel.colour for panel in panels}.items()):
-        ours, style = look_at(place)
-        legend[title] = colour or ours, style
-    drawn = {
+    for index, (title, colour) in enumerate({panel.title: panel.colour for panel in panels}.items()):
+        default, style = look_at(index)
+        legend[title] = colour or default, style
+    cells = {
         (f"{task} ({panel.unit or '%'})", panel.title): line  # a model has a panel for each unit
         for task in in_order([line.name for panel in panels for line in panel.lines])
         for panel in panels
         for line in panel.lines
         if line.name == task
     }
-    drawn |= {(f"{panel.score} (dev)", panel.title): panel.own for panel in panels if panel.score}
+    cells |= {(f"{panel.score} (dev)", panel.title): panel.objective for panel in panels if panel.score}
     lines = grouped(
         (cell, replace(line, name=title, task=line.name, model=title, look=legend[title]))
-        for (cell, title), line in drawn.items()
+        for (cell, title), line in cells.items()
     )
     charts = [Chart(cell, Axis(EPOCH), Axis(), series, (2.9, 2.25)) for cell, series in lines.items()]
     meaning = f"bands: {band_meaning({n for panel in panels for n in panel.runs})}"

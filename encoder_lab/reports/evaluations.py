@@ -11,7 +11,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.reports.coherence_lines import suite_lines
 from encoder_lab.reports.escape import for_terminal
-from encoder_lab.reports.models import models_of, shortest_tails, why_apart
+from encoder_lab.reports.models import models_of, shortest_tails, task_differences
 from encoder_lab.reports.published import requested_tables
 from encoder_lab.reports.runs import read_run
 from encoder_lab.reports.strips import TOKENS
@@ -65,27 +65,27 @@ def write(
 
 def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) -> None:
     """Write the bits of every token, where the tasks are scored by surprisal."""
-    if read := [task for task in tasks if isinstance(task, Coherence)]:
-        records = (record for task in read for record in task.records(evaluation.surprisal))
+    if coherence := [task for task in tasks if isinstance(task, Coherence)]:
+        records = (record for task in coherence for record in task.records(evaluation.surprisal))
         with atomic_write(folder / TOKENS) as file:
             file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
-def compare_states(done: Sequence[WrittenScores]) -> None:
+def compare_states(written: Sequence[WrittenScores]) -> None:
     """Add the similarity of the epochs of a run, or of the layers of a model, to their scores."""
-    for model in dict.fromkeys(d.model for d in done):
-        folders = dict.fromkeys(d.folder for d in done if d.model == model)
+    for model in dict.fromkeys(d.model for d in written):
+        folders = dict.fromkeys(d.folder for d in written if d.model == model)
         series = [state for folder in folders for state in history.states_in(folder / "probes.csv")]
         for (_, file), rows in zip(series, history.similarities(series), strict=True) if len(series) > 1 else ():
             write_rows(file.parents[1] / "probes.csv", rows)
 
 
-def note_what_joins_no_run(done: Sequence[WrittenScores]) -> None:
+def note_what_joins_no_run(written: Sequence[WrittenScores]) -> None:
     """Tell where the scores of evaluated epochs are of other tasks than those of their run."""
-    for folder, run in {d.folder: d.model for d in done}.items():
-        if differ := why_apart(read_run(Path(run)), read_run(folder)):
-            other = for_terminal(f"{run}: its own scores are of other tasks, with {differ}")
-            print(f"{other}; so reports show these as another model's", file=sys.stderr)
+    for folder, run in {d.folder: d.model for d in written}.items():
+        if differ := task_differences(read_run(Path(run)), read_run(folder)):
+            problem = for_terminal(f"{run}: its own scores are of other tasks, with {differ}")
+            print(f"{problem}; so reports show these as another model's", file=sys.stderr)
 
 
 def refuse_published_of_other_tasks(chosen: str | None, suites: Sequence[Suite]) -> None:
@@ -99,37 +99,37 @@ def refuse_published_of_other_tasks(chosen: str | None, suites: Sequence[Suite])
             raise InputError(f"published={table}: it has no score of these tasks; {remedy}")
 
 
-def show(done: Sequence[WrittenScores], reader: str, published: str | None) -> None:
+def show(written: Sequence[WrittenScores], reader: str, published: str | None) -> None:
     """Print the scores of each suite next to the published ones, then control tasks and description lengths."""
-    for suite in dict.fromkeys(d.suite for d in done):
-        own = with_distinct_titles([d for d in done if d.suite == suite])
-        _show(own, suite, reader, requested_tables(published))
+    for suite in dict.fromkeys(d.suite for d in written):
+        titled = with_distinct_titles([d for d in written if d.suite == suite])
+        _show(titled, suite, reader, requested_tables(published))
 
 
-def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
+def with_distinct_titles(written: Sequence[WrittenScores]) -> list[WrittenScores]:
     """Adds the end of the path to titles that several models have, such as two checkpoints of a run."""
-    titles = [d.title for d in done]
+    titles = [d.title for d in written]
     named: dict[tuple[str, str], str] = {}  # title and model to the end of the model's path
     for title in titles:
-        models = list(dict.fromkeys(d.model for d in done if d.title == title))
+        models = list(dict.fromkeys(d.model for d in written if d.title == title))
         named |= {(title, model): tail for model, tail in zip(models, shortest_tails(models), strict=True)}
-    tails = [f" ({named[d.title, d.model]})" if titles.count(d.title) > 1 else "" for d in done]
-    return [d._replace(title=d.title + tail) for d, tail in zip(done, tails, strict=True)]
+    tails = [f" ({named[d.title, d.model]})" if titles.count(d.title) > 1 else "" for d in written]
+    return [d._replace(title=d.title + tail) for d, tail in zip(written, tails, strict=True)]
 
 
-def _show(done: Sequence[WrittenScores], suite: str, reader: str, tables: Sequence[str] | None) -> None:
-    models = models_of(read_run(d.folder) for d in done)
+def _show(written: Sequence[WrittenScores], suite: str, reader: str, tables: Sequence[str] | None) -> None:
+    models = models_of(read_run(d.folder) for d in written)
     say(plain(probing_table(models, suite, "last", reader, tables)))
-    for d in done:
+    for d in written:
         if any(e.row.classifier == "surprisal" for e in d.scores.main):
             say(suite_lines(d.title, d.scores.main, tables))
-        elif others := second_measures(d.title, d.scores.main):
-            say(others)
+        elif lines := second_measures(d.title, d.scores.main):
+            say(lines)
         if d.scores.measures:
             say(measures(d.title, [e.row for e in d.scores.main], d.scores.measures))
-    if len(done) > 1 and facts_of(suite).ranked:
-        say(comparisons([(d.title, d.scores.main) for d in done]))
-    say("\n".join(f"{d.folder}/probes.csv" for d in done))
+    if len(written) > 1 and facts_of(suite).ranked:
+        say(comparisons([(d.title, d.scores.main) for d in written]))
+    say("\n".join(f"{d.folder}/probes.csv" for d in written))
 
 
 def say(text: str) -> None:

@@ -31,10 +31,10 @@ CHECKED = 200  # test sentences of each probing task that a linguist checked (se
 
 
 class Point(NamedTuple):
-    """A score in percent and half of its 95% interval."""
+    """A score in percent and its margin of error, half of its 95% interval."""
 
     score: float
-    half: float
+    margin: float
     answers: tuple[Answers, ...] = ()  # of all seeds; empty if one is unknown
     parts: tuple["Point", ...] = ()  # of a mean over tasks: each of them
     runs: tuple[Interval, ...] = ()  # of each seed; empty of one score
@@ -42,7 +42,7 @@ class Point(NamedTuple):
     @property
     def seeds(self) -> Sequence[Interval]:
         """The score of each seed with its interval, also of one score."""
-        return self.runs or [(self.score, self.score - self.half, self.score + self.half)]
+        return self.runs or [(self.score, self.score - self.margin, self.score + self.margin)]
 
 
 class EpochScores(NamedTuple):
@@ -95,10 +95,8 @@ class Evidence:
             "with context": {name: {"SP": point} for name, point in context.items() if point},
             "without context": self._without("SP", "context"),
             "without hidden layer": self._without("DC", "hidden layer"),
-            **{which: {name: epochs[name][at].probing for name in epochs} for which, at in ENDS["epoch"].items()},
-            **{
-                which: {name: self.sizes[name][sizes[name][at]] for name in sizes} for which, at in ENDS["size"].items()
-            },
+            **{key: {name: epochs[name][end].probing for name in epochs} for key, end in ENDS["epoch"].items()},
+            **{key: {name: self.sizes[name][sizes[name][end]] for name in sizes} for key, end in ENDS["size"].items()},
         }
 
     def after_epochs(self, name: ModelName) -> Sequence[EpochScores]:
@@ -146,14 +144,14 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
             seeds = {size: _points(runs, "probing", "mlp", epoch) for size, runs in grouped(sized.runs).items()}
             sizes.setdefault(sized.name, seeds)
     embed = [model.runs for model in models if model.encoder != BASELINES]
-    both = [(_points(runs, "probing", "mlp", epoch), _points(runs, "downstream", "", epoch)) for runs in embed]
+    pairs = [(_points(runs, "probing", "mlp", epoch), _points(runs, "downstream", "", epoch)) for runs in embed]
     return Evidence(
         suite("probing", "mlp"),
         suite("probing", "logreg"),
         suite("downstream"),
         {key: {**points, **_means(first[key].runs, epoch)} for key, points in suite("discoeval").items()},
         {key: moments_of(model.runs) for key, model in first.items() if any(run.metrics for run in model.runs)},
-        [pair for pair in both if all(pair)],
+        [pair for pair in pairs if all(pair)],
         suite("coherence"),
         {key: points for key, model in first.items() if (points := _rated_odd(model.runs))},
         sizes,
@@ -165,9 +163,9 @@ def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch
     elsewhere = [at_another_epoch(models, suite, epoch) for suite in scored_suites(models)]
     alone = sum(len(model.runs) == 1 for model in used)
     seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
-    others = ", ".join(model.title for model in models if all(model is not first for first in used))
+    unused = ", ".join(model.title for model in models if all(model is not first for first in used))
     notes = [*dict.fromkeys(chain(*elsewhere)), *([seeds] if alone else [])]
-    return [*notes, *([f"Used for correlations and sizes alone: {others}."] if others else [])]
+    return [*notes, *([f"Used for correlations and sizes alone: {unused}."] if unused else [])]
 
 
 @cache
@@ -202,9 +200,9 @@ def _rated_odd(runs: Sequence[Run]) -> dict[str, Point]:
     sizes = [{row.task: len(row.answers.right) for row in rows if row.answers} for rows in probed]
     seeds = grouped(
         (task, (percent, *wilson(round(percent * items / 100), items)))
-        for run, of_run in zip(runs, sizes, strict=True)
+        for run, run_sizes in zip(runs, sizes, strict=True)
         for (task, measure), percent in run.details.items()
-        if measure == RATED_ODD and (items := of_run.get(task))
+        if measure == RATED_ODD and (items := run_sizes.get(task))
     )
     return {task: _mean_point(intervals) for task, intervals in seeds.items()}
 
@@ -238,14 +236,14 @@ def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
 def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
     """Every epoch that a run was probed at, by the MLP where it can be; others count with their last one before."""
     rows = by_one_reader([[row for row in run.rows if row.suite == "probing"] for run in runs], "mlp")
-    probed = [(list(by_epoch), by_epoch) for of_run in rows if (by_epoch := _by_epoch(of_run))]
-    bleu = [own for run in runs if run.score.endswith("bleu") and (own := run.own_scores())]
+    probed = [(list(by_epoch), by_epoch) for run_rows in rows if (by_epoch := _by_epoch(run_rows))]
+    curves = [bleu for run in runs if run.score.endswith("bleu") and (bleu := run.objective_scores())]
     moments = []
     for epoch in sorted({epoch for epochs, _ in probed for epoch in epochs if isinstance(epoch, int)}):
         until = [by_epoch[epochs[max(0, bisect_right(epochs, epoch) - 1)]] for epochs, by_epoch in probed]
-        at = grouped(pair for by_task in until for pair in by_task.items())
-        scores = [own[max(e for e in own if e <= epoch)] for own in bleu if min(own) <= epoch]
-        points = {task: _point(several) for task, several in at.items()}
+        seed_rows = grouped(pair for by_task in until for pair in by_task.items())
+        scores = [bleu[max(e for e in bleu if e <= epoch)] for bleu in curves if min(bleu) <= epoch]
+        points = {task: _point(group) for task, group in seed_rows.items()}
         moments.append(EpochScores(epoch, points, sum(scores) / len(scores) if scores else None))
     return moments
 
@@ -264,7 +262,7 @@ def _quoted(*tables: str) -> dict[ModelName, dict[str, Point]]:
     for row in (row for table in tables for row in published_rows(published(table))):
         points = by_model.setdefault(_name(row.encoder, row.name), {})
         new = {task: cell.score for task, cell in row.cells.items() if task not in points}
-        points |= {task: Point(score, _published_half(task, score)) for task, score in new.items()}
+        points |= {task: Point(score, _published_margin(task, score)) for task, score in new.items()}
     return by_model
 
 
@@ -272,19 +270,19 @@ def _by_sense(name: ModelName) -> dict[str, Point]:
     """Table 4 of Beyer et al. 2021: each connective and sense, the mean over the connectives that replace it."""
     rows = [row for row in published("beyer2021_table4") if _name(row.encoder, row.model) == name]
     scores = grouped((row.task.split()[0], row.score) for row in rows)
-    means = {task: sum(several) / len(several) for task, several in scores.items()}
-    halves = {t: _published_half(t, mean) if t in PUBLISHED_TEST else math.inf for t, mean in means.items()}
-    return {task: Point(mean, halves[task]) for task, mean in means.items()}
+    means = {task: sum(values) / len(values) for task, values in scores.items()}
+    margins = {t: _published_margin(t, mean) if t in PUBLISHED_TEST else math.inf for t, mean in means.items()}
+    return {task: Point(mean, margins[task]) for task, mean in means.items()}
 
 
 def _name(encoder: str, model: str) -> ModelName:
     return BOV if model.startswith("BoV") else (encoder, model)
 
 
-def _published_half(task: str, score: float) -> float:
+def _published_margin(task: str, score: float) -> float:
     items = PUBLISHED_TEST.get(task.split()[0], 10_000)  # also of `SP without context`
     if task not in RELATEDNESS:
-        return share_point(score, items).half
+        return share_point(score, items).margin
     low, high = (100 * r for r in fisher(score / 100, items))
     return (high - low) / 2
 
@@ -306,7 +304,7 @@ def correlation_point(r: float, models: int, tests: int = 1) -> Point:
     """Spearman's rho with half of its interval (Bonett and Wright 2000), 95% for all `tests` together."""
     if models < 5 or math.isnan(r):
         return Point(r, math.inf)
-    half = float(norm.ppf(1 - 0.025 / tests)) * math.sqrt((1 + r * r / 2) / (models - 3))
+    spread = float(norm.ppf(1 - 0.025 / tests)) * math.sqrt((1 + r * r / 2) / (models - 3))
     bounded = min(max(r, -0.9999), 0.9999)
-    low, high = math.tanh(math.atanh(bounded) - half), math.tanh(math.atanh(bounded) + half)
+    low, high = math.tanh(math.atanh(bounded) - spread), math.tanh(math.atanh(bounded) + spread)
     return Point(r, r - low if r > 0 else high - r)

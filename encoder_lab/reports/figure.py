@@ -24,7 +24,7 @@ from encoder_lab.reports.chart import (
     FIGURES,
     GROUPS,
     LOOKS,
-    OWN,
+    OBJECTIVE,
     SHARES,
     Chart,
     ChartSection,
@@ -52,16 +52,16 @@ def draw(section: ChartSection) -> Figure:
     """The charts, some in a row, with a legend and a note."""
     columns = min(section.columns, len(section.charts))
     rows = -(-len(section.charts) // columns)
-    widths = [max(chart.inches[0] for chart in section.charts[place::columns]) for place in range(columns)]
+    widths = [max(chart.inches[0] for chart in section.charts[index::columns]) for index in range(columns)]
     heights = [max(chart.inches[1] for chart in section.charts[row * columns :][:columns]) for row in range(rows)]
     entries = _legend(section, sum(widths))
-    across = _across(entries, sum(widths))
+    entries_in_row = _entries_in_row(entries, sum(widths))
     note = fill(section.note, int(sum(widths) / SMALL))
-    below = 0.25 * ((len(entries) - 1) // across if entries else 0) + 0.16 * note.count("\n")
+    below = 0.25 * ((len(entries) - 1) // entries_in_row if entries else 0) + 0.16 * note.count("\n")
     figure = new_figure(sum(widths), sum(heights) + below)
     grid = figure.add_gridspec(rows, columns, width_ratios=widths, height_ratios=heights)
-    for place, chart in enumerate(section.charts):
-        axes = figure.add_subplot(grid[divmod(place, columns)])
+    for index, chart in enumerate(section.charts):
+        axes = figure.add_subplot(grid[divmod(index, columns)])
         title = fill(for_figure(chart.title), max(10, int((chart.inches[0] - 0.9) / BOLD)))  # no wider than its chart
         axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
         if isinstance(chart, HeatMap):
@@ -72,7 +72,7 @@ def draw(section: ChartSection) -> Figure:
         figure.legend(
             handles=entries,
             loc="outside upper left" if note else "outside lower left",
-            ncols=across,
+            ncols=entries_in_row,
             fontsize=8.5,
             frameon=False,
         )
@@ -93,22 +93,22 @@ def _legend(section: ChartSection, width: float) -> list[Artist]:
     looks = {fill(for_figure(name), int((width - HANDLE) / LETTER)): look for name, look in names.items()}
     grouped = [any(series.name in LOOKS for series in chart.series) for chart in charts if chart.named and chart.lines]
     if any(grouped):
-        of = "" if all(grouped) else "probing: "
-        looks |= {of + name: ("#444444", style) for name, style in GROUPS.items()}
+        prefix = "" if all(grouped) else "probing: "
+        looks |= {prefix + name: ("#444444", style) for name, style in GROUPS.items()}
     entries: list[Artist] = [
         Line2D([], [], color=colour, linestyle=DASHES[style], linewidth=2, label=name)
         for name, (colour, style) in looks.items()
     ]
-    known = any(series.chance is not None for chart in charts for series in chart.series)
-    entries += [Line2D([], [], label="chance", **CHANCE)] if known else []
+    has_chance = any(series.chance is not None for chart in charts for series in chart.series)
+    entries += [Line2D([], [], label="chance", **CHANCE)] if has_chance else []
     return [*entries, *([Patch(color="#444444", alpha=0.2, label=section.bands)] if section.bands else [])]
 
 
-def _across(entries: Sequence[Artist], width: float) -> int:
+def _entries_in_row(entries: Sequence[Artist], width: float) -> int:
     """How many entries of a legend are in a row: all, or columns as wide as the longest."""
     labels = [str(entry.get_label()).split("\n") for entry in entries]
-    wide = [HANDLE + LETTER * max(map(len, lines)) for lines in labels]
-    return len(entries) if sum(wide) < width else max(1, int(width / max(wide)))
+    widths = [HANDLE + LETTER * max(map(len, lines)) for lines in labels]
+    return len(entries) if sum(widths) < width else max(1, int(width / max(widths)))
 
 
 def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
@@ -131,15 +131,15 @@ def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
         axes.axvspan(*chart.shaded, color="#F1F1F1", zorder=0)
     if chart.y.ends:
         axes.set_ylim(chart.y.ends)
-    if chart.own:
-        ends.append((chart.own.name, _draw_own(axes, chart.own), OWN))
+    if chart.objective:
+        ends.append((chart.objective.name, _draw_objective(axes, chart.objective), OBJECTIVE))
     if chart.x.ends:
         axes.set_xlim(chart.x.ends)
-    last = max((with_ends(one.x).max() for one in [*chart.series, chart.own] if one), default=1.0)
+    last = max((with_ends(one.x).max() for one in [*chart.series, chart.objective] if one), default=1.0)
     if chart.named:
         _name_ends(axes, ends, last, width, height)
     _set_ticks(axes, chart, last if chart.named else axes.get_xlim()[1])  # behind the last point are names
-    axes.set_xlabel(f"{chart.x.label} ({chart.x.about})" if chart.x.about else chart.x.label, fontsize=9)
+    axes.set_xlabel(f"{chart.x.label} ({chart.x.note})" if chart.x.note else chart.x.label, fontsize=9)
     axes.set_ylabel(chart.y.label, fontsize=9)
     for row, (text, colour) in enumerate(chart.remarks):
         axes.text(1.02, row, text, transform=axes.get_yaxis_transform(), va="center", color=colour, fontsize=8.5)
@@ -149,14 +149,14 @@ def _set_ticks(axes: Axes, chart: Chart, last: float) -> None:
     """Those of the chart, or numbers up to `last`, whole ones where it can be."""
     for axis, ticks in ((axes.xaxis, chart.x.ticks), (axes.yaxis, chart.y.ticks)):
         low, high = sorted(axis.get_view_interval())
-        shown = {place: for_figure(text) for place, text in ticks.items() if low <= place <= high}
+        visible = {position: for_figure(text) for position, text in ticks.items() if low <= position <= high}
         axis.set_minor_locator(NullLocator())
-        if shown:
-            long = axis is axes.xaxis and SMALL * len("  ".join(shown.values())) > chart.inches[0] - 2
-            axis.set_ticks(list(shown), list(shown.values()), **(TURNED if long else {}))
+        if visible:
+            long = axis is axes.xaxis and SMALL * len("  ".join(visible.values())) > chart.inches[0] - 2
+            axis.set_ticks(list(visible), list(visible.values()), **(TURNED if long else {}))
     if not chart.x.ticks:
-        first, most = axes.get_xlim()[0], max(4, min(10, int(1.8 * chart.inches[0])))
-        locator = MaxNLocator(nbins=most, integer=last - first >= 1, steps=[1, 2, 5, 10])
+        first, count = axes.get_xlim()[0], max(4, min(10, int(1.8 * chart.inches[0])))
+        locator = MaxNLocator(nbins=count, integer=last - first >= 1, steps=[1, 2, 5, 10])
         axes.set_xticks([tick for tick in locator.tick_values(first, last) if first <= tick <= last])
 
 
@@ -178,26 +178,26 @@ def _draw_series(axes: Axes, series: DataSeries, banded: bool) -> None:
         size = 2.8 if series.shape == "line" else 4.5
         axes.plot(x, y, MARKERS[series.marker], color=colour, markerfacecolor=face, markersize=size, label=series.name)
     if series.text:
-        behind: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
-        axes.annotate(series.text, (x[-1], y[-1]), fontsize=8.5, **behind)
+        offset: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate(series.text, (x[-1], y[-1]), fontsize=8.5, **offset)
 
 
-def _draw_own(axes: Axes, own: DataSeries) -> float:
+def _draw_objective(axes: Axes, objective: DataSeries) -> float:
     """Draw the objective's score behind the probes on a second axis; the height of its end on the first."""
-    other = axes.twinx()
-    x, (y, low, high) = own.x, with_ends(own.y)
+    twin = axes.twinx()
+    x, (y, low, high) = objective.x, with_ends(objective.y)
     top = 1.7 * max(high) or 1.0  # it stays in the lower part, where few probes are
-    other.fill_between(x, y, color=OWN, alpha=0.07, linewidth=0)
-    other.fill_between(x, low, high, color=OWN, alpha=0.2, linewidth=0)
-    other.plot(x, y, color=OWN, linewidth=2.6, alpha=0.75)
-    other.plot(x, y, "s", color=OWN, markersize=3.2, label=own.name)
-    other.set_ylabel(f"{own.name} on dev (shaded)", color=OWN, fontsize=9)
-    other.tick_params(axis="y", colors=OWN, labelsize=8.5)
+    twin.fill_between(x, y, color=OBJECTIVE, alpha=0.07, linewidth=0)
+    twin.fill_between(x, low, high, color=OBJECTIVE, alpha=0.2, linewidth=0)
+    twin.plot(x, y, color=OBJECTIVE, linewidth=2.6, alpha=0.75)
+    twin.plot(x, y, "s", color=OBJECTIVE, markersize=3.2, label=objective.name)
+    twin.set_ylabel(f"{objective.name} on dev (shaded)", color=OBJECTIVE, fontsize=9)
+    twin.tick_params(axis="y", colors=OBJECTIVE, labelsize=8.5)
     ticks = MaxNLocator(nbins=8).tick_values(0, top)
-    other.set_yticks([tick for tick in ticks if tick <= (100 if own.name in SHARES else top)])
-    other.set_ylim(0, top)  # after the ticks, which may widen it: the name at the end of the line depends on it
-    other.spines[["top", "left"]].set_visible(False)
-    axes.set_zorder(other.get_zorder() + 1)
+    twin.set_yticks([tick for tick in ticks if tick <= (100 if objective.name in SHARES else top)])
+    twin.set_ylim(0, top)  # after the ticks, which may widen it: the name at the end of the line depends on it
+    twin.spines[["top", "left"]].set_visible(False)
+    axes.set_zorder(twin.get_zorder() + 1)
     axes.patch.set_visible(False)
     bottom, height = axes.get_ylim()
     return bottom + (height - bottom) * y[-1] / top
@@ -211,26 +211,26 @@ def _name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, 
     gap = (top - bottom) * 0.165 / (height - 0.9)  # one line of text, in the units of the axis
     wide = 0.85 + SMALL * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)  # inches for the names
     gutter = (end - first) * wide / max(width - 1.25 - wide, 0.8)
-    shown = upwards.transform(np.array([end[1] for end in ends])).tolist()
-    heights = upwards.inverted().transform(np.array(spread(shown, gap, bottom + gap / 2, top - gap / 3)))
+    targets = upwards.transform(np.array([end[1] for end in ends])).tolist()
+    heights = upwards.inverted().transform(np.array(spread(targets, gap, bottom + gap / 2, top - gap / 3)))
     steps = np.array([0.05, 0.22, 0.25]) * 0.85 / wide
-    places = scale.inverted().transform(end + gutter * np.array([*steps, 1.0]))
-    for (name, at, colour), placed in zip(ends, heights, strict=True):
-        start, stop, text = places[:3]
-        axes.plot([start, stop], [at, placed], color=colour, linewidth=0.7, alpha=0.8, solid_capstyle="round")
-        axes.text(text, placed, for_figure(name), color=darker(colour), fontsize=8.5, va="center")
-    axes.set_xlim(axes.get_xlim()[0], places[3])
+    xs = scale.inverted().transform(end + gutter * np.array([*steps, 1.0]))
+    for (name, y, colour), label_y in zip(ends, heights, strict=True):
+        start, stop, text = xs[:3]
+        axes.plot([start, stop], [y, label_y], color=colour, linewidth=0.7, alpha=0.8, solid_capstyle="round")
+        axes.text(text, label_y, for_figure(name), color=darker(colour), fontsize=8.5, va="center")
+    axes.set_xlim(axes.get_xlim()[0], xs[3])
 
 
 def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
     """The heights moved so that they are `gap` apart and inside, in the same order (least squares)."""
     order = np.argsort(heights, kind="stable")
     steps = min(gap, (top - bottom) / max(len(heights) - 1, 1)) * np.arange(len(heights))
-    placed = np.empty(len(heights))
+    moved = np.empty(len(heights))
     if len(heights):
         free = isotonic_regression(np.asarray(heights, dtype=float)[order] - steps).x
-        placed[order] = np.clip(free, bottom, top - steps[-1]) + steps
-    return placed.tolist()
+        moved[order] = np.clip(free, bottom, top - steps[-1]) + steps
+    return moved.tolist()
 
 
 def darker(colour: str) -> str:
@@ -253,10 +253,10 @@ def _draw_heat_map(axes: Axes, heat: HeatMap) -> None:
         if best:
             frame = (column - 0.46, row - 0.44), 0.92, 0.88
             axes.add_patch(Rectangle(*frame, fill=False, edgecolor=FRAME, linewidth=1.4, zorder=3))
-    for column, texts in enumerate(heat.more.values(), len(heat.columns)):
+    for column, texts in enumerate(heat.extra_columns.values(), len(heat.columns)):
         for row, text in enumerate(texts):
             _write(axes, column, row, text or "–", color=NOTE)
-    heads = [*heat.columns, *heat.more]
+    heads = [*heat.columns, *heat.extra_columns]
     axes.set_xlim(-0.5, len(heads) - 0.5)
     turned = TURNED if max(map(len, heads)) > 6 else {}
     axes.set_xticks(range(len(heads)), [for_figure(head) for head in heads], fontsize=8, **turned)

@@ -32,18 +32,18 @@ that of scores on different items, which is usually too wide for the same items.
 the comparisons are significant and three quarters of those support it. It fails if a third are significant and three
 quarters of those contradict it, or if a necessary comparison contradicts it. Otherwise the verdict is: cannot tell.
 The last column has the verdict if a claim's comparisons must be significant together (Holm's correction)."""
-TELLING, MOST = 1 / 3, 3 / 4
+TELLING, MAJORITY = 1 / 3, 3 / 4
 NOTHING_TO_COMPARE = """\
 These runs have no scores for any of the {} claims. A claim compares certain models, tasks and epochs: give the folders
 of all runs of a study. `claim=NAME` says what one claim compares; for an unknown name, the error lists them all."""
 
 
 class Comparison(NamedTuple):
-    """`difference` is positive if it supports the claim; `half` is half of its 95% interval."""
+    """`difference` is positive if it supports the claim; `margin` is half of its 95% interval."""
 
-    about: str
+    label: str
     difference: float
-    half: float
+    margin: float
     needed: bool = False  # the claim cannot hold without it
     paired: bool = False  # item by item
     joint: bool = False  # its interval is that of all comparisons together
@@ -54,18 +54,18 @@ class Comparison(NamedTuple):
         """Two-sided: the level at which the interval reaches 0; with one seed of a normal difference."""
         if self.errors:
             return p_value(self.difference, self.errors)
-        if not self.half:
+        if not self.margin:
             return float(not self.difference)
-        return float(2 * norm.sf(abs(self.difference) * norm.ppf(1 - LEVEL / 2) / self.half))
+        return float(2 * norm.sf(abs(self.difference) * norm.ppf(1 - LEVEL / 2) / self.margin))
 
     @property
     def sign(self) -> int:
         """1 for the claim, -1 against it, 0 if it is not significant."""
-        return 0 if not abs(self.difference) > self.half else 1 if self.difference > 0 else -1
+        return 0 if not abs(self.difference) > self.margin else 1 if self.difference > 0 else -1
 
     def __str__(self) -> str:
-        digits = 1 if self.half >= 1 else 2
-        return f"{self.about}: {self.difference:+.{digits}f} ± {self.half:.{digits}f}"
+        digits = 1 if self.margin >= 1 else 2
+        return f"{self.label}: {self.difference:+.{digits}f} ± {self.margin:.{digits}f}"
 
 
 class Claim(NamedTuple):
@@ -92,17 +92,17 @@ class Finding(NamedTuple):
         telling = [c.sign for c in self.comparisons if c.sign]
         if not telling or len(telling) < TELLING * len(self.comparisons):
             return "cannot tell"
-        if telling.count(-1) >= MOST * len(telling):
+        if telling.count(-1) >= MAJORITY * len(telling):
             return "fails"
         proven = all(c.sign > 0 for c in self.comparisons if c.needed)
-        return "holds" if proven and telling.count(1) >= MOST * len(telling) else "cannot tell"
+        return "holds" if proven and telling.count(1) >= MAJORITY * len(telling) else "cannot tell"
 
     @property
     def corrected(self) -> "Finding":
         """The finding where only comparisons count that are significant together (Holm 1979)."""
         together = adjusted(np.array([math.nan if c.joint else c.p_value for c in self.comparisons])) <= LEVEL
         pairs = zip(self.comparisons, together, strict=True)
-        return self._replace(comparisons=[c if sure or c.joint else c._replace(half=math.inf) for c, sure in pairs])
+        return self._replace(comparisons=[c if sure or c.joint else c._replace(margin=math.inf) for c, sure in pairs])
 
     @property
     def numbers(self) -> str:
@@ -126,39 +126,39 @@ class Finding(NamedTuple):
 
 
 def _clarity(comparison: Comparison) -> float:
-    return abs(comparison.difference) - comparison.half
+    return abs(comparison.difference) - comparison.margin
 
 
 def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
     """Check every claim."""
     findings = []
     for claim in claims:
-        comparisons = [c for c in claim.compare(evidence) if math.isfinite(c.difference) and not math.isnan(c.half)]
+        comparisons = [c for c in claim.compare(evidence) if math.isfinite(c.difference) and not math.isnan(c.margin)]
         findings.append(Finding(*claim[:3], comparisons))
     return findings
 
 
-def above(first: Point, second: Point, about: str) -> Comparison:
+def above(first: Point, second: Point, label: str) -> Comparison:
     """Compare: the first score is higher."""
-    return _compared(first, second, first.score - second.score, about)
+    return _compared(first, second, first.score - second.score, label)
 
 
-def within(first: Point, second: Point, points: float, about: str) -> Comparison:
+def within(first: Point, second: Point, points: float, label: str) -> Comparison:
     """Compare: two scores differ by less than `points`."""
-    return _compared(first, second, points - abs(first.score - second.score), about)
+    return _compared(first, second, points - abs(first.score - second.score), label)
 
 
-def _compared(first: Point, second: Point, difference: float, about: str) -> Comparison:
+def _compared(first: Point, second: Point, difference: float, label: str) -> Comparison:
     """With the interval of the difference of two scores, item by item where their items are the same."""
     seeds = _paired_differences(first, second)
-    half = math.hypot(first.half, second.half)
+    margin = math.hypot(first.margin, second.margin)
     if seeds:
         _, low, high = mean_of_runs(seeds)
-        half = (high - low) / 2
+        margin = (high - low) / 2
     errors = [error for runs in ([seeds] if seeds else [first.seeds, second.seeds]) for error in errors_of(runs)]
-    several = any(math.isfinite(error.freedom) for error in errors)
-    shown = _with(about, first, second)
-    return Comparison(shown, difference, half, paired=bool(seeds), errors=errors if several else ())
+    has_variance = any(math.isfinite(error.freedom) for error in errors)
+    text = _with(label, first, second)
+    return Comparison(text, difference, margin, paired=bool(seeds), errors=errors if has_variance else ())
 
 
 def _paired_differences(first: Point, second: Point) -> list[Interval]:
@@ -174,16 +174,16 @@ def by_items(first: Sequence[Answers], second: Sequence[Answers]) -> list[Paired
     sizes = {len(first), len(second)}
     if 0 in sizes or len(sizes - {1}) > 1:
         return []
-    pairs = [(first[at % len(first)], second[at % len(second)]) for at in range(max(sizes))]
+    pairs = [(first[seed % len(first)], second[seed % len(second)]) for seed in range(max(sizes))]
     if any(a.test != b.test or a.sizes != b.sizes for a, b in pairs):
         return []
     return [compare_correlations(a.domains, b.domains) if a.domains else compare(a.right, b.right) for a, b in pairs]
 
 
-def _with(about: str, *scores: Point) -> str:
-    """`about` with the scores; one without an interval is a limit that `about` names."""
-    shown = [f"{p.score:.1f} ± {p.half:.1f}" for p in scores if p.half]
-    return f"{about} ({' and '.join(shown)})" if shown else about
+def _with(label: str, *scores: Point) -> str:
+    """`label` with the scores; one without an interval is a limit that `label` names."""
+    parts = [f"{p.score:.1f} ± {p.margin:.1f}" for p in scores if p.margin]
+    return f"{label} ({' and '.join(parts)})" if parts else label
 
 
 def as_markdown(findings: Sequence[Finding], notes: Sequence[str] = ()) -> str:

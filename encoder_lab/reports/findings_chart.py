@@ -14,40 +14,40 @@ from encoder_lab.reports.runs import grouped
 
 COLOURS = {1: "#0072B2", -1: "#D55E00", 0: "#9A9A9A"}  # for the claim, against it, within the interval
 VERDICTS = {"holds": COLOURS[1], "fails": COLOURS[-1], "cannot tell": "#6E6E6E"}
-WIDEST = 30.0  # half-intervals: what is farther away is drawn at this place
+WIDEST = 30.0  # half-intervals: what is farther away is drawn here
 BINS = 16  # of the axis, for each factor of e: dots in one bin are stacked
 
 
 def chart_of_findings(findings: Sequence[Finding]) -> ChartSection:
     """A row for each claim with scores, a dot for each comparison, the verdict behind. Raises InputError for none."""
-    drawn = [finding for finding in findings if finding.comparisons]
-    if not drawn:
+    compared = [finding for finding in findings if finding.comparisons]
+    if not compared:
         nothing = NOTHING_TO_COMPARE.format(len(findings))
         raise InputError(f"no scores for {findings[0].name!r}" if len(findings) == 1 else " ".join(nothing.split()))
-    series = [dots for row, finding in enumerate(drawn) for dots in _dots(row, finding)]
-    end = max(3.0, *(1.15 * abs(place_of(c)) for finding in drawn for c in finding.comparisons))
+    series = [dots for row, finding in enumerate(compared) for dots in _dots(row, finding)]
+    end = max(3.0, *(1.15 * abs(position_of(c)) for finding in compared for c in finding.comparisons))
     ticks = {tick: f"{tick:+.0f}".replace("-", "−") if tick else "0" for tick in signed_ticks(1)}
     x = Axis("difference, in halves of its 95% interval, at most 30", "grey: not significant", (-end, end), ticks, 1)
-    size, title = (9.6, 1.15 + 0.36 * len(drawn)), "against the claim (left), for it (right)"
-    remarks = [_remark(finding) for finding in drawn]
-    rows = rows_of([finding.name for finding in drawn])
+    size, title = (9.6, 1.15 + 0.36 * len(compared)), "against the claim (left), for it (right)"
+    remarks = [_remark(finding) for finding in compared]
+    rows = rows_of([finding.name for finding in compared])
     return ChartSection("findings", [Chart(title, x, rows, series, size, shaded=(-1, 1), remarks=remarks)])
 
 
-def place_of(comparison: Comparison) -> float:
+def position_of(comparison: Comparison) -> float:
     """Its difference in halves of its interval, at most WIDEST to each side."""
-    ratio = comparison.difference / comparison.half if comparison.half else math.copysign(math.inf, comparison.sign)
-    return float(np.clip(ratio if comparison.sign or comparison.half else 0.0, -WIDEST, WIDEST))
+    ratio = comparison.difference / comparison.margin if comparison.margin else math.copysign(math.inf, comparison.sign)
+    return float(np.clip(ratio if comparison.sign or comparison.margin else 0.0, -WIDEST, WIDEST))
 
 
 def _dots(row: int, finding: Finding) -> list[DataSeries]:
     """The dots of a claim by their colour, a diamond where the claim cannot hold without it."""
-    places = [place_of(comparison) for comparison in finding.comparisons]
+    positions = [position_of(comparison) for comparison in finding.comparisons]
     looks = [(comparison.sign, comparison.needed) for comparison in finding.comparisons]
-    drawn = zip(places, stacked(places), map(str, finding.comparisons), strict=True)
+    points = zip(positions, stacked(positions), map(str, finding.comparisons), strict=True)
     series = []
-    for (sign, needed), alike in grouped(zip(looks, drawn, strict=True)).items():
-        x, heights, texts = zip(*alike, strict=True)
+    for (sign, needed), group in grouped(zip(looks, points, strict=True)).items():
+        x, heights, texts = zip(*group, strict=True)
         dots = DataSeries(
             finding.name, x, [row - height for height in heights], look=(COLOURS[sign], "solid"), hover=texts
         )
@@ -61,14 +61,14 @@ def _remark(finding: Finding) -> tuple[str, str]:
     return text, VERDICTS[finding.verdict]
 
 
-def stacked(places: Sequence[float]) -> list[float]:
+def stacked(positions: Sequence[float]) -> list[float]:
     """Heights in a row, from -0.4 to 0.4, that keep dots in the same bin of the axis apart: 0, up, down, up, ..."""
-    bins = [round(BINS * math.copysign(math.log1p(abs(x)), x)) for x in places]
+    bins = [round(BINS * math.copysign(math.log1p(abs(x)), x)) for x in positions]
     step = min(0.16, 0.8 / max(Counter(bins).values(), default=1))
     seen: Counter[int] = Counter()
     heights = []
-    for which in bins:
-        level = (seen[which] + 1) // 2
-        heights.append(step * (level if seen[which] % 2 else -level))
-        seen[which] += 1
+    for number in bins:
+        level = (seen[number] + 1) // 2
+        heights.append(step * (level if seen[number] % 2 else -level))
+        seen[number] += 1
     return heights

@@ -27,18 +27,18 @@ def heads_and_lines(table: Table) -> tuple[list[str], list[ShownRow]]:
         return heads, [ShownRow("", c, [(r.cells.get(c), table.best(r, c)) for r in table.rows]) for c in table.columns]
     cells = [[(row.cells.get(c), table.best(row, c)) for c in table.columns] for row in table.rows]
     headed = zip(with_headings(table), cells, strict=True)
-    return table.columns, [ShownRow(heading, row.name, shown) for (heading, row), shown in headed]
+    return table.columns, [ShownRow(heading, row.name, row_cells) for (heading, row), row_cells in headed]
 
 
 def markdown(table: Table) -> str:
     """For README files: best in bold, the interval small below the score or behind it."""
-    behind = {"below": "<br><sub>{}</sub>", "inline": " ({})", "none": ""}[table.intervals]
+    template = {"below": "<br><sub>{}</sub>", "inline": " ({})", "none": ""}[table.intervals]
 
     def cell(scored: TableCell | None, best: bool) -> str:
         if scored is None:
             return ""
         text = f"**{score_of(scored)}**" if best else score_of(scored)
-        return text + (behind.format(interval_of(scored)) if scored.low is not None else "")
+        return text + (template.format(interval_of(scored)) if scored.low is not None else "")
 
     heads, rows = heads_and_lines(table)
     lines = [f"| {'' if table.transposed else 'model'} | {' | '.join(map(for_markdown, heads))} |"]
@@ -73,7 +73,7 @@ def latex(table: Table) -> str:
             lines += [r"\midrule", rf"\multicolumn{{{len(heads) + 1}}}{{l}}{{\textit{{{for_latex(heading)}}}}} \\"]
         scores, below = [score(*c) for c in cells], [interval(*c) for c in cells]
         if table.intervals == "inline":
-            scores = [f"{text} {more}".rstrip() for text, more in zip(scores, below, strict=True)]
+            scores = [f"{text} {limits}".rstrip() for text, limits in zip(scores, below, strict=True)]
         lines.append(" & ".join([for_latex(name), *scores]) + r" \\")
         if table.intervals == "below" and any(below):
             lines.append(" & ".join(["", *below]) + r" \\")
@@ -84,24 +84,24 @@ def latex(table: Table) -> str:
 def as_csv(table: Table) -> str:
     """A row for each model, columns of score, low and high for each task: six digits, empty where unknown."""
     heads, lines = heads_and_lines(table)
-    abouts: list[tuple[str, ...]] = [(row.source or "ours", row.encoder, row.name) for row in table.rows]
-    abouts = [(column,) for column in table.columns] if table.transposed else abouts
+    labels: list[tuple[str, ...]] = [(row.source or "ours", row.encoder, row.name) for row in table.rows]
+    labels = [(column,) for column in table.columns] if table.transposed else labels
     first = ["task"] if table.transposed else ["source", "encoder", "model"]
-    shown = 1 if table.intervals == "none" else 3
-    rows = [[*first, *(for_csv(name) for c in heads for name in (c, f"{c} low", f"{c} high")[:shown])]]
-    for about, line in zip(abouts, lines, strict=True):
-        values = [value for cell, _ in line.cells for value in (cell[:shown] if cell else (None,) * shown)]
-        rows.append([*map(for_csv, about), *("" if v is None else f"{v:g}" for v in values)])
+    fields = 1 if table.intervals == "none" else 3
+    rows = [[*first, *(for_csv(name) for c in heads for name in (c, f"{c} low", f"{c} high")[:fields])]]
+    for label, line in zip(labels, lines, strict=True):
+        values = [value for cell, _ in line.cells for value in (cell[:fields] if cell else (None,) * fields)]
+        rows.append([*map(for_csv, label), *("" if v is None else f"{v:g}" for v in values)])
     return csv_text(rows)
 
 
 def with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
     """Rows with the heading before each: the encoder and the source of the numbers; empty if it is unchanged."""
-    before = None
+    previous = None
     for row in table.rows:
         heading = ", ".join(filter(None, [row.encoder or ("" if row.source else "ours"), row.source]))
-        yield (heading if heading != before else ""), row
-        before = heading
+        yield (heading if heading != previous else ""), row
+        previous = heading
 
 
 def score_of(cell: TableCell) -> str:

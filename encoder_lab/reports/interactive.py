@@ -25,17 +25,17 @@ def plotly(chart: Chart | HeatMap) -> dict[str, Any]:
 def _chart(chart: Chart) -> dict[str, Any]:
     layout = _layout(chart.title, _axis(chart.x), _axis(chart.y))
     data = [trace for series in chart.series for trace in _traces(series, chart)]
-    if chart.own:
-        data += [trace | {"yaxis": "y2"} for trace in _traces(chart.own, chart)]
+    if chart.objective:
+        data += [trace | {"yaxis": "y2"} for trace in _traces(chart.objective, chart)]
         layout["yaxis2"] = {"overlaying": "y", "side": "right", "rangemode": "tozero", "showgrid": False}
-        layout["yaxis2"] |= {"title": {"text": f"{chart.own.name} on dev"}, "tickmode": "auto"}
-    xs = [x for series in chart.series for x in _places(chart.x, series.x)[0]]
+        layout["yaxis2"] |= {"title": {"text": f"{chart.objective.name} on dev"}, "tickmode": "auto"}
+    xs = [x for series in chart.series for x in _positions(chart.x, series.x)[0]]
     for level in levels_of_chance(chart.series):
         dotted: dict[str, Any] = {"x": [min(xs), max(xs)], "y": [level] * 2, "mode": "lines", "meta": {}}
         dotted |= {"text": [f"chance {level}"] * 2, "hovertemplate": HOVER}
         data.append(dotted | {"line": {"color": "#555555", "dash": "dot", "width": 1}})
     if chart.shaded:
-        first, last = _places(chart.x, chart.shaded)[0]
+        first, last = _positions(chart.x, chart.shaded)[0]
         band = {"type": "rect", "x0": first, "x1": last, "yref": "paper", "y0": 0, "y1": 1}
         layout["shapes"] = [band | {"fillcolor": "#F1F1F1", "line": {"width": 0}, "layer": "below"}]
     return {"data": data, "layout": layout}
@@ -45,8 +45,8 @@ def _traces(series: DataSeries, chart: Chart) -> list[dict[str, Any]]:
     """The band of a line, and the line, or points with bars: each point tells its score and interval."""
     colour, style = series.look
     meta = {"task": series.task or series.name, "model": series.model}
-    (x, left, right), (y, low, high) = _places(chart.x, series.x), _places(chart.y, series.y)
-    shown: dict[str, Any] = {
+    (x, left, right), (y, low, high) = _positions(chart.x, series.x), _positions(chart.y, series.y)
+    trace: dict[str, Any] = {
         "x": x,
         "y": y,
         "meta": meta,
@@ -55,20 +55,20 @@ def _traces(series: DataSeries, chart: Chart) -> list[dict[str, Any]]:
     }
     marker = {"symbol": f"{series.marker}-open" if series.hollow else series.marker, "color": colour, "size": 9}
     if series.shape == "points":
-        shown |= {"mode": "markers", "marker": marker}
-        shown |= {"error_x": _bars(x, left, right, colour), "error_y": _bars(y, low, high, colour)}
+        trace |= {"mode": "markers", "marker": marker}
+        trace |= {"error_x": _bars(x, left, right, colour), "error_y": _bars(y, low, high, colour)}
         if chart.named:
-            shown |= {"mode": "markers+text", "hovertext": shown["text"], "hovertemplate": POINTS}
-            shown |= {"text": [_text(series.name)] * len(x), "textposition": "top center"}
-        return [shown]
-    shown |= {"mode": "lines+markers" if series.marker else "lines", "marker": marker | {"size": 5}}
-    shown |= {"line": {"color": colour, "dash": DASHES[style], "width": 2, "shape": SHAPES[series.shape]}}
+            trace |= {"mode": "markers+text", "hovertext": trace["text"], "hovertemplate": POINTS}
+            trace |= {"text": [_text(series.name)] * len(x), "textposition": "top center"}
+        return [trace]
+    trace |= {"mode": "lines+markers" if series.marker else "lines", "marker": marker | {"size": 5}}
+    trace |= {"line": {"color": colour, "dash": DASHES[style], "width": 2, "shape": SHAPES[series.shape]}}
     band: dict[str, Any] = {"x": [*x, *reversed(x)], "y": [*high, *reversed(low)], "meta": meta, "hoverinfo": "skip"}
-    return [band | {"fill": "toself", "opacity": 0.15, "mode": "none", "fillcolor": colour}, shown]
+    return [band | {"fill": "toself", "opacity": 0.15, "mode": "none", "fillcolor": colour}, trace]
 
 
 def _hover(series: DataSeries, label: str) -> list[str]:
-    """What each point tells: its own text, or its place and its score with the interval."""
+    """What each point tells: its own text, or its x and its score with the interval."""
     if series.hover:
         return list(map(_text, series.hover))
     points = zip(with_ends(series.x)[0], with_ends(series.y).T, strict=True)
@@ -80,22 +80,22 @@ def _bars(values: Sequence[float], low: Sequence[float], high: Sequence[float], 
     return {"type": "data", "symmetric": False, "thickness": 1, "color": colour, **lengths}
 
 
-def _places(axis: Axis, values: Sequence[float | Interval]) -> list[list[float]]:
+def _positions(axis: Axis, values: Sequence[float | Interval]) -> list[list[float]]:
     """Where values and their ends are on an axis: Plotly has none that is linear around 0 and logarithmic beyond."""
-    places = with_ends(values)
+    positions = with_ends(values)
     if axis.linear < math.inf:
-        places = np.arcsinh(places / axis.linear) if axis.linear else np.log2(places)
-    return places.tolist()
+        positions = np.arcsinh(positions / axis.linear) if axis.linear else np.log2(positions)
+    return positions.tolist()
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    shown: dict[str, Any] = {"title": {"text": _text(axis.label), "standoff": 6}, "automargin": True}
+    layout: dict[str, Any] = {"title": {"text": _text(axis.label), "standoff": 6}, "automargin": True}
     if axis.ends:
-        shown["range"] = _places(axis, axis.ends)[0]
+        layout["range"] = _positions(axis, axis.ends)[0]
     if axis.ticks:
-        shown["zeroline"] = axis.linear < math.inf
-        shown |= {"tickvals": _places(axis, list(axis.ticks))[0], "ticktext": list(map(_text, axis.ticks.values()))}
-    return shown
+        layout["zeroline"] = axis.linear < math.inf
+        layout |= {"tickvals": _positions(axis, list(axis.ticks))[0], "ticktext": list(map(_text, axis.ticks.values()))}
+    return layout
 
 
 def _heat_map(heat: HeatMap) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _heat_map(heat: HeatMap) -> dict[str, Any]:
 
     colours = colormaps[heat.colours]
     names = list(map(_text, heat.rows))
-    for head, cells in heat.more.items():
+    for head, cells in heat.extra_columns.items():
         names = [f"{name} <i>{head} {cell}</i>" if cell else name for name, cell in zip(names, cells, strict=True)]
     trace = {"type": "heatmap", "z": heat.shades.tolist(), "zmin": 0, "zmax": 1}
     trace |= {"x": list(map(_text, heat.columns)), "y": names}

@@ -46,8 +46,8 @@ class LayerScores(NamedTuple):
     def shades(self, task: str) -> np.ndarray:
         """(L,) from 0, the lowest score of the task and its controls, to 1, the highest: all are on one scale."""
         root = min((name for name in self.cells if f"{task} ".startswith(f"{name} ")), key=len)
-        alike = np.concatenate([self.scores(name) for name in self.cells if f"{name} ".startswith(f"{root} ")])
-        low, high = np.nanmin(alike), np.nanmax(alike)
+        related = np.concatenate([self.scores(name) for name in self.cells if f"{name} ".startswith(f"{root} ")])
+        low, high = np.nanmin(related), np.nanmax(related)
         return (self.scores(task) - low) / (high - low if high > low else 1.0)
 
     def best(self, task: str) -> list[bool]:
@@ -77,21 +77,21 @@ def layers_of_models(models: Sequence[ReportedModel], epoch: str, classifier: st
     if not single:
         raise InputError(f"no scores by layer; make them with: {COMMAND}")
     joined: dict[tuple[str, str], TableRow] = {}
-    known: dict[str, str] = {}  # tasks with their suites
+    suite_of: dict[str, str] = {}  # tasks with their suites
     for suite in sorted(scored_suites(single), key="probing".__ne__):
         rows = probing_table(single, suite, epoch, classifier, []).rows
         tasks = dict.fromkeys(task for row in rows for task in row.cells if task != PROBING)  # that mean is made below
-        names = {task: f"{suite} {task}" if task in known else task for task in tasks}
+        names = {task: f"{suite} {task}" if task in suite_of else task for task in tasks}
         for row in rows:
             cells = {name: row.cells[task] for task, name in names.items() if task in row.cells}
             joined.setdefault((row.encoder, row.name), replace(row, cells={})).cells.update(cells)
-        known |= dict.fromkeys(names.values(), suite)
+        suite_of |= dict.fromkeys(names.values(), suite)
     for layers in by_layer((row.encoder, row.name, row.cells) for row in joined.values()).values():
-        probed = [task for task in next(iter(layers.values())) if known[task] == "probing"]
+        probed = [task for task in next(iter(layers.values())) if suite_of[task] == "probing"]
         shared = [task for task in probed if all(task in cells for cells in layers.values())]
         for cells in layers.values() if len(shared) > 1 else ():
             cells[PROBING] = TableCell(float(np.mean([cells[task].score for task in shared])))
-    unranked = {task for task, suite in known.items() if not facts_of(suite).ranked}
+    unranked = {task for task, suite in suite_of.items() if not facts_of(suite).ranked}
     return [model._replace(unranked=unranked) for model in _by_model(joined.values())]
 
 
@@ -133,9 +133,9 @@ def as_text(models: Sequence[LayerScores]) -> str:
 def _lines(model: LayerScores) -> list[str]:
     rows = [["layer", *map(str, model.numbers), "chance", "±"]]
     for task, cells in model.cells.items():
-        shown = ["" if cell is None else f"{cell.score:.1f}" for cell in cells]
-        starred = ["*" * best + score for best, score in zip(model.best(task), shown, strict=True)]
-        chance = "" if (known := model.chance(task)) is None else f"{known:.1f}"
+        scores = ["" if cell is None else f"{cell.score:.1f}" for cell in cells]
+        starred = ["*" * best + score for best, score in zip(model.best(task), scores, strict=True)]
+        chance = "" if (level := model.chance(task)) is None else f"{level:.1f}"
         rows.append([task, *starred, chance, model.margin(task)])
     return [model.title, *aligned(rows)]
 
@@ -158,5 +158,5 @@ def _heat_map(model: LayerScores) -> HeatMap:
     inches = 0.46 * (len(model.numbers) + 2) + 0.068 * max(map(len, tasks)) + 0.3, 1.2 + 0.25 * len(tasks)
     heat = HeatMap(model.title, tasks, list(map(str, model.numbers)), shades, texts, hover, "YlGnBu", inches)
     framed = [model.best(task) for task in tasks]
-    more = {"chance": chances, "±": [model.margin(task) for task in tasks]}
-    return replace(heat, framed=framed, more=more, label="layer")
+    extra_columns = {"chance": chances, "±": [model.margin(task) for task in tasks]}
+    return replace(heat, framed=framed, extra_columns=extra_columns, label="layer")

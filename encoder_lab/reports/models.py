@@ -40,7 +40,7 @@ OBJECTIVES = {
 UNSET = "none"  # an empty list or null, in titles
 FINGERPRINT = "fingerprint"  # a column of files of scores: of the settings that have none
 SETTING = re.compile(r"[\w.]+(?==)")
-OWN = re.compile(r"\b(?:run\.)?(?:encoder|objective|trainer)\.(\w+)(?==)")
+MODEL_KEY = re.compile(r"\b(?:run\.)?(?:encoder|objective|trainer)\.(\w+)(?==)")
 # settings in which the runs of one model may differ: where they were computed, and what was displayed
 INCIDENTAL = {
     *("labels.encoder", "labels.objective", "labels.colour"),
@@ -94,17 +94,17 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
     groups = grouped(((identity(run), copy), run) for run, copy in zip(joined, copies, strict=True))
     models = [
         ReportedModel(*names, variant, sorted(group, key=lambda run: [seed.zfill(20) for seed in seeds_of(run)]))
-        for names, alike in grouped((_names(group[0]), group) for group in groups.values()).items()
-        for group, variant in zip(alike, _variants(alike), strict=True)
+        for names, namesakes in grouped((_names(group[0]), group) for group in groups.values()).items()
+        for group, variant in zip(namesakes, _variants(namesakes), strict=True)
     ]
-    first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
+    first = {encoder: index for index, encoder in reversed(list(enumerate(model.encoder for model in models)))}
     return sorted(models, key=lambda model: first[model.encoder])
 
 
-def _variants(alike: Sequence[Sequence[Run]]) -> list[str]:
+def _variants(namesakes: Sequence[Sequence[Run]]) -> list[str]:
     """What tells apart the models of one name: settings; folders where these settings are the same."""
-    variants = _short([_difference(group, alike) for group in alike])
-    tails = shortest_tails([str(group[0].folder) for group in alike])
+    variants = _short([_difference(group, namesakes) for group in namesakes])
+    tails = shortest_tails([str(group[0].folder) for group in namesakes])
     named = zip(variants, tails, strict=True)
     return [f"{variant} ({tail})".lstrip() if variants.count(variant) > 1 else variant for variant, tail in named]
 
@@ -112,13 +112,13 @@ def _variants(alike: Sequence[Sequence[Run]]) -> list[str]:
 def _short(variants: Sequence[str]) -> list[str]:
     """Settings of the encoder, the objective and the trainer by their last part, if no other has it: dim=1024."""
     tails = Counter(key.rpartition(".")[2] for key in {key for variant in variants for key in SETTING.findall(variant)})
-    return [OWN.sub(lambda key: key[1] if tails[key[1]] == 1 else key[0], variant) for variant in variants]
+    return [MODEL_KEY.sub(lambda key: key[1] if tails[key[1]] == 1 else key[0], variant) for variant in variants]
 
 
 def _names(run: Run) -> tuple[str, str]:
     """Encoder and objective as in the papers, or as the settings name them, also through an evaluation of the run."""
-    ours = ENCODERS.get(run.encoder, run.encoder), " → ".join(OBJECTIVES.get(n, n) for n in run.objective.split(" → "))
-    return _label(run, "encoder") or ours[0], _label(run, "objective") or ours[1]
+    names = ENCODERS.get(run.encoder, run.encoder), " → ".join(OBJECTIVES.get(n, n) for n in run.objective.split(" → "))
+    return _label(run, "encoder") or names[0], _label(run, "objective") or names[1]
 
 
 def _label(run: Run, part: str) -> str:
@@ -134,9 +134,9 @@ def each_seed_once(runs: Iterable[Run]) -> list[Run]:
     # a run that was trained for longer is still that run
     groups = grouped(((identity(run, "run."), seeds_of(run), run.evaluated), run) for run in runs)
     left_out = set()
-    for *others, last in (group for group in groups.values() if "model" not in group[0].settings):
-        left_out |= {str(run.folder.resolve()) for run in others}  # with their evaluations
-        for run in others:
+    for *older, last in (group for group in groups.values() if "model" not in group[0].settings):
+        left_out |= {str(run.folder.resolve()) for run in older}  # with their evaluations
+        for run in older:
             print(f"{run.folder}: left out, as {last.folder} has the same settings and seed", file=sys.stderr)
     return [_newest(group) for group in groups.values() if group[0].evaluated not in left_out]
 
@@ -146,10 +146,10 @@ def _newest(group: Sequence[Run]) -> Run:
     *older, last = sorted(group, key=_age)
     rows = list(last.rows)
     for run in reversed(older) if "model" in last.settings else ():
-        known = {_row_key(row) for row in rows}
-        rows += [row for row in run.rows if _row_key(row) not in known]
-    more = [run.folder for run in reversed(older)] if "model" in last.settings else []
-    return replace(last, rows=rows, evaluations=more)
+        keys = {_row_key(row) for row in rows}
+        rows += [row for row in run.rows if _row_key(row) not in keys]
+    folders = [run.folder for run in reversed(older)] if "model" in last.settings else []
+    return replace(last, rows=rows, evaluations=folders)
 
 
 def _age(run: Run) -> tuple[Epoch, int]:
@@ -165,44 +165,44 @@ def with_evaluations(runs: Iterable[Run]) -> list[Run]:
     """Each run with what evaluations of it add: other suites, or the same tasks by another classifier."""
     joined: list[Run] = []
     for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
-        home = next((r for r in joined if r.is_of(run) and _fit(r, run)), None)
-        if home is None:
+        base = next((r for r in joined if r.is_of(run) and _fit(r, run)), None)
+        if base is None:
             joined.append(run)
         else:
-            each = run.settings.get("checkpoint") == EACH_EPOCH
-            known = {_row_key(row, each) for row in home.rows}
-            new = [row for row in run.rows if _row_key(row, each) not in known]
-            folders = [*home.evaluations, *(() if each else (run.folder, *run.evaluations))]
-            joined[joined.index(home)] = replace(home, rows=[*home.rows, *new], evaluations=folders)
+            each_epoch = run.settings.get("checkpoint") == EACH_EPOCH
+            keys = {_row_key(row, each_epoch) for row in base.rows}
+            new = [row for row in run.rows if _row_key(row, each_epoch) not in keys]
+            folders = [*base.evaluations, *(() if each_epoch else (run.folder, *run.evaluations))]
+            joined[joined.index(base)] = replace(base, rows=[*base.rows, *new], evaluations=folders)
     return joined
 
 
-def why_apart(home: Run, more: Run) -> str:
+def task_differences(base: Run, other: Run) -> str:
     """How the tasks of an evaluation of a run differ from those of the run; empty where its scores join the run's."""
-    if len(with_evaluations([home, more])) == 1:
+    if len(with_evaluations([base, other])) == 1:
         return ""
-    keys = sorted(key for key in home.settings.keys() & more.settings.keys() if key.startswith((*TASKS, "corpus.")))
-    both = [(key, setting_text(home.settings[key]), setting_text(more.settings[key])) for key in keys]
-    return ", ".join(f"{key}={here} and not {there}" for key, here, there in both if here != there)
+    keys = sorted(key for key in base.settings.keys() & other.settings.keys() if key.startswith((*TASKS, "corpus.")))
+    pairs = [(key, setting_text(base.settings[key]), setting_text(other.settings[key])) for key in keys]
+    return ", ".join(f"{key}={here} and not {there}" for key, here, there in pairs if here != there)
 
 
-def _fit(home: Run, more: Run) -> bool:
+def _fit(base: Run, other: Run) -> bool:
     """Whether the scores of both fit in one row: each score occurs once, and a shared suite has the same settings."""
-    ours, theirs = ({_row_key(row) for row in run.rows} for run in (home, more))
-    if {suite for suite, *_ in ours}.isdisjoint(suite for suite, *_ in theirs):
+    a, b = ({_row_key(row) for row in run.rows} for run in (base, other))
+    if {suite for suite, *_ in a}.isdisjoint(suite for suite, *_ in b):
         return True
-    if more.settings.get("checkpoint") == EACH_EPOCH:  # more epochs of the same tasks
-        return _same_tasks(home, more)
-    twice = {key for key in ours & theirs if key[1] not in facts_of(key[0]).one_reader}
-    return not twice and bool(theirs - ours) and _same_tasks(home, more)
+    if other.settings.get("checkpoint") == EACH_EPOCH:  # more epochs of the same tasks
+        return _same_tasks(base, other)
+    twice = {key for key in a & b if key[1] not in facts_of(key[0]).one_reader}
+    return not twice and bool(b - a) and _same_tasks(base, other)
 
 
-def _same_tasks(home: Run, more: Run) -> bool:
+def _same_tasks(base: Run, other: Run) -> bool:
     """Whether tasks of one name have the same items: by their test items, or else by the settings of the corpus."""
-    ours, theirs = ({(r.suite, r.task): r.answers.test if r.answers else "" for r in run.rows} for run in (home, more))
-    both = ours.keys() & theirs.keys()
-    same = bool(both) and all(ours[task] == theirs[task] != "" for task in both)
-    return agree(home, more, TASKS) and (same or agree(home, more, ("corpus.",)))
+    a, b = ({(r.suite, r.task): r.answers.test if r.answers else "" for r in run.rows} for run in (base, other))
+    shared = a.keys() & b.keys()
+    same = bool(shared) and all(a[task] == b[task] != "" for task in shared)
+    return agree(base, other, TASKS) and (same or agree(base, other, ("corpus.",)))
 
 
 def _row_key(row: ProbeRow, each_epoch: bool = False) -> tuple:
@@ -236,26 +236,26 @@ def setting_text(value: Any) -> str:
 
 def _shared(group: Sequence[Run]) -> dict[str, str]:
     """The settings that are equal in all runs of a group."""
-    first, *others = map(_essence, group)
-    return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
+    first, *rest = map(_essence, group)
+    return {key: value for key, value in first.items() if all(settings.get(key) == value for settings in rest)}
 
 
-def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
+def _difference(group: Sequence[Run], namesakes: Sequence[Sequence[Run]]) -> str:
     """The settings of `group` that differ in other groups of its name, at most three."""
-    mine, all_of = _shared(group), [_shared(other) for other in alike]
-    keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
+    shared, groups = _shared(group), [_shared(other) for other in namesakes]
+    keys = [key for key in shared if len({other.get(key) for other in groups}) > 1]
     keys = [key for key in keys if not key.endswith(CONTENT)] or keys  # settings of the corpus say it better
-    shown: dict[str, str] = {}  # value -> key: of two keys with one value, the first
+    labels: dict[str, str] = {}  # value -> key: of two keys with one value, the first
     for key in [key for key in keys if not key.endswith(("_target_", FINGERPRINT))]:
-        shown.setdefault(shortest_tails([mine[key], *(other[key] for other in all_of if key in other)])[0], key)
-    if len(shown) > 1:
-        shown.pop(UNSET, None)  # the others say more
-    settings = ", ".join(shortened(printable(f"{key}={value}"), NAME) for value, key in list(shown.items())[:3])
-    return f"({settings})" if shown else ""
+        labels.setdefault(shortest_tails([shared[key], *(other[key] for other in groups if key in other)])[0], key)
+    if len(labels) > 1:
+        labels.pop(UNSET, None)  # the others say more
+    settings = ", ".join(shortened(printable(f"{key}={value}"), NAME) for value, key in list(labels.items())[:3])
+    return f"({settings})" if labels else ""
 
 
 def shortest_tails(paths: Sequence[str]) -> list[str]:
     """The shortest ends of paths that are different for different paths; a text without `/` is unchanged."""
     parts = [path.split("/") for path in paths]
     tails = (["/".join(path[-size:]) for path in parts] for size in range(1, max(map(len, parts)) + 1))
-    return next(some for some in tails if len(set(some)) == len(set(paths)))
+    return next(ends for ends in tails if len(set(ends)) == len(set(paths)))

@@ -27,10 +27,10 @@ NONE = (np.nan, np.nan, np.nan)
 class Curve(NamedTuple):
     """The scores of a task in one run, in percent, by optimiser step."""
 
-    places: Sequence[tuple[bool, Epoch]]  # T, of the rows
+    moments: Sequence[tuple[bool, Epoch]]  # T, of the rows
     steps: np.ndarray  # (T,)
     scores: np.ndarray  # (T,)
-    drawn: np.ndarray  # (DRAWS, T): of test items drawn with replacement, the same ones at all steps, where known
+    resampled: np.ndarray  # (DRAWS, T): of test items drawn with replacement, the same ones at all steps, where known
 
 
 class Learnt(NamedTuple):
@@ -38,7 +38,7 @@ class Learnt(NamedTuple):
 
     task: str
     gain: Interval  # percentage points from the first to the last step
-    at: tuple[Interval, ...]  # the step for each of PARTS; NaN where the gain may be none
+    steps: tuple[Interval, ...]  # the step for each of PARTS; NaN where the gain may be none
 
 
 class ModelOrder(NamedTuple):
@@ -63,14 +63,14 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     runs = list(map(curves_of, by_one_reader(rows, classifier)))
     names = in_order([task for curves in runs for task in curves])
     learnt = [when_learnt(task, [curves[task] for curves in runs if task in curves]) for task in names]
-    learnt.sort(key=lambda task: (not np.isfinite(task.at[0][0]), task.at[0][0]))
-    each = [[when_learnt(task, [curve]) for task, curve in curves.items()] for curves in runs]
-    return ModelOrder(model.title, learnt, mean_agreement(list(map(halves_of, each))))
+    learnt.sort(key=lambda task: (not np.isfinite(task.steps[0][0]), task.steps[0][0]))
+    by_run = [[when_learnt(task, [curve]) for task, curve in curves.items()] for curves in runs]
+    return ModelOrder(model.title, learnt, mean_agreement(list(map(halves_of, by_run))))
 
 
 def halves_of(tasks: Sequence[Learnt]) -> dict[str, float]:
     """The step of half the gain by task, of tasks with a gain."""
-    return {learnt.task: learnt.at[0][0] for learnt in tasks if np.isfinite(learnt.at[0][0])}
+    return {learnt.task: learnt.steps[0][0] for learnt in tasks if np.isfinite(learnt.steps[0][0])}
 
 
 def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
@@ -78,18 +78,18 @@ def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
     by_task: dict[str, dict[int, ProbeRow]] = {}
     for row in rows:
         by_task.setdefault(row.task, {})[row.step] = row
-    return {task: _curve([at[step] for step in sorted(at)]) for task, at in by_task.items() if len(at) > 2}
+    return {task: _curve([steps[step] for step in sorted(steps)]) for task, steps in by_task.items() if len(steps) > 2}
 
 
 def _curve(rows: Sequence[ProbeRow]) -> Curve:
     steps, scores = np.array([row.step for row in rows]), np.array([row.test_accuracy for row in rows])
-    places = [row.moment for row in rows]
+    moments = [row.moment for row in rows]
     answers = [row.answers for row in rows if row.answers and not row.answers.domains]
-    if len(answers) < len(rows) or len({known.test for known in answers}) > 1:
+    if len(answers) < len(rows) or len({answer.test for answer in answers}) > 1:
         errors = np.array([row.test_high - row.test_low for row in rows]) / 2 / Z95
-        return Curve(places, steps, scores, np.random.default_rng(0).normal(scores, errors, (DRAWS, len(rows))))
-    right = np.array([known.right for known in answers], dtype=float)  # (T, N)
-    return Curve(places, steps, scores, 100 * _counts(right.shape[1]) @ right.T / right.shape[1])
+        return Curve(moments, steps, scores, np.random.default_rng(0).normal(scores, errors, (DRAWS, len(rows))))
+    correct = np.array([answer.right for answer in answers], dtype=float)  # (T, N)
+    return Curve(moments, steps, scores, 100 * _counts(correct.shape[1]) @ correct.T / correct.shape[1])
 
 
 @lru_cache(maxsize=16)  # the tasks of a suite
@@ -100,46 +100,46 @@ def _counts(items: int) -> np.ndarray:
 
 def when_learnt(task: str, curves: Sequence[Curve]) -> Learnt:
     """Of the mean curve of runs."""
-    shared = [place for place in curves[0].places if all(place in curve.places for curve in curves)]
+    shared = [moment for moment in curves[0].moments if all(moment in curve.moments for curve in curves)]
     if len(shared) < FEWEST:
         return Learnt(task, NONE, (NONE,) * len(PARTS))
-    pairs = [(curve, [curve.places.index(place) for place in shared]) for curve in curves]
-    steps = np.mean([curve.steps[at] for curve, at in pairs], 0)
-    seeds = np.array([curve.scores[at] for curve, at in pairs])  # (R, T)
-    items = np.array([curve.drawn[:, at] for curve, at in pairs])  # (R, DRAWS, T)
+    pairs = [(curve, [curve.moments.index(moment) for moment in shared]) for curve in curves]
+    steps = np.mean([curve.steps[indices] for curve, indices in pairs], 0)
+    seeds = np.array([curve.scores[indices] for curve, indices in pairs])  # (R, T)
+    items = np.array([curve.resampled[:, indices] for curve, indices in pairs])  # (R, DRAWS, T)
     gain = mean_of_runs([_interval(y[-1] - y[0], d[:, -1] - d[:, 0]) for y, d in zip(seeds, items, strict=True)])
     if gain[1] <= 0:
         return Learnt(task, gain, (NONE,) * len(PARTS))
     scores, random = seeds.mean(0), np.random.default_rng(1)
     scale = np.sqrt(len(seeds) * random.chisquare(max(1, len(seeds) - 1), (DRAWS, 1)))
     # the deviations of seeds add up to Student's t times the error of their mean, at each step
-    drawn = items.mean(0) + random.normal(size=(DRAWS, len(seeds))) / scale @ (seeds - scores)
-    at = [_interval(reached(steps, scores[None], part)[0], reached(steps, drawn, part)) for part in PARTS]
-    return Learnt(task, gain, tuple(at))
+    resampled = items.mean(0) + random.normal(size=(DRAWS, len(seeds))) / scale @ (seeds - scores)
+    step_of = [_interval(reached(steps, scores[None], part)[0], reached(steps, resampled, part)) for part in PARTS]
+    return Learnt(task, gain, tuple(step_of))
 
 
 def reached(steps: np.ndarray, scores: np.ndarray, part: float) -> np.ndarray:
     """Where curves (B, T) first reach a part of their gain, between two steps (T,) on a line; NaN without a gain."""
     first, last = scores[:, 0], scores[:, -1]
     target = first + part * (last - first)
-    place = np.argmax(scores >= target[:, None], 1).clip(1)
+    index = np.argmax(scores >= target[:, None], 1).clip(1)
     row = np.arange(len(scores))
-    before, after = scores[row, place - 1], scores[row, place]
+    before, after = scores[row, index - 1], scores[row, index]
     rise = np.where(after > before, after - before, 1.0)
-    between = steps[place - 1] + (target - before) / rise * (steps[place] - steps[place - 1])
+    between = steps[index - 1] + (target - before) / rise * (steps[index] - steps[index - 1])
     return np.where(last > first, between, np.nan)
 
 
-def _interval(value: float, drawn: np.ndarray) -> Interval:
-    low, high = np.nanquantile(drawn, [0.025, 0.975])
+def _interval(value: float, resampled: np.ndarray) -> Interval:
+    low, high = np.nanquantile(resampled, [0.025, 0.975])
     return float(value), float(low), float(high)
 
 
 def agreement(first: Mapping[str, float], second: Mapping[str, float]) -> float:
     """Kendall's tau of the order of the tasks that both have; NaN for fewer than three, or if all are equal."""
-    pairs = [(place, second.get(task, np.nan)) for task, place in first.items()]
-    both = [pair for pair in pairs if np.isfinite(pair).all()]
-    return float(kendalltau(*zip(*both, strict=True)).statistic) if len(both) >= FEWEST else np.nan
+    pairs = [(step, second.get(task, np.nan)) for task, step in first.items()]
+    complete = [pair for pair in pairs if np.isfinite(pair).all()]
+    return float(kendalltau(*zip(*complete, strict=True)).statistic) if len(complete) >= FEWEST else np.nan
 
 
 def mean_agreement(orders: Sequence[Mapping[str, float]]) -> float:
@@ -162,7 +162,7 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
     lines = []
     for model in ordered:
         rows = [["task", "gain", *(f"{part:.0%} at step" for part in PARTS)]]
-        rows += [[task.task, _text(task.gain, 1), *(_text(at, 0) for at in task.at)] for task in model.tasks]
+        rows += [[task.task, _text(task.gain, 1), *(_text(step, 0) for step in task.steps)] for task in model.tasks]
         lines += [model.title, *aligned(rows)]
         if np.isfinite(model.seeds):
             lines.append(f"Kendall's tau of the order between its seeds: {model.seeds:.2f}")
@@ -185,10 +185,10 @@ def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:
     """A chart for each model: its tasks from the first learnt downwards, the steps of the parts of their gains."""
     parts = ", ".join(f"{marker}: {part:.0%}" for marker, part in zip(MARKERS, PARTS, strict=True))
     note = f"Step at which a part of the gain is reached ({parts}); 95% intervals."
-    ends = [high for model in ordered for task in model.tasks for _, _, high in task.at if np.isfinite(high)]
+    ends = [high for model in ordered for task in model.tasks for _, _, high in task.steps if np.isfinite(high)]
     steps = Axis("optimiser step", ends=(0, 1.05 * max(ends, default=1.0)))
-    most = max(len(model.halves) for model in ordered)
-    charts = [_chart(model, steps, most) for model in ordered]
+    rows = max(len(model.halves) for model in ordered)
+    charts = [_chart(model, steps, rows) for model in ordered]
     return ChartSection("when tasks are learnt", charts, columns=3, note=note)
 
 
@@ -197,8 +197,8 @@ def _chart(model: ModelOrder, steps: Axis, rows: int) -> Chart:
     names = [task.task for task in learnt]
     colours, series = looks(names), []
     for row, task in enumerate(learnt):
-        for shift, part, at, marker in zip((-0.2, 0.0, 0.2), PARTS, task.at, MARKERS, strict=True):
-            dot = DataSeries(task.task, [at], [row + shift], look=colours[task.task], shape="points", marker=marker)
-            hover = [f"{task.task}\n{part:.0%} at step {scored(*at)}"]
+        for shift, part, step, marker in zip((-0.2, 0.0, 0.2), PARTS, task.steps, MARKERS, strict=True):
+            dot = DataSeries(task.task, [step], [row + shift], look=colours[task.task], shape="points", marker=marker)
+            hover = [f"{task.task}\n{part:.0%} at step {scored(*step)}"]
             series.append(replace(dot, hover=hover, model=model.title))
     return Chart(model.title, steps, rows_of(names, rows), series, (5.2, 1.3 + 0.36 * rows))

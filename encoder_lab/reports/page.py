@@ -34,26 +34,26 @@ def page(
 
     `notes` are on the runs of the findings.
     """
-    drawn: list[Chart | HeatMap] = []
+    plotted: list[Chart | HeatMap] = []
 
-    def placed(chart: Chart | HeatMap) -> dict[str, int]:
-        drawn.append(chart)
+    def slot(chart: Chart | HeatMap) -> dict[str, int]:
+        plotted.append(chart)
         width, height = chart.inches
-        return {"number": len(drawn) - 1, "wide": max(1, round(width / 2.5)), "height": round(70 * height) + 60}
+        return {"number": len(plotted) - 1, "wide": max(1, round(width / 2.5)), "height": round(70 * height) + 60}
 
     sections: list[tuple[str, str, Any]] = [(table.title, "table", table) for table in tables]
     for section in charts:
-        places = {"legend": section.legend, "charts": [placed(chart) for chart in section.charts]}
-        sections.append((section.heading, "charts", places))
+        content = {"legend": section.legend, "charts": [slot(chart) for chart in section.charts]}
+        sections.append((section.heading, "charts", content))
     if findings:
-        chart = placed(chart_of_findings(findings).charts[0]) if any(f.comparisons for f in findings) else None
+        chart = slot(chart_of_findings(findings).charts[0]) if any(f.comparisons for f in findings) else None
         rule = " ".join([*RULE.split(), how_many_paired(findings), *notes])
         sections.append(("which published findings hold", "findings", (findings, chart, rule)))
     sections += [("surprisal of each token", "items", items)] if items else []
-    ours = [(table, row) for table in tables for row in table.rows if row.encoder and not row.source]
-    menus = {"models": dict.fromkeys(row.title for _, row in ours)}
-    menus["tasks"] = dict.fromkeys(task for table, _ in ours for task in table.columns)
-    scripts = Markup(_scripts(drawn))
+    rows = [(table, row) for table in tables for row in table.rows if row.encoder and not row.source]
+    menus = {"models": dict.fromkeys(row.title for _, row in rows)}
+    menus["tasks"] = dict.fromkeys(task for table, _ in rows for task in table.columns)
+    scripts = Markup(_scripts(plotted))
     return _form().render(title=title, sections=sections, scripts=scripts, meanings=MEANINGS, **menus)
 
 

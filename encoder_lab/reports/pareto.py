@@ -43,8 +43,8 @@ def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifie
             seeds = [points for row in rows if (points := _points(row))]
             if seeds and rows[0].classifier in COMPLEXITY:
                 chance = chance_of(rows)
-                known = math.nan if chance is None else chance
-                fronts.append(Fronts(model.title, task, rows[0].classifier, seeds, known))
+                level = math.nan if chance is None else chance
+                fronts.append(Fronts(model.title, task, rows[0].classifier, seeds, level))
     if not fronts:
         raise InputError(f"no score of suite={suite} has the front of its classifiers; train or evaluate it again")
     tasks = in_order([front.task for front in fronts])
@@ -60,31 +60,31 @@ def _points(row: ProbeRow) -> FrontPoints:
     return sorted(pairs) if valid else ()
 
 
-def area(points: FrontPoints, chance: float, most: float) -> float:
-    """The mean accuracy over all complexities from 0 to `most`, in percent, of a step at each point."""
-    ends = [complexity for complexity, _ in points] + [most]
-    steps = sum(accuracy * (end - at) for (at, accuracy), end in zip(points, ends[1:], strict=True))
-    return (chance * ends[0] + steps) / most if most else chance
+def area(points: FrontPoints, chance: float, limit: float) -> float:
+    """The mean accuracy over all complexities from 0 to `limit`, in percent, of a step at each point."""
+    ends = [complexity for complexity, _ in points] + [limit]
+    steps = sum(accuracy * (end - start) for (start, accuracy), end in zip(points, ends[1:], strict=True))
+    return (chance * ends[0] + steps) / limit if limit else chance
 
 
 def limits(fronts: Sequence[Fronts]) -> dict[tuple[str, str], float]:
     """The largest complexity of any model, by task and classifier."""
-    most: dict[tuple[str, str], float] = {}
+    maxima: dict[tuple[str, str], float] = {}
     for front in fronts:
         largest = max(points[-1][0] for points in front.seeds)
-        most[front.task, front.classifier] = max(largest, most.get((front.task, front.classifier), 0.0))
-    return most
+        maxima[front.task, front.classifier] = max(largest, maxima.get((front.task, front.classifier), 0.0))
+    return maxima
 
 
 def as_text(fronts: Sequence[Fronts]) -> str:
     """A line for each task and model: the area, and the points of its first seed."""
-    most, wide = limits(fronts), max(len(front.model) for front in fronts) + 2
-    lines, before = [], ("", "")
+    maxima, wide = limits(fronts), max(len(front.model) for front in fronts) + 2
+    lines, previous = [], ("", "")
     for front in fronts:
-        if (key := (front.task, front.classifier)) != before:
+        if (key := (front.task, front.classifier)) != previous:
             lines += ["", f"{front.task} ({front.classifier}; complexity: {COMPLEXITY[front.classifier]})"]
-        before = key
-        areas = [area(points, front.chance, most[key]) for points in front.seeds]
+        previous = key
+        areas = [area(points, front.chance, maxima[key]) for points in front.seeds]
         seeds = f" (standard deviation of {len(areas)} seeds {np.std(areas, ddof=1):.1f})" if len(areas) > 1 else ""
         points = ", ".join(
             f"{accuracy:.1f} at {complexity:,.{0 if complexity >= 1000 else 1}f}"
@@ -96,20 +96,20 @@ def as_text(fronts: Sequence[Fronts]) -> str:
 
 def charts_of_fronts(fronts: Sequence[Fronts], suite: str) -> ChartSection:
     """A chart for each task, a stepped line for each seed of each model."""
-    legend = {model: look_at(place) for place, model in enumerate(dict.fromkeys(front.model for front in fronts))}
+    legend = {model: look_at(index) for index, model in enumerate(dict.fromkeys(front.model for front in fronts))}
     charts = []
-    for (task, classifier), most in limits(fronts).items():
-        shown = [front for front in fronts if (front.task, front.classifier) == (task, classifier)]
-        series = [line for front in shown for line in _lines(front, legend[front.model], most)]
+    for (task, classifier), limit in limits(fronts).items():
+        task_fronts = [front for front in fronts if (front.task, front.classifier) == (task, classifier)]
+        series = [line for front in task_fronts for line in _lines(front, legend[front.model], limit)]
         x, y = Axis(COMPLEXITY[classifier]), Axis("accuracy on dev (%)")
         charts.append(Chart(f"{task} ({classifier})", x, y, series, (3.7, 2.6)))
     return ChartSection(f"{suite}: accuracy against complexity", charts, legend, columns=3)
 
 
-def _lines(front: Fronts, look: Look, most: float) -> Iterator[DataSeries]:
+def _lines(front: Fronts, look: Look, end: float) -> Iterator[DataSeries]:
     """The steps and the points of each seed."""
     for points in front.seeds:
         x, y = map(list, zip(*points, strict=True))
-        steps = DataSeries(front.model, [0.0, *x, most], [front.chance, *y, y[-1]], look=look, shape="steps", marker="")
+        steps = DataSeries(front.model, [0.0, *x, end], [front.chance, *y, y[-1]], look=look, shape="steps", marker="")
         yield replace(steps, task=front.task, model=front.model)
         yield DataSeries(front.model, x, y, look=look, shape="points", task=front.task, model=front.model)

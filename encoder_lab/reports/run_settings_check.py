@@ -26,7 +26,7 @@ TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 def check_settings(path: Path, settings: Mapping[str, Any]) -> None:
     """Raises InputError naming the file, for a setting of another type than training accepts; null is none."""
-    for key, (wanted, fits) in TYPES.items():
+    for key, (expected, fits) in TYPES.items():
         value = settings.get(key)
         if value is not None and not fits(value):
-            raise InputError(f"{path}: {key} is {str(value)[:40]!r}, not {wanted}; copy the whole run folder again")
+            raise InputError(f"{path}: {key} is {str(value)[:40]!r}, not {expected}; copy the whole run folder again")

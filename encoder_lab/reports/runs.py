@@ -19,7 +19,7 @@ from probes.results import Epoch, ProbeRow, read_epoch, read_rows
 from probes.statistics import Interval, mean_of_runs, mean_within
 
 # the score that names an objective in the tables, the first that it reports; True where more is better
-OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
+OBJECTIVE_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
 LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
 UNNAMED = {  # settings that are not told apart from absent ones at these values
     **{f"probes.classifier.{name}": getattr(Grid, name) for name in (*SENTEVAL_ONLY, "block_mb", "memory_mb")},
@@ -78,7 +78,7 @@ class Run:
         parts = self.settings.get("objective.parts")  # of multitask: its score is that of one part
         within = f"val/{self.settings.get('objective.select') or parts[0]}/" if parts else "val/"
         columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith(within)]
-        ranked = [name for measure in OWN_SCORES for name in columns if name.rsplit("/", 1)[-1] == measure]
+        ranked = [name for measure in OBJECTIVE_SCORES for name in columns if name.rsplit("/", 1)[-1] == measure]
         return ranked[0] if ranked else ""
 
     @property
@@ -89,10 +89,10 @@ class Run:
         of the evaluation and from the current folder.
         """
         name = str(self.settings.get("model", ""))
-        above = self.folder.absolute().parents
-        around = next((path.parent for path in above if path.name == EVALUATIONS), None)
-        if name and around and (around / SETTINGS).exists():
-            return str(around.resolve())
+        parents = self.folder.absolute().parents
+        run = next((path.parent for path in parents if path.name == EVALUATIONS), None)
+        if name and run and (run / SETTINGS).exists():
+            return str(run.resolve())
         bases = [*(self.folder.absolute().parents if "/" in name else []), Path()]
         path = next((base / name for base in bases if name and (base / name).exists()), None)
         if path is None:
@@ -109,43 +109,43 @@ class Run:
             }
             same = all(str(self.settings.get(key, v)) == str(v) for key, v in scored.items() if MADE_BY.match(key))
             return same and evaluation.evaluated == str(self.folder.resolve())
-        ours, theirs = ((run.evaluated, run.encoder, run.objective) for run in (self, evaluation))
-        return ours == theirs and agree(self, evaluation, MODEL)
+        scored_model, evaluated_model = ((run.evaluated, run.encoder, run.objective) for run in (self, evaluation))
+        return scored_model == evaluated_model and agree(self, evaluation, MODEL)
 
     def has(self, suite: str) -> bool:
         return any(row.suite == suite for row in self.rows)
 
-    def own_scores(self) -> dict[Epoch, float]:
+    def objective_scores(self) -> dict[Epoch, float]:
         return by_epoch(self.metrics, self.score)
 
     @property
     def unfinished(self) -> str:
         """How much of its training a run has, as `2 of 5 epochs`; empty where all, or something else may end it."""
-        wanted, done = self.settings.get("trainer.max_epochs"), max(self.own_scores(), default=0)
+        limit, last = self.settings.get("trainer.max_epochs"), max(self.objective_scores(), default=0)
         ends = any(self.settings.get(key) not in (None, -1, []) for key in ENDING)
         trains = "model" not in self.settings and not self.objective.endswith("untrained") and not ends
-        return f"{done} of {wanted} epochs" if trains and isinstance(wanted, int) and done < wanted else ""
+        return f"{last} of {limit} epochs" if trains and isinstance(limit, int) and last < limit else ""
 
-    def epoch(self, which: str, suite: str) -> Epoch:
-        """The last epoch probed until `which`: last, a number, or best by its own score: never 0 if it trained."""
+    def epoch(self, choice: str, suite: str) -> Epoch:
+        """The last epoch probed until `choice`: last, a number, or best by its own score: never 0 if it trained."""
         probed = sorted({row.epoch for row in self.rows if row.suite == suite})
-        probed = (which == "best" and [e for e in probed if e > 0]) or probed
-        wanted = self.requested(which)
-        return max((e for e in probed if wanted is None or e <= wanted), default=probed[0])
+        probed = (choice == "best" and [e for e in probed if e > 0]) or probed
+        limit = self.requested(choice)
+        return max((e for e in probed if limit is None or e <= limit), default=probed[0])
 
-    def requested(self, which: str) -> Epoch | None:
+    def requested(self, choice: str) -> Epoch | None:
         """The epoch that best, last or a number means; None if any epoch will do."""
-        if which == "best":
+        if choice == "best":
             return self.best_epoch()
-        return int(which) if which != "last" else max([*self.own_scores(), *(row.epoch for row in self.rows)])
+        return int(choice) if choice != "last" else max([*self.objective_scores(), *(row.epoch for row in self.rows)])
 
     def best_epoch(self) -> Epoch | None:
         """The epoch of the best own score; of equals that of the lowest loss, then the last. None without scores."""
-        sign = 1 if OWN_SCORES.get(self.score.rsplit("/", 1)[-1], True) else -1
+        sign = 1 if OBJECTIVE_SCORES.get(self.score.rsplit("/", 1)[-1], True) else -1
         losses = by_epoch(self.metrics, f"{self.score.rpartition('/')[0]}/loss")
         ranks = {
             epoch: (sign * score, -losses.get(epoch, math.inf), epoch)
-            for epoch, score in self.own_scores().items()
+            for epoch, score in self.objective_scores().items()
             if math.isfinite(score)
         }
         return max(ranks, key=ranks.__getitem__, default=None)
@@ -153,8 +153,8 @@ class Run:
     @property
     def last_epoch(self) -> Epoch:
         """The last epoch that has a score; of an evaluated run the last one that it was trained for, where known."""
-        wanted = 0 if self.objective.endswith("untrained") else self.settings.get("run.trainer.max_epochs")
-        return max(wanted if isinstance(wanted, int) else 0, self.requested("last") or 0)
+        max_epochs = 0 if self.objective.endswith("untrained") else self.settings.get("run.trainer.max_epochs")
+        return max(max_epochs if isinstance(max_epochs, int) else 0, self.requested("last") or 0)
 
 
 def by_epoch(table: Iterable[Mapping[str, str]], column: str) -> dict[Epoch, float]:
@@ -184,8 +184,8 @@ def read_run(folder: Path) -> Run:
     settings = with_whole_numbers(
         {key: value for key, value in settings.items() if key not in unnamed or value != unnamed[key]}
     )
-    *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
-    objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
+    *_, outer, inner, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
+    objective, encoder = settings.get("objective_name") or outer, settings.get("encoder_name") or inner
     if objective == "discourse":
         objective = _named_after(settings.get("objective.losses", settings.get("run.objective.losses")))
     if "begun_from" in settings:
@@ -207,10 +207,10 @@ def with_whole_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _named_after(losses: Any) -> str:
     """The name of a combination of discourse losses in Chen et al. 2019, Table 2; discourse if it has none."""
-    others = [LOSSES[loss] for loss in LOSSES if loss in (losses or [])]
-    if "nsp" not in (losses or []) or len(others) == len(LOSSES):
+    extra = [LOSSES[loss] for loss in LOSSES if loss in (losses or [])]
+    if "nsp" not in (losses or []) or len(extra) == len(LOSSES):
         return "discourse"
-    return "+ " + " + ".join(others) if others else "Baseline (NSP)"
+    return "+ " + " + ".join(extra) if extra else "Baseline (NSP)"
 
 
 def read_details(path: Path) -> Iterator[tuple[tuple[str, str], float]]:
@@ -219,8 +219,8 @@ def read_details(path: Path) -> Iterator[tuple[tuple[str, str], float]]:
         try:
             yield (row["task"], row["measure"]), float(row["score"])
         except ValueError:
-            wrong = f"score is {row['score'][:40]!r}"
-            raise InputError(f"{path}:{line}: {wrong}; evaluate the model again") from None
+            problem = f"score is {row['score'][:40]!r}"
+            raise InputError(f"{path}:{line}: {problem}; evaluate the model again") from None
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
@@ -241,9 +241,9 @@ def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, P
     """The run's scores by task at one epoch; `classifier` where there is a choice."""
     if not run.has(suite):
         return {}
-    shown = run.epoch(epoch, suite)
-    at = [row for row in run.rows if row.suite == suite and row.epoch == shown]
-    return {row.task: row for row in sorted(at, key=lambda row: row.classifier == classifier)}
+    scored_epoch = run.epoch(epoch, suite)
+    rows = [row for row in run.rows if row.suite == suite and row.epoch == scored_epoch]
+    return {row.task: row for row in sorted(rows, key=lambda row: row.classifier == classifier)}
 
 
 def rows_by_task(runs: Sequence[Run], suite: str, epoch: str, classifier: str) -> dict[str, list[ProbeRow]]:
@@ -259,7 +259,7 @@ def by_one_reader(runs: Sequence[Sequence[ProbeRow]], classifier: str) -> list[l
     return [[row for row in rows if row.classifier == readers[row.suite, row.task]] for rows in runs]
 
 
-def agree(run: Run, other: Run, on: tuple[str, ...]) -> bool:
+def agree(run: Run, other: Run, prefixes: tuple[str, ...]) -> bool:
     """Whether the settings with these prefixes are equal, where both runs have them."""
-    both = [key for key in run.settings.keys() & other.settings.keys() if key.startswith(on)]
-    return all(str(run.settings[key]) == str(other.settings[key]) for key in both)
+    shared = [key for key in run.settings.keys() & other.settings.keys() if key.startswith(prefixes)]
+    return all(str(run.settings[key]) == str(other.settings[key]) for key in shared)

@@ -29,7 +29,7 @@ from probes.task import hashed
 
 NAMES = ("run", "encoder", "objective")
 ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
-OWN, OWN_TEST = "training", "training on test"  # the suites of the objective's own scores
+TRAINING, TRAINING_ON_TEST = "training", "training on test"  # the suites of the objective's own scores
 CLASSIFIER = tuple(f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY))
 LABELS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
 CONTENTS = (CONTENT, f"run.{CONTENT}")
@@ -77,66 +77,66 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
     folders = [path for path in paths if not path.is_file()]
     files: dict[tuple, tuple[Path, Run]] = {}
     for path, run in ((file, run) for file in paths if file.is_file() for run in read_scores(file)):
-        other, same = files.setdefault((identity(run), run.settings["seed"], run.evaluated), (path, run))
-        if path != other and run.rows != same.rows:
-            twice = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {other}"
-            raise InputError(f"{path}: {twice}; give one of these files, or report.py scores of all runs")
+        path_before, run_before = files.setdefault((identity(run), run.settings["seed"], run.evaluated), (path, run))
+        if path != path_before and run.rows != run_before.rows:
+            problem = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {path_before}"
+            raise InputError(f"{path}: {problem}; give one of these files, or report.py scores of all runs")
     runs: list[tuple[Path, Run]] = [(run.folder, run) for run in each_seed_once(map(read_run, run_folders(folders)))]
     for path, run in files.values():
-        others = [place for place, (source, _) in enumerate(runs) if source != path]
-        place = next((place for place in others if _is_same(runs[place][1], run)), None)
-        if place is None:
-            runs.append((path, _completed(run, [other for _, other in runs])))
+        indices = [index for index, (source, _) in enumerate(runs) if source != path]
+        index = next((index for index in indices if _is_same(runs[index][1], run)), None)
+        if index is None:
+            runs.append((path, _completed(run, [before for _, before in runs])))
             continue
-        known = {_measured(row) for other in others for row in runs[other][1].rows}  # also of an evaluation's folder
-        source, same = runs[place]
-        rows = [*same.rows, *(row for row in run.rows if _measured(row) not in known)]
+        keys = {_measured(row) for i in indices for row in runs[i][1].rows}  # also of an evaluation's folder
+        source, run_before = runs[index]
+        rows = [*run_before.rows, *(row for row in run.rows if _measured(row) not in keys)]
         stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT}
-        settings = {**stated, **same.settings}
-        metrics, tests = _joined(same.metrics, run.metrics), _joined(same.tests, run.tests)
-        runs[place] = source, replace(same, rows=rows, settings=settings, metrics=metrics, tests=tests)
+        settings = {**stated, **run_before.settings}
+        metrics, tests = _joined(run_before.metrics, run.metrics), _joined(run_before.tests, run.tests)
+        runs[index] = source, replace(run_before, rows=rows, settings=settings, metrics=metrics, tests=tests)
     return [run for _, run in runs]
 
 
-def _completed(run: Run, others: Sequence[Run]) -> Run:
+def _completed(run: Run, runs: Sequence[Run]) -> Run:
     """A run of a file with the settings that the file has only as a fingerprint, if another seed of its model has them.
 
     A run of that seed with other scores is no second seed: then the run stays another model.
     """
     stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT}
-    ours = identity(replace(run, settings=stated))
+    model_key = identity(replace(run, settings=stated))
     seeds = [
-        other
-        for other in others
-        if identity(replace(other, settings={k: v for k, v in other.settings.items() if k in stated})) == ours
-        and hashed(identity(other, *CONTENTS, *stated)) == run.settings.get(FINGERPRINT)
+        seed
+        for seed in runs
+        if identity(replace(seed, settings={k: v for k, v in seed.settings.items() if k in stated})) == model_key
+        and hashed(identity(seed, *CONTENTS, *stated)) == run.settings.get(FINGERPRINT)
     ]
-    if not seeds or any(agree(other, run, ("seed", "run.seed")) for other in seeds):
+    if not seeds or any(agree(seed, run, ("seed", "run.seed")) for seed in seeds):
         return run
     return replace(run, settings={**seeds[0].settings, **stated})
 
 
 def _is_same(run: Run, again: Run) -> bool:
     """Whether two sources have the same run: the settings and scores that both have are equal."""
-    known = replace(run, settings={**run.settings, FINGERPRINT: again.settings.get(FINGERPRINT)})
-    if (run.encoder, run.objective) != (again.encoder, again.objective) or not agree(known, again, ("",)):
+    comparable = replace(run, settings={**run.settings, FINGERPRINT: again.settings.get(FINGERPRINT)})
+    if (run.encoder, run.objective) != (again.encoder, again.objective) or not agree(comparable, again, ("",)):
         return False
-    ours, theirs = (dict[Any, Any](r.own_scores()) | {_place(row): row for row in r.rows} for r in (run, again))
-    both = ours.keys() & theirs.keys()
-    return bool(both) and all(ours[key] == theirs[key] for key in both)
+    a, b = (dict[Any, Any](r.objective_scores()) | {_row_key(row): row for row in r.rows} for r in (run, again))
+    shared = a.keys() & b.keys()
+    return bool(shared) and all(a[key] == b[key] for key in shared)
 
 
-def _joined(ours: Sequence[Mapping[str, str]], theirs: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
+def _joined(first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
     """The rows of both, those of one epoch once."""
-    return list({row["epoch"]: row for row in [*theirs, *ours]}.values())
+    return list({row["epoch"]: row for row in [*second, *first]}.values())
 
 
-def _place(row: ProbeRow) -> tuple:
+def _row_key(row: ProbeRow) -> tuple:
     return tuple(getattr(row, name) for name in KEY)
 
 
 def _measured(row: ProbeRow) -> tuple:
-    return *_place(row), row.test_accuracy, row.seconds
+    return *_row_key(row), row.test_accuracy, row.seconds
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -161,14 +161,14 @@ def _columns(runs: Sequence[Run]) -> list[str]:
     def differs(key: str) -> bool:
         """A setting that only some runs have differs if these have the names of others; a class, too."""
         values = {str(run.settings[key]) for run in runs if key in run.settings}
-        alike = any(len({str(run.settings.get(key, "")) for run in group}) > 1 for group in named.values())
-        return alike or (len(values) > 1 and not key.endswith("_target_"))
+        varies = any(len({str(run.settings.get(key, "")) for run in group}) > 1 for group in named.values())
+        return varies or (len(values) > 1 and not key.endswith("_target_"))
 
     keys = dict.fromkeys(key for run in runs for key in run.settings)
-    shown = [key for key in keys if key.removeprefix("run.") not in INCIDENTAL and differs(key)]
+    differing = [key for key in keys if key.removeprefix("run.") not in INCIDENTAL and differs(key)]
     stated = [key for key in keys if key in STATED or key.endswith(".kfold")]
-    others = {*NAMES, *ROW_COLUMNS, "encoder_name", "objective_name", FINGERPRINT}
-    return [key for key in dict.fromkeys([*shown, *stated]) if key not in others]
+    excluded = {*NAMES, *ROW_COLUMNS, "encoder_name", "objective_name", FINGERPRINT}
+    return [key for key in dict.fromkeys([*differing, *stated]) if key not in excluded]
 
 
 def _rows(run: Run) -> list[dict[str, str]]:
@@ -181,7 +181,7 @@ def _rows(run: Run) -> list[dict[str, str]]:
         empty
         | {"suite": suite, "task": name, "seed": seed, "epoch": row["epoch"], "step": row.get("step", "")}
         | {"test_accuracy": row[name]}
-        for suite, table in ((OWN, run.metrics), (OWN_TEST, run.tests))
+        for suite, table in ((TRAINING, run.metrics), (TRAINING_ON_TEST, run.tests))
         for name in (names if run.score else ())
         for row in table
         if row.get(name)
@@ -195,16 +195,16 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
     settings = with_whole_numbers({key: _value(text) for key, text in texts.items()} | {"seed": _value(first["seed"])})
     check_settings(path, settings)
     rows: list[ProbeRow] = []
-    own_scores: dict[str, dict[str, dict[str, str]]] = {OWN: {}, OWN_TEST: {}}  # by epoch
+    objective_scores: dict[str, dict[str, dict[str, str]]] = {TRAINING: {}, TRAINING_ON_TEST: {}}  # by epoch
     for line, row in numbered:
-        if row["suite"] in own_scores:
-            own = {"epoch": row["epoch"], row["task"]: row["test_accuracy"]}
-            own_scores[row["suite"]].setdefault(row["epoch"], {}).update(checked_metrics(path, line, own))
+        if row["suite"] in objective_scores:
+            cells = {"epoch": row["epoch"], row["task"]: row["test_accuracy"]}
+            objective_scores[row["suite"]].setdefault(row["epoch"], {}).update(checked_metrics(path, line, cells))
         else:
             answers = answers_from_text(path, line, row) if row["right"] else None
             rows.append(row_from_text(path, line, row | {"step": row["step"].removesuffix(".0")}, answers))
     encoder, objective = (shortened(printable(first[key]), NAME) for key in ("encoder", "objective"))
-    metrics, tests = (list(by_epoch.values()) for by_epoch in own_scores.values())
+    metrics, tests = (list(by_epoch.values()) for by_epoch in objective_scores.values())
     return Run(path / name, encoder, objective, settings, rows, metrics, tests)
 
 

@@ -41,10 +41,10 @@ def by_size(runs: Iterable[Run]) -> list[ModelSizes]:
         pairs = {sized[run.folder] for run in model.runs}
         if len(pairs) == len(dict(pairs)):
             follows |= {run.folder for run in model.runs}
-    others = [_without(run, SIZE, RATE) if run.folder in follows else _without(run, SIZE) for run in joined]
+    reduced = [_without(run, SIZE, RATE) if run.folder in follows else _without(run, SIZE) for run in joined]
     return [
         ModelSizes((model.encoder, model.objective), model.title, [(sized[run.folder][0], run) for run in model.runs])
-        for model in models_of(others)
+        for model in models_of(reduced)
     ]
 
 
@@ -56,28 +56,28 @@ def lines_by_size(
     models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str
 ) -> list[tuple[ModelSizes, str, list[DataSeries]]]:
     """The lines of the tasks by model and unit. Raises InputError where no model has scores at several sizes."""
-    several = [model for model in models if len(model.sizes) > 1]
-    if not several:
+    scaled = [model for model in models if len(model.sizes) > 1]
+    if not scaled:
         raise InputError(
             "no runs differ only in encoder.dim (seed, rate by size); give runs of one model with several sizes"
         )
-    drawn = [(model, *lines) for model in several for lines in _lines(model, suite, epoch, classifier).items()]
-    if not drawn:
+    charted = [(model, *lines) for model in scaled for lines in _lines(model, suite, epoch, classifier).items()]
+    if not charted:
         raise InputError(f"no scores of the suite {suite!r} at several sizes; evaluate.py makes them")
-    return drawn
+    return charted
 
 
 def charts_by_size(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> ChartSection:
     """A chart for each model and unit, a line for each task, the size on a logarithmic axis."""
-    drawn = lines_by_size(models, suite, epoch, classifier)
-    legend = looks(in_order([line.name for *_, lines in drawn for line in lines]))
+    charted = lines_by_size(models, suite, epoch, classifier)
+    legend = looks(in_order([line.name for *_, lines in charted for line in lines]))
     charts = []
-    for model, unit, lines in drawn:
+    for model, unit, lines in charted:
         x = Axis(SIZES, ticks={float(size): str(size) for size in model.sizes}, linear=0)
         series = [replace(line, look=legend[line.name]) for line in lines]
-        inches = 9.0 if len(drawn) == 1 else 6.0, 4.8
+        inches = 9.0 if len(charted) == 1 else 6.0, 4.8
         charts.append(Chart(model.title, x, score_axis(lines, suite, unit), series, inches, named=True))
-    seeds = {[size for size, _ in model.runs].count(size) for model, *_ in drawn for size in model.sizes}
+    seeds = {[size for size, _ in model.runs].count(size) for model, *_ in charted for size in model.sizes}
     return ChartSection(
         f"{suite} by size of the sentence vector", charts, legend, bands=f"bands: {band_meaning(seeds)}"
     )
@@ -89,5 +89,5 @@ def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[s
     scores = zip(model.runs, by_one_reader(final, classifier), strict=True)
     sized = [[(unit_of(suite, row.classifier), float(size), row) for row in rows] for (size, _), rows in scores]
     units = dict.fromkeys(unit for run in sized for unit, *_ in run)
-    lines = {unit: lines_of([[(size, row) for of, size, row in run if of == unit] for run in sized]) for unit in units}
-    return {unit: some for unit, some in lines.items() if any(len(line.x) > 1 for line in some)}
+    lines = {unit: lines_of([[(size, row) for u, size, row in run if u == unit] for run in sized]) for unit in units}
+    return {unit: group for unit, group in lines.items() if any(len(line.x) > 1 for line in group)}

@@ -55,11 +55,11 @@ def stability(scores: Scores) -> list[Stability]:
     compared = []
     for first, second in combinations(scores, 2):
         for task in in_order([task for task in scores[first] if task in scores[second]]):
-            ours, theirs = scores[first][task], scores[second][task]
-            both = {model: ours[model].keys() & theirs.get(model, {}).keys() for model in ours}
-            seeds = {model: some for model, some in both.items() if some}
+            x, y = scores[first][task], scores[second][task]
+            shared = {model: x[model].keys() & y.get(model, {}).keys() for model in x}
+            seeds = {model: group for model, group in shared.items() if group}
             if len(seeds) >= FEWEST:
-                a, b = ([mean(side[model][s] for s in seeds[model]) for model in seeds] for side in (ours, theirs))
+                a, b = ([mean(side[model][s] for s in seeds[model]) for model in seeds] for side in (x, y))
                 rho = float(spearmanr(a, b).statistic) if len(set(a)) > 1 < len(set(b)) else float("nan")
                 same_best = [score == max(a) for score in a] == [score == max(b) for score in b]
                 compared.append(Stability(task, first, second, [*map(len, seeds.values())], rho, same_best))

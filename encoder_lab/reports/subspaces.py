@@ -47,8 +47,8 @@ class Subspaces(NamedTuple):
 
 def read_subspaces(folder: Path) -> Subspaces:
     """The saved subspaces of a run, or else of its evaluations, or of an evaluation. Raises InputError for none."""
-    places = [folder, *sorted(folder.glob(f"{EVALUATIONS}/geometry/*"))]
-    series = (_states(place) for place in places if (place / "geometry").is_dir())
+    candidates = [folder, *sorted(folder.glob(f"{EVALUATIONS}/geometry/*"))]
+    series = (_states(candidate) for candidate in candidates if (candidate / "geometry").is_dir())
     states = next((s for s in series if any(key.startswith(SUBSPACE) for state in s.values() for key in state)), {})
     keys = [(epoch, key) for epoch, state in states.items() for key in state if key.startswith(SUBSPACE)]
     bases = {(epoch, key.removeprefix(SUBSPACE)): states[epoch][key].numpy() for epoch, key in keys}
@@ -57,14 +57,14 @@ def read_subspaces(folder: Path) -> Subspaces:
         remedy = "train, or evaluate.py epochs=all, with suite=[probing,geometry]"
         raise InputError(f"{folder}: no subspaces of tasks there; {remedy}")
     width = next(iter(bases.values())).shape[0]
-    why = {name: _unusable([bases.get((epoch, name)) for epoch in epochs], width) for name in names}
-    tasks = [name for name in names if not why[name]]
+    reasons = {name: _unusable([bases.get((epoch, name)) for epoch in epochs], width) for name in names}
+    tasks = [name for name in names if not reasons[name]]
     if not tasks:
-        raise InputError(f"{folder}: no task has a subspace to compare; {names[0]}: {why[names[0]]}")
+        raise InputError(f"{folder}: no task has a subspace to compare; {names[0]}: {reasons[names[0]]}")
     last = states[epochs[-1]]
     pairs = {name: [last[half + name].numpy() for half in HALVES] for name in tasks if HALVES[1] + name in last}
     halves = {name: nearness(*pair).overlap for name, pair in pairs.items() if all(half.shape[1] for half in pair)}
-    left_out = [f"{name} left out: {reason}" for name, reason in why.items() if reason]
+    left_out = [f"{name} left out: {reason}" for name, reason in reasons.items() if reason]
     return Subspaces(folder.name, tasks, epochs, bases, halves, left_out)
 
 
@@ -91,8 +91,8 @@ def as_text(compared: Subspaces) -> str:
     for task in compared.tasks:
         rank, random = compared.bases[compared.last, task].shape[1], compared.random(task).mean
         halves = f"{compared.halves[task]:.1f}" if task in compared.halves else ""
-        own = [f"{compared.overlap(task, epoch):.1f}" for epoch in compared.epochs]
-        rows.append([task, str(rank), f"{random:.1f}", halves, *own])
+        overlaps = [f"{compared.overlap(task, epoch):.1f}" for epoch in compared.epochs]
+        rows.append([task, str(rank), f"{random:.1f}", halves, *overlaps])
     note = "Overlap with the task's own subspace at the last epoch, in %: the mean squared cosine of principal angles."
     return "\n".join([*aligned(rows), "", note, *compared.left_out, ""])
 
@@ -103,10 +103,10 @@ def as_csv(compared: Subspaces) -> str:
     pairs += [((e, task), (compared.last, task)) for e in compared.epochs for task in compared.tasks]
     rows: list[Sequence[object]] = [(*COLUMNS, *ANGLES)]
     for first, second in pairs:
-        ours, theirs = compared.bases[first], compared.bases[second]
-        near, by_chance = nearness(ours, theirs), random_overlap(ours.shape[1], theirs.shape[1], len(ours))
-        numbers = near.overlap, *by_chance, near.angles[0], near.angles.mean(), near.angles[-1]
-        rows.append([*first, ours.shape[1], *second, theirs.shape[1], *(f"{number:.2f}" for number in numbers)])
+        u, v = compared.bases[first], compared.bases[second]
+        pair, by_chance = nearness(u, v), random_overlap(u.shape[1], v.shape[1], len(u))
+        numbers = pair.overlap, *by_chance, pair.angles[0], pair.angles.mean(), pair.angles[-1]
+        rows.append([*first, u.shape[1], *second, v.shape[1], *(f"{number:.2f}" for number in numbers)])
     return csv_text(rows)
 
 

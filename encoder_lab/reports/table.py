@@ -9,7 +9,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
-from encoder_lab.reports.runs import OWN_SCORES, by_epoch, grouped, mean_of_seeds, rows_by_task
+from encoder_lab.reports.runs import OBJECTIVE_SCORES, by_epoch, grouped, mean_of_seeds, rows_by_task
 from encoder_lab.reports.table_notes import (
     measures,
     notes_of,
@@ -40,7 +40,7 @@ class TableCell(NamedTuple):
     score: float
     low: float | None = None
     high: float | None = None
-    about: str = ""
+    tooltip: str = ""
     dev: float | None = None  # the score on dev, where something was chosen by it
     test: frozenset[str] = frozenset()  # what it was scored on, by which classifier; empty if unknown
     chance: float | None = None  # the score without any knowledge, where known
@@ -107,13 +107,13 @@ def probing_table(
     InputError for one that the table lacks, and where no model has scores.
     """
     reported = [(model, scores) for model in models if (scores := rows_by_task(model.runs, suite, epoch, classifier))]
-    others = {column: other for column, other in facts_of(suite).means.items() if reported}
-    rows = [_row(model, scores, suite, _means(model, others, epoch, classifier)) for model, scores in reported]
+    other_means = {column: suite_tasks for column, suite_tasks in facts_of(suite).means.items() if reported}
+    rows = [_row(model, scores, suite, _means(model, other_means, epoch, classifier)) for model, scores in reported]
     tables = fitting(suite, read_by(reported, classifier)) if published_names is None else published_names
     quoted = [row for table in tables for row in published_rows(published(table))]
-    theirs = {task for row in quoted for task in row.cells}
+    quoted_tasks = {task for row in quoted for task in row.cells}
     for (model, scores), row in zip(reported, rows, strict=True):
-        row.cells |= prediction_cells(model, scores, theirs)
+        row.cells |= prediction_cells(model, scores, quoted_tasks)
     columns = in_order([task for row in rows or quoted for task in row.cells])
     columns += in_order([task for row in quoted for task in row.cells if _part_of(task, columns)])
     if not columns or (models and not reported):
@@ -125,18 +125,18 @@ def probing_table(
         reported = _of_columns(reported, columns, facts_of(suite).groups)
         for row in rows:
             row.cells = {column: row.cells[column] for column in columns if column in row.cells}
-    shown = [row for row in quoted if row.cells.keys() & set(columns)]
-    notes = notes_of(reported, suite, epoch, classifier, bool(shown), intervals != "none") if reported else []
+    quoted_rows = [row for row in quoted if row.cells.keys() & set(columns)]
+    notes = notes_of(reported, suite, epoch, classifier, bool(quoted_rows), intervals != "none") if reported else []
     notes += mixed(rows)
     notes += [
-        f"{column}: the mean over {', '.join(names) or 'the tasks'} of suite={of}."
-        for column, (of, names) in others.items()
+        f"{column}: the mean over {', '.join(names) or 'the tasks'} of suite={other_suite}."
+        for column, (other_suite, names) in other_means.items()
         if any(column in row.cells for row in rows)
     ]
-    made = Table(f"{suite} scores", columns, rows + shown, intervals=intervals)
-    bold = [BOLD] if any(made.best(row, column) for row in made.rows for column in columns) else []
-    made.notes = [*notes, *bold, *measures(columns), *quoting([row.source for row in shown])]
-    return made
+    result = Table(f"{suite} scores", columns, rows + quoted_rows, intervals=intervals)
+    bold = [BOLD] if any(result.best(row, column) for row in result.rows for column in columns) else []
+    result.notes = [*notes, *bold, *measures(columns), *quoting([row.source for row in quoted_rows])]
+    return result
 
 
 def _of_columns(
@@ -159,9 +159,9 @@ def mixed(rows: Sequence[TableRow], by: str = "test sentences, or by different c
         cells = [(row.competes, row.cells[column].test) for row in rows if column in row.cells]
         tests = {test for competes, test in cells if competes}
         items = {text.partition(" ")[0] for test in tests for text in test}
-        others = [{text.partition(" ")[0] for text in test} for competes, test in cells if test and not competes]
+        baselines = [{text.partition(" ")[0] for text in test} for competes, test in cells if test and not competes]
         # a baseline has a reader of its own, and may have fewer seeds
-        apart += [column] if len(tests) > 1 or (items and any(map(items.isdisjoint, others))) else []
+        apart += [column] if len(tests) > 1 or (items and any(map(items.isdisjoint, baselines))) else []
     return [f"{', '.join(in_order(apart))}: rows are of different {by}: do not compare them."] if apart else []
 
 
@@ -186,10 +186,10 @@ def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection
     return {name: TableCell(*mean_of_runs(seeds)) for name, seeds in cells.items()}
 
 
-def refuse_without_effect(tables: Sequence[str], shown: Sequence[Table]) -> None:
+def refuse_without_effect(names: Sequence[str], tables: Sequence[Table]) -> None:
     """Raises InputError where a published table that the user asked for has no row in any table."""
-    for name in tables:
-        if shown and all(row.source != name for made in shown for row in made.rows):
+    for name in names:
+        if tables and all(row.source != name for table in tables for row in table.rows):
             raise InputError(f"published={name}: it has no score of these tasks; choose another table, or leave it out")
 
 
@@ -208,36 +208,36 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     """Table 3 of Conneau et al. 2018: the score of each encoder on its training task."""
     rows: dict[tuple[str, str], TableRow] = {}
     lower = set()
-    for model, cell in ((m, cell) for m in models if (cell := own_cell(m))):
+    for model, cell in ((m, cell) for m in models if (cell := objective_cell(m))):
         measure = model.score.rsplit("/", 1)[-1]
-        column, name = _own_column(model.objective, measure), f"{model.encoder} {model.variant}".rstrip()
+        column, name = _objective_column(model.objective, measure), f"{model.encoder} {model.variant}".rstrip()
         cells = rows.setdefault(("", name), TableRow("", "", name, {})).cells
         cells[f"{column} (dev)"] = cell
-        if test := own_cell(model, test=True):
+        if test := objective_cell(model, test=True):
             cells[column] = test
-        lower |= set() if OWN_SCORES[measure] else {column, f"{column} (dev)"}
-    ours = {column.removesuffix(" (dev)") for row in rows.values() for column in row.cells}
+        lower |= set() if OBJECTIVE_SCORES[measure] else {column, f"{column} (dev)"}
+    our_columns = {column.removesuffix(" (dev)") for row in rows.values() for column in row.cells}
     tables = [TRAINING] if published_names is None else published_names
     for score in (score for table in tables for score in published(table)):
-        column = _own_column(score.model, score.task.lower())
-        if column in ours or not models:
+        column = _objective_column(score.model, score.task.lower())
+        if column in our_columns or not models:
             row = rows.setdefault((score.table, score.encoder), TableRow(score.table, "", score.encoder, {}))
             row.cells[column] = TableCell(score.score)
     if not rows:
         raise InputError("no run has a score of its own yet (metrics.csv); an untrained encoder has none")
     columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
-    shown = list(rows.values())
-    which = "Ours: the best epoch on dev; without (dev): on test, by evaluate.py model=RUN suite=objective."
-    seeds = {model.title: [len(cell.runs)] for model in models if (cell := own_cell(model))}
+    all_rows = list(rows.values())
+    note = "Ours: the best epoch on dev; without (dev): on test, by evaluate.py model=RUN suite=objective."
+    seeds = {model.title: [len(cell.runs)] for model in models if (cell := objective_cell(model))}
     notes = [
-        *([which] if ours else []),
+        *([note] if our_columns else []),
         *stopped(models),
-        *mixed([row for row in shown if not row.source], "corpora"),
+        *mixed([row for row in all_rows if not row.source], "corpora"),
         *seeds_note(seeds, errors="of the seeds"),
         *of_several_commits(models),
     ]
-    notes += quoting([row.source for row in shown])
-    return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
+    notes += quoting([row.source for row in all_rows])
+    return Table("scores on the training tasks", columns, all_rows, notes, frozenset(lower))
 
 
 def published_rows(scores: Sequence[Published]) -> list[TableRow]:
@@ -248,7 +248,7 @@ def published_rows(scores: Sequence[Published]) -> list[TableRow]:
     return list(rows.values())
 
 
-def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
+def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     """The model's best score on its training task, or that of the same epoch on test; None while a run has none."""
     epochs = [(run, epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
     scored = [(by_epoch(run.tests if test else run.metrics, run.score).get(epoch), epoch) for run, epoch in epochs]
@@ -256,21 +256,21 @@ def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     if not best or len(best) < len(scored):
         return None
     scores = [(score,) * 3 for score, _ in best]
-    about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
+    tooltip = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
     corpus = frozenset(f"{k}={v}" for k, v in model.runs[0].settings.items() if k.startswith("corpus"))
     if len(scores) == 1:
-        return TableCell(scores[0][0], about=about, test=corpus, runs=scores)
-    highest = 100.0 if OWN_SCORES.get(model.score.rsplit("/", 1)[-1]) else math.inf
-    return TableCell(*mean_within(scores, highest), about, test=corpus, runs=scores)
+        return TableCell(scores[0][0], tooltip=tooltip, test=corpus, runs=scores)
+    highest = 100.0 if OBJECTIVE_SCORES.get(model.score.rsplit("/", 1)[-1]) else math.inf
+    return TableCell(*mean_within(scores, highest), tooltip, test=corpus, runs=scores)
 
 
 def _means(
-    model: ReportedModel, others: Mapping[str, tuple[str, tuple[str, ...]]], epoch: str, classifier: str
+    model: ReportedModel, columns: Mapping[str, tuple[str, tuple[str, ...]]], epoch: str, classifier: str
 ) -> dict[str, TableCell]:
     """The model's means over the tasks of other suites, by column; a column of some tasks needs scores of all."""
     by_column: dict[str, RowsByTask] = {}
-    for column, (other, tasks) in others.items():
-        scores = rows_by_task(model.runs, other, epoch, classifier)
+    for column, (suite, tasks) in columns.items():
+        scores = rows_by_task(model.runs, suite, epoch, classifier)
         by_column[column] = {task: scores[task] for task in tasks or scores} if scores.keys() >= set(tasks) else {}
     return {
         column: _mean_cell({task: _cell(rows) for task, rows in scores.items()})
@@ -317,15 +317,15 @@ def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:
     if len(cells) == 1:
         return next(iter(cells.values()))
     runs = mean_of_tasks([cell.runs or [(cell.score,) * 3] for cell in cells.values()])
-    about = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
+    tooltip = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
     dev, chance = (_mean_of_all(values) for values in zip(*((c.dev, c.chance) for c in cells.values()), strict=True))
     test = frozenset().union(*(cell.test for cell in cells.values()))
-    return TableCell(*mean_of_runs(runs), about, dev, test, chance, runs)
+    return TableCell(*mean_of_runs(runs), tooltip, dev, test, chance, runs)
 
 
 def _mean_of_all(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if len(numbers) == len(values) else None
 
 
 def _cell(rows: Sequence[ProbeRow]) -> TableCell:
@@ -336,11 +336,11 @@ def _cell(rows: Sequence[ProbeRow]) -> TableCell:
     runs = [row.interval for row in rows]
     if len(rows) == 1:
         settings = ", ".join(f"{name} {value}" for name, value in rows[0].hyperparameters.items() if name != FRONT)
-        about = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
-        return TableCell(*rows[0].interval, about, dev, test, rows[0].chance, runs)
-    about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
-    return TableCell(*mean_of_seeds(rows), about, dev, test, chance_of(rows), runs)
+        tooltip = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
+        return TableCell(*rows[0].interval, tooltip, dev, test, rows[0].chance, runs)
+    tooltip = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
+    return TableCell(*mean_of_seeds(rows), tooltip, dev, test, chance_of(rows), runs)
 
 
-def _own_column(objective: str, measure: str) -> str:
+def _objective_column(objective: str, measure: str) -> str:
     return f"{objective} {'BLEU' if measure == 'bleu' else measure}"

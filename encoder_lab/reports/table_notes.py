@@ -43,7 +43,7 @@ def notes_of(
     notes += _scaled([model for model, _ in reported])
     notes += at_another_epoch([model for model, _ in reported], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in reported}
-    notes += ["With each score its 95% interval."] if intervals and any(1 in of for of in seeds.values()) else []
+    notes += ["With each score its 95% interval."] if intervals and any(1 in n for n in seeds.values()) else []
     notes += seeds_note(seeds, "of the test items and of the seeds" if intervals else "")
     return [*notes, *of_several_commits([model for model, _ in reported])]
 
@@ -55,14 +55,14 @@ def _uses_classifiers(scores: RowsByTask) -> bool:
 def by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool = False) -> list[str]:
     """How our classifiers were trained (docs/probing_protocol.md); `quoted`: papers' scores are in the table."""
     first = [(model.runs[0], model.title) for model in models]  # the settings are the same for all seeds
-    read = [(run, title) for run, title in first if run.settings.get("probes.classifier.protocol")]
-    used = grouped((_trained_by(run.settings, suite), title) for run, title in read if run.encoder != "baseline")
+    runs = [(run, title) for run, title in first if run.settings.get("probes.classifier.protocol")]
+    used = grouped((_trained_by(run.settings, suite), title) for run, title in runs if run.encoder != "baseline")
     if not used:
         return []
     titles = {how: f" ({'; '.join(names)})" if len(used) > 1 else "" for how, names in used.items()}
-    ours = ", ".join(f"{how}{names}" for how, names in titles.items())
-    theirs = "; the papers': protocol=senteval" if quoted else ""
-    return [f"Our classifiers: {ours}{theirs}."]
+    protocols = ", ".join(f"{how}{names}" for how, names in titles.items())
+    papers = "; the papers': protocol=senteval" if quoted else ""
+    return [f"Our classifiers: {protocols}{papers}."]
 
 
 def _smaller(by_model: Sequence[RowsByTask]) -> list[str]:
@@ -71,12 +71,12 @@ def _smaller(by_model: Sequence[RowsByTask]) -> list[str]:
     for task in dict.fromkeys(task for scores in by_model for task in scores):
         rows = [row for scores in by_model for row in scores.get(task, ()) if row.answers]
         published = PUBLISHED_TEST.get(task, 10_000 if rows and rows[0].suite == "probing" else 0)
-        ours = min((sum(row.answers.sizes) for row in rows if row.answers), default=published)
-        if ours < published:
-            tasks.setdefault((ours, published), []).append(task)
+        count = min((sum(row.answers.sizes) for row in rows if row.answers), default=published)
+        if count < published:
+            tasks.setdefault((count, published), []).append(task)
     return [
-        f"{ours:,} test items, {published:,} published, so do not compare: {', '.join(in_order(names))}."
-        for (ours, published), names in tasks.items()
+        f"{count:,} test items, {published:,} published, so do not compare: {', '.join(in_order(names))}."
+        for (count, published), names in tasks.items()
     ]
 
 
@@ -106,10 +106,10 @@ def seeds_note(seeds: Mapping[str, Collection[int]], errors: str) -> list[str]:
 
     `errors`: what the intervals are of; empty where none are shown.
     """
-    several = {title: sorted(n for n in numbers if n > 1) for title, numbers in seeds.items() if max(numbers) > 1}
-    if not several:
+    counts = {title: sorted(n for n in numbers if n > 1) for title, numbers in seeds.items() if max(numbers) > 1}
+    if not counts:
         return []
-    ranges = {title: "-".join(map(str, dict.fromkeys((n[0], n[-1])))) for title, n in several.items()}
+    ranges = {title: "-".join(map(str, dict.fromkeys((n[0], n[-1])))) for title, n in counts.items()}
     same = len(set(ranges.values())) == 1
     count = next(iter(ranges.values())) if same else f"several ({'; '.join(f'{t}: {n}' for t, n in ranges.items())})"
     interval = f" with its 95% interval, {errors} (t)" if errors else ""
@@ -132,24 +132,24 @@ def read_by(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: st
 
 def _otherwise_classified(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> list[str]:
     """The tasks that have no score by `classifier`; where some models have one, the models that have none."""
-    read = [(task, row.classifier, m.title) for m, scores in reported for task, rows in scores.items() for row in rows]
-    used = grouped(((task, reader), title) for task, reader, title in dict.fromkeys(read) if reader in CLASSIFIERS)
-    alike = grouped(  # classifier and models -> tasks; a baseline has no choice
+    uses = [(task, row.classifier, m.title) for m, scores in reported for task, rows in scores.items() for row in rows]
+    used = grouped(((task, reader), title) for task, reader, title in dict.fromkeys(uses) if reader in CLASSIFIERS)
+    notes = grouped(  # classifier and models -> tasks; a baseline has no choice
         ((reader, f" ({'; '.join(titles)})" if (task, classifier) in used else ""), task)
         for (task, reader), titles in used.items()
         if reader != classifier
     )
-    return [f"By {CLASSIFIERS[reader]}: {', '.join(in_order(tasks))}{only}." for (reader, only), tasks in alike.items()]
+    return [f"By {CLASSIFIERS[reader]}: {', '.join(in_order(tasks))}{only}." for (reader, only), tasks in notes.items()]
 
 
 def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
     """The models that have not had all epochs, that were not scored at the requested one, or not at their last one."""
-    others: dict[Epoch, dict[str, None]] = {}
+    by_epoch: dict[Epoch, dict[str, None]] = {}
     for title, run in ((model.title, run) for model in models for run in model.runs if run.has(suite)):
-        shown = run.epoch(epoch, suite)
-        if run.requested(epoch) not in (None, shown):
-            others.setdefault(shown, {})[title] = None
-    elsewhere = [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in others.items()]
+        scored_epoch = run.epoch(epoch, suite)
+        if run.requested(epoch) not in (None, scored_epoch):
+            by_epoch.setdefault(scored_epoch, {})[title] = None
+    elsewhere = [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in by_epoch.items()]
     return [*stopped(models, suite), *elsewhere, *([] if epoch.isdigit() else _not_last(models, suite, epoch))]
 
 
@@ -164,9 +164,9 @@ def _not_last(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[s
     """The models with scores of an epoch before their last one, and of which."""
     early = []
     for model in models:
-        shown = [(run.epoch(epoch, suite), run.last_epoch) for run in model.runs if run.has(suite)]
-        if any(at < last for at, last in shown):
-            early.append(f"{model.title}: {', '.join(f'{at} of {last}' for at, last in shown)}")
+        epochs = [(run.epoch(epoch, suite), run.last_epoch) for run in model.runs if run.has(suite)]
+        if any(scored_epoch < last for scored_epoch, last in epochs):
+            early.append(f"{model.title}: {', '.join(f'{scored_epoch} of {last}' for scored_epoch, last in epochs)}")
     return [f"Not of the last epoch: {'; '.join(early)}."] if early else []
 
 

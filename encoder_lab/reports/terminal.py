@@ -50,38 +50,38 @@ def _cell(table: Table, row: TableRow, column: str) -> str:
     return f"{BEST if table.best(row, column) else ''}{cell.score:.1f} {cell.margin}".rstrip()
 
 
-def _half(low: float, high: float) -> str:
+def _margin(low: float, high: float) -> str:
     return f"±{(high - low) / 2:.1f}"
 
 
-def measures(title: str, rows: Sequence[ProbeRow], more: Sequence[ProbeRow]) -> str:
-    """What `more` adds to the accuracies in `rows`: control tasks, codes, and the seconds that each took."""
-    took = ", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in seconds_by_suite([*rows, *more]).items())
-    return "\n".join([*_selectivities(title, rows, more), *_codes(title, more), f"{title}: {took}"]) + "\n"
+def measures(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> str:
+    """What `extra_rows` adds to the accuracies in `rows`: control tasks, codes, and the seconds that each took."""
+    took = ", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in seconds_by_suite([*rows, *extra_rows]).items())
+    return "\n".join([*_selectivities(title, rows, extra_rows), *_codes(title, extra_rows), f"{title}: {took}"]) + "\n"
 
 
-def _selectivities(title: str, rows: Sequence[ProbeRow], more: Sequence[ProbeRow]) -> Iterator[str]:
+def _selectivities(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> Iterator[str]:
     """Selectivity, task accuracy minus control accuracy on the same sentences, for labels per word and per sentence."""
-    controls = {row.task: row for row in more if row.suite == CONTROL}
-    shown = [per for per in PER if any(name.endswith(per) for name in controls)]
-    if not shown:
+    controls = {row.task: row for row in extra_rows if row.suite == CONTROL}
+    units = [per for per in PER if any(name.endswith(per) for name in controls)]
+    if not units:
         return
     lines = []
-    for row in (row for row in rows if f"{row.task} {CONTROL} per {shown[0]}" in controls):  # not one class alone
+    for row in (row for row in rows if f"{row.task} {CONTROL} per {units[0]}" in controls):  # not one class alone
         cells = [_accuracy(row)]
-        for other in (controls[f"{row.task} {CONTROL} per {per}"] for per in shown):
+        for control in (controls[f"{row.task} {CONTROL} per {per}"] for per in units):
             assert row.answers
-            assert other.answers
-            effect = compare(row.answers.right, other.answers.right)
-            cells += [_accuracy(other), f"{effect.difference:.1f} {_half(effect.low, effect.high)}"]
+            assert control.answers
+            effect = compare(row.answers.right, control.answers.right)
+            cells += [_accuracy(control), f"{effect.difference:.1f} {_margin(effect.low, effect.high)}"]
         lines.append([row.task, *cells])
-    heads = ["task", "accuracy", *(head for per in shown for head in (f"per {per}", "selectivity"))]
+    heads = ["task", "accuracy", *(head for per in units for head in (f"per {per}", "selectivity"))]
     yield f"{title}: control tasks (Hewitt and Liang 2019), ± half of the 95% interval"
     yield from [*aligned([heads, *lines]), ""]
 
 
 def _accuracy(row: ProbeRow) -> str:
-    return f"{row.test_accuracy:.1f} {_half(row.test_low, row.test_high)}"
+    return f"{row.test_accuracy:.1f} {_margin(row.test_low, row.test_high)}"
 
 
 def _codes(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
@@ -102,12 +102,12 @@ def _codes(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
 
 def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
     """Each model against the first on the same test sentences."""
-    (first, reference), *others = models
+    (first, reference), *rest = models
     lines = []
-    for title, scores in others:
-        theirs = {e.row.task: e.correct for e in scores}
-        shared = [e for e in reference if e.row.task in theirs and len(e.correct)]
-        compared = [compare(theirs[e.row.task], e.correct) for e in shared]
+    for title, scores in rest:
+        answers = {e.row.task: e.correct for e in scores}
+        shared = [e for e in reference if e.row.task in answers and len(e.correct)]
+        compared = [compare(answers[e.row.task], e.correct) for e in shared]
         certain = adjusted(np.array([c.p_value for c in compared])) <= LEVEL
         rows = [
             [e.row.task, *(f"{points:.1f}" for points in c[:3]), "differs" if sure else "cannot tell"]
@@ -122,10 +122,10 @@ def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
     """One line for each task with other measures of the same predictions; empty if there is none."""
     lines, wide = [], max([8, *(len(e.row.task) + 2 for e in scores)])
     for e in scores:
-        shown = [key for key in SECOND if key in e.details]
-        others = ", ".join(f"{SECOND[key]} {e.details[key]:.{DECIMALS.get(key, 1)}f}" for key in shown)
+        keys = [key for key in SECOND if key in e.details]
+        values = ", ".join(f"{SECOND[key]} {e.details[key]:.{DECIMALS.get(key, 1)}f}" for key in keys)
         measure = "Pearson" if "spearman" in e.details else "accuracy"
         measure = "Pearson, mean over domains" if "mean pearson" in e.details else measure
-        lines += [f"  {e.row.task:<{wide}}{measure} {e.row.test_accuracy:.1f}; {others}"] if shown else []
+        lines += [f"  {e.row.task:<{wide}}{measure} {e.row.test_accuracy:.1f}; {values}"] if keys else []
     heading = f"{title}: what the table holds; other measures of the same predictions"
     return "\n".join([heading, *lines]) + "\n" if lines else ""

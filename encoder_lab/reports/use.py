@@ -64,15 +64,15 @@ def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: s
         for name in in_order(list(rows))
     ]
     properties.sort(key=lambda use: -use.rise[0])
-    each = (rows_by_task([run], "use", epoch, classifier) for run in model.runs)
-    rises = [{name: row.test_accuracy for name, (row,) in one.items()} for one in each]
+    by_run = (rows_by_task([run], "use", epoch, classifier) for run in model.runs)
+    rises = [{name: row.test_accuracy for name, (row,) in one.items()} for one in by_run]
     return ModelUse(model.title, properties, mean_agreement(rises))
 
 
 def _known(model: ReportedModel, epoch: str, classifier: str) -> RowsByTask:
     """The scores of other suites at the epoch of the use in each run; of each task those of the first suite."""
-    shown = [(run, run.epoch(epoch, "use")) for run in model.runs if run.has("use")]
-    scored = [[row for row in run.rows if row.suite != "use" and row.epoch == at] for run, at in shown]
+    runs = [(run, run.epoch(epoch, "use")) for run in model.runs if run.has("use")]
+    scored = [[row for row in run.rows if row.suite != "use" and row.epoch == use_epoch] for run, use_epoch in runs]
     known = grouped((row.task, row) for rows in by_one_reader(scored, classifier) for row in rows)
     return {task: [row for row in rows if row.suite == rows[0].suite] for task, rows in known.items()}
 
@@ -83,9 +83,9 @@ def _property(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]) ->
         for column in COLUMNS
         if (values := [v for row in rows if isinstance(v := row.hyperparameters.get(column), int | float)])
     }
-    read = mean_of_seeds(known) if known else None
+    accuracy = mean_of_seeds(known) if known else None
     used = sum(row.hyperparameters.get("used") == 1 for row in rows)
-    return PropertyUse(name, read, mean_of_runs([row.interval for row in rows]), used, len(rows), numbers)
+    return PropertyUse(name, accuracy, mean_of_runs([row.interval for row in rows]), used, len(rows), numbers)
 
 
 def as_text(models: Sequence[ModelUse]) -> str:

@@ -58,7 +58,7 @@ def test_a_rule_compares_the_tasks_of_the_models_that_it_names(
     evidence = Evidence({("A", "x"): high, ("A", "y"): low})
     models = {"first": ["probing", "*", "x"], "second": ["probing", "*", "{each}"], "each": ["x", "y", "z"]}
     compared = Rule(**(models | fields)).comparisons(evidence)
-    assert [(c.about, c.difference, c.half) for c in compared] == [(a, d, pytest.approx(h)) for a, d, h in comparisons]
+    assert [(c[0], c.difference, c.margin) for c in compared] == [(a, d, pytest.approx(h)) for a, d, h in comparisons]
 
 
 STORY, DIALOGUE = "the order before the end of a story is not", "dialogue is easier than narration"
@@ -112,7 +112,7 @@ def test_domains_are_averaged_into_groups() -> None:
     scores = {"SParxiv": Point(40, 3), "SProc": Point(50, 4), "SSPabs": Point(70, 1), "RST": Point(5, 1)}
     means = groups({**scores, "SP without context": Point(99, 1)})
     assert {task: point.score for task, point in means.items()} == {"SP": 45, "SSP": 70, "RST-DT": 5}
-    assert means["SP"].half == 2.5
+    assert means["SP"].margin == 2.5
 
 
 def test_layers_are_in_the_order_of_their_numbers() -> None:
@@ -122,9 +122,9 @@ def test_layers_are_in_the_order_of_their_numbers() -> None:
 
 def test_the_best_layers_of_the_paper_are_those_of_its_table_3() -> None:
     comparisons = finding_of("discourse needs deeper layers than other tasks", published_evidence()).comparisons
-    by_model = {c.about[:4]: c for c in comparisons}
-    assert "1.3 for DiscoEval and 0.8 for SentEval" in by_model["ELMo"].about
-    assert "8.9 for DiscoEval and 5.0 for SentEval" in by_model["BERT"].about  # layers 5, 7 and 10 tie on SSP
+    by_model = {c.label[:4]: c for c in comparisons}
+    assert "1.3 for DiscoEval and 0.8 for SentEval" in by_model["ELMo"].label
+    assert "8.9 for DiscoEval and 5.0 for SentEval" in by_model["BERT"].label  # layers 5, 7 and 10 tie on SSP
 
 
 def test_ablations_are_compared_with_the_whole_task_of_the_same_model() -> None:

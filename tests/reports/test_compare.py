@@ -97,7 +97,7 @@ def test_findings_and_the_comparison_have_one_interval_and_one_p_value(tmp_path:
     for suite, task in (("probing", "WC"), ("downstream", "STS12")):
         points = [next(iter(getattr(evidence_of([model]), suite).values()))[task] for model in (first, second)]
         finding, difference = above(*points, ""), tasks[task].difference
-        assert (finding.half, finding.paired) == (width(tasks[task]) / 2, True)
+        assert (finding.margin, finding.paired) == (width(tasks[task]) / 2, True)
         assert finding.p_value == pytest.approx(difference.p_value, rel=0.01)  # scores have two decimals
 
 

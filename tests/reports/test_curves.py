@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import OWN, TASKS, Axis, Chart, ChartSection, DataSeries, looks
+from encoder_lab.reports.chart import OBJECTIVE, TASKS, Axis, Chart, ChartSection, DataSeries, looks
 from encoder_lab.reports.curves import (
     by_chart,
     charts_by_model,
@@ -82,13 +82,14 @@ def test_the_score_is_named_where_its_line_ends(tmp_path: Path, scores: list[flo
     rendered(probes.get_figure(), "svg")
     (line,) = [line for line in own.lines if line.get_label() == "BLEU"]
     end = own.transData.transform(line.get_xydata()[-1])
-    (join,) = [line for line in probes.lines if line.get_color() == OWN]
+    (join,) = [line for line in probes.lines if line.get_color() == OBJECTIVE]
     assert probes.transData.transform(join.get_xydata()[0])[1] == pytest.approx(end[1], abs=0.5)
 
 
 def test_a_bleu_of_0_at_every_epoch_is_replaced_by_perplexity() -> None:
     flat = [{"epoch": str(e), "val/bleu": "0", "val/perplexity": str(90 - e)} for e in (1, 2)]
-    assert panel_of("a", [], "val/bleu", [flat]).own == DataSeries("perplexity", [1, 2], [(89.0,) * 3, (88.0,) * 3])
+    series = DataSeries("perplexity", [1, 2], [(89.0,) * 3, (88.0,) * 3])
+    assert panel_of("a", [], "val/bleu", [flat]).objective == series
     assert panel_of("a", [], "val/bleu", [[*flat, {"epoch": "3", "val/bleu": "1"}]]).score == "BLEU"
     assert panel_of("a", [], "val/bleu", [[{"epoch": "1", "val/bleu": "0"}]]).score == "BLEU"
 
@@ -104,7 +105,7 @@ def in_lab(colour: str) -> np.ndarray:
 
 @pytest.mark.parametrize("names", [TASKS, ("TopDeps", "WC", "Mood", "SentLen", "SubjPerson"), tuple("abcdefghij")])
 def test_ten_tasks_and_the_score_have_colours_that_differ(names: tuple[str, ...]) -> None:
-    colours = [OWN, *(colour for colour, _ in looks(names).values())]
+    colours = [OBJECTIVE, *(colour for colour, _ in looks(names).values())]
     assert min(np.linalg.norm(in_lab(a) - in_lab(b)) for a, b in combinations(colours, 2)) > 35
     assert len(set(looks([*names, *map(str, range(20))]).values())) == len(names) + 20  # more differ in their style
 

@@ -79,7 +79,7 @@ def test_the_size_of_the_vector_is_judged_from_the_smallest_to_the_largest() -> 
     assert [round(c.difference, 6) for c in finding_of("size helps nli", evidence).comparisons] == [5]
     (nmt,) = finding_of("size does not help nmt", evidence).comparisons
     assert round(nmt.difference, 6) == -3
-    assert "4096 over 512 dimensions" in nmt.about
+    assert "4096 over 512 dimensions" in nmt.label
 
 
 def test_sizes_are_those_of_runs_that_differ_in_the_size_alone(tmp_path: Path) -> None:
@@ -178,16 +178,16 @@ def test_flat_probes_are_no_finding_without_rising_bleu(last: float, verdict: st
 
 @pytest.mark.parametrize("models", [5, 25, 400])
 def test_a_correlation_is_surer_with_more_models(models: int) -> None:
-    assert correlation_point(0.5, models).half > correlation_point(0.5, models + 5).half
-    assert models == 5 or correlation_point(0.5, models, tests=70).half > correlation_point(0.5, models).half
-    assert (correlation_point(0.8, models).half < 0.8) == (models > 5)
+    assert correlation_point(0.5, models).margin > correlation_point(0.5, models + 5).margin
+    assert models == 5 or correlation_point(0.5, models, tests=70).margin > correlation_point(0.5, models).margin
+    assert (correlation_point(0.8, models).margin < 0.8) == (models > 5)
 
 
 def test_seeds_that_differ_make_a_model_less_sure_and_none_makes_its_test_larger(tmp_path: Path) -> None:
     alike = evidence_of(models(*(run_of(tmp_path / f"alike {seed}", seed=seed) for seed in range(4))))
     apart = evidence_of(models(*(run_of(tmp_path / str(seed), seed=seed, more=float(seed)) for seed in range(4))))
     assert alike.probing[NMT_FR]["SentLen"][:2] == (72, 2)
-    assert apart.probing[NMT_FR]["SentLen"].half > 2
+    assert apart.probing[NMT_FR]["SentLen"].margin > 2
 
 
 RIGHT = np.random.default_rng(1).random((2, 500)) < [[0.70], [0.65]]
@@ -200,7 +200,7 @@ def run_with_answers(folder: Path, encoder: str, right: np.ndarray, test: str = 
 
 
 def wc_of_max_and_last(*folders: Path) -> Comparison:
-    by_task = {c.about[:2]: c for c in finding_of("max is above last", evidence_of(models(*folders))).comparisons}
+    by_task = {c.label[:2]: c for c in finding_of("max is above last", evidence_of(models(*folders))).comparisons}
     return by_task["WC"]
 
 
@@ -211,7 +211,7 @@ def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path: Pat
     expected = compare(RIGHT[0], RIGHT[1])
     half = (expected.high - expected.low) / 2 if paired else math.hypot(2, 2)
     comparison = wc_of_max_and_last(first, second)
-    assert (comparison.difference, comparison.half) == pytest.approx((expected.difference, half), abs=0.01)
+    assert (comparison.difference, comparison.margin) == pytest.approx((expected.difference, half), abs=0.01)
     assert comparison.paired == paired
 
 
@@ -227,7 +227,7 @@ def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_
         folders = [with_settings(f, f"model: r{at // 2}\n{of_a_run(at // 2)}") for at, f in enumerate(folders)]
     expected = compare(RIGHT[0], RIGHT[1])
     comparison = wc_of_max_and_last(*sorted(folders))
-    assert comparison.half == pytest.approx((expected.high - expected.low) / 2)
+    assert comparison.margin == pytest.approx((expected.high - expected.low) / 2)
     assert comparison.paired
     assert not wc_of_max_and_last(*folders[:-1]).paired
 
@@ -241,7 +241,7 @@ def test_paired_seeds_that_differ_otherwise_make_a_difference_less_sure(tmp_path
     ]
     comparison = wc_of_max_and_last(*folders)
     assert comparison.difference == pytest.approx(0)
-    assert comparison.half > compare(RIGHT[0], RIGHT[1]).difference
+    assert comparison.margin > compare(RIGHT[0], RIGHT[1]).difference
 
 
 def test_means_over_tasks_are_compared_item_by_item_where_all_their_tasks_can_be() -> None:
@@ -258,8 +258,8 @@ def test_means_over_tasks_are_compared_item_by_item_where_all_their_tasks_can_be
     for test, item in (("t", paired), ("other", apart)):
         mean, position, order = titles_hurt(test)
         assert [c.paired for c in (mean, position, order)] == [test == "t"] * 3
-        assert (position.half, order.half) == pytest.approx((item / math.sqrt(2), item))
-        assert mean.half == pytest.approx(math.hypot(position.half, order.half) / 2)
+        assert (position.margin, order.margin) == pytest.approx((item / math.sqrt(2), item))
+        assert mean.margin == pytest.approx(math.hypot(position.margin, order.margin) / 2)
 
 
 def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path
     items = compare(*RIGHT)
     expected = math.hypot(2 * seeds, (items.high - items.low) / 2 / 3**0.5)
     compared = above(ours["SP"], theirs["SP"], "")
-    assert (compared.half, compared.paired) == (pytest.approx(expected, abs=0.1), True)
+    assert (compared.margin, compared.paired) == (pytest.approx(expected, abs=0.1), True)
     assert score == pytest.approx(other)
 
 
@@ -306,7 +306,7 @@ def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
     evidence = evidence_of(models(*runs))
     assert [m.probing["WC"].score for m in evidence.curves[NMT_FR]] == [53, 54, 55, 56]
     assert [m.bleu for m in evidence.curves[NMT_FR]] == [None, 5, 8, 7]
-    assert panel(*models(*runs), "probing", "mlp", "").own.x == [1, 2]  # at 3 it would be the mean of one seed alone
+    assert panel(*models(*runs), "probing", "mlp", "").objective.x == [1, 2]  # at 3 it would be the mean of one seed
 
 
 EPOCHS, READERS = st.sampled_from([0, 1, 2, 3, 0.25, 1.5, 5]), st.sampled_from(["mlp", "logreg"])
@@ -357,7 +357,7 @@ def test_claims_about_naive_bayes_read_our_baselines_and_correlations_do_not(tmp
     below = finding_of("words are below chance on odd words", evidence)
     bigrams = finding_of("bigrams help only with order", evidence)
     assert (len(below.comparisons), below.verdict) == (2, "holds")
-    assert [(c.about.split(",")[0], c.needed, c.difference) for c in bigrams.comparisons] == [
+    assert [(c.label.split(",")[0], c.needed, c.difference) for c in bigrams.comparisons] == [
         ("BShift", True, 18),
         ("SOMO", False, 5),
         ("WC", False, 5),

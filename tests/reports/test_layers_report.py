@@ -180,5 +180,5 @@ def test_a_layer_is_recognised_by_its_name(name: str, layer: tuple[int, str] | N
 def test_the_claim_about_deeper_layers_reads_our_layers(tmp_path: Path) -> None:
     evidence = evidence_of(models(*evaluations(tmp_path)))
     (comparison,) = finding_of("discourse needs deeper layers than other tasks", evidence).comparisons
-    assert comparison.about == "tiny: mean best layer, 9.0 for DiscoEval and 1.5 for probing tasks"
+    assert comparison.label == "tiny: mean best layer, 9.0 for DiscoEval and 1.5 for probing tasks"
     assert comparison.difference == 7.5

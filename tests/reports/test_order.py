@@ -45,18 +45,18 @@ def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no
     late = {"ObjNum": (0, 80, 80, 100)}  # has 90% of its gain after SentLen
     (model,) = orders(models_of([trained(CURVES | late)]), "probing", "mlp")
     assert [learnt.task for learnt in model.tasks] == ["ObjNum", "SentLen", "WC", "Tense", "BShift"]
-    halves = [learnt.at[0] for learnt in model.tasks]
+    halves = [learnt.steps[0] for learnt in model.tasks]
     assert [half[0] for half in halves[:4]] == [6.25, 7.5, 20, 30]
     assert all(low <= value <= high for value, low, high in halves[:4])
     assert "BShift" in as_text([model])
     (chart,) = charts_of_order([model]).charts
-    assert [dot.x[0] for dot in chart.series if dot.name == "SentLen"] == list(model.tasks[1].at)
+    assert [dot.x[0] for dot in chart.series if dot.name == "SentLen"] == list(model.tasks[1].steps)
     assert list(chart.y.ticks.values()) == ["ObjNum", "SentLen", "WC", "Tense"]
     assert np.isnan(halves[4]).all()
 
 
 def test_more_test_items_give_a_narrower_interval() -> None:
-    few, many = (order_of(models_of([trained(items=n)])[0], "probing", "mlp").tasks[0].at[1] for n in (100, 2000))
+    few, many = (order_of(models_of([trained(items=n)])[0], "probing", "mlp").tasks[0].steps[1] for n in (100, 2000))
     assert (many[2] - many[1]) < (few[2] - few[1]) / 2
 
 
@@ -80,7 +80,7 @@ def test_a_gain_that_seeds_do_not_agree_on_may_be_none_though_each_of_them_has_i
     seeds = [trained({"SentLen": (20, 20, 40, 20 + gain)}, seed) for seed, gain in enumerate((5, 20, 40), start=1)]
     (learnt,) = order_of(models_of(seeds)[0], "probing", "mlp").tasks
     assert learnt.gain[1] < -20 < 60 < learnt.gain[2]
-    assert np.isnan(learnt.at[0]).all()
+    assert np.isnan(learnt.steps[0]).all()
     assert order_of(models_of(seeds[:1])[0], "probing", "mlp").tasks[0].gain[1] > 0
 
 
@@ -93,7 +93,7 @@ def test_seeds_are_averaged_at_the_epochs_that_all_have_also_where_these_have_ot
     rows = [replace(row, epoch=row.epoch + epochs, step=row.step + (row.step > 0)) for row in second.rows]
     model = order_of(models_of([first, replace(second, rows=rows)])[0], "probing", "mlp")
     learnt = next(learnt for learnt in model.tasks if learnt.task == "SentLen")
-    assert (learnt.at[0][0], learnt.gain[0]) == pytest.approx((half, 60 if half > 0 else half), nan_ok=True)
+    assert (learnt.steps[0][0], learnt.gain[0]) == pytest.approx((half, 60 if half > 0 else half), nan_ok=True)
     assert ("No gain: the seeds were scored" in as_text([model])) == bool(epochs)
 
 

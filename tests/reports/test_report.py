@@ -144,7 +144,7 @@ def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path: 
     probing, own = probing_table(models(*runs), "probing", published_names=[]), training_table(models(*runs, begun), [])
     (point,) = [points["WC"] for points in evidence_of(models(*runs)).probing.values()]
     assert probing.rows[0].cells["WC"][1:3] == (low, high)
-    assert point.half == pytest.approx((high - low) / 2)
+    assert point.margin == pytest.approx((high - low) / 2)
     assert f"±{(high - low) / 2:.1f}" in plain(probing)
     assert any(
         n.startswith("Models with 3") and n.endswith("the test items and of the seeds (t).") for n in probing.notes

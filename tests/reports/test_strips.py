@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.page import page
-from encoder_lab.reports.strips import MOST, TOKENS, Record, ShownItem, checked, colour_of, shown_items, tokens_of
+from encoder_lab.reports.strips import DARKEST, TOKENS, Record, ShownItem, checked, colour_of, shown_items, tokens_of
 
 
 def record(
@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(folder: Path) -> None:
     chosen = shown_items("m", folder, None)
-    assert [(item.records[0]["item"], item.why.partition(":")[0]) for item in chosen] == [
+    assert [(item.records[0]["item"], item.reason.partition(":")[0]) for item in chosen] == [
         (1, "most right"),
         (2, "most wrong"),
     ]
@@ -84,14 +84,14 @@ def test_text_is_escaped() -> None:
     assert html.count("class=region") == 1
 
 
-@given(st.lists(st.floats(0, 2 * MOST), min_size=2, max_size=5))
+@given(st.lists(st.floats(0, 2 * DARKEST), min_size=2, max_size=5))
 def test_a_more_surprising_token_is_never_lighter(bits: list[float]) -> None:
     seen = [sum(map(int, re.findall(r"\d+", colour_of(value).split(";")[0]))) for value in sorted(bits)]
     assert seen == sorted(seen, reverse=True)
 
 
 def test_an_impossible_token_has_the_darkest_colour_of() -> None:
-    assert colour_of(None) == colour_of(MOST) != colour_of(MOST / 2) != colour_of(0)
+    assert colour_of(None) == colour_of(DARKEST) != colour_of(DARKEST / 2) != colour_of(0)
     assert [token.hover for token in tokens_of(record("a", "x", [None]))[0]] == ["x: ∞ bits"]
 
 
