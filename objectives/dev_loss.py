@@ -60,20 +60,21 @@ class DevLoss:
 
     def __call__(self, examples: int) -> "DevVectors":
         """At most `examples` of each part, spread over all lengths."""
-        return DevVectors({name: (part, _batches(loader, examples)) for name, (part, loader) in self._parts.items()})
+        parts = {name: (part, _batches(loader, examples)) for name, (part, loader) in self._parts.items()}
+        return DevVectors(self.module, parts)
 
 
 class DevVectors:
     """The dev examples of each part, and the vectors of their sentences, which are encoded once."""
 
-    def __init__(self, parts: dict[str, tuple[Objective, list[Any]]]) -> None:
-        self._parts = parts
+    def __init__(self, module: Objective, parts: dict[str, tuple[Objective, list[Any]]]) -> None:
+        self._module, self._parts = module, parts
         self._vectors: dict[str, list[list[Sequence[Tensor]]]] = {}  # by part, batch and call of `encode`
 
     def examined(self, part: str, change: VectorChange | None = None, decode: bool = False) -> Examined:
         """The counts with changed vectors; `decode`: also counts that need decoded texts. Raises InputError."""
         module, batches = self._parts[part]
-        with evaluation_mode(module), torch.no_grad():
+        with evaluation_mode(self._module), torch.no_grad():  # with the encoder, which the parts of several lend
             if part not in self._vectors:
                 self._vectors[part] = [_vectors(module, batch) for batch in batches]
             counts = []
