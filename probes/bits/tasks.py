@@ -7,6 +7,7 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
+import scipy  # which imports its parts at their first use
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.code import code_of
@@ -45,7 +46,7 @@ class Bits(DerivedTask):
         return hashed(self.data, *settings, code_of(Bits))
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
-        """The mean over `ORDERS`; the interval is over orders and labels."""
+        """The mean over `ORDERS`; the interval is over orders and labels. Chance: a code that knows the frequencies."""
         started, task = time.monotonic(), self.task
         train, dev = (
             Labelled(vectors.features(part, task.features, device)[:], part.gold) for part in (task.train, task.dev)
@@ -59,7 +60,8 @@ class Bits(DerivedTask):
         share = mean_of_runs([_share(code) for code in codes])
         bits = float(np.mean([code.bits for code in codes]))
         numbers: dict[str, Any] = {"bits": round(bits, 1), "compression": round(codes[0].uniform_bits / bits, 3)}
-        return Outcome(share[0], *share, NO_ITEMS, numbers, {}, time.monotonic() - started, chance=100.0)
+        frequencies = 100 * float(scipy.stats.entropy(np.bincount(task.train.gold), base=size))
+        return Outcome(share[0], *share, NO_ITEMS, numbers, {}, time.monotonic() - started, chance=frequencies)
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no vectors, which a description length needs")

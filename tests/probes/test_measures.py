@@ -120,6 +120,19 @@ def test_a_penalty_of_zero_leaves_the_variational_code_as_it_is() -> None:
     assert scores[0] == scores[1]
 
 
+@pytest.mark.parametrize("reader", ["bits", "bits_variational"])
+def test_of_unequal_classes_vectors_that_say_nothing_have_a_code_as_long_as_chance(reader: str) -> None:
+    """About half as long as the uniform code: 34 labels of 300 are of the rare class."""
+    task = lengths_task()
+    rare = [
+        part._replace(gold=(np.arange(len(part.gold)) % 9 == 0).astype(np.int64)) for part in (task.train, task.dev)
+    ]
+    (code,) = codes_of(replace(task, train=rare[0], dev=rare[1]), [reader])
+    outcome = code.score(Vectors(nothing(task.sentences), task.sentences), "cpu")
+    assert outcome.chance == pytest.approx(-100 * sum(p * log2(p) for p in (34 / 300, 266 / 300)))
+    assert outcome.test == pytest.approx(outcome.chance, abs=8)
+
+
 def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_path: Path) -> None:
     task = lengths_task()
     more = measures_of([task], ALL, MLP, 1)
