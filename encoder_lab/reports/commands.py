@@ -67,8 +67,8 @@ def quoted(arguments: SimpleNamespace) -> list[str] | None:
 
 def report_table(arguments: SimpleNamespace) -> None:
     models = reported(arguments, or_published=True)
-    asked = arguments.epoch, arguments.classifier, quoted(arguments), arguments.tasks or (), arguments.intervals
-    table = probing_table(models, arguments.suite, *asked)
+    requested = arguments.epoch, arguments.classifier, quoted(arguments), arguments.tasks or (), arguments.intervals
+    table = probing_table(models, arguments.suite, *requested)
     refuse_without_effect(quoted(arguments) or [], [table] if models else [])
     write_table(replace(table, transposed=arguments.transpose), arguments)
 
@@ -185,12 +185,12 @@ def report_findings(arguments: SimpleNamespace) -> None:
 
 
 def report_html(arguments: SimpleNamespace) -> None:
-    models, asked = reported(arguments), quoted(arguments)
+    models, requested = reported(arguments), quoted(arguments)
     suites = scored_suites(models)
-    tables = [probing_table(models, s, arguments.epoch, arguments.classifier, asked) for s in suites]
+    tables = [probing_table(models, s, arguments.epoch, arguments.classifier, requested) for s in suites]
     if any(map(objective_cell, models)):
-        tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
-    refuse_without_effect(asked or [], tables)
+        tables.append(training_table(models, requested and [name for name in requested if name == TRAINING]))
+    refuse_without_effect(requested or [], tables)
     evidence = evidence_of(models, arguments.epoch)
     sections = list(Progress(charts(models, arguments), desc="drawing", unit=" charts", leave=False))
     items = items_of(models, arguments)

@@ -59,8 +59,8 @@ def by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool = Fals
     used = grouped((_trained_by(run.settings, suite), title) for run, title in runs if run.encoder != "baseline")
     if not used:
         return []
-    titles = {how: f" ({'; '.join(names)})" if len(used) > 1 else "" for how, names in used.items()}
-    protocols = ", ".join(f"{how}{names}" for how, names in titles.items())
+    titles = {protocol: f" ({'; '.join(names)})" if len(used) > 1 else "" for protocol, names in used.items()}
+    protocols = ", ".join(f"{protocol}{names}" for protocol, names in titles.items())
     papers = "; the papers': protocol=senteval" if quoted else ""
     return [f"Our classifiers: {protocols}{papers}."]
 

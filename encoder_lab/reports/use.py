@@ -120,9 +120,9 @@ def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:
 
 
 def _chart(model: ModelUse) -> Chart:
-    shown = [(use, use.known) for use in model.properties if use.known]
-    colours, series = looks([use.name for use, _ in shown]), []
-    for use, known in shown:
+    plotted = [(use, use.known) for use in model.properties if use.known]
+    colours, series = looks([use.name for use, _ in plotted]), []
+    for use, known in plotted:
         hover = f"{use.name}\nknown {scored(*known)}\nrise {scored(*use.rise)}\nused {use.verdict}"
         point = DataSeries(use.name, [known], [use.rise], look=colours[use.name], shape="points")
         series.append(replace(point, hollow=use.used < use.seeds, hover=[hover], model=model.title))

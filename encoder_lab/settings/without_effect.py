@@ -55,7 +55,7 @@ def _written(program: str, settings: Mapping[str, Any], arguments: Sequence[str]
         name: value
         for name, value in flat(settings)
         if any(f"{name}.".startswith(f"{key}.") for key in typed.keys() - choices.keys())
-        or not (isinstance(value, dict) or value in (ours := usual.get(name, ())) or "${" in str(ours))
+        or not (isinstance(value, dict) or value in (values := usual.get(name, ())) or "${" in str(values))
     }
 
 
@@ -93,14 +93,14 @@ def _in_suites(settings: Mapping[str, Any]) -> Unread:
         yield r"coherence\.items", "the files of coherence.paths= have their own items; leave it out"
 
 
-def _reads(what: str, settings: Mapping[str, Any]) -> bool:
+def _reads(setting: str, settings: Mapping[str, Any]) -> bool:
     """Whether a suite reads the `classifier`, the `corpus` or the settings of `surprisal`."""
     source = settings["probes"]["source"]
     text = "language" in source and not (source["language"] or source["tokenized"])  # has the language of the corpus
-    files = what == "corpus" and (source.get("root") or source.get("paths")) and not text
+    files = setting == "corpus" and (source.get("root") or source.get("paths")) and not text
     suites = (settings.get("suites") or {}).values()
     return any(
-        what in suite.get("reads", (what,)) and not (files and suite["settings"] == "probes") for suite in suites
+        setting in suite.get("reads", (setting,)) and not (files and suite["settings"] == "probes") for suite in suites
     )
 
 
@@ -108,8 +108,8 @@ def _in_evaluation(settings: Mapping[str, Any]) -> Unread:
     """What an evaluation leaves unread."""
     if settings["write_sentences"]:
         groups = "|".join([TASK_SETTINGS, *(suite["settings"] for suite in settings["suites"].values())])
-        why = "write_sentences= writes the sentences of tasks and stops; leave it out"
-        yield rf"(?!({groups})\b).*|probes\.classifier\.(?!protocol\b).*", why
+        remedy = "write_sentences= writes the sentences of tasks and stops; leave it out"
+        yield rf"(?!({groups})\b).*|probes\.classifier\.(?!protocol\b).*", remedy
     names, from_text = names_of(settings["model"]), _words_from_text(settings)
     forms = {re.split("[:/]", name)[0] if name.startswith(MODEL_FORMS) else name for name in names}
     initial, runs = forms & {*INITIAL, "untrained"}, forms - {*WORDS, *(form[:-1] for form in MODEL_FORMS)}
@@ -164,5 +164,5 @@ def _in_objective(prefix: str, objective: Mapping[str, Any]) -> Unread:
     yield rf"{prefix}objective\.weights\.(?!({'|'.join(chosen)})$).*", f"add its loss to objective.losses, {OR_NOT}"
     for losses, names in (("nsp sdt", "bag_words"), ("nl", "levels"), ("spp", "(sentence|paragraph)_positions")):
         if not any(loss in chosen for loss in losses.split()):
-            wanted = losses.replace(" ", " or ")
-            yield rf"{prefix}datamodule\.{names}", f"the loss {wanted} reads it; add it to objective.losses, {OR_NOT}"
+            terms = losses.replace(" ", " or ")
+            yield rf"{prefix}datamodule\.{names}", f"the loss {terms} reads it; add it to objective.losses, {OR_NOT}"

@@ -9,7 +9,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.quoting import quoted
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.locks import held, locked_with_children
-from encoder_lab.studies.plan import ALLOW, StudyCell, placed
+from encoder_lab.studies.plan import ALLOW, StudyCell, with_folder
 
 ROOT = Path(__file__).parents[2]
 DONE = "done"  # a file in the folder of a finished cell
@@ -49,7 +49,7 @@ def command(cell: StudyCell, study: Path, resumed: bool) -> list[str]:
     """The command of the cell. An evaluation has no resume=: the same command uses its cached scores."""
     folder = study / cell.name
     if cell.program == "evaluate":
-        settings = [placed(text, "run", study / cell.scored) for text in cell.overrides]
+        settings = [with_folder(text, "run", study / cell.scored) for text in cell.overrides]
         settings += [] if cell.scores_objective else [f"out={quoted(folder)}"]
     else:
         again = [text for text in cell.overrides if text.partition("=")[0] in (*MAY_DIFFER, ALLOW)]

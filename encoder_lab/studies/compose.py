@@ -19,8 +19,8 @@ def planned(program: str, settings: list[str]) -> dict[str, Any]:
     """The checked settings of a run that is not begun. Raises InputError or HydraException if they are invalid."""
     config = composed(program, settings)
     written = plain(config)
-    if wrong := mistakes_of_command(program, written, referred(config), settings):
-        raise InputError("; ".join(wrong))
+    if mistakes := mistakes_of_command(program, written, referred(config), settings):
+        raise InputError("; ".join(mistakes))
     return written
 
 
@@ -34,8 +34,8 @@ def composed(program: str, settings: list[str]) -> DictConfig:
 
 def plain(config: DictConfig) -> dict[str, Any]:
     """The settings, with every reference to another one replaced."""
-    made: Any = OmegaConf.to_container(config, resolve=True)
-    return made
+    settings: Any = OmegaConf.to_container(config, resolve=True)
+    return settings
 
 
 def referred(config: DictConfig) -> set[str]:

@@ -60,8 +60,8 @@ def named_study(configs: Path, arguments: Sequence[str]) -> str | None:
     return next((value for key, value in pairs if key == "study"), None)
 
 
-def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) -> Study:
-    """The cells of a study at one scale; `data` is the folder of the corpora, `more` goes to every run.
+def read_study(path: Path, name: str, scale: str, data: str, extra: list[str]) -> Study:
+    """The cells of a study at one scale; `data` is the folder of the corpora, `extra` settings go to every run.
 
     An axis maps labels to settings; a scale may have more axes. It has settings for `every` cell, for the cells of some
     labels, and for names that begin so (`nli/bilstm_last`); null instead of settings leaves these cells out.
@@ -69,70 +69,70 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
     settings: Any = OmegaConf.to_container(OmegaConf.load(path))
     if scale not in settings["scales"]:
         raise InputError(f"scale={scale}: {name} has {', '.join(settings['scales'])}")
-    wanted = settings["scales"][scale] or {}
-    axes = settings["axes"] | wanted.get("axes", {})
+    scale_settings = settings["scales"][scale] or {}
+    axes = settings["axes"] | scale_settings.get("axes", {})
     cells, left_out = [], {}
     for labels in product(*axes.values()):
-        place = "/".join(labels)
-        own = [axis[label] or "" for axis, label in zip(axes.values(), labels, strict=True)]
+        cell_name = "/".join(labels)
+        choices = [axis[label] or "" for axis, label in zip(axes.values(), labels, strict=True)]
         begins = ["/".join(labels[:count]) for count in range(2, len(labels) + 1)]
-        scaled = [wanted[key] for key in ("every", *labels, *begins) if key in wanted]
+        scaled = [scale_settings[key] for key in ("every", *labels, *begins) if key in scale_settings]
         if None in scaled:
-            left_out[place] = f"the study has none at scale={scale}"
+            left_out[cell_name] = f"the study has none at scale={scale}"
             continue
         names = dict(zip(axes, labels, strict=True))
-        overrides = _settings(" ".join([*own, *scaled]), data, names)
+        overrides = _settings(" ".join([*choices, *scaled]), data, names)
         examples = settings.get("examples", {}).items() if scale == "paper" else ()
         stated = [number for label, number in examples if label in ("every", *labels)]
-        cells.append(StudyCell(place, [*overrides, *more], *stated))
+        cells.append(StudyCell(cell_name, [*overrides, *extra], *stated))
     scored = settings.get("evaluations", {}).get(scale, {}).items()
-    each = [_evaluations(label, texts, list(axes), data, cells, more) for label, texts in scored]
+    evaluations = [_evaluations(label, texts, list(axes), data, cells, extra) for label, texts in scored]
     reports = [report.split() for key in ("every", scale) for report in settings.get("reports", {}).get(key, [])]
-    return Study(name, scale, cells, [cell for some in each for cell in some], left_out, reports)
+    return Study(name, scale, cells, [cell for group in evaluations for cell in group], left_out, reports)
 
 
-def placed(text: str, place: str, folder: object) -> str:
-    """A setting with paths in a folder in place of {place} and what follows it, in quotes where they need them."""
-    return re.sub(rf"\{{{place}\}}([^,\]]*)", lambda match: quoted(f"{folder}{match[1]}"), text)
+def with_folder(text: str, placeholder: str, folder: object) -> str:
+    """A setting with paths in a folder instead of {placeholder} and what follows it, in quotes where they need them."""
+    return re.sub(rf"\{{{placeholder}\}}([^,\]]*)", lambda match: quoted(f"{folder}{match[1]}"), text)
 
 
 def _settings(text: str, data: str, names: Mapping[str, str]) -> list[str]:
     """The settings in a line of a study, with the labels of a cell and the folder of the corpora in their places."""
     words = [word.format(**names, data="{data}", run="{run}") for word in text.split()]
-    return [placed(word, "data", data) for word in words]
+    return [with_folder(word, "data", data) for word in words]
 
 
 def _evaluations(
-    label: str, texts: Any, axes: Sequence[str], data: str, cells: list[StudyCell], more: list[str]
+    label: str, texts: Any, axes: Sequence[str], data: str, cells: list[StudyCell], extra: list[str]
 ) -> list[StudyCell]:
     """One evaluation, or one for each run if it contains {run}, where null instead of settings leaves runs out."""
-    wanted: dict[str, str | None] = {"every": texts} if isinstance(texts, str) else texts
-    more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
-    place = f"evaluations/{label}"
-    if not any("{run}" in (text or "") for text in wanted.values()):
-        overrides = _settings(wanted["every"] or "", data, {})
-        return [StudyCell(place, [*overrides, *_read_by(tuple(overrides), tuple(more))], program="evaluate")]
+    settings: dict[str, str | None] = {"every": texts} if isinstance(texts, str) else texts
+    extra = [text for text in extra if text.split("=")[0].split(".")[0] in SHARED]
+    folder = f"evaluations/{label}"
+    if not any("{run}" in (text or "") for text in settings.values()):
+        overrides = _settings(settings["every"] or "", data, {})
+        return [StudyCell(folder, [*overrides, *_read_by(tuple(overrides), tuple(extra))], program="evaluate")]
     evaluations = []
     for cell in cells:
         labels = cell.name.split("/")
-        scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
+        scaled = [settings[key] for key in ("every", *labels) if key in settings]
         if None not in scaled:
             overrides = _settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
             if OBJECTIVE in overrides:  # it has the settings of the run
-                overrides += [text for text in more if text.startswith(f"{ALLOW}=")]
+                overrides += [text for text in extra if text.startswith(f"{ALLOW}=")]
             else:
-                overrides += _read_by(tuple(overrides), tuple(more))
-            evaluations.append(StudyCell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name))
+                overrides += _read_by(tuple(overrides), tuple(extra))
+            evaluations.append(StudyCell(f"{folder}/{cell.name}", overrides, program="evaluate", scored=cell.name))
     return evaluations
 
 
 @cache
-def _read_by(overrides: Sequence[str], more: Sequence[str]) -> list[str]:
+def _read_by(overrides: Sequence[str], extra: Sequence[str]) -> list[str]:
     """The settings of a study that an evaluation reads."""
-    if not more:
+    if not extra:
         return []
     from encoder_lab.studies.compose import composed, plain  # Hydra, slowly
 
-    settings = plain(composed("evaluate", [placed(text, "run", "RUN") for text in (*overrides, *more)]))
+    settings = plain(composed("evaluate", [with_folder(text, "run", "RUN") for text in (*overrides, *extra)]))
     idle = [pattern for pattern, _ in unread("evaluate", settings)]
-    return [text for text in more if not any(re.fullmatch(pattern, text.split("=")[0]) for pattern in idle)]
+    return [text for text in extra if not any(re.fullmatch(pattern, text.split("=")[0]) for pattern in idle)]

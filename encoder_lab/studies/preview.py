@@ -12,7 +12,7 @@ from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.build import build
 from encoder_lab.studies.cell import is_done
 from encoder_lab.studies.compose import planned
-from encoder_lab.studies.plan import Study, StudyCell, placed
+from encoder_lab.studies.plan import Study, StudyCell, with_folder
 
 
 class StepCost(Protocol):
@@ -36,7 +36,7 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
     for cell in (*study.cells, *study.evaluations):
         state = "done" if is_done(cell, folder) else missing(cell) or "ready"
         lines.append(f"  {cell.name:<40} {state}")
-        words = [placed(text, "run", folder / cell.scored) for text in cell.overrides]
+        words = [with_folder(text, "run", folder / cell.scored) for text in cell.overrides]
         command = " ".join(shlex.quote(text) if "'" in text else text for text in words)
         lines.append(f"      python {cell.program}.py {command}")
         if cell.examples and measure:
@@ -80,7 +80,7 @@ def steps_of(trainer: Mapping[str, Any], examples: int, rate: StepCost) -> tuple
 
 def settings_of(cell: StudyCell) -> dict[str, Any]:
     """The composed settings of a cell. Raises InputError or HydraException if they are invalid."""
-    return planned(cell.program, [placed(text, "run", cell.scored) for text in cell.overrides])
+    return planned(cell.program, [with_folder(text, "run", cell.scored) for text in cell.overrides])
 
 
 def missing(cell: StudyCell) -> str:

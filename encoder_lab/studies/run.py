@@ -20,7 +20,7 @@ from encoder_lab.studies.preview import Measure, preview, settings_of
 
 REPORT = ROOT / "report.py"
 RUNNING = ".running"  # the lock in a study's folder, held while a command works on it
-OWN = ("study", "scale", "data", "study_dir", "dry_run")
+STUDY_SETTINGS = ("study", "scale", "data", "study_dir", "dry_run")
 LAUNCHER = ("hydra/launcher", "hydra.launcher.")
 YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 AGAIN = "the same command continues the study"
@@ -28,18 +28,18 @@ AGAIN = "the same command continues the study"
 
 def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measure | None = None) -> int:
     """Run or continue the study that the command line names; its exit status. `measure`: for a dry run."""
-    own = [text.partition("=") for text in arguments if text.split("=")[0] in OWN]
-    options = {key: unquoted(value) for key, _, value in own}
+    pairs = [text.partition("=") for text in arguments if text.split("=")[0] in STUDY_SETTINGS]
+    options = {key: unquoted(value) for key, _, value in pairs}
     launcher = [text for text in arguments if text.startswith(LAUNCHER)]
-    more = [text for text in arguments if text.split("=")[0] not in OWN and text not in launcher]
-    for text in more:
+    settings = [text for text in arguments if text.split("=")[0] not in STUDY_SETTINGS and text not in launcher]
+    for text in settings:
         if text.startswith(("-", "hydra.", "hydra/", "resume=")):
             raise InputError(f"{text}: has no effect on a study; give study_dir=, hydra/launcher= or hydra.launcher.*=")
     dry_run = options.get("dry_run", NO[0])
     if dry_run.lower() not in (*YES, *NO):
         raise InputError(f"dry_run={dry_run}: give true or false")
     scale = options.get("scale", SCALES[0])
-    study = read_study(configs / "study" / f"{name}.yaml", name, scale, options.get("data", "data"), more)
+    study = read_study(configs / "study" / f"{name}.yaml", name, scale, options.get("data", "data"), settings)
     folder = Path(options.get("study_dir", f"runs/studies/{name}/{scale}"))
     for cell in (*study.cells, *study.evaluations):
         refuse_other_settings(cell, folder)
@@ -51,8 +51,8 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     if dry_run.lower() in YES:
         print(preview(study, folder, measure))
         return 0
-    with locked(folder / RUNNING) as ours:
-        if not ours:
+    with locked(folder / RUNNING) as acquired:
+        if not acquired:
             raise InputError(f"{folder}: another process works on this study; wait until it ends")
         return _run(study, folder, launcher)
 
@@ -73,8 +73,8 @@ def _reports(study: Study, folder: Path, runs: Sequence[str]) -> Iterator[list[s
 
 
 def _run(study: Study, folder: Path, launcher: Sequence[str]) -> int:
-    for place, why in study.left_out.items():
-        print(f"{place}: left out, {why}", flush=True)
+    for name, reason in study.left_out.items():
+        print(f"{name}: left out, {reason}", flush=True)
     runs = {cell.name: cell for cell in study.cells}
     run_batch(study.cells, folder, launcher)
     ready = [cell for cell in study.evaluations if not cell.scored or is_done(runs[cell.scored], folder)]
@@ -82,9 +82,9 @@ def _run(study: Study, folder: Path, launcher: Sequence[str]) -> int:
     unfinished = [cell for cell in (*study.cells, *study.evaluations) if not is_done(cell, folder)]
     if not unfinished:
         return report(study, folder)
-    waiting = [cell.name for cell in unfinished if cell.scored and not is_done(runs[cell.scored], folder)]
-    failed = [cell.name for cell in unfinished if cell.name not in waiting]
-    for title, names in {"failed": failed, "waits for a failed run": waiting}.items():
+    blocked = [cell.name for cell in unfinished if cell.scored and not is_done(runs[cell.scored], folder)]
+    failed = [cell.name for cell in unfinished if cell.name not in blocked]
+    for title, names in {"failed": failed, "waits for a failed run": blocked}.items():
         if names:
             print(f"{title}: {', '.join(names)}", file=sys.stderr)
     print(AGAIN, file=sys.stderr)
@@ -93,10 +93,10 @@ def _run(study: Study, folder: Path, launcher: Sequence[str]) -> int:
 
 def run_batch(cells: Sequence[StudyCell], folder: Path, launcher: Sequence[str]) -> None:
     """Run the cells that are not done. Prints why the launcher lost a job; Ctrl-C ends this process."""
-    if not (left := [cell for cell in cells if not is_done(cell, folder)]):
+    if not (unfinished := [cell for cell in cells if not is_done(cell, folder)]):
         return
     try:
-        launch(left, folder, launcher)
+        launch(unfinished, folder, launcher)
     except KeyboardInterrupt:
         print(f"\nstopped; {AGAIN}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
@@ -113,6 +113,6 @@ def report(study: Study, folder: Path) -> int:
     runs = [*(str(folder / cell.name) for cell in study.cells), *scored]
     failed = 0
     for arguments in _reports(study, folder, runs):
-        done = subprocess.run([sys.executable, str(REPORT), *arguments], check=False)
-        failed = failed or done.returncode  # below 0 of one that was killed
+        result = subprocess.run([sys.executable, str(REPORT), *arguments], check=False)
+        failed = failed or result.returncode  # below 0 of one that was killed
     return failed
