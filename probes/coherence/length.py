@@ -1,14 +1,14 @@
 """A language model that needs no training: the lengths of words."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
+import regex
 
 from datamodules.text.sentences import SEPARATOR
 from probes.surprisals import Pair, TokenLogprobs
 
-WORD = re.compile(rf"{re.escape(SEPARATOR)}|\w+|[^\w\s]")
+WORD = regex.compile(regex.escape(SEPARATOR) + r"|[\p{L}\p{M}\p{N}_]+|\S")  # a letter has its vowel sign and accent
 
 
 class Length:

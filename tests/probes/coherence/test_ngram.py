@@ -145,7 +145,8 @@ def test_texts_without_a_word_are_refused() -> None:
 
 
 def test_the_length_control_counts_characters() -> None:
-    (answer,) = Length().logprobs([("He is ", "here, now.")])
-    assert answer.tokens == ["here", ",", "now", "."]
-    assert answer.logprobs.tolist() == [-4, -1, -3, -1]
-    assert answer.offsets.tolist() == [[0, 4], [4, 5], [6, 9], [9, 10]]
+    """Of a word with all vowel signs."""
+    (answer,) = Length().logprobs([("He is ", "here, now हिन्दी.")])
+    assert answer.tokens == ["here", ",", "now", "हिन्दी", "."]
+    assert answer.logprobs.tolist() == [-4, -1, -3, -6, -1]
+    assert answer.offsets.tolist() == [[0, 4], [4, 5], [6, 9], [10, 16], [16, 17]]
