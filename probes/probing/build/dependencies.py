@@ -19,7 +19,7 @@ FULL_STOP = "."  # our label of the last punctuation mark of a sentence
 PARTS = ("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp", "obl", "advcl", "conj", "parataxis")  # of a clause
 PASSIVE = {"nsubj:pass", "csubj:pass", "aux:pass"}
 QUESTION_MARKS = ("?", "？", "؟")
-FULL_STOPS = (".", "।", "۔", "։", "።")  # also of Hindi, Urdu, Armenian, Amharic
+FULL_STOPS = (".", "।", "۔", "።")  # not that of Armenian, which ends questions too
 OPEN_CLASS = ("NOUN", "VERB")  # parts of speech that SOMO replaces: their tags have features
 
 
