@@ -294,12 +294,3 @@ def test_gum_gives_all_seven_groups_with_its_official_splits(tmp_path: Path) -> 
     assert not missing
     assert [task.name for task in tasks] == ["SPgum", "BSOgum", "DCgum", "SSPgum", "PDTB-E", "PDTB-I", "RST"]
     assert [len(task.test.gold) for task in tasks] == [60, 120, 60, 60, 924, 565, 3488]
-
-
-@pytest.mark.skipif(not DATA.exists(), reason="the folder with real data is not there")
-def test_french_stories_give_the_tasks_that_need_no_sections(tmp_path: Path) -> None:
-    stories = DATA / "stories" / "asp_fr.jsonl.gz"
-    assert command([f"documents={stories}", f"out={tmp_path}", "language=fr", "train=200", "dev=40", "test=40"]) == 0
-    tasks, _ = read_discoeval(tmp_path)
-    assert [task.name for task in tasks] == ["SPasp_fr", "BSOasp_fr", "DCasp_fr"]
-    assert [len(task.train.gold) for task in tasks] == [200, 400, 200]
