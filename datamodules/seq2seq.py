@@ -12,7 +12,7 @@ from datamodules.base import SPLITS, CachedData, SkippedBySplit, lines, write_ex
 from datamodules.batches import SentencePair
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
-from datamodules.text.subwords import Subwords
+from datamodules.text.subwords import Subwords, without_word_marks
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
 
@@ -91,13 +91,16 @@ class TextPairs(SourceTarget):
 
 
 def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str]]:
+    pairs: Iterator[tuple[str, str]]
     if target == "same":
-        return ((sentence, sentence) for sentence in corpus.sentences(split))
-    if target == corpus.source_language:
+        pairs = ((sentence, sentence) for sentence in corpus.sentences(split))
+    elif target == corpus.source_language:
         raise InputError(f"datamodule.target={target} is the source language: give another, or objective=autoencoder")
-    if target == "next":
-        return followed(corpus.documents(split), split)
-    return corpus.parallel(split, target)
+    elif target == "next":
+        pairs = followed(corpus.documents(split), split)
+    else:
+        pairs = corpus.parallel(split, target)
+    return ((source, without_word_marks(other)) for source, other in pairs)
 
 
 def followed(documents: Iterable[Document], split: Split = "train") -> Iterator[tuple[str, str]]:

@@ -19,8 +19,8 @@ from encoder_lab.storage.text_files import note, read_lines
 MAX_FILE = 1024 * 1024  # characters
 BRACKETS = re.compile(r"(\[)|\]")
 MAX_OPEN = 40  # the parser rereads the paragraph for each unclosed bracket
-NOTE = re.compile(r"^ {0,3}\[\^[^\]\s]+\]:[ \t]*(?:\n +)?", re.MULTILINE)  # what begins a footnote: it is a paragraph
-MARKS = re.compile(r"^\[[ xX]\] |\[\^[^\]\s]+\]")  # the box of a task, and where a footnote belongs
+NOTE = re.compile(r"^ {0,3}(\[\^[^\]\s]+\]):[ \t]*(?:\n +)?", re.MULTILINE)  # what begins a footnote: it is a paragraph
+BOX = r"^\[[ xX]\] "  # of a task
 FENCES = ("---", "+++")  # around the metadata at the top of a file, in YAML or TOML
 
 
@@ -67,25 +67,25 @@ def _read_text(path: Path) -> str:
 def read_markdown(text: str, language: str = "en") -> list[Section]:
     """The text before the first heading (level 0, untitled), and the sections. Code and HTML are left out."""
     sections = [Section(0, None, [])]
-    heading = None
+    heading, left_out = None, re.compile("|".join([BOX, *map(re.escape, {*NOTE.findall(text)})]))
     for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(NOTE.sub("\n", text)):
         if token.type == "heading_open":
             heading = int(token.tag.removeprefix("h"))
         elif token.type == "inline" and heading is not None:
-            sections.append(Section(heading, tokenize(_prose(token.children or ()), language), []))
+            sections.append(Section(heading, tokenize(_prose(token.children or (), left_out), language), []))
             heading = None
         elif token.type == "inline":
-            sections[-1].paragraphs.append(paragraph_of(_prose(token.children or ()), language))
+            sections[-1].paragraphs.append(paragraph_of(_prose(token.children or (), left_out), language))
     with_text = [section._replace(paragraphs=[p for p in section.paragraphs if p]) for section in sections]
     return with_text if with_text[0].paragraphs else with_text[1:]
 
 
-def _prose(children: Sequence[Token]) -> str:
-    """The visible text of a line: no pictures, no tags."""
+def _prose(children: Sequence[Token], left_out: re.Pattern[str]) -> str:
+    """The visible text of a line: no pictures, no tags, no boxes of tasks, no marks of the footnotes of the file."""
     parts = []
     for token in children:
         if token.type == "text":
-            parts.append(MARKS.sub("", token.content))
+            parts.append(left_out.sub("", token.content))
         elif token.type in ("code_inline", "text_special"):
             parts.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):

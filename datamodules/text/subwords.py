@@ -21,6 +21,11 @@ RESERVED = re.compile("<(pad|unk|s|/s)>|.{1049}")  # the library reads over them
 SPECIAL_ROWS = 5  # padding, unknown, both sentence marks, and the mark where a word begins
 
 
+def without_word_marks(text: str) -> str:
+    """The text as it is decoded: the library writes "\u2581" for a space and reads it as one."""
+    return " ".join(text.replace("\u2581", " ").split()) if "\u2581" in text else text
+
+
 class Piece(NamedTuple):
     """One code of a sentence."""
 

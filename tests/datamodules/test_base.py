@@ -97,11 +97,12 @@ def test_the_key_knows_what_it_was_made_of() -> None:
 
 
 def test_empty_and_long_pairs_are_counted_and_left_out(tmp_path: Path) -> None:
-    corpus = Scripted(("one two", "a"), ("", "b"), ("one", "c c c c"), ("two", "d"))
+    """The mark of SentencePiece in a target is a space, as in what it decodes."""
+    corpus = Scripted(("one two", "\u2581a"), ("", "b"), ("one", "c c c c"), ("two", "d"), ("two", "\u2581 e\u2581e"))
     data = TextPairs(corpus, "fr", tmp_path, seed=1, codes=20, max_words=3)
     assert data.skipped["train"]._asdict() == {"empty": 1, "too_long": 1, "in_tasks": 0}
-    assert list(data.source_sentences()) == ["one two", "two"]
-    assert data.validated_targets() == ["a", "d"]
+    assert list(data.source_sentences()) == ["one two", "two", "two"]
+    assert data.validated_targets() == ["a", "d", "e e"]
 
 
 def test_each_text_says_what_it_left_out_itself(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ WIKI_UNSEEN += ["[[Category:X]]", "[[category: X]]", "[[de:X]]", "[[zh-min-nan:X
 MARKDOWN_SEEN = [
     *["X", "**X**", "*X*", "`X`", "[X](http://x.org)", "<b>X</b>", "~~X~~", "X  \n", "\n\nX", "\n- X\n", "\n1. X\n"],
     *["\n> X\n\n", "\n\n# X\n\n", "\n\n### X ###\n\n", "\n\nX\n===\n\n", "\n\n| X |\n| --- |\n\n", "\\* X"],
-    *["X[^1]", "\n\n[^1]: X\n\n", "\n[^a]:\n    X\n\n", "\n- [ ] X\n", "\n* [x] X\n"],
+    *["X[^1]", "[^X]", "\n\n[^1]: X\n\n", "\n[^a]:\n    X\n\n", "\n- [ ] X\n", "\n* [x] X\n"],
 ]
 MARKDOWN_UNSEEN = ["![X](a.png)", "\n\n```\nX\n```\n\n", "\n\n<!-- X -->\n\n"]
 
