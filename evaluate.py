@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import asked_suites, refuse_wrong_arguments, refuse_wrong_environment
+from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment, requested_suites
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
 from encoder_lab.settings.model_setting import FORMS, refuse_missing_models
@@ -41,9 +41,9 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.compute.devices import device_for
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.evaluation.open_models import complete_models, open_models
-    from encoder_lab.evaluation.settings import refuse_what_has_no_effect
+    from encoder_lab.evaluation.settings import refuse_unread_settings
     from encoder_lab.progress import print_lines
-    from encoder_lab.reports.evaluations import compare_states, note_what_joins_no_run
+    from encoder_lab.reports.evaluations import compare_states, note_unjoined_scores
     from encoder_lab.storage.content import cache_digests_in
     from encoder_lab.storage.scratch import scratch
     from probes.evaluation import distinct_sentences
@@ -59,7 +59,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
             settings.suites, settings.probes.classifier.build(), settings.random_seed, corpus, work, settings.measures
         )
         tasks = tasks_of(suites)
-        refuse_what_has_no_effect(settings, suites)
+        refuse_unread_settings(settings, suites)
         sentences = distinct_sentences(tasks, "vectors")
         if settings.write_sentences:
             write_sentences(sentences, Path(settings.write_sentences))
@@ -77,7 +77,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
             raise
         compare_states(written_scores)
         if settings.epochs is not None:
-            note_what_joins_no_run(written_scores)
+            note_unjoined_scores(written_scores)
         return list({scores.folder: scores for scores in written_scores}.values())  # of the epochs of a run, the last
 
 
@@ -177,7 +177,7 @@ def command(arguments: list[str]) -> None:
         return
     with one_line_errors(Path.cwd()):
         refuse_wrong_environment()
-        if "objective" in asked_suites(arguments):
+        if "objective" in requested_suites(arguments):
             refuse_missing_models(arguments)
             from encoder_lab.training.test_scores import score_objectives
 

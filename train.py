@@ -106,12 +106,12 @@ def begin(config: "DictConfig") -> None:
             import encoder_lab.training.trainer  # noqa: F401
 
     from encoder_lab.training import run_folder
-    from encoder_lab.training.allowed_classes import only_ours
+    from encoder_lab.training.allowed_classes import refuse_foreign_classes
     from encoder_lab.training.devices import is_first
     from encoder_lab.training.initial import begun_from
 
     with run_folder.explained(run, written["allow"]), run_folder.owned(run):
-        only_ours(written, "this command", written["allow"])  # else the run could not be resumed or loaded
+        refuse_foreign_classes(written, "this command", written["allow"])  # else the run could not be resumed or loaded
         if written["init"]:
             settings = frozen(RunSettings, {**written, "begun_from": begun_from(written["init"])})
         if is_first():

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
 from benchmarks.command import benchmark, measure
-from encoder_lab.settings.command_line import WHOLE, Setting, list_of
+from encoder_lab.settings.command_line import INTEGER, Setting, list_of
 
 ITEMS = (1_000, 10_000, 100_000)
 SETTINGS = [
-    Setting("items", "of all suites together; 0 leaves the smaller model out", list_of(WHOLE), ITEMS),
-    Setting("large", "items for the larger model; 0 leaves it out", WHOLE, ITEMS[0]),
+    Setting("items", "of all suites together; 0 leaves the smaller model out", list_of(INTEGER), ITEMS),
+    Setting("large", "items for the larger model; 0 leaves it out", INTEGER, ITEMS[0]),
 ]
 COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 

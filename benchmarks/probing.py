@@ -28,7 +28,7 @@ from unittest.mock import patch
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
 from benchmarks.command import RESULTS, benchmark, measure
-from encoder_lab.settings.command_line import COUNTS, TRUTH, WHOLE, Setting
+from encoder_lab.settings.command_line import COUNTS, INTEGER, TRUTH, Setting
 
 PUBLISHED = "probing_published_size"
 SETTINGS = [
@@ -36,8 +36,8 @@ SETTINGS = [
     Setting("train", "sentences; dev and test are a fifth of it each, and at most 10,000", COUNTS, [2000]),
     Setting("dims", "vector widths (default: 512, with full=true 512,2048)", COUNTS),
     Setting("classes", "how many (default: 2, with full=true 2,20,1000)", COUNTS),
-    Setting("sequential_passes", "0 is to the end", WHOLE, 0),
-    Setting("fused_passes", "0 is to the end", WHOLE, 0),
+    Setting("sequential_passes", "0 is to the end", INTEGER, 0),
+    Setting("fused_passes", "0 is to the end", INTEGER, 0),
 ]
 COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, PUBLISHED)
 

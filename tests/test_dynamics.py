@@ -11,7 +11,7 @@ import torch
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.commands import panels_of
-from encoder_lab.reports.models import each_seed_once, models_of
+from encoder_lab.reports.models import models_of, one_run_per_seed
 from encoder_lab.reports.runs import read_run, run_folders
 from encoders import load_encoder
 from probes.results import ProbeRow, read_rows
@@ -120,7 +120,7 @@ def test_the_kept_epochs_get_the_scores_that_they_got_while_training(
     assert "other tasks" not in capfd.readouterr().err
     assert done.folder.is_relative_to(run / "evaluations" / "probing")
     assert scores(done.folder) == scores(run)
-    (model,) = models_of(each_seed_once(map(read_run, run_folders([run]))))
+    (model,) = models_of(one_run_per_seed(map(read_run, run_folders([run]))))
     assert sorted(map(what, model.runs[0].rows)) == sorted(map(what, read_run(run).rows))  # each once
     elsewhere = scored(lab, tmp_path / "out", f"model=[{run},{dense.folder}]", "epochs=[2]")
     assert len({scores.folder for scores in elsewhere}) == 2  # outside of the runs, too, none replaces another's
@@ -145,7 +145,7 @@ def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab: Lab,
     for chosen in ("epochs=[2]", "epochs=all"):  # the second adds to the first
         scored(lab, Path("evaluations"), f"model={run}", chosen, "suite=discoeval", "discoeval.tasks=[SP]", *sizes)
     moved = run.rename(tmp_path / "moved")
-    (model,) = models_of(each_seed_once(map(read_run, run_folders([moved]))))
+    (model,) = models_of(one_run_per_seed(map(read_run, run_folders([moved]))))
     (panel,) = panels_of([model], "discoeval", "logreg")
     assert [line.x for line in panel.lines] == [epochs(read_rows(dense.folder / "probes.csv"))]
     assert len(panel.objective.x) == 2

@@ -17,7 +17,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.evaluation.open_models import untrained
 from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.reports.evidence import evidence_of
-from encoder_lab.reports.models import each_seed_once, models_of
+from encoder_lab.reports.models import models_of, one_run_per_seed
 from encoder_lab.reports.runs import read_run
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
@@ -108,7 +108,7 @@ def test_other_word_vectors_or_another_corpus_make_another_model_of_a_report(
 ) -> None:
     asked = ["probes.tasks=[BShift]", f"model={model}"]
     done = [*scored(lab, tmp_path, *asked), *scored(lab, tmp_path, *asked, other)]
-    found = models_of(each_seed_once(read_run(one.folder) for one in done))
+    found = models_of(one_run_per_seed(read_run(one.folder) for one in done))
     assert [len(one.runs) for one in found] == [1, 1]
     assert other in found[1].variant
 

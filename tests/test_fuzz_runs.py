@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.runs import read_run
-from encoder_lab.training.allowed_classes import only_ours
+from encoder_lab.training.allowed_classes import refuse_foreign_classes
 from encoders import load_encoder
 from encoders.load import read_checkpoint, read_config
 from encoders.sources import precomputed
@@ -56,7 +56,7 @@ def test_settings_of_a_run_are_continued_or_refused(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
 
     path.write_text(OmegaConf.to_yaml(config))
-    any_damage_is_read_or_refused(lambda: only_ours(read_config(tmp_path), path), path)
+    any_damage_is_read_or_refused(lambda: refuse_foreign_classes(read_config(tmp_path), path), path)
 
 
 def test_settings_of_a_run_are_reported_or_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.training.allowed_classes import only_ours
+from encoder_lab.training.allowed_classes import refuse_foreign_classes
 from encoders import encode, load_encoder
 from probes.results import read_rows
 from tests import commands, test_every_encoder
@@ -67,7 +67,7 @@ def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside: 
     assert "is allowed by allow=[my_parts]" in done.stderr
     assert not (run / "config.yaml").exists()
     with pytest.raises(InputError, match="Python finds no absent; install it, or name the folder"):
-        only_ours({"encoder": {"_target_": "absent.Encoder"}}, "this command", ["absent"])
+        refuse_foreign_classes({"encoder": {"_target_": "absent.Encoder"}}, "this command", ["absent"])
 
 
 LAWS = [

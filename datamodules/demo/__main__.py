@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import COUNT, FILE, TRUTH, WHOLE, Command, Setting, one_of, run
+from encoder_lab.settings.command_line import COUNT, FILE, INTEGER, TRUTH, Command, Setting, one_of, run
 
 if TYPE_CHECKING:
     from datamodules.demo import Demo
@@ -18,7 +18,7 @@ COMMAND = Command(
     "Print random sentences of the demo corpus with their translations and trees.",
     [
         Setting("show", "random sentences to print", COUNT, 20),
-        Setting("seed", "which sentences", WHOLE, 3),
+        Setting("seed", "which sentences", INTEGER, 3),
         Setting("documents", "print whole documents instead", TRUTH, False),
         Setting("inference", "print premises and hypotheses instead", TRUTH, False),
         Setting("conllu", "write the dependency trees of show= sentences to this file instead", FILE),

@@ -11,7 +11,7 @@ from encoder_lab.settings.run import EvaluationSettings
 from probes.suites import Suite
 
 
-def refuse_what_has_no_effect(settings: EvaluationSettings, suites: Sequence[Suite]) -> None:
+def refuse_unread_settings(settings: EvaluationSettings, suites: Sequence[Suite]) -> None:
     """Raises InputError if no suite has tasks, or a setting applies to none of the suites."""
     if not any(suite.tasks for suite in suites):
         raise InputError("no tasks; give suite=, and for suite=probing a source: probes=corpus, trees or senteval")

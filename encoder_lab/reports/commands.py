@@ -27,7 +27,7 @@ from encoder_lab.reports.published import TRAINING
 from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.scores import as_csv, runs_in
 from encoder_lab.reports.scores import scores as scores_of_runs
-from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
+from encoder_lab.reports.strips import TOKENS, StripItem, strip_items
 from encoder_lab.reports.table import (
     Table,
     mixed,
@@ -199,10 +199,10 @@ def report_html(arguments: SimpleNamespace) -> None:
     write_text(page(title, tables, sections, findings, items, evidence.notes), arguments.out)
 
 
-def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ShownItem]:
+def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[StripItem]:
     """The items of coherence suites to show. Raises InputError where a requested one is in no evaluation."""
     scored = [(model.title, path) for model in models for run in model.runs for path in run.files(TOKENS)]
-    items = [item for title, path in scored for item in shown_items(title, path.parent, arguments.item)]
+    items = [item for title, path in scored for item in strip_items(title, path.parent, arguments.item)]
     names = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
     if missing := [name for name in arguments.item or () if name not in names]:
         raise InputError(f"item={missing[0]}: no such item in {TOKENS} of the evaluations; give SUITE:NUMBER")

@@ -80,7 +80,7 @@ def compare_states(written: Sequence[WrittenScores]) -> None:
             write_rows(file.parents[1] / "probes.csv", rows)
 
 
-def note_what_joins_no_run(written: Sequence[WrittenScores]) -> None:
+def note_unjoined_scores(written: Sequence[WrittenScores]) -> None:
     """Tell where the scores of evaluated epochs are of other tasks than those of their run."""
     for folder, run in {d.folder: d.model for d in written}.items():
         if differ := task_differences(read_run(Path(run)), read_run(folder)):

@@ -122,7 +122,7 @@ def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
             set_scale("log", base=2)
         elif axis.linear < math.inf:
             set_scale("symlog", linthresh=axis.linear)
-    ends = [(one.name, with_ends(one.y)[0, -1], one.look[0]) for one in chart.series if one.name]
+    ends = [(s.name, with_ends(s.y)[0, -1], s.look[0]) for s in chart.series if s.name]
     for series in chart.series:
         _draw_series(axes, series, banded)
     for level in levels_of_chance(chart.lines):
@@ -135,7 +135,7 @@ def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
         ends.append((chart.objective.name, _draw_objective(axes, chart.objective), OBJECTIVE))
     if chart.x.ends:
         axes.set_xlim(chart.x.ends)
-    last = max((with_ends(one.x).max() for one in [*chart.series, chart.objective] if one), default=1.0)
+    last = max((with_ends(s.x).max() for s in [*chart.series, chart.objective] if s), default=1.0)
     if chart.named:
         _name_ends(axes, ends, last, width, height)
     _set_ticks(axes, chart, last if chart.named else axes.get_xlim()[1])  # behind the last point are names

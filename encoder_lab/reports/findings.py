@@ -121,7 +121,7 @@ class Finding(NamedTuple):
         ordered = sorted(self.comparisons, key=lambda c: (-c.sign, -_clarity(c)))
         marks = {1: "for    ", -1: "against", 0: "within "}
         head = f"{self.name}: {self.verdict} (with Holm's correction: {self.corrected.verdict})"
-        counts = f"{self.numbers.partition(';')[0]}; {how_many_paired([self])}"
+        counts = f"{self.numbers.partition(';')[0]}; {pairing_note([self])}"
         return "\n".join([head, self.claim, self.rule, counts, *(f"  {marks[c.sign]} {c}" for c in ordered)]) + "\n"
 
 
@@ -198,11 +198,11 @@ def as_markdown(findings: Sequence[Finding], notes: Sequence[str] = ()) -> str:
     ]
     silent = [f.name for f in findings if not f.comparisons]
     without = [f"No scores for {len(silent)} of {len(findings)} claims: {', '.join(silent)}.", ""] if silent else []
-    below = [*without, *RULE.splitlines(), how_many_paired(findings), *map(for_markdown, notes)]
+    below = [*without, *RULE.splitlines(), pairing_note(findings), *map(for_markdown, notes)]
     return "\n".join([*lines, "", *below]) + "\n"
 
 
-def how_many_paired(findings: Sequence[Finding]) -> str:
+def pairing_note(findings: Sequence[Finding]) -> str:
     """A sentence with the number of paired comparisons."""
     paired = [comparison.paired for finding in findings for comparison in finding.comparisons]
     return f"{sum(paired)} of {len(paired)} comparisons are paired."

@@ -12,7 +12,7 @@ MINUS = "\u2212"
 LARGE = 1e7  # scores above it, of a diverged run, are written with an exponent
 
 
-class ShownRow(NamedTuple):
+class TextRow(NamedTuple):
     """A printed row: a new heading before it or "", its name, its cells and whether each is bold."""
 
     heading: str
@@ -20,14 +20,14 @@ class ShownRow(NamedTuple):
     cells: list[tuple[TableCell | None, bool]]
 
 
-def heads_and_lines(table: Table) -> tuple[list[str], list[ShownRow]]:
+def heads_and_lines(table: Table) -> tuple[list[str], list[TextRow]]:
     """The names of the columns and the rows; transposed, a task is a row and a model a column."""
     if table.transposed:
         heads = [" ".join(filter(None, [row.source, row.encoder, row.name])) for row in table.rows]
-        return heads, [ShownRow("", c, [(r.cells.get(c), table.best(r, c)) for r in table.rows]) for c in table.columns]
+        return heads, [TextRow("", c, [(r.cells.get(c), table.best(r, c)) for r in table.rows]) for c in table.columns]
     cells = [[(row.cells.get(c), table.best(row, c)) for c in table.columns] for row in table.rows]
     headed = zip(with_headings(table), cells, strict=True)
-    return table.columns, [ShownRow(heading, row.name, row_cells) for (heading, row), row_cells in headed]
+    return table.columns, [TextRow(heading, row.name, row_cells) for (heading, row), row_cells in headed]
 
 
 def markdown(table: Table) -> str:

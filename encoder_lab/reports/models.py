@@ -129,7 +129,7 @@ def scored_suites(models: Iterable[ReportedModel]) -> list[str]:
     return list(dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows))
 
 
-def each_seed_once(runs: Iterable[Run]) -> list[Run]:
+def one_run_per_seed(runs: Iterable[Run]) -> list[Run]:
     """Of runs with the same settings and seed, the last, with a line; of evaluations of a model, the newest scores."""
     # a run that was trained for longer is still that run
     groups = grouped(((identity(run, "run."), seeds_of(run), run.evaluated), run) for run in runs)

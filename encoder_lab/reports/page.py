@@ -11,11 +11,11 @@ from markupsafe import Markup
 
 from encoder_lab.reports.chart import Chart, ChartSection, HeatMap
 from encoder_lab.reports.escape import for_html
-from encoder_lab.reports.findings import RULE, Finding, how_many_paired
+from encoder_lab.reports.findings import RULE, Finding, pairing_note
 from encoder_lab.reports.findings_chart import chart_of_findings
 from encoder_lab.reports.formats import as_csv, heads_and_lines, interval_of, latex, markdown, score_of
 from encoder_lab.reports.interactive import plotly
-from encoder_lab.reports.strips import ShownItem, by_region, colour_of, metric_of, tokens_of
+from encoder_lab.reports.strips import StripItem, by_region, colour_of, metric_of, tokens_of
 from encoder_lab.reports.table import Table
 
 MEANINGS = {1: "for it", -1: "against it", 0: "within the interval"}
@@ -27,7 +27,7 @@ def page(
     tables: Sequence[Table],
     charts: Sequence[ChartSection] = (),
     findings: Sequence[Finding] = (),
-    items: Sequence[ShownItem] = (),
+    items: Sequence[StripItem] = (),
     notes: Sequence[str] = (),
 ) -> str:
     """An HTML page: a list of contents, menus of runs and tasks, and sections of at most a screen.
@@ -47,7 +47,7 @@ def page(
         sections.append((section.heading, "charts", content))
     if findings:
         chart = slot(chart_of_findings(findings).charts[0]) if any(f.comparisons for f in findings) else None
-        rule = " ".join([*RULE.split(), how_many_paired(findings), *notes])
+        rule = " ".join([*RULE.split(), pairing_note(findings), *notes])
         sections.append(("which published findings hold", "findings", (findings, chart, rule)))
     sections += [("surprisal of each token", "items", items)] if items else []
     rows = [(table, row) for table in tables for row in table.rows if row.encoder and not row.source]

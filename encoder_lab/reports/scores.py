@@ -10,7 +10,7 @@ from typing import Any
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import checked_metrics
-from encoder_lab.reports.models import FINGERPRINT, INCIDENTAL, each_seed_once, identity, with_evaluations
+from encoder_lab.reports.models import FINGERPRINT, INCIDENTAL, identity, one_run_per_seed, with_evaluations
 from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.reports.runs import CONTENT, ENDING, Run, agree, grouped, read_run, run_folders, with_whole_numbers
 from encoder_lab.storage.csv_files import csv_text, numbered_csv
@@ -81,12 +81,12 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
         if path != path_before and run.rows != run_before.rows:
             problem = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {path_before}"
             raise InputError(f"{path}: {problem}; give one of these files, or report.py scores of all runs")
-    runs: list[tuple[Path, Run]] = [(run.folder, run) for run in each_seed_once(map(read_run, run_folders(folders)))]
+    runs: list[tuple[Path, Run]] = [(run.folder, run) for run in one_run_per_seed(map(read_run, run_folders(folders)))]
     for path, run in files.values():
         indices = [index for index, (source, _) in enumerate(runs) if source != path]
         index = next((index for index in indices if _is_same(runs[index][1], run)), None)
         if index is None:
-            runs.append((path, _completed(run, [before for _, before in runs])))
+            runs.append((path, _completed(run, [earlier for _, earlier in runs])))
             continue
         keys = {_measured(row) for i in indices for row in runs[i][1].rows}  # also of an evaluation's folder
         source, run_before = runs[index]

@@ -20,7 +20,7 @@ MOST_REGIONS = 1000
 Record = dict[str, Any]  # a line of surprisals.jsonl
 
 
-class ShownItem(NamedTuple):
+class StripItem(NamedTuple):
     """An item of one model: a record for each condition, and the reason why it is shown."""
 
     model: str
@@ -28,7 +28,7 @@ class ShownItem(NamedTuple):
     records: list[Record]
 
 
-def shown_items(model: str, folder: Path, requested: Sequence[str] | None) -> list[ShownItem]:
+def strip_items(model: str, folder: Path, requested: Sequence[str] | None) -> list[StripItem]:
     """The wanted items `SUITE:NUMBER`; else of each suite those that hold, and fail, by the most bits."""
     best: dict[tuple[str, str], tuple[float, list[Record]]] = {}
     chosen = []
@@ -36,7 +36,7 @@ def shown_items(model: str, folder: Path, requested: Sequence[str] | None) -> li
         suite, name = records[0]["suite"], f"{records[0]['suite']}:{records[0]['item']}"
         margin = records[0]["margin"]
         if requested is not None:
-            chosen += [ShownItem(model, "as asked for", records)] if name in requested else []
+            chosen += [StripItem(model, "as asked for", records)] if name in requested else []
         elif margin is not None:  # without a value in a region nothing is right or wrong
             for reason, score in (("most right", margin), ("most wrong", -margin)):
                 if (suite, reason) not in best or score > best[suite, reason][0]:
@@ -46,7 +46,7 @@ def shown_items(model: str, folder: Path, requested: Sequence[str] | None) -> li
         "most wrong": "a prediction fails by {:.2f} bits",
     }
     return chosen or [
-        ShownItem(model, f"{reason}: {reasons[reason].format(score)}", records)
+        StripItem(model, f"{reason}: {reasons[reason].format(score)}", records)
         for (_, reason), (score, records) in best.items()
         if score > TIE
     ]
@@ -71,7 +71,7 @@ def checked(record: Record, location: str) -> Record:
     return record
 
 
-class ShownToken(NamedTuple):
+class StripToken(NamedTuple):
     """A token as it is shown."""
 
     gap: str  # before it
@@ -81,7 +81,7 @@ class ShownToken(NamedTuple):
     text: str
 
 
-def tokens_of(record: Record) -> tuple[list[ShownToken], str]:
+def tokens_of(record: Record) -> tuple[list[StripToken], str]:
     """The tokens of one condition, and how many more it has."""
     strip, end, region, previous = [], 0, 0, None
     tokens = list(zip(record["tokens"], record["offsets"], record["regions"], record["surprisals"], strict=True))
@@ -89,7 +89,7 @@ def tokens_of(record: Record) -> tuple[list[ShownToken], str]:
         text = record["text"][start:stop] or name
         text = "·" if (start, stop) == previous else text  # another part of the same character
         hover = f"{name}: {'∞' if bits is None else format(bits, '.2f')} bits"
-        strip.append(ShownToken(" " if start > end else "", bool(region and number != region), bits, hover, text))
+        strip.append(StripToken(" " if start > end else "", bool(region and number != region), bits, hover, text))
         end, region, previous = stop, number, (start, stop)
     return strip, f" … {len(tokens) - LONGEST} more tokens" if len(tokens) > LONGEST else ""
 

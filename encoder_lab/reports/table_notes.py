@@ -25,13 +25,13 @@ def notes_of(
     intervals: bool,
 ) -> list[str]:
     """What our rows show, and where that differs from the request."""
-    once = all(
+    one_epoch = all(
         "model" in run.settings and len({row.epoch for row in run.rows}) == 1 for m, _ in reported for run in m.runs
     )
-    when = "as evaluated" if once else f"{f'epoch {epoch}' if epoch.isdigit() else f'{epoch} epoch'} of each run"
+    when = "as evaluated" if one_epoch else f"{f'epoch {epoch}' if epoch.isdigit() else f'{epoch} epoch'} of each run"
     choice = facts_of(suite).choice
-    has_one = any(row.classifier == classifier for _, scores in reported for rows in scores.values() for row in rows)
-    used = classifier if has_one else read_by(reported, classifier)
+    is_used = any(row.classifier == classifier for _, scores in reported for rows in scores.values() for row in rows)
+    used = classifier if is_used else read_by(reported, classifier)
     instead = "" if used == classifier else f" (none by {CLASSIFIERS[classifier]})"
     by = f" by {CLASSIFIERS[used]}{instead}," if choice else ""
     units = sorted({unit_of(suite, r.classifier) for _, scores in reported for rows in scores.values() for r in rows})

@@ -56,8 +56,8 @@ def _margin(low: float, high: float) -> str:
 
 def measures(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> str:
     """What `extra_rows` adds to the accuracies in `rows`: control tasks, codes, and the seconds that each took."""
-    took = ", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in seconds_by_suite([*rows, *extra_rows]).items())
-    return "\n".join([*_selectivities(title, rows, extra_rows), *_codes(title, extra_rows), f"{title}: {took}"]) + "\n"
+    times = ", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in seconds_by_suite([*rows, *extra_rows]).items())
+    return "\n".join([*_selectivities(title, rows, extra_rows), *_codes(title, extra_rows), f"{title}: {times}"]) + "\n"
 
 
 def _selectivities(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> Iterator[str]:

@@ -65,7 +65,7 @@ def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: s
     ]
     properties.sort(key=lambda use: -use.rise[0])
     by_run = (rows_by_task([run], "use", epoch, classifier) for run in model.runs)
-    rises = [{name: row.test_accuracy for name, (row,) in one.items()} for one in by_run]
+    rises = [{name: row.test_accuracy for name, (row,) in tasks.items()} for tasks in by_run]
     return ModelUse(model.title, properties, mean_agreement(rises))
 
 

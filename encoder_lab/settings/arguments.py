@@ -88,7 +88,7 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
                 raise InputError(f"{group}={choice}: {unknown('choice', choice, choices)}")
 
 
-def asked_suites(arguments: Sequence[str]) -> list[str]:
+def requested_suites(arguments: Sequence[str]) -> list[str]:
     return [name for text in arguments if text.startswith("suite=") for name in names(text.removeprefix("suite="))]
 
 

@@ -17,8 +17,8 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     if not module or module.startswith(".") or not function:
         raise InputError(f"call:{name}: write call:package.module:function")
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)
+    if (folder := str(Path.cwd())) not in sys.path:
+        sys.path.append(folder)
     try:
         with _exits_raise():
             target = getattr(import_module(module), function)

@@ -123,7 +123,7 @@ class ValueType(NamedTuple):
     parse: Callable[[str], Any]  # raises ValueError
 
 
-def _whole(text: str, least: int = 0) -> int:
+def _integer(text: str, least: int = 0) -> int:
     if not text.isdecimal() or len(text) > DIGITS or int(text) < least:
         raise ValueError
     return int(text)
@@ -138,8 +138,8 @@ def list_of(single: ValueType) -> ValueType:
 TEXT = ValueType("TEXT", "a text", unquoted)
 FILE = ValueType("FILE", "a file", lambda text: Path(unquoted(text)))
 FOLDER = ValueType("DIR", "a folder", FILE.parse)
-WHOLE = ValueType("N", "a whole number", _whole)
-COUNT = ValueType("N", "a whole number from 1", partial(_whole, least=1))
+INTEGER = ValueType("N", "a whole number", _integer)
+COUNT = ValueType("N", "a whole number from 1", partial(_integer, least=1))
 TRUTH = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
 PATHS = list_of(ValueType("PATH", "a file or folder", Path))  # that exist
 NAMES = list_of(ValueType("NAME", "a name", str))
@@ -153,7 +153,7 @@ def one_of(*choices: str, or_number: bool = False) -> ValueType:
         if text not in choices:
             if not or_number:
                 raise ValueError
-            _whole(text)
+            _integer(text)
         return text
 
     metavars, nouns = ([*choices, *number] if or_number else list(choices) for number in (["N"], ["a whole number"]))

@@ -10,7 +10,7 @@ from encoder_lab.settings.run_settings import flat
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
-NOT_THERE = re.compile(r"Could not override '([\w.]+)'\.")
+NO_SUCH_KEY = re.compile(r"Could not override '([\w.]+)'\.")
 PUBLISHED_SPLITS = "this corpus has splits of its own; for tasks of more text take probes=text probes.paths=[FILE]"
 
 
@@ -31,7 +31,7 @@ def advised(error: Exception) -> str:
         return f"{override}: a value with signs in it is written in quotes: {for_shell(key, value)}{sweep}"
     if override and not equals:
         return f"{override}: settings are written key=value; see --help"
-    if (match := NOT_THERE.match(text)) and (choices := _choices_with(match[1])):
+    if (match := NO_SUCH_KEY.match(text)) and (choices := _choices_with(match[1])):
         hint = PUBLISHED_SPLITS if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
         return f"{match[1]}: {hint}; these have: {', '.join(choices)}"
     return text

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.command_line import FOLDER, TRUTH, WHOLE, Command, Setting, run
+from encoder_lab.settings.command_line import FOLDER, INTEGER, TRUTH, Command, Setting, run
 from encoder_lab.storage.files import TEMPORARY, delete_temporary
 from encoder_lab.storage.locks import locked
 
@@ -30,7 +30,7 @@ COMMAND = Command(
     [
         Setting("cache", "the folder", FOLDER, Path(".cache")),
         Setting("prune", "delete instead of listing", TRUTH, False),
-        Setting("older", "with prune=true: only what was not used for so many days", WHOLE, 0, needs="prune"),
+        Setting("older", "with prune=true: only what was not used for so many days", INTEGER, 0, needs="prune"),
     ],
     most=0,
 )

@@ -37,10 +37,10 @@ def read_reads(run: Path) -> Reads:
 def refuse_other_reads(run: Path, reads: Reads) -> None:
     """Raises InputError if a continued run would read other content than when it began; places may differ."""
     recorded = read_reads(run)
-    once = {CORPUS} if VECTORS in reads else {CORPUS, VECTORS}  # the files of vectors need not be there any more
+    ignored = {CORPUS} if VECTORS in reads else {CORPUS, VECTORS}  # the files of vectors need not be there any more
     # files of the decoder that are gone are written again, from text that is compared by itself
-    once |= {name for name in recorded if name.startswith("decoder/") and name not in reads}
-    differs = [name for name in {**recorded, **reads} if name not in once and recorded.get(name) != reads.get(name)]
+    ignored |= {name for name in recorded if name.startswith("decoder/") and name not in reads}
+    differs = [name for name in {**recorded, **reads} if name not in ignored and recorded.get(name) != reads.get(name)]
     if not recorded and any((run / "checkpoints").glob("*.ckpt")):
         raise InputError(f"{run / READS}: missing: it says what the run has read; copy the whole run folder")
     if recorded and differs:

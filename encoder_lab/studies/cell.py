@@ -62,14 +62,14 @@ def refuse_other_settings(cell: StudyCell, study: Path) -> None:
     """Raises InputError if a cell has results of other settings. Folders of earlier versions have no settings.txt."""
     path = study / cell.name / SETTINGS
     if path.exists() and [entry.name for entry in path.parent.glob("[!.]*")] != [SETTINGS]:
-        old, new = _last_of_each(path.read_text(encoding="utf-8").splitlines()), _last_of_each(cell.overrides)
+        old, new = (_effective(path.read_text(encoding="utf-8").splitlines()), _effective(cell.overrides))
         changes = [f"with {text}" for text in sorted(old - new)] + [f"without {text}" for text in sorted(new - old)]
         if changes:
             remedy = "give the settings it had, remove this folder, or study_dir= another folder"
             raise InputError(f"{path.parent}: begun {' and '.join(changes)}; {remedy}")
 
 
-def _last_of_each(overrides: Sequence[str]) -> set[str]:
+def _effective(overrides: Sequence[str]) -> set[str]:
     """The settings that take effect: the last value of each key."""
     values = dict(text.partition("=")[::2] for text in overrides)
     return {f"{key}={value}" for key, value in values.items() if key not in MAY_DIFFER}

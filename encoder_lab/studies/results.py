@@ -71,8 +71,8 @@ def work(options: SimpleNamespace) -> int:
     recorded = json.loads((options.out / HOURS).read_text()) if (options.out / HOURS).exists() else {}
     for entry in plan:
         cells = len(entry.study.cells) + len(entry.study.evaluations)
-        took = f"{recorded[entry.page]:.2f} hours the last time" if entry.page in recorded else "no hours known"
-        print(f"{entry.study.name} scale={entry.study.scale}: {entry.todo} of {cells} cells to do, {took}", flush=True)
+        time = f"{recorded[entry.page]:.2f} hours the last time" if entry.page in recorded else "no hours known"
+        print(f"{entry.study.name} scale={entry.study.scale}: {entry.todo} of {cells} cells to do, {time}", flush=True)
     if options.dry_run:
         return 0
     refuse_other_commit(options.runs / COMMIT, commit)

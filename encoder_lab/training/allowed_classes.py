@@ -36,7 +36,7 @@ ALLOWED: dict[str, tuple[str, tuple[type, ...]]] = {  # by the setting: the pack
 }
 
 
-def only_ours(settings: Mapping[str, Any], path: Path | str, allow: Sequence[str] = ()) -> None:
+def refuse_foreign_classes(settings: Mapping[str, Any], path: Path | str, allow: Sequence[str] = ()) -> None:
     """Raises InputError if the settings read from `path` name a class that is not allowed.
 
     `allow`: packages of the user, with any class. Another class is not even imported. A value that would be computed

@@ -49,7 +49,7 @@ def refuse_without_partner(alone: bool, nodes: int) -> None:
         raise InputError(f"trainer.num_nodes={nodes}: nothing says where the other machines are; {remedy}")
 
 
-def say_whom_it_waits_for(trainer: pl.Trainer) -> None:
+def report_waiting(trainer: pl.Trainer) -> None:
     """A line before the processes of a run meet, where Lightning does not start them itself."""
     cluster: ClusterEnvironment | None = getattr(trainer.strategy, "cluster_environment", None)
     if cluster and trainer.world_size > 1 and (cluster.creates_processes_externally or trainer.num_nodes > 1):

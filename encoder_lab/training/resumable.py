@@ -45,12 +45,12 @@ def _first_mismatch(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: 
     for key, state in checkpoint["callbacks"].items():
         if not isinstance(state, dict) or (mismatch := _differs(states.get(key, {}), state, "")):
             return f"callbacks.{str(key)[:40]}"
-        if "best_k_models" in state and not _knows_its_best(state):
+        if "best_k_models" in state and not _has_best_checkpoint(state):
             return "callbacks.best_k_models"
     return _optimizer_mismatch(checkpoint.get("optimizer_states"), module) or _other_mismatch(checkpoint)
 
 
-def _knows_its_best(state: Mapping[str, Any]) -> bool:
+def _has_best_checkpoint(state: Mapping[str, Any]) -> bool:
     """Whether a ModelCheckpoint can compare a new score: the worst checkpoint must be among those that it has."""
     best = state["best_k_models"]
     scores = isinstance(best, dict) and all(isinstance(score, Tensor) and score.dim() == 0 for score in best.values())

@@ -29,7 +29,7 @@ from encoder_lab.settings.run_settings import PlainLoader, as_yaml
 from encoder_lab.storage.files import atomic_write, sweep
 from encoder_lab.storage.locks import locked, wait_for
 from encoder_lab.storage.made_with import made_with
-from encoder_lab.training.allowed_classes import only_ours, refuse_without_class
+from encoder_lab.training.allowed_classes import refuse_foreign_classes, refuse_without_class
 from encoder_lab.training.checkpoints import LAST
 from encoder_lab.training.devices import is_first, say, started_elsewhere
 from encoder_lab.training.initial import Source, words_of
@@ -87,13 +87,13 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
         source = written[group].get("source") if isinstance(written[group], dict) else None
         if isinstance(source, dict) and name in source:  # which has a copy
             written = _changed(written, [group, "source", name], value)
-    only_ours(written, run / "config.yaml", allow)
+    refuse_foreign_classes(written, run / "config.yaml", allow)
     refuse_without_class(written, run / "config.yaml")
     changed, added = tuple(text.partition("=")[0] for text in overrides), ("made_with", "begun_from")
     if errors := [line for line in mistakes("train", written, added) if not line.startswith(changed)]:
         raise InputError(f"{run / 'config.yaml'}: {errors[0]}; or copy the whole run folder again")
     check("train", written, added)
-    if line := other_threads(written):
+    if line := threads_note(written):
         say(line)
     return frozen(RunSettings, written)
 
@@ -113,7 +113,7 @@ def _changed(settings: Any, name: Sequence[str], value: Any) -> Any:
     return {**group, name[0]: _changed(group.get(name[0]), name[1:], value) if name[1:] else value}
 
 
-def other_threads(written: Mapping[str, Any]) -> str:
+def threads_note(written: Mapping[str, Any]) -> str:
     """A line where the run began with another number of threads; empty where it has the same."""
     before, now = (written.get("made_with") or {}).get("threads"), torch.get_num_threads()
     if before in (None, now):

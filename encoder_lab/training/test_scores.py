@@ -15,7 +15,7 @@ from datamodules.base import CachedData, ResumableData
 from datamodules.multitask import Mixture
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import asked_suites
+from encoder_lab.settings.arguments import requested_suites
 from encoder_lab.settings.quoting import names
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.build import build
@@ -33,7 +33,7 @@ TEST = "test.csv"  # in a run's folder: a row for each epoch that was scored
 def score_objectives(arguments: Sequence[str]) -> list[str]:
     """Score each run of `model=` and write TEST in its folder; a line for each. Raises InputError."""
     runs = [name for text in arguments if text.startswith("model=") for name in names(text.removeprefix("model="))]
-    if len(asked_suites(arguments)) > 1:
+    if len(requested_suites(arguments)) > 1:
         raise InputError(f"{SUITE} is about the run's own text; give it alone, and the other suites in another command")
     overrides = [text for text in arguments if not text.startswith(("suite=", "model="))]
     scores = {name: score(Path(name), overrides) for name in runs}

@@ -23,7 +23,7 @@ from encoder_lab.training.checkpoints import (
     StepsAreReached,
     newest_readable,
 )
-from encoder_lab.training.devices import accelerator, say, say_whom_it_waits_for, strategy
+from encoder_lab.training.devices import accelerator, report_waiting, say, strategy
 from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.epoch_lines import EpochLines, wants_lines
 from encoder_lab.training.finite import EVERY, StopsWhereNotFinite
@@ -107,7 +107,7 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
             steps[path] = read_resumable(path, trainer, module)["global_step"]
 
         last = newest_readable(run / "checkpoints", read)
-        say_whom_it_waits_for(trainer)
+        report_waiting(trainer)
         # with trainer.max_steps= Lightning would resume after the last batch of the last epoch, not with the next one
         trainer.fit_loop._iteration_based_training = lambda: False  # type: ignore[method-assign]
         try:

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FILE, FOLDER, WHOLE, Command, Setting, run
+from encoder_lab.settings.command_line import FILE, FOLDER, INTEGER, Command, Setting, run
 
 PURPOSE = """\
 Human evaluation of BShift, SOMO or CoordInv: sheets to be filled by people, and their answers as a row of the tables.
@@ -30,11 +30,11 @@ COMMAND = Command(
         Setting("task", "a file of the published form with the labels O (original) and another", FILE, required=True),
         Setting("out", "the folder of the survey", FOLDER, required=True),
         Setting("answers", "the folder with the filled sheets", FOLDER),
-        Setting("items", "test sentences to be judged", WHOLE, 1000),
-        Setting("pretest", "test sentences that two people judge first", WHOLE, 200),
-        Setting("sheet", "sentences of a sheet", WHOLE, 100),
-        Setting("controls", "of these controls", WHOLE, 10),
-        Setting("seed", "which sentences, and their order", WHOLE, 1),
+        Setting("items", "test sentences to be judged", INTEGER, 1000),
+        Setting("pretest", "test sentences that two people judge first", INTEGER, 200),
+        Setting("sheet", "sentences of a sheet", INTEGER, 100),
+        Setting("controls", "of these controls", INTEGER, 10),
+        Setting("seed", "which sentences, and their order", INTEGER, 1),
     ],
     most=0,
 )

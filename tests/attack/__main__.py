@@ -6,15 +6,15 @@ python -m tests.attack seconds=600
 import sys
 from types import SimpleNamespace
 
-from encoder_lab.settings.command_line import TEXT, WHOLE, Command, Setting, run
+from encoder_lab.settings.command_line import INTEGER, TEXT, Command, Setting, run
 
 COMMAND = Command(
     "python -m tests.attack",
     "Try fresh hostile files, settings, kills and signals; keep each failure in tests/attack/cases/.",
     [
-        Setting("seconds", "how long, shared by the categories", WHOLE, 600),
+        Setting("seconds", "how long, shared by the categories", INTEGER, 600),
         Setting("only", "one category", TEXT),
-        Setting("seed", "of the cases (default: another one each time)", WHOLE),
+        Setting("seed", "of the cases (default: another one each time)", INTEGER),
     ],
     most=0,
 )

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from encoder_lab.settings.check import mistakes
 from encoder_lab.studies.compose import CONFIGS
-from encoder_lab.training.allowed_classes import ALLOWED, only_ours
+from encoder_lab.training.allowed_classes import ALLOWED, refuse_foreign_classes
 from tests.attack.attack import Attack, refused
 
 ODD: list[Any] = [
@@ -80,7 +80,7 @@ def placed(case: Any, folder: Path) -> None:
     settings = json.loads(composed(0)[0])
     target = reduce(getitem, other.split("."), settings)["_target_"]
     reduce(getitem, place.split("."), settings)["_target_"] = target
-    said = refused(lambda: only_ours(settings, folder / "config.yaml"))
+    said = refused(lambda: refuse_foreign_classes(settings, folder / "config.yaml"))
     assert said is None if place == other else f"{place}._target_ is {target}" in str(said)
 
 

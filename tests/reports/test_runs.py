@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from encoder_lab.reports.commands import panel
-from encoder_lab.reports.models import each_seed_once, models_of
+from encoder_lab.reports.models import models_of, one_run_per_seed
 from encoder_lab.reports.order import order_of
 from encoder_lab.reports.runs import Run, final_rows, read_run, run_folders
 from encoder_lab.reports.scores import as_csv, runs_in, scores
@@ -118,7 +118,7 @@ def test_one_curve_or_mean_is_of_one_classifier(tmp_path: Path) -> None:
 
 def folders_read(*evaluations: Path) -> list[str]:
     """The names of the folders that a report reads."""
-    return [run.folder.name for run in each_seed_once(map(read_run, evaluations))]
+    return [run.folder.name for run in one_run_per_seed(map(read_run, evaluations))]
 
 
 @pytest.mark.parametrize("model", ["bov", "run"])
@@ -186,7 +186,7 @@ def test_an_evaluation_of_an_earlier_run_in_the_folder_is_no_part_of_the_later_o
 def test_of_copies_of_a_run_one_counts_with_its_evaluations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = [run_of(tmp_path / name) for name in "ab"]
     folders = [evaluation_of(run / "evaluations" / "x", run, score=at) for at, run in enumerate(runs)]
-    (model,) = models_of(each_seed_once(map(read_run, [*runs, *folders])))
+    (model,) = models_of(one_run_per_seed(map(read_run, [*runs, *folders])))
     assert probing_table([model], "downstream").rows[0].cells["MR"].score == 1
     assert capsys.readouterr().err == f"{runs[0]}: left out, as {runs[1]} has the same settings and seed\n"
 
@@ -200,7 +200,7 @@ def test_evaluations_of_one_model_add_their_tasks_and_the_newest_score_counts(
         old / "probes.csv", [replace(row, epoch=epoch, test_accuracy=9) for row in read_rows(old / "probes.csv")]
     )
     os.utime(old / "config.yaml", (0, 0))
-    (run,) = each_seed_once(map(read_run, (new, old, more)))
+    (run,) = one_run_per_seed(map(read_run, (new, old, more)))
     assert sorted((row.task, row.epoch, row.test_accuracy) for row in run.rows) == [("A", 2, 80), ("B", 2, 80)]
 
 

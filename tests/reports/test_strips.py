@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.page import page
-from encoder_lab.reports.strips import DARKEST, TOKENS, Record, ShownItem, checked, colour_of, shown_items, tokens_of
+from encoder_lab.reports.strips import DARKEST, TOKENS, Record, StripItem, checked, colour_of, strip_items, tokens_of
 
 
 def record(
@@ -57,16 +57,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(folder: Path) -> None:
-    chosen = shown_items("m", folder, None)
+    chosen = strip_items("m", folder, None)
     assert [(item.records[0]["item"], item.reason.partition(":")[0]) for item in chosen] == [
         (1, "most right"),
         (2, "most wrong"),
     ]
-    assert [item.records[0]["item"] for item in shown_items("m", folder, ["story_cloze:3", "other:1"])] == [3]
+    assert [item.records[0]["item"] for item in strip_items("m", folder, ["story_cloze:3", "other:1"])] == [3]
 
 
 def test_an_item_has_a_strip_for_each_condition_and_the_page_needs_no_network(folder: Path) -> None:
-    html = page("t", [], items=shown_items("m", folder, ["story_cloze:1"]))
+    html = page("t", [], items=strip_items("m", folder, ["story_cloze:1"]))
     assert html.count("<div class=row>") == 2
     assert html.index(">right<") < html.index(">wrong<")
     assert "bits: <span" in html
@@ -77,7 +77,7 @@ def test_an_item_has_a_strip_for_each_condition_and_the_page_needs_no_network(fo
 
 def test_text_is_escaped() -> None:
     bad = record("<i>", '<script>alert("&")</script> "x', [1, 2], regions=[1, 2])
-    html = page("t", [], items=[ShownItem("<b>m</b>", "<u>", [bad | {"suite": "<s>"}])])
+    html = page("t", [], items=[StripItem("<b>m</b>", "<u>", [bad | {"suite": "<s>"}])])
     for said in ("<i>", "<script>alert", "<b>m</b>", "<u>", "<s>"):
         assert said not in html
     assert "&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;" in html

@@ -18,9 +18,9 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import (
     COUNTS,
     FILE,
+    INTEGER,
     NAMES,
     TRUTH,
-    WHOLE,
     Command,
     Setting,
     asks_for_help,
@@ -36,7 +36,7 @@ COMMAND = Command(
     "Bake bread.",
     [
         Setting("out", "the loaf", FILE, required=True),
-        Setting("minutes", "how long", WHOLE, 40),
+        Setting("minutes", "how long", INTEGER, 40),
         Setting("heat", "of the oven", one_of("low", "high", or_number=True), "high"),
         Setting("with_salt", "salted", TRUTH, False),
         Setting("seeds", "on top", NAMES),
@@ -77,7 +77,7 @@ def test_a_mistake_is_answered_with_what_to_write(arguments: list[str], message:
 
 @pytest.mark.parametrize("salted", [[], ["with_salt=false"]])
 def test_a_setting_is_refused_without_the_one_that_it_needs(salted: list[str]) -> None:
-    command = COMMAND._replace(settings=[*COMMAND.settings, Setting("grains", "how many", WHOLE, needs="with_salt")])
+    command = COMMAND._replace(settings=[*COMMAND.settings, Setting("grains", "how many", INTEGER, needs="with_salt")])
     assert command.read(["a", "out=x", "with_salt=true", "grains=3"]).grains == 3
     with pytest.raises(InputError, match="grains= has an effect only with with_salt=; give it too, or leave it out"):
         command.read(["a", "out=x", "grains=3", *salted])

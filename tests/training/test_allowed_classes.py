@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import leaves
 from encoder_lab.studies.compose import plain
-from encoder_lab.training.allowed_classes import only_ours, refuse_without_class
+from encoder_lab.training.allowed_classes import refuse_foreign_classes, refuse_without_class
 from tests.settings.test_config_check import CONFIGS, composed
 from train import command
 
@@ -31,7 +31,7 @@ def test_all_classes_in_our_configuration_files_are_allowed_in_their_place() -> 
     for place, target in shipped():
         config = OmegaConf.create({})
         OmegaConf.update(config, place, target)
-        only_ours(plain(config), HERE)
+        refuse_foreign_classes(plain(config), HERE)
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +73,13 @@ OTHERS += ["encoder_lab.storage.files.shutil.rmtree", "encodersx.bilstm.BiLSTM"]
 def test_a_class_that_no_setting_needs_is_refused(target: str) -> None:
     config = {"trainer": {"callbacks": [{"_target_": target}]}}
     with pytest.raises(InputError, match=r"trainer\.callbacks\.0\._target_ is"):
-        only_ours(config, HERE)
+        refuse_foreign_classes(config, HERE)
 
 
 @pytest.mark.parametrize("hidden", ["${oc.create:{_target_: os.getcwd}}", "\\${oc.create:{_target_: x}}", "${size}"])
 def test_a_class_that_hides_in_a_text_is_refused(hidden: str) -> None:
     with pytest.raises(InputError, match=r"config\.yaml: .*"):
-        only_ours({"size": hidden}, HERE)
+        refuse_foreign_classes({"size": hidden}, HERE)
 
 
 @pytest.mark.parametrize("name", ["objective", "objective.optimizer", "suites.probing", "suites", "schedule", "probes"])

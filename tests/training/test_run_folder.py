@@ -15,7 +15,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.made_with import made_with
 from encoder_lab.training.initial import begun_from
-from encoder_lab.training.run_folder import other_threads, owned, resume_command, settings_to_resume, summary
+from encoder_lab.training.run_folder import owned, resume_command, settings_to_resume, summary, threads_note
 from probes.results import ProbeRow
 from tests.conftest import ROOT, Lab
 from tests.settings.test_config_check import composed
@@ -81,9 +81,9 @@ def test_links_within_a_run_are_left_to_its_loggers(tmp_path: Path) -> None:
 
 def test_another_number_of_threads_is_reported() -> None:
     now = torch.get_num_threads()
-    assert other_threads({"made_with": {"threads": now}}) == ""
-    assert other_threads({"seed": 1}) == ""  # of a run from before
-    message = other_threads({"made_with": {"threads": now + 1}})
+    assert threads_note({"made_with": {"threads": now}}) == ""
+    assert threads_note({"seed": 1}) == ""  # of a run from before
+    message = threads_note({"made_with": {"threads": now + 1}})
     assert f"resume with OMP_NUM_THREADS={now + 1}" in message
     assert made_with()["threads"] == now
 

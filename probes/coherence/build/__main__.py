@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import COUNT, FOLDER, PATHS, TRUTH, WHOLE, Command, Setting, one_of, run
+from encoder_lab.settings.command_line import COUNT, FOLDER, INTEGER, PATHS, TRUTH, Command, Setting, one_of, run
 
 if TYPE_CHECKING:  # what takes time to import is imported where work begins
     from probes.coherence.build.draft import Draft
@@ -40,7 +40,7 @@ COMMAND = Command(
         Setting("phenomenon", "which suites", one_of(*TEXT_PHENOMENA, *SINGLE_SOURCE_PHENOMENA), required=True),
         Setting("source", "the files, or the folder; order and cloze read several files", PATHS, required=True),
         Setting("out", "the folder that gets the files; it has no suites of another build", FOLDER, required=True),
-        Setting("seed", "which order of sentences, and which items are drawn", WHOLE, 0),
+        Setting("seed", "which order of sentences, and which items are drawn", INTEGER, 0),
         Setting("comma", "of connectives: one after the connective is scored, as in the paper, or not", TRUTH, False),
         Setting(
             "separator", "of order: [SEP] between the turns of a dialogue, as the paper has for DialoGPT", TRUTH, False

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.command_line import COUNT, FOLDER, PATHS, TEXT, TRUTH, WHOLE, Command, Setting, run
+from encoder_lab.settings.command_line import COUNT, FOLDER, INTEGER, PATHS, TEXT, TRUTH, Command, Setting, run
 
 PURPOSE = """\
 Build DiscoEval's tasks from your own documents and annotations, in the published format.
@@ -28,7 +28,7 @@ COMMAND = Command(
         Setting("train", "training items of each task of documents", COUNT, 10_000),  # Chen et al. 2019, Table 1
         Setting("dev", "items to choose settings on", COUNT, 4_000),
         Setting("test", "items to score", COUNT, 4_000),
-        Setting("seed", "which items", WHOLE, 0),
+        Setting("seed", "which items", INTEGER, 0),
         Setting(
             "domain", "name of the documents in the names of tasks (default: that of the file)", TEXT, needs="documents"
         ),
