@@ -20,6 +20,8 @@ LOCATION = re.compile(  # a setting with the location of content that stays the 
     r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths|more)="
     r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
 )
+SWEEPS = {"-m", "--multirun", "hydra.mode=MULTIRUN"}
+OF_A_SWEEP, OF_ONE_RUN = re.compile(r"\+*hydra[./](sweep|sweeper|launcher)\b"), re.compile(r"hydra\.run\.")
 OPEN = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))  # any setting fits
 RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
 WORLD = ("WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "MASTER_PORT")
@@ -41,6 +43,9 @@ def refuse_wrong_environment() -> None:
 def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]) -> None:
     """Raises InputError for unknown choices and settings; ends the program for wrong values. Sweeps pass."""
     settings = [text for text in arguments if SETTING.match(text)]
+    sweep = not SWEEPS.isdisjoint(arguments)
+    if unread := next(filter((OF_ONE_RUN if sweep else OF_A_SWEEP).match, arguments), None):
+        raise InputError(f"{unread}: {'a sweep has hydra.sweep.dir=' if sweep else 'only a sweep reads it; add -m'}")
     if any(text.startswith(("--config-dir", "-cd")) for text in arguments) or not settings:
         return
     refuse_unknown_choices(configs, arguments)

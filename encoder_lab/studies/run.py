@@ -7,6 +7,7 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from encoder_lab.errors import InputError, in_one_line
@@ -39,7 +40,10 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     if dry_run.lower() not in (*YES, *NO):
         raise InputError(f"dry_run={dry_run}: give true or false")
     scale = options.get("scale", SCALES[0])
-    study = read_study(configs / "study" / f"{name}.yaml", name, scale, options.get("data", "data"), settings)
+    read = partial(read_study, configs / "study" / f"{name}.yaml", name, scale)
+    study = read(options.get("data", "data"), settings)
+    if "data" in options and study == read("", settings):
+        raise InputError(f"data={options['data']}: {name} reads no files at scale={scale}; leave it out")
     folder = Path(options.get("study_dir", f"runs/studies/{name}/{scale}"))
     for cell in (*study.cells, *study.evaluations):
         refuse_other_settings(cell, folder)

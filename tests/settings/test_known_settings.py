@@ -77,12 +77,18 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
         ("+objective.foo._target_=os.system", "nothing reads such a setting"),
         ("+trainer.plugins=[]", "set by this program; give trainer.precision= or trainer.strategy="),
         ("+hydra.foo=1", "see --help"),
+        ("hydra.sweep.dir=x", "only a sweep reads it; add -m"),
+        ("hydra/launcher=joblib", "only a sweep reads it; add -m"),
     ],
 )
 def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument: str, said: str) -> None:
     message = refused(argument)
     assert message.startswith(argument.lstrip("+").partition("=")[0]) or message.startswith(argument)
     assert said in message
+
+
+def test_the_folder_of_one_run_is_refused_in_a_sweep() -> None:
+    assert refused("-m", "seed=1,2", "hydra.run.dir=x") == "hydra.run.dir=x: a sweep has hydra.sweep.dir="
 
 
 @settings(max_examples=10)  # each is compared with hundreds of names
