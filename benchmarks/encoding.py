@@ -68,7 +68,7 @@ def frozen_encoder(encoder: Encoder, bfloat16: bool = False) -> FrozenEncoder:
 def plain(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
     """The straightforward implementation: every sentence, in file order, padded to its batch."""
     vectors = []
-    recurrent.FEW = sys.maxsize  # PyTorch's own recurrent layers
+    recurrent.MIN_PACKED = sys.maxsize  # PyTorch's own recurrent layers
     for start in tqdm(range(0, len(sentences), PLAIN_BATCH), desc="plain", disable=None, leave=False):
         rows = [torch.tensor(frozen.vocabulary.rows(text)) for text in sentences[start : start + PLAIN_BATCH]]
         lengths = torch.tensor([len(row) for row in rows]).to(DEVICE)

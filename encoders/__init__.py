@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from encoders.load import load_encoder
 
 __all__ = ["Encoded", "Encoder", "FrozenEncoder", "load_encoder"]
-PLACES = {"Encoded": "encoder", "Encoder": "encoder", "FrozenEncoder": "frozen", "load_encoder": "load"}
+MODULES = {"Encoded": "encoder", "Encoder": "encoder", "FrozenEncoder": "frozen", "load_encoder": "load"}
 
 
 def __getattr__(name: str) -> Any:
     """Imports a name, and torch with it, at its first use: the help of `python -m encoders.encode` needs neither."""
-    if name not in PLACES:
+    if name not in MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{PLACES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{MODULES[name]}"), name)

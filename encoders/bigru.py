@@ -33,4 +33,4 @@ class BiGRU(Encoder):
         return Encoded(MEAN.padded(states, lengths), states)
 
     def over(self, words: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-        return self.gru.over(words, MEAN)
+        return self.gru.pooled_reader(words, MEAN)

@@ -52,4 +52,4 @@ class BiLSTM(Encoder):
         return Encoded(self.pool.padded(states, lengths), states)
 
     def over(self, words: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-        return self.lstm.over(self.projection(words), self.pool)
+        return self.lstm.pooled_reader(self.projection(words), self.pool)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 PLAN = "plan.json"  # what the shards are made of
 DIGESTS = ".digests"  # of large files, so that a second command need not read them again
-SAME = ("column", "format", "raw", "rows")  # settings of a job that all its shards have in common
-AGAIN = "the same command continues with the shards that are missing"
+SHARED_SETTINGS = ("column", "format", "raw", "rows")  # settings of a job that all its shards have in common
+RESUME = "the same command continues with the shards that are missing"
 
 
 class Job(NamedTuple):
@@ -63,7 +63,7 @@ class Shard(NamedTuple):
         return job.out / f".{self.path(job).name}.sha256"
 
 
-class EncodedRows(NamedTuple):
+class ShardCounts(NamedTuple):
     """Statistics of a shard."""
 
     rows: int
@@ -71,7 +71,7 @@ class EncodedRows(NamedTuple):
     unknown: int  # words without a vector
 
 
-def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
+def plan_shards(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
     """All shards of a job. Raises InputError if the folder has shards of other files, settings, weights or code."""
     cache_digests_in(job.out / DIGESTS)
     contents = parallel_map(content_of, files, chunk=1)
@@ -79,11 +79,11 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
     expected = {
         **_encoder_state(checkpoint, job.allow),
         "files": [[str(path.resolve()), content] for path, content in hashed],
-        **{key: getattr(job, key) for key in SAME},
+        **{key: getattr(job, key) for key in SHARED_SETTINGS},
     }
     path, names = job.out / PLAN, [entry.name for entry in job.out.glob("[!.]*")]
     if path.exists() and names != [PLAN]:
-        counts = _counts(path, expected)
+        counts = _read_row_counts(path, expected)
     else:  # a plan without shards binds nobody
         if names not in ([], [PLAN]):
             raise InputError(f"{job.out}: has other files in it; give out= a new folder")
@@ -103,13 +103,13 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
 
 def _encoder_state(checkpoint: Path, allow: Sequence[str]) -> dict[str, str]:
     """What decides the vectors of a run's encoder: its weights and word vectors, its settings, and the code."""
-    from encoders.load import class_in, encoder_class, read_config  # imports torch, as the workers do
+    from encoders.load import encoder_class, import_class, read_config  # imports torch, as the workers do
 
     run = checkpoint.parents[1]
     vectors = (path for path in run.glob("vectors/*") if path.is_file())
     config = read_config(run)
     encoder = encoder_class(run / "config.yaml", config, allow)
-    corpus = class_in(("datamodules", *allow), str(config["corpus"].get("_target_")), Corpus)  # which tokenises
+    corpus = import_class(("datamodules", *allow), str(config["corpus"].get("_target_")), Corpus)  # which tokenises
     return {
         "weights": key_of(content_of(checkpoint), contents_of(vectors, run)),
         "settings of the run": key_of(without_made_with((run / "config.yaml").read_bytes()).decode()),
@@ -117,7 +117,7 @@ def _encoder_state(checkpoint: Path, allow: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _counts(path: Path, expected: dict[str, Any]) -> list[int]:
+def _read_row_counts(path: Path, expected: dict[str, Any]) -> list[int]:
     """The rows of each file, as they were counted."""
     try:
         written = parse_json(path.read_text(encoding="utf-8"))
@@ -130,7 +130,7 @@ def _counts(path: Path, expected: dict[str, Any]) -> list[int]:
     return counts
 
 
-def missing(job: Job, shards: Sequence[Shard]) -> list[Shard]:
+def missing_shards(job: Job, shards: Sequence[Shard]) -> list[Shard]:
     """The shards that are not there as they were written."""
     complete = parallel_map(partial(is_complete, job), shards, chunk=16)
     checked = Progress(complete, total=len(shards), desc="checking", unit=" shards", leave=False)
@@ -143,16 +143,16 @@ def is_complete(job: Job, shard: Shard) -> bool:
     return path.is_file() and written.is_file() and content_of(path).encode() == written.read_bytes()
 
 
-def encode_here(job: Job, shards: Iterable[Shard], processes: int) -> Iterator[EncodedRows]:
+def encode_in_processes(job: Job, shards: Iterable[Shard], processes: int) -> Iterator[ShardCounts]:
     """Encode shards in processes of this machine; this one reads the files."""
     try:
         start = "spawn" if job.gpus else "fork"
-        yield from parallel_map(partial(_encode, job), _with_texts(job, shards), 1, processes, start)
+        yield from parallel_map(partial(_encode_one, job), _shards_with_texts(job, shards), 1, processes, start)
     except BrokenExecutor:
-        raise InputError(f"{job.out}: a process was killed, perhaps because the memory was full; {AGAIN}") from None
+        raise InputError(f"{job.out}: a process was killed, perhaps because the memory was full; {RESUME}") from None
 
 
-def _with_texts(job: Job, shards: Iterable[Shard]) -> Iterator[tuple[Shard, list[str]]]:
+def _shards_with_texts(job: Job, shards: Iterable[Shard]) -> Iterator[tuple[Shard, list[str]]]:
     """Each shard with its texts; a file is read once."""
     for file, group in groupby(shards, lambda shard: shard.file):
         first, *rest = group
@@ -162,12 +162,12 @@ def _with_texts(job: Job, shards: Iterable[Shard]) -> Iterator[tuple[Shard, list
             row = shard.skip + shard.rows
 
 
-def _encode(job: Job, item: tuple[Shard, list[str]]) -> EncodedRows:
-    return encode_shard(job, loaded(job), *item)
+def _encode_one(job: Job, item: tuple[Shard, list[str]]) -> ShardCounts:
+    return encode_shard(job, load_worker_encoder(job), *item)
 
 
 @cache
-def loaded(job: Job) -> "FrozenEncoder":
+def load_worker_encoder(job: Job) -> "FrozenEncoder":
     """The encoder of a process, on its share of the GPUs and cores."""
     import torch
 
@@ -180,7 +180,7 @@ def loaded(job: Job) -> "FrozenEncoder":
     return load_encoder(job.run, device, allow=job.allow)
 
 
-def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequence[str]) -> EncodedRows:
+def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequence[str]) -> ShardCounts:
     """Write the vectors of a shard: a matrix, or a table with the columns row (int64) and vector (D float32)."""
     import numpy as np
 
@@ -201,4 +201,4 @@ def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequen
             write_table(pyarrow.table({"row": rows, "vector": column}), file, compression="none", use_dictionary=False)
         file.flush()
         shard.hash_path(job).write_text(content_of(Path(file.name)), encoding="ascii")
-    return EncodedRows(shard.rows, encoder.coverage.words, encoder.coverage.unknown)
+    return ShardCounts(shard.rows, encoder.coverage.words, encoder.coverage.unknown)

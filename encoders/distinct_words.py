@@ -13,8 +13,8 @@ from datamodules.samplers import pad
 from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from encoders.embedding import WordEmbedding
 
-WINDOW = 1 << 15  # words; enough that most of them come several times
-MULTIPLE = 64  # rows: a CPU may keep a kernel of half a megabyte for each number of rows of a product
+WINDOW_WORDS = 1 << 15  # enough that most of them come several times
+ROW_MULTIPLE = 64  # rows: a CPU may keep a kernel of half a megabyte for each number of rows of a product
 
 Compose = Callable[[str], np.ndarray | None]  # a word outside the vocabulary to its vector, if it can be composed
 
@@ -33,10 +33,10 @@ class WordRows:
         if self.compose and UNKNOWN in rows:
             for position, word in enumerate(sentence.split()):
                 if rows[position] == UNKNOWN and word not in SPECIALS:  # as in training
-                    rows[position] = self._new(word, self.compose)
+                    rows[position] = self._compose_row(word, self.compose)
         return rows
 
-    def _new(self, word: str, compose: Compose) -> int:
+    def _compose_row(self, word: str, compose: Compose) -> int:
         if word not in self._row:
             vector = compose(word)
             self._row[word] = UNKNOWN if vector is None else len(self.vocabulary) + len(self._composed)
@@ -57,7 +57,7 @@ class WordRows:
 class Window(NamedTuple):
     """Some batches of sentences by the distinct words that they have."""
 
-    rows: np.ndarray  # (U,) of the distinct words, ascending, that of padding first and as often as `MULTIPLE` asks
+    rows: np.ndarray  # (U,) of the distinct words, ascending, that of padding first and as often as `ROW_MULTIPLE` asks
     texts: Ragged  # the sentences of all batches, one after another; ids are places among `rows`
     sentences: Sequence[np.ndarray]  # of each batch
 
@@ -70,11 +70,11 @@ class Window(NamedTuple):
 
 
 def windows(texts: Ragged, batches: Sequence[np.ndarray]) -> Iterator[Window]:
-    """Batches of sentences by windows of about `WINDOW` words."""
+    """Batches of sentences by windows of about `WINDOW_WORDS` words."""
     begin, words = 0, 0
     for end, batch in enumerate(batches, start=1):
         words += int((texts.offsets[batch + 1] - texts.offsets[batch]).sum())
-        if words >= WINDOW or end == len(batches):
+        if words >= WINDOW_WORDS or end == len(batches):
             yield _window(texts, batches[begin:end])
             begin, words = end, 0
 
@@ -82,6 +82,6 @@ def windows(texts: Ragged, batches: Sequence[np.ndarray]) -> Iterator[Window]:
 def _window(texts: Ragged, batches: Sequence[np.ndarray]) -> Window:
     sentences = [texts.ids[texts.offsets[row] : texts.offsets[row + 1]] for batch in batches for row in batch]
     rows, inverse = np.unique(np.concatenate([[PADDING], *sentences]), return_inverse=True)
-    padding = -len(rows) % MULTIPLE
+    padding = -len(rows) % ROW_MULTIPLE
     rows = np.concatenate([np.full(padding, PADDING), rows])
     return Window(rows, Ragged(inverse[1:] + padding, np.cumsum([0, *map(len, sentences)])), batches)

@@ -19,11 +19,11 @@ from types import SimpleNamespace
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import COUNT, FOLDER, NAMES, TRUTH, Command, Setting, one_of, run
 
-HELD = 1 << 15  # lines at a time, as many as encode() sorts by length; a line is encoded once per such part
+CHUNK_LINES = 1 << 15  # lines at a time, as many as encode() sorts by length; a line is encoded once per such part
 FORMATS = ("parquet", "npy")
-RUNNING = ".running"  # the lock in the folder of shards, held while a command works on it
-PATIENCE = 10.0  # seconds in which the processes of a killed command end
-STOPPED = "stopped; with in= the same command continues"
+LOCK_FILE = ".running"  # the lock in the folder of shards, held while a command works on it
+LOCK_TIMEOUT_SECONDS = 10.0  # in which the processes of a killed command end
+STOPPED_MESSAGE = "stopped; with in= the same command continues"
 PURPOSE = """\
 Turn sentences into vectors: lines of standard input into a matrix on standard output, or files of any size into shards.
 
@@ -66,20 +66,22 @@ COMMAND = Command(
 )
 
 
-def work(settings: SimpleNamespace) -> None:
+def run_encode(settings: SimpleNamespace) -> None:
     """Encode standard input or files."""
     if names := vars(settings)["in"]:
-        encode_files(settings, inputs(names))
+        encode_files(settings, input_files(names))
         return
     if sys.stdout.isatty():
         raise InputError("vectors are binary: send them to a file with > vectors.npy")
-    encode(settings.positional[0], not settings.raw, settings.allow or ())
+    encode_stdin(settings.positional[0], not settings.raw, settings.allow or ())
 
 
-main = partial(run, COMMAND, work=work, writes=lambda settings: settings.out or "standard output", stopped=STOPPED)
+main = partial(
+    run, COMMAND, work=run_encode, writes=lambda settings: settings.out or "standard output", stopped=STOPPED_MESSAGE
+)
 
 
-def inputs(names: list[str]) -> list[Path]:
+def input_files(names: list[str]) -> list[Path]:
     """The files of `in=`, in its order; those of a folder, and of all in it, or of a pattern by name.
 
     Raises InputError if there are none.
@@ -87,7 +89,7 @@ def inputs(names: list[str]) -> list[Path]:
     files: list[Path] = []
     for name in names:
         paths = [Path(name)] if Path(name).exists() else sorted(map(Path, glob(name, recursive=True)))  # noqa: PTH207
-        if not (visible := dict.fromkeys(file for path in paths for file in _visible(path))):
+        if not (visible := dict.fromkeys(file for path in paths for file in _visible_files(path))):
             raise InputError(f"in={name}: no such file, and no folder or pattern with files")
         files += visible
     if len({file.resolve() for file in files}) < len(files):
@@ -95,12 +97,12 @@ def inputs(names: list[str]) -> list[Path]:
     return files
 
 
-def _visible(path: Path) -> list[Path]:
+def _visible_files(path: Path) -> list[Path]:
     """The file, or all files below the folder, without hidden ones."""
     if not path.is_dir():
         return [path] if path.is_file() else []
     below = (entry for entry in sorted(path.iterdir()) if not entry.name.startswith("."))
-    return [file for entry in below for file in _visible(entry)]
+    return [file for entry in below for file in _visible_files(entry)]
 
 
 def encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
@@ -112,7 +114,7 @@ def encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
         raise InputError("out= is missing: a folder for the shards; see --help")
     if settings.column and not any(map(has_columns, files)):
         raise InputError(f"column={settings.column}: no file of in= has columns or keys, by their names")
-    with locked(settings.out / RUNNING, PATIENCE) as acquired:
+    with locked(settings.out / LOCK_FILE, LOCK_TIMEOUT_SECONDS) as acquired:
         if not acquired:
             raise InputError(f"{settings.out}: another process writes there; wait until it ends")
         _encode_files(settings, files)
@@ -122,22 +124,22 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     from torch.cuda import device_count  # starts nothing on a GPU, so that processes can be forked
     from tqdm import tqdm
 
-    from encoders.bulk import EncodedRows, Job, encode_here, missing, plan
+    from encoders.bulk import Job, ShardCounts, encode_in_processes, missing_shards, plan_shards
     from encoders.load import find_checkpoint
 
     checkpoint = find_checkpoint(Path(settings.positional[0]))
     gpus, cores = 0 if settings.ray else device_count(), len(os.sched_getaffinity(0))
     processes = settings.processes or gpus or cores
     threads = 0 if processes == 1 or "OMP_NUM_THREADS" in os.environ else max(1, cores // processes)
-    column, form, rows = settings.column or "text", settings.format or FORMATS[0], settings.rows or HELD
+    column, form, rows = settings.column or "text", settings.format or FORMATS[0], settings.rows or CHUNK_LINES
     allow = tuple(settings.allow or ())
     job = Job(str(checkpoint), settings.out.absolute(), column, form, settings.raw, rows, gpus, threads, allow)
-    shards = plan(job, files, checkpoint)
-    needed = missing(job, shards)
+    shards = plan_shards(job, files, checkpoint)
+    needed = missing_shards(job, shards)
     if damaged := [shard.path(job).name for shard in needed if shard.path(job).exists()]:
         print(f"{settings.out}: {len(damaged):,} shards cut off or changed, made again: {damaged[0]}", file=sys.stderr)
     total, remaining = (sum(shard.rows for shard in group) for group in (shards, needed))
-    counts, began = EncodedRows(0, 0, 0), time.monotonic()
+    counts, began = ShardCounts(0, 0, 0), time.monotonic()
     pause = 0.5 if sys.stderr.isatty() else 30  # seconds between two lines of progress
     with tqdm(total=total, initial=total - remaining, unit=" sentences", unit_scale=True, mininterval=pause) as bar:
         if settings.ray:
@@ -145,16 +147,16 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
 
             results = encode_on_ray(job, needed, settings.ray, settings.processes)
         else:
-            results = encode_here(job, needed, processes)
+            results = encode_in_processes(job, needed, processes)
         for shard in results:
-            counts = EncodedRows(*map(sum, zip(counts, shard, strict=True)))
+            counts = ShardCounts(*map(sum, zip(counts, shard, strict=True)))
             bar.update(shard.rows)
     rate = remaining / (time.monotonic() - began)
     encoded = f"{total:,} sentences in {len(shards):,} shards, {remaining:,} of them encoded now, {rate:,.0f} a second"
     print(f"{encoded}; {counts.unknown:,} of {counts.words:,} words without a vector", file=sys.stderr)
 
 
-def encode(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
+def encode_stdin(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
     """Standard input to standard output, through a temporary file, so that memory stays bounded."""
     import numpy as np
 
@@ -168,7 +170,7 @@ def encode(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
         warnings.simplefilter("ignore")  # reported below, in one line
         path = folder / "vectors.npy"
         with ArrayFile(path, np.float32, (encoder.dim,)) as vectors:
-            for sentences in chunks(read_sentences(), HELD):
+            for sentences in chunks(read_sentences(), CHUNK_LINES):
                 vectors.append(encoder.encode(sentences, tokenized))
                 lines += len(sentences)
                 coverage = Coverage(*map(sum, zip(coverage, encoder.coverage, strict=True)))

@@ -53,7 +53,7 @@ USAGE = {
 PACKAGES = {"stock": "sentence-transformers", "bundled": "sentence-transformers", TORCH: "torch safetensors"}
 
 
-def work(options: SimpleNamespace) -> None:
+def run_export(options: SimpleNamespace) -> None:
     """Export one run."""
     if options.modules != "auto" and options.format != SENTENCE_TRANSFORMERS:
         raise InputError(f"modules={options.modules}: only format={SENTENCE_TRANSFORMERS} has it; leave it out")
@@ -61,7 +61,7 @@ def work(options: SimpleNamespace) -> None:
     export(path, options.out, options.format, options.raw, options.modules, allow)
 
 
-main = partial(run, COMMAND, work=work)
+main = partial(run, COMMAND, work=run_export)
 
 
 def export(
@@ -74,7 +74,7 @@ def export(
 ) -> None:
     """Write the encoder of a run to a new folder. Raises InputError if it cannot be written in this form."""
     from encoder_lab.storage.files import disk_errors, temporary
-    from encoders.portable.card import card
+    from encoders.portable.card import model_card
     from encoders.portable.onnx_folder import write_onnx
     from encoders.portable.parts import parts_of
     from encoders.portable.stock import write_bundled, write_stock, write_torch
@@ -82,19 +82,19 @@ def export(
     if out.exists():
         raise InputError(f"out={out}: already there; give a new folder")
     parts = parts_of(path, raw, allow)
-    variant = modules_for(parts, modules) if form == SENTENCE_TRANSFORMERS else form
+    variant = choose_modules(parts, modules) if form == SENTENCE_TRANSFORMERS else form
     write = {"stock": write_stock, "bundled": write_bundled, TORCH: write_torch, ONNX: write_onnx}[variant]
     usage = USAGE[variant] + "\nvectors = encoder.encode(" + '["A sentence .", "Another one ."])'
     limits = limits_of(parts, raw, variant)
     with disk_errors(out), temporary(out, folder=True) as work:
         write(parts, work)
-        (work / "README.md").write_text(card(parts, usage.format(folder=out.name), limits), encoding="utf-8")
+        (work / "README.md").write_text(model_card(parts, usage.format(folder=out.name), limits), encoding="utf-8")
         work.rename(out)
     print(f"{out}: {variant} ({', '.join(sorted(file.name for file in out.iterdir()))})")
     print("\n".join([*limits, "", usage.format(folder=str(out))]))
 
 
-def modules_for(parts: "Parts", modules: str) -> str:
+def choose_modules(parts: "Parts", modules: str) -> str:
     """ "stock" or "bundled". Raises InputError where stock modules were asked for and cannot be."""
     from encoders.portable.stock import why_not_stock
 

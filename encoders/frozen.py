@@ -27,8 +27,8 @@ from encoders.length_batches import length_batches
 from encoders.texts import checked_texts
 
 GPU_BATCH_WORDS = 1 << 16  # padded words of a batch, which should use all cores
-CHUNK = 1 << 15  # sentences sorted by length at a time; bounds the memory
-LONGEST = 10_000  # words; a longer sentence is cut, counted and reported
+CHUNK_SENTENCES = 1 << 15  # sorted by length at a time; bounds the memory
+MAX_SENTENCE_WORDS = 10_000  # a longer sentence is cut, counted and reported
 CACHED_WORDS = 1 << 16  # unknown words with a cached composed vector
 
 
@@ -37,7 +37,7 @@ class Coverage(NamedTuple):
 
     sentences: int = 0  # distinct
     empty: int = 0  # sentences without words; their vector is zero
-    cut: int = 0  # sentences cut after LONGEST words
+    cut: int = 0  # sentences cut after MAX_SENTENCE_WORDS words
     words: int = 0
     unknown: int = 0  # words without any vector, also among those of the training text
 
@@ -45,11 +45,11 @@ class Coverage(NamedTuple):
     def warning(self) -> str:
         """One line for the user; empty if there is nothing to report."""
         parts = [f"{self.empty:,} empty sentence(s) got the zero vector"] if self.empty else []
-        parts += [f"{self.cut:,} sentence(s) were cut after {LONGEST:,} words"] if self.cut else []
+        parts += [f"{self.cut:,} sentence(s) were cut after {MAX_SENTENCE_WORDS:,} words"] if self.cut else []
         return "; ".join(parts)
 
 
-class _Options(NamedTuple):
+class _EncodeOptions(NamedTuple):
     """The options of one call of `encode`."""
 
     sentences: int | None  # in a batch, at most
@@ -162,7 +162,7 @@ class FrozenEncoder:
         if batch_size is not None and batch_size < 1:
             raise InputError(f"batch_size={batch_size}: give at least 1")
         sentences = checked_texts(sentences)
-        options = _Options(batch_size, show_progress_bar, normalize_embeddings)
+        options = _EncodeOptions(batch_size, show_progress_bar, normalize_embeddings)
         tokenized = not self.raw if tokenized is None else tokenized
         assert tokenized or self.tokenize, "this encoder came without a tokenisation"
         texts = sentences if tokenized else map(self.tokenize, sentences)  # type: ignore[arg-type]
@@ -181,7 +181,7 @@ class FrozenEncoder:
             warnings.warn(self.coverage.warning, stacklevel=2)
         return torch.from_numpy(vectors).to(self.embedding.table.device) if convert_to_tensor else vectors
 
-    def _fill_file(self, out: Path, distinct: list[str], inverse: np.ndarray, options: _Options) -> np.ndarray:
+    def _fill_file(self, out: Path, distinct: list[str], inverse: np.ndarray, options: _EncodeOptions) -> np.ndarray:
         refuse_link_or_device(out)
         with temporary(out) as work:
             with disk_errors(out):
@@ -195,11 +195,11 @@ class FrozenEncoder:
 
     @fast_exact_matmul()
     def _fill(
-        self, target: Callable[[], np.ndarray], distinct: list[str], inverse: np.ndarray, options: _Options
+        self, target: Callable[[], np.ndarray], distinct: list[str], inverse: np.ndarray, options: _EncodeOptions
     ) -> None:
         """Write the vector of sentence `distinct[inverse[i]]` to row i of the target."""
         by_sentence = np.argsort(inverse, kind="stable")  # rows of the first sentence, of the second, ...
-        begin = np.searchsorted(inverse[by_sentence], np.arange(0, len(distinct) + CHUNK, CHUNK))
+        begin = np.searchsorted(inverse[by_sentence], np.arange(0, len(distinct) + CHUNK_SENTENCES, CHUNK_SENTENCES))
         hide = None if options.bar is None else not options.bar  # None: shown in a terminal
         device = self.embedding.table.device.type
         with (
@@ -208,18 +208,18 @@ class FrozenEncoder:
             torch.autocast(device, torch.bfloat16) if self.bfloat16 else nullcontext(),
             Progress(total=len(distinct), desc="encoding", unit=" sentences", disable=hide, leave=False) as bar,
         ):
-            for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
-                vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, options)
+            for chunk, start in enumerate(range(0, len(distinct), CHUNK_SENTENCES)):
+                vectors = self._encode_distinct(distinct[start : start + CHUNK_SENTENCES], bar, options)
                 rows = by_sentence[begin[chunk] : begin[chunk + 1]]
-                for offset in range(0, len(rows), CHUNK):
-                    portion = rows[offset : offset + CHUNK]
+                for offset in range(0, len(rows), CHUNK_SENTENCES):
+                    portion = rows[offset : offset + CHUNK_SENTENCES]
                     target()[portion] = vectors[inverse[portion] - start]
 
-    def _encode_distinct(self, sentences: list[str], bar: Progress, options: _Options) -> np.ndarray:
+    def _encode_distinct(self, sentences: list[str], bar: Progress, options: _EncodeOptions) -> np.ndarray:
         """Vectors (N, D), in batches of similar length, the longest first."""
         words = WordRows(self.vocabulary, self.embedding, self.oov)
         word_rows = [words.rows(sentence) for sentence in sentences]
-        texts = ragged(row[:LONGEST] for row in word_rows)
+        texts = ragged(row[:MAX_SENTENCE_WORDS] for row in word_rows)
         lengths = np.diff(texts.offsets)
         order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
         device = self.embedding.table.device
@@ -237,7 +237,7 @@ class FrozenEncoder:
                 vectors[indices] = encode(to_device(ids, device), to_device(real, device)).float()
                 bar.update(len(rows))
         bar.update(len(sentences) - len(order))
-        cut = sum(len(row) > LONGEST for row in word_rows)
+        cut = sum(len(row) > MAX_SENTENCE_WORDS for row in word_rows)
         counts = Coverage(0, len(sentences) - len(order), cut, len(texts.ids), int(unknown))
         self.coverage = Coverage(*map(sum, zip(self.coverage, counts, strict=True)))
         if options.normalize:

@@ -16,7 +16,7 @@ from encoders.encoder import Encoded, Encoder
 from encoders.pooling import max_pool, valid
 
 POSITION_SCALE = 0.1  # smaller than word vectors; the standard deviation of embeddings in Gehring et al. 2017
-KEEP_VARIANCE = math.sqrt(0.5)  # scales the sum of two unit-variance terms (Gehring et al. 2017, section 3.5)
+RESIDUAL_SCALE = math.sqrt(0.5)  # scales the sum of two unit-variance terms (Gehring et al. 2017, section 3.5)
 
 
 class GatedConvNet(Encoder):
@@ -47,20 +47,20 @@ class GatedConvNet(Encoder):
         self.projection = nn.Linear(input_dim, dim)
         self.dropout = nn.Dropout(dropout)
         self.kernel = kernel
-        self.convolutions = nn.ModuleList(_gated(dim, kernel) for _ in range(layers))
+        self.convolutions = nn.ModuleList(_gated_convolution(dim, kernel) for _ in range(layers))
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         words = valid(lengths, embedded.shape[1])[:, :, None]  # (B, T, 1)
         projected = self.projection(embedded)
         if self.positions == "sukhbaatar":
-            placed = projected * factors(lengths, embedded.shape[1], self.dim).to(projected.dtype)
+            placed = projected * position_factors(lengths, embedded.shape[1], self.dim).to(projected.dtype)
         else:
-            encodings = POSITION_SCALE * positions(embedded.shape[1], self.dim, embedded.device)
+            encodings = POSITION_SCALE * sinusoidal_positions(embedded.shape[1], self.dim, embedded.device)
             placed = projected + encodings.to(projected.dtype)
         states = self.dropout(placed) * words  # (B, T, D)
         for convolution in self.convolutions:
             gated = functional.glu(convolution(self._windows(self.dropout(states))), 2)
-            states = (states + gated) * KEEP_VARIANCE * words
+            states = (states + gated) * RESIDUAL_SCALE * words
         return Encoded(max_pool(states, lengths), states)
 
     def _windows(self, states: Tensor) -> Tensor:
@@ -69,7 +69,7 @@ class GatedConvNet(Encoder):
         return functional.pad(states, (0, 0, border, border)).unfold(1, self.kernel, 1).flatten(2)
 
 
-def _gated(dim: int, kernel: int) -> nn.Linear:
+def _gated_convolution(dim: int, kernel: int) -> nn.Linear:
     """A convolution to values and gates; initialised to keep the variance (Gehring et al. 2017, section 3.5).
 
     There the standard deviation also has the root of 1 - dropout; without it an untrained encoder is the same with any.
@@ -80,7 +80,7 @@ def _gated(dim: int, kernel: int) -> nn.Linear:
     return convolution
 
 
-def factors(lengths: Tensor, steps: int, dim: int) -> Tensor:
+def position_factors(lengths: Tensor, steps: int, dim: int) -> Tensor:
     """Position encodings (B, T, D) that multiply word vectors (Sukhbaatar et al. 2015, section 4.1).
 
     (1 - j/J) - (k/d) (1 - 2j/J) for word j of J and dimension k of d, both from 1.
@@ -90,7 +90,7 @@ def factors(lengths: Tensor, steps: int, dim: int) -> Tensor:
     return (1 - word) - share * (1 - 2 * word)
 
 
-def positions(steps: int, dim: int, device: torch.device) -> Tensor:
+def sinusoidal_positions(steps: int, dim: int, device: torch.device) -> Tensor:
     """Sinusoidal positional encodings (T, D) (Vaswani et al. 2017, section 3.5): no length limit, no weights."""
     step = torch.arange(steps, device=device, dtype=torch.float32)[:, None]
     rate = torch.exp(torch.arange(0, dim, 2, device=device) * (-math.log(10_000.0) / dim))

@@ -19,17 +19,17 @@ from encoder_lab.progress import Progress
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
 from encoders.length_batches import length_batches
-from encoders.sentence_modules import SentenceModules, has_modules, pooled, read_modules
-from encoders.transformers_files import lacks_end, load_transformer
+from encoders.sentence_modules import SentenceModules, has_modules, pool_states, read_modules
+from encoders.transformers_files import lacks_end_token, load_transformer
 
 Pooling = Literal["mean", "cls", "max", "last"]
-MODES = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}  # as sentence-transformers calls them
+POOLING_MODES = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}  # as sentence-transformers calls them
 Layers = int | str | Sequence[int]  # one number, "last", "all", "mean" (over all) or several numbers
 BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU
-LONGEST = 512  # tokens; longer sentences are cut, earlier where the model or its tokenizer has fewer
+MAX_TOKENS = 512  # longer sentences are cut, earlier where the model or its tokenizer has fewer
 NO_LIMIT = 10**9  # tokens; a tokenizer that knows of none says 10**30
-FORMS = "give a name on the hub or a folder with safetensors weights"
+REMEDY = "give a name on the hub or a folder with safetensors weights"
 POOLER = "pooler"  # on top of the layers, so not used; many checkpoints have none
 
 
@@ -43,7 +43,7 @@ class Pretrained:
 
         `prompt`: a text in front of each sentence, or the name of one of the folder's prompts.
         """
-        if pooling is not None and pooling not in MODES:
+        if pooling is not None and pooling not in POOLING_MODES:
             raise InputError(f"pooling={pooling}: give mean, cls, max or last")
         self.name, self.work = name, work
         self.device = torch.device(device)
@@ -51,41 +51,41 @@ class Pretrained:
         self.model = model.eval().requires_grad_(False).to(self.device)
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
-        self.layers, self.averaged = self._numbers(layers), layers == "mean"
+        self.layers, self.averaged = self._layer_numbers(layers), layers == "mean"
         modules = read_modules(name) if pooling is None and layers == "last" else None
         self.modules = modules
-        self.pooling = modules.pooling if modules else (MODES[pooling or "mean"],)
+        self.pooling = modules.pooling if modules else (POOLING_MODES[pooling or "mean"],)
         self.post_pooling = torch.nn.Sequential(*(modules.post_pooling if modules else ())).to(self.device)
         prompts, default = (modules.prompts, modules.prompt) if modules else ({}, "")
         self.prompt = default if prompt is None else prompts.get(prompt, prompt)
-        self.longest = _longest(self.tokenizer, self.model, modules)
+        self.max_tokens = _max_tokens(self.tokenizer, self.model, modules)
         self._last: tuple[list[str], np.ndarray] | None = None
         if modules or has_modules(name):
-            self._say(f"modules of its folder: {modules or 'not used, as pooling= or layers= is given'}")
+            self._report(f"modules of its folder: {modules or 'not used, as pooling= or layers= is given'}")
         if self.prompt:
-            self._say(f"each sentence begins with {self.prompt!r}")
-        if lacks_end(name, self.tokenizer):
-            self._say("tokenizer_config.json asks for a token at the end of each text, and tokenizer.json adds none")
+            self._report(f"each sentence begins with {self.prompt!r}")
+        if lacks_end_token(name, self.tokenizer):
+            self._report("tokenizer_config.json asks for a token at the end of each text, and tokenizer.json adds none")
         self.cut = 0  # sentences of the last call that were longer
-        self._try(name)
+        self._refuse_unusable(name)
 
-    def _say(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         print(f"hf:{self.name}: {text}", file=sys.stderr)
 
     @torch.inference_mode()
-    def _try(self, name: str) -> None:
+    def _refuse_unusable(self, name: str) -> None:
         """Raises InputError if the model cannot encode a sentence: its files may not fit each other."""
         try:
-            shape = self._pooled(["a b"]).shape
+            shape = self._pooled_states(["a b"]).shape
             self.dim = shape[-1]
         except InputError:
             raise
         except Exception as error:  # as many ways as there are models
-            raise InputError(f"hf:{name}: cannot encode a sentence ({first_line(error)}); {FORMS}") from None
-        if not self.modules and shape != (len(self.names), 1, int(self.model.config.hidden_size)):
-            raise InputError(f"hf:{name}: its vectors have another size than its config.json says; {FORMS}")
+            raise InputError(f"hf:{name}: cannot encode a sentence ({first_line(error)}); {REMEDY}") from None
+        if not self.modules and shape != (len(self.layer_names), 1, int(self.model.config.hidden_size)):
+            raise InputError(f"hf:{name}: its vectors have another size than its config.json says; {REMEDY}")
 
-    def _numbers(self, layers: Layers) -> list[int]:
+    def _layer_numbers(self, layers: Layers) -> list[int]:
         """The numbers of the layers, each once; negative numbers count from the top. Raises InputError."""
         count = int(self.model.config.num_hidden_layers) + 1  # layer 0 is the token embeddings
         if layers in ("all", "mean"):
@@ -102,18 +102,18 @@ class Pretrained:
             self._last = list(sentences), self._encode(sentences)
         return self._last[1]
 
-    def named(self, name: str, sentences: list[str]) -> np.ndarray:
+    def layer_vectors(self, name: str, sentences: list[str]) -> np.ndarray:
         """Vectors of one layer, or the mean over layers, (N, D)."""
-        return np.asarray(self.vectors(sentences)[self.names.index(name)])
+        return np.asarray(self.vectors(sentences)[self.layer_names.index(name)])
 
     @property
-    def names(self) -> list[str]:
+    def layer_names(self) -> list[str]:
         """The names of the L vectors of a sentence."""
         return ["mean of layers"] if self.averaged else [f"layer {number}" for number in self.layers]
 
     @torch.inference_mode()
     def _encode(self, sentences: list[str]) -> np.ndarray:
-        shape, self.cut = (len(self.names), len(sentences), self.dim), 0
+        shape, self.cut = (len(self.layer_names), len(sentences), self.dim), 0
         if not sentences:
             return np.empty(shape, np.float32)
         self.work.mkdir(parents=True, exist_ok=True)
@@ -122,26 +122,27 @@ class Pretrained:
             os.posix_fallocate(file.fileno(), 0, 4 * math.prod(shape))
             out = np.memmap(file, np.float32, "r+", shape=shape)
         letters = np.array([len(sentence) for sentence in sentences], np.int64)
-        tokens = np.minimum(self.longest, letters // 4 + 2)  # about that many
+        tokens = np.minimum(self.max_tokens, letters // 4 + 2)  # about that many
         budget = BATCH_TOKENS if self.device.type == "cpu" else GPU_BATCH_TOKENS
         with Progress(total=len(sentences), desc="encoding", leave=False, unit=" sentences") as bar:
             for batch in length_batches(np.argsort(-letters, kind="stable"), tokens, budget):
-                out[:, batch] = self._pooled([sentences[i] for i in batch]).cpu().numpy()
+                out[:, batch] = self._pooled_states([sentences[i] for i in batch]).cpu().numpy()
                 bar.update(len(batch))
         if self.cut:
-            self._say(f"{self.cut:,} of {len(sentences):,} sentences are cut after {self.longest} tokens")
+            self._report(f"{self.cut:,} of {len(sentences):,} sentences are cut after {self.max_tokens} tokens")
         return out
 
-    def _pooled(self, sentences: list[str]) -> Tensor:
+    def _pooled_states(self, sentences: list[str]) -> Tensor:
         """(L, B, D), zeros for a text without tokens."""
         texts = [self.prompt + sentence for sentence in sentences]
-        texts = [text.lower() for text in texts] if self.modules and self.modules.lower else texts
-        tokens = self.tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=self.longest)
-        full = [text for text, real in zip(texts, tokens["attention_mask"].sum(1), strict=True) if real == self.longest]
+        texts = [text.lower() for text in texts] if self.modules and self.modules.lowercase else texts
+        tokens = self.tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=self.max_tokens)
+        lengths = tokens["attention_mask"].sum(1)
+        full = [text for text, length in zip(texts, lengths, strict=True) if length == self.max_tokens]
         if full:
-            self.cut += sum(len(ids) > self.longest for ids in self.tokenizer(full, verbose=False)["input_ids"])
+            self.cut += sum(len(ids) > self.max_tokens for ids in self.tokenizer(full, verbose=False)["input_ids"])
         if not tokens["input_ids"].numel():
-            return torch.zeros(len(self.names), len(texts), self.dim)
+            return torch.zeros(len(self.layer_names), len(texts), self.dim)
         largest_id, rows = int(tokens["input_ids"].max()), self.model.get_input_embeddings().weight.shape[0]
         if largest_id >= rows:
             problem = f"the tokenizer gives token {largest_id}, and the model has only {rows}"
@@ -152,7 +153,7 @@ class Pretrained:
         mask = tokens["attention_mask"].bool()
         if self.prompt and self.modules and not self.modules.with_prompt:
             mask[:, : self._prompt_tokens] = False
-        vectors = torch.cat([pooled(states, mask, mode) for mode in self.pooling], -1)
+        vectors = torch.cat([pool_states(states, mask, mode) for mode in self.pooling], -1)
         vectors = vectors.masked_fill(~mask.any(1)[:, None], 0)
         return self.post_pooling(vectors.mean(0, keepdim=True) if self.averaged else vectors)
 
@@ -163,15 +164,15 @@ class Pretrained:
         return len(ids) - (ids[-1] in (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id))
 
 
-def _longest(tokenizer: Any, model: Any, modules: SentenceModules | None) -> int:
+def _max_tokens(tokenizer: Any, model: Any, modules: SentenceModules | None) -> int:
     """How many tokens a text can have: what the folder, the tokenizer and the positions of the model allow."""
     positions = getattr(model.config, "max_position_embeddings", None)
     for name, module in model.named_modules():  # RoBERTa and its like begin behind the row of padding
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             positions = module.num_embeddings - module.padding_idx - 1
-    modules_limit = modules.longest if modules else LONGEST
+    modules_limit = modules.max_tokens if modules else MAX_TOKENS
     sizes = modules_limit, positions, tokenizer.model_max_length
-    return min((size for size in sizes if isinstance(size, int) and 0 < size < NO_LIMIT), default=LONGEST)
+    return min((size for size in sizes if isinstance(size, int) and 0 < size < NO_LIMIT), default=MAX_TOKENS)
 
 
 def pretrained(
@@ -183,7 +184,7 @@ def pretrained(
     with the folder's modules.
     """
     model = Pretrained(name, layers, pooling, device, work, prompt)
-    content = _content(name, model)
+    content = _content_key(name, model)
     mode = "own modules" if model.modules else model.pooling[0]
     suffix = {"mean": "", "lasttoken": ", last"}.get(mode, f", {mode}")
     suffix += f", prompt {model.prompt!r}" if prompt else ""
@@ -191,27 +192,27 @@ def pretrained(
         Model(
             Path(name).name,
             name_of_vectors + suffix,
-            partial(model.named, name_of_vectors),
-            content and key_of(code_of(Pretrained), content, name_of_vectors, suffix, model.longest, model.prompt),
+            partial(model.layer_vectors, name_of_vectors),
+            content and key_of(code_of(Pretrained), content, name_of_vectors, suffix, model.max_tokens, model.prompt),
         )
-        for name_of_vectors in model.names
+        for name_of_vectors in model.layer_names
     ]
 
 
 def _load(name: str) -> tuple[Any, Any]:
     try:
-        tokenizer, model, missing = load_transformer("AutoModel", name, f"hf:{name}", FORMS)
+        tokenizer, model, missing = load_transformer("AutoModel", name, f"hf:{name}", REMEDY)
     except InputError:
         if Path(name).is_dir():
             read_modules(name)  # says so if the folder has no transformer
         raise
     if missing := [key for key in missing if POOLER not in key]:
-        raise InputError(f"hf:{name}: no weights for {missing[0]}, which its config.json asks for; {FORMS}")
+        raise InputError(f"hf:{name}: no weights for {missing[0]}, which its config.json asks for; {REMEDY}")
     tokenizer.padding_side = "right"  # otherwise the first token of a sentence depends on the batch
     return tokenizer, model.get_encoder() if model.config.is_encoder_decoder else model
 
 
-def _content(name: str, model: Pretrained) -> str | None:
+def _content_key(name: str, model: Pretrained) -> str | None:
     """A fingerprint of the weights: hash of the local files, or the commit on the hub."""
     if Path(name).is_dir():
         return key_of(contents_of((path for path in Path(name).rglob("*") if path.is_file()), Path(name)))

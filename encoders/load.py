@@ -21,10 +21,10 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
 
-MOST_STEPS = 2**53
-FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-ON_PATH = "install it, or name the folder that has it in PYTHONPATH"
-ONLY_OURS = "only the classes in encoders/ are loaded, alone"
+MAX_STEPS = 2**53
+FLOAT_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+IMPORT_REMEDY = "install it, or name the folder that has it in PYTHONPATH"
+OWN_CLASSES_MESSAGE = "only the classes in encoders/ are loaded, alone"
 
 
 class SavedRun(NamedTuple):
@@ -71,7 +71,7 @@ def load_encoder(
     settings, config = run.folder / "config.yaml", run.config
     vectors = load_run_vectors(run.folder)
     build = _builder(settings, config, vectors.matrix.shape[1], allow)
-    if (shape := _on_meta_device(build)) is not None:  # settings could request any amount of memory
+    if (shape := _build_on_meta_device(build)) is not None:  # settings could request any amount of memory
         matching_weights(run.checkpoint, shape, "encoder.", run.weights)
     encoder = build()
     embedding = WordEmbedding(vectors.matrix, freeze=config["embeddings"].get("freeze", True))
@@ -80,7 +80,7 @@ def load_encoder(
     chosen_device = device_for(device)
     language = str(config["corpus"].get("source_language", "en"))
     target = str(config["corpus"].get("_target_"))
-    tokenize = partial(_tokenized, settings, target, language, tuple(allow))
+    tokenize = partial(_tokenize, settings, target, language, tuple(allow))
     frozen = encoder.eval().requires_grad_(False).to(chosen_device)
     vectors.lookup_oov.matrix = embedding.table.detach().cpu().numpy()  # as trained
     oov = vectors.extended(more) if more else vectors.lookup_oov
@@ -105,7 +105,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise InputError(f"{path}: no such checkpoint; the run may not have finished an epoch")
     try:
-        _check_sums(path)
+        _verify_checksums(path)
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise InputError(f"{path}: not only tensors and plain values, or damaged; it was not loaded") from None
@@ -117,15 +117,15 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     counts = {name: checkpoint.get(name) for name in ("epoch", "global_step")}
     epochs = checkpoint.get("epochs_done", 0)
     tensors = (value for _, value in leaves(checkpoint) if isinstance(value, Tensor))
-    problems = [f"a {t.layout}, {t.dtype} tensor on {t.device}" for t in tensors if not _is_plain(t)]
-    problems += [f"{n} is no count" for n, c in counts.items() if type(c) is not int or not 0 <= c < MOST_STEPS]
-    if problems or type(epochs) not in (int, float) or not 0 <= epochs < MOST_STEPS:
+    problems = [f"a {t.layout}, {t.dtype} tensor on {t.device}" for t in tensors if not _is_dense_cpu_tensor(t)]
+    problems += [f"{n} is no count" for n, c in counts.items() if type(c) is not int or not 0 <= c < MAX_STEPS]
+    if problems or type(epochs) not in (int, float) or not 0 <= epochs < MAX_STEPS:
         problem = next(iter(problems), "epochs_done is no number of epochs")
         raise InputError(f"{path}: not a checkpoint of this project ({problem})")
     return checkpoint
 
 
-def _is_plain(value: Tensor) -> bool:
+def _is_dense_cpu_tensor(value: Tensor) -> bool:
     """Whether each number of a tensor is in the file: not of a sparse, quantised, meta or expanded one."""
     plain = type(value) in (Tensor, nn.Parameter) and value.layout == torch.strided and not value.is_quantized
     return plain and value.device.type == "cpu" and value.nbytes <= value.untyped_storage().nbytes()
@@ -133,11 +133,11 @@ def _is_plain(value: Tensor) -> bool:
 
 def interchangeable(tensor: Tensor, other: Tensor) -> bool:
     """Whether one can take the place of the other: the same shape and dtype, or both of floating point."""
-    same = tensor.dtype == other.dtype or (tensor.dtype in FLOATS and other.dtype in FLOATS)
+    same = tensor.dtype == other.dtype or (tensor.dtype in FLOAT_DTYPES and other.dtype in FLOAT_DTYPES)
     return same and tensor.shape == other.shape
 
 
-def _check_sums(path: Path) -> None:
+def _verify_checksums(path: Path) -> None:
     """Raises BadZipFile if the checksum of an entry is wrong; torch does not check it."""
     with zipfile.ZipFile(path) as archive:
         folders = [entry.filename for entry in archive.infolist() if entry.external_attr]  # which torch does not read
@@ -158,10 +158,10 @@ def find_checkpoint(path: Path, epoch: int | None = None) -> Path:
     if len(runs) > 1:
         raise InputError(f"{path}: {len(runs)} runs inside; give one of them, the newest is {runs[-1]}")
     folder = runs[0].absolute() / "checkpoints"
-    return folder / "best.ckpt" if epoch is None else _of_epoch(folder, epoch)
+    return folder / "best.ckpt" if epoch is None else _checkpoint_of_epoch(folder, epoch)
 
 
-def _of_epoch(folder: Path, epoch: int) -> Path:
+def _checkpoint_of_epoch(folder: Path, epoch: int) -> Path:
     if (checkpoint := folder / f"epoch-{epoch}.ckpt").exists():
         return checkpoint
     stems = [path.stem for path in intermediate_checkpoints(folder.parent)]
@@ -190,10 +190,10 @@ def epoch_of(checkpoint: Mapping[str, Any]) -> int | float:
 def encoder_class(path: Path, config: Mapping[str, Any], allow: Sequence[str] = ()) -> type[Encoder]:
     """The class of the encoder of the settings. Classes outside encoders/ and `allow` are not imported: InputError."""
     target = str(config["encoder"].get("_target_"))
-    encoder = class_in(("encoders", *allow), target, Encoder)
+    encoder = import_class(("encoders", *allow), target, Encoder)
     if encoder is None:
         remedy = f"; a class of your own is loaded with allow=[{target.partition('.')[0]!r}]"
-        raise InputError(f"{path}: encoder._target_ is {target}; {ONLY_OURS}{remedy}")
+        raise InputError(f"{path}: encoder._target_ is {target}; {OWN_CLASSES_MESSAGE}{remedy}")
     return encoder
 
 
@@ -202,7 +202,7 @@ def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Seque
     encoder = encoder_class(path, config, allow)
     settings = {name: value for name, value in config["encoder"].items() if name != "_target_"}
     if "_target_" in str(settings):
-        raise InputError(f"{path}: encoder has a _target_ inside; {ONLY_OURS}")
+        raise InputError(f"{path}: encoder has a _target_ inside; {OWN_CLASSES_MESSAGE}")
     if errors := mistakes("train", {"encoder": config["encoder"]}):
         raise InputError(f"{path}: {errors[0]}; or copy the whole run folder again")
 
@@ -215,7 +215,7 @@ def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Seque
     return build
 
 
-def _on_meta_device(build: Callable[[], Encoder]) -> Encoder | None:
+def _build_on_meta_device(build: Callable[[], Encoder]) -> Encoder | None:
     """The encoder on the meta device (no memory); None if it cannot be built there, because it computes in __init__."""
     try:
         with torch.device("meta"):
@@ -226,7 +226,7 @@ def _on_meta_device(build: Callable[[], Encoder]) -> Encoder | None:
         raise
 
 
-def class_in(packages: Sequence[str], target: str, base: type | tuple[type, ...]) -> Any:
+def import_class(packages: Sequence[str], target: str, base: type | tuple[type, ...]) -> Any:
     """The class with path `target` inside one of `packages`; None if there is none or it is no subclass of `base`.
 
     Raises InputError where the package, or another that its module imports, cannot be imported.
@@ -239,7 +239,7 @@ def class_in(packages: Sequence[str], target: str, base: type | tuple[type, ...]
     except ImportError as error:
         if error.name and "." in error.name and f"{module}.".startswith(f"{error.name}."):
             return None
-        raise InputError(f"{target}: {error}; {ON_PATH}") from None
+        raise InputError(f"{target}: {error}; {IMPORT_REMEDY}") from None
     return value if isinstance(value, type) and issubclass(value, base) else None
 
 
@@ -257,9 +257,9 @@ def matching_weights(path: Path, module: nn.Module, prefix: str, state: dict[str
     return weights
 
 
-def _tokenized(path: Path, target: str, language: str, allow: Sequence[str], raw: str) -> str:
+def _tokenize(path: Path, target: str, language: str, allow: Sequence[str], raw: str) -> str:
     """Raw text, tokenised by the corpus class, which is imported at first use; the corpus itself is not needed."""
-    corpus = class_in(("datamodules", *allow), target, Corpus)
+    corpus = import_class(("datamodules", *allow), target, Corpus)
     if corpus is None:
         raise InputError(f"{path}: corpus._target_ is {target}; only corpora in datamodules/ are loaded")
     return str(corpus.tokenize(raw) if language == "en" else corpus.tokenize(raw, language))

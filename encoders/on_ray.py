@@ -10,29 +10,29 @@ from typing import Any
 
 from datamodules.rows import read_rows
 from encoder_lab.errors import InputError, first_line
-from encoders.bulk import EncodedRows, Job, Shard, encode_shard, is_complete, loaded
+from encoders.bulk import Job, Shard, ShardCounts, encode_shard, is_complete, load_worker_encoder
 
 ROOT = Path(__file__).parents[1]
-PATIENCE = 10.0  # seconds
-OBJECT_STORE = 100 << 20  # bytes, on this machine; only the names of shards go through it
+CONNECT_TIMEOUT_SECONDS = 10.0
+OBJECT_STORE_BYTES = 100 << 20  # on this machine; only the names of shards go through it
 
 
 class ShardWorker:
     """What Ray Data builds in each worker process."""
 
     def __init__(self, job: Job) -> None:
-        self.job, self.encoder = job, loaded(job)
+        self.job, self.encoder = job, load_worker_encoder(job)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, int]:
         """Make a shard that is missing; one is there already if its worker was lost afterwards."""
         shard = Shard(Path(row["file"]), int(row["skip"]), int(row["rows"]), int(row["first"]))
         if is_complete(self.job, shard):
-            return EncodedRows(shard.rows, 0, 0)._asdict()
+            return ShardCounts(shard.rows, 0, 0)._asdict()
         texts = list(islice(read_rows(shard.file, self.job.column, shard.skip), shard.rows))
         return encode_shard(self.job, self.encoder, shard, texts)._asdict()
 
 
-def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: int | None) -> Iterator[EncodedRows]:
+def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: int | None) -> Iterator[ShardCounts]:
     """Encode shards on the cluster at `address`, on `processes` workers, by default one for each GPU, or each core."""
     if not shards:
         return
@@ -47,13 +47,13 @@ def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: in
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     options: dict[str, Any] = {"runtime_env": {"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}}}
     if address == "local":  # its workers have this process's environment
-        options = {"num_cpus": processes, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+        options = {"num_cpus": processes, "object_store_memory": OBJECT_STORE_BYTES, "include_dashboard": False}
     try:
         ray.init(address, logging_level=logging.ERROR, log_to_driver=False, **options)
     except (OSError, ValueError) as error:  # ConnectionError is an OSError
-        raise _no_cluster(address, error) from None
+        raise _no_cluster_error(address, error) from None
     try:
-        yield from _streamed(ray, job, shards, processes)
+        yield from _stream_results(ray, job, shards, processes)
     finally:
         ray.shutdown()
 
@@ -63,16 +63,16 @@ def _refuse_no_cluster(address: str) -> None:
     if ":" in address:
         host, _, port = address.rpartition("/")[2].rpartition(":")
         try:
-            socket.create_connection((host, int(port)), PATIENCE).close()
+            socket.create_connection((host, int(port)), CONNECT_TIMEOUT_SECONDS).close()
         except (OSError, ValueError) as error:
-            raise _no_cluster(address, error) from None
+            raise _no_cluster_error(address, error) from None
 
 
-def _no_cluster(address: str, error: Exception) -> InputError:
+def _no_cluster_error(address: str, error: Exception) -> InputError:
     return InputError(f"ray={address}: no cluster there ({first_line(error)})")
 
 
-def _streamed(ray: Any, job: Job, shards: Sequence[Shard], processes: int | None) -> Iterator[EncodedRows]:
+def _stream_results(ray: Any, job: Job, shards: Sequence[Shard], processes: int | None) -> Iterator[ShardCounts]:
     resources = ray.cluster_resources()
     unit = "GPU" if resources.get("GPU") else "CPU"
     ray.data.DataContext.get_current().enable_progress_bars = False  # the command has its own
@@ -87,7 +87,7 @@ def _streamed(ray: Any, job: Job, shards: Sequence[Shard], processes: int | None
     )
     try:
         for row in results.iter_rows():
-            yield EncodedRows(**{name: int(count) for name, count in row.items()})
+            yield ShardCounts(**{name: int(count) for name, count in row.items()})
     except Exception as error:  # of a worker: an InputError of ours is within the errors of Ray
         cause: BaseException | None = error
         while cause is not None and type(cause) is not InputError:

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-BLOCK = 512  # packed words with their gates in memory at a time, so that these stay in the processor's cache
+BLOCK_WORDS = 512  # packed words with their gates in memory at a time, so that these stay in the processor's cache
 BATCH_WORDS = 4096  # of a frozen encoder: a step should have many sentences
-ROWS = 64  # words of a block are a multiple of these, as the library keeps half a megabyte for each shape of a product
-TABLE = 1 << 29  # bytes that the products of distinct words may take
+BLOCK_MULTIPLE = 64  # words; the library keeps half a megabyte for each shape of a product
+MAX_TABLE_BYTES = 1 << 29  # that the products of distinct words may take
 
 # The first dimension of most tensors is the direction: 2. H units each, with G gates in all.
 # A step takes gates (2, n, G) and the previous states, and writes the states, both (2, n, H).
@@ -61,7 +61,7 @@ def padded_rows(count: int) -> int:
     return round_up(count, max(4, 1 << max(0, count.bit_length() - 4)))
 
 
-def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
+def _lstm_step(weight: Tensor, _: Tensor, rows: int) -> CellStep:
     """The step of an LSTM over at most `rows` sentences; `weight`: of the states (2, H, G).
 
     tanh(x) is 1 - 2 sigmoid(-2x), as PyTorch's sigmoid takes a sixth of the time of its tanh.
@@ -85,7 +85,7 @@ def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
     return step
 
 
-def _gru(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
+def _gru_step(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
     """The step of a GRU, its reset gate behind the product; `weight` (2, H, G), `bias` (2, 1, G): of the states."""
     dim = weight.shape[1]
     hidden = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))
@@ -104,7 +104,7 @@ def _gru(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
     return step
 
 
-class Level:
+class PackedLayer:
     """Both directions of a layer, with their weights in the precision `dtype`."""
 
     def __init__(self, directions: Sequence[nn.Module], dtype: torch.dtype) -> None:
@@ -113,8 +113,8 @@ class Level:
 
         self.weight_ih, self.bias, self.state_bias = pair("weight_ih"), pair("bias_ih"), torch.stack(pair("bias_hh"))
         self.weight_hh = torch.stack(pair("weight_hh")).transpose(1, 2)  # (2, H, G)
-        self.cell = _gru if isinstance(directions[0], nn.GRU) else _lstm
-        if self.cell is _lstm:
+        self.make_step = _gru_step if isinstance(directions[0], nn.GRU) else _lstm_step
+        if self.make_step is _lstm_step:
             self.bias = [bias_ih + bias_hh for bias_ih, bias_hh in zip(self.bias, self.state_bias, strict=True)]
 
     def gates(self, inputs: Tensor, direction: int, words: Tensor | None = None, out: Tensor | None = None) -> Tensor:
@@ -125,16 +125,16 @@ class Level:
     def states(self, inputs: Inputs, packing: Packing) -> Tensor:
         """States (2, N, H) of the packed words, each direction in the order in which it reads."""
         words, (_, dim, gates) = len(packing.mirror), self.weight_hh.shape
-        orders = [functional.pad(order, (0, ROWS)) for order in (packing.words, packing.mirror)]
+        orders = [functional.pad(order, (0, BLOCK_MULTIPLE)) for order in (packing.words, packing.mirror)]
         outputs = self.weight_hh.new_empty(2, words, dim)
-        block = self.weight_hh.new_empty(2, max(BLOCK, packing.sizes[0]) + ROWS, gates)
-        step = self.cell(self.weight_hh, self.state_bias[:, None], packing.sizes[0])
+        block = self.weight_hh.new_empty(2, max(BLOCK_WORDS, packing.sizes[0]) + BLOCK_MULTIPLE, gates)
+        step = self.make_step(self.weight_hh, self.state_bias[:, None], packing.sizes[0])
         last = self.weight_hh.new_zeros(2, padded_rows(packing.sizes[0]), dim)  # state of each sentence
         begin = first = end = 0
         for number, size in enumerate(packing.sizes):
             if begin == end:
                 first, end = begin, begin + block_size(packing.sizes[number:])
-                rows = round_up(end - first, ROWS)
+                rows = round_up(end - first, BLOCK_MULTIPLE)
                 for direction, order in enumerate(orders):
                     inputs(direction, order[first : first + rows], block[direction, :rows])
             states, words_of_step = outputs[:, begin : begin + size], slice(begin - first, begin - first + size)
@@ -144,16 +144,16 @@ class Level:
         return outputs
 
 
-def joined(states: Tensor, packing: Packing) -> Tensor:
+def concat_directions(states: Tensor, packing: Packing) -> Tensor:
     """States (N, 2 H) of the packed words from those of both directions (2, N, H)."""
     return torch.cat([states[0], states[1][packing.mirror]], 1)
 
 
 def block_size(sizes: Sequence[int]) -> int:
-    """The packed words of the first steps: of at least one, of more while they have no more than `BLOCK` words."""
+    """The packed words of the first steps: of at least one, of more while they have at most `BLOCK_WORDS` words."""
     words = sizes[0]
     for size in sizes[1:]:
-        if words + size > BLOCK:
+        if words + size > BLOCK_WORDS:
             break
         words += size
     return words
@@ -167,7 +167,7 @@ def packed_reader(
     `levels`: layers of both directions, with `dropout` between two levels; `dtype`: the precision of products.
     The products of distinct words are taken at once where they need no more bytes than `table`.
     """
-    first, *upper = [Level(directions, dtype) for directions in levels]
+    first, *upper = [PackedLayer(directions, dtype) for directions in levels]
     size = len(words) * dtype.itemsize * sum(map(len, first.bias))
     tables = [first.gates(words, direction) for direction in (0, 1)] if size <= table else None
 
@@ -183,7 +183,7 @@ def packed_reader(
 
         states = first.states(first_inputs, packing)
         for level in upper:
-            states = level.states(partial(level.gates, dropout(joined(states, packing))), packing)
+            states = level.states(partial(level.gates, dropout(concat_directions(states, packing))), packing)
         return states, packing
 
     return read

@@ -44,13 +44,13 @@ def end_pool(states: Tensor, lengths: Tensor) -> Tensor:
 
 def packed_max_pool(states: Tensor, packing: Packing) -> Tensor:
     """`max_pool` of packed states: (2, N, H) to (B, 2 H)."""
-    return in_batch_order(_by_steps(torch.maximum, states, packing), packing)
+    return in_batch_order(_combine_steps(torch.maximum, states, packing), packing)
 
 
 def packed_mean_pool(states: Tensor, packing: Packing) -> Tensor:
     """`mean_pool` of packed states: (2, N, H) to (B, 2 H)."""
     words = torch.tensor(packing.sizes) > torch.arange(packing.sizes[0])[:, None]  # (B, T), the longest first
-    return in_batch_order(_by_steps(torch.add, states, packing) / words.sum(1)[:, None], packing)
+    return in_batch_order(_combine_steps(torch.add, states, packing) / words.sum(1)[:, None], packing)
 
 
 def packed_last_pool(states: Tensor, packing: Packing) -> Tensor:
@@ -64,7 +64,7 @@ def packed_end_pool(states: Tensor, packing: Packing) -> Tensor:
     return in_batch_order(torch.stack([states[0, packing.mirror[:first]], states[1, :first]]), packing)
 
 
-def _by_steps(combine: Callable[..., Tensor], states: Tensor, packing: Packing) -> Tensor:
+def _combine_steps(combine: Callable[..., Tensor], states: Tensor, packing: Packing) -> Tensor:
     """The states of each sentence, combined step by step: (2, N, H) to (2, B, H), the longest sentence first.
 
     At least in float32: a sum of a hundred numbers in bfloat16 is off by a percent.

@@ -14,7 +14,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import AboveZero, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.pooling import MAX, valid
-from encoders.recurrent import both_directions, mirrored
+from encoders.recurrent import both_directions, mirror_steps
 
 
 class BOREP(Encoder):
@@ -62,7 +62,7 @@ class EchoState(Encoder):
             nn.init.uniform_(layer.get_parameter("weight_hh_l0"), -largest, largest).mul_(sparse)
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
-        mirror = mirrored(lengths, embedded.shape[1])
+        mirror = mirror_steps(lengths, embedded.shape[1])
         forward, backward = self.directions
         states = both_directions(forward, backward, embedded.transpose(0, 1), mirror).transpose(0, 1)  # (B, T, D)
         return Encoded(MAX.padded(states, lengths), states * valid(lengths, states.shape[1])[:, :, None])

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from encoder_lab.errors import InputError
-from encoders.packed import TABLE, Packing, joined, packed_reader
+from encoders.packed import MAX_TABLE_BYTES, Packing, concat_directions, packed_reader
 from encoders.pooling import WordPooling, valid
 
-FEW = 8  # sentences; the kernels for padded ones are faster for fewer
+MIN_PACKED = 8  # sentences; the kernels for padded ones are faster for fewer
 
 
 class Bidirectional(nn.Module):
@@ -41,20 +41,20 @@ class Bidirectional(nn.Module):
         """States (B, T, dim) for inputs (B, T, E); zero at padding."""
         if reads_packed(lengths):
             ids = torch.arange(inputs[..., 0].numel()).view(inputs.shape[:2])
-            read = self._packed(inputs.flatten(0, 1), 0)  # no two words are known to be the same
+            read = self._packed_reader(inputs.flatten(0, 1), 0)  # no two words are known to be the same
             states, packing = read(ids, lengths)
             padded = states.new_zeros(ids.numel(), 2 * states.shape[2])
-            padded[packing.padded_index] = joined(states, packing)
+            padded[packing.padded_index] = concat_directions(states, packing)
             return padded.view(*ids.shape, -1)
         states = inputs.transpose(0, 1)  # (T, B, E), the layout of the kernels
-        mirror = mirrored(lengths, states.shape[0])
+        mirror = mirror_steps(lengths, states.shape[0])
         for level, (forward, backward) in enumerate(zip(self.forward_layers, self.backward_layers, strict=True)):
             states = both_directions(forward, backward, self.dropout(states) if level else states, mirror)
         return (states * valid(lengths, states.shape[0]).t()[:, :, None]).transpose(0, 1)
 
-    def over(self, words: Tensor, pool: WordPooling) -> Callable[[Tensor, Tensor], Tensor]:
+    def pooled_reader(self, words: Tensor, pool: WordPooling) -> Callable[[Tensor, Tensor], Tensor]:
         """The function from ids (B, T), which are rows of words (U, E), and lengths (B,) to pooled states (B, dim)."""
-        packed = cache(partial(self._packed, words, TABLE))  # for all batches, once one needs it
+        packed = cache(partial(self._packed_reader, words, MAX_TABLE_BYTES))  # for all batches, once one needs it
 
         def vectors(ids: Tensor, lengths: Tensor) -> Tensor:
             if reads_packed(lengths):
@@ -63,7 +63,7 @@ class Bidirectional(nn.Module):
 
         return vectors
 
-    def _packed(self, words: Tensor, table: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Packing]]:
+    def _packed_reader(self, words: Tensor, table: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Packing]]:
         dtype = self.forward_layers[0].get_parameter("weight_hh_l0").dtype
         if torch.is_autocast_enabled("cpu") and not computes_in_float32("cpu"):
             dtype = torch.get_autocast_dtype("cpu")
@@ -77,7 +77,7 @@ class Bidirectional(nn.Module):
 def reads_packed(lengths: Tensor) -> bool:
     """Whether sentences with `lengths (B,)` are read packed: on a CPU, without gradients, unless they are few."""
     traced = torch.jit.is_tracing() or torch.compiler.is_compiling()
-    return lengths.device.type == "cpu" and len(lengths) >= FEW and not torch.is_grad_enabled() and not traced
+    return lengths.device.type == "cpu" and len(lengths) >= MIN_PACKED and not torch.is_grad_enabled() and not traced
 
 
 def computes_in_float32(device: str) -> bool:
@@ -99,7 +99,7 @@ def recurrent_output(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any
         return layer(inputs.float(), state)
 
 
-def mirrored(lengths: Tensor, steps: int) -> Tensor:
+def mirror_steps(lengths: Tensor, steps: int) -> Tensor:
     """The step (T, B, 1) as far from the other end of its sentence; that of padding stays. T is `steps`."""
     step = torch.arange(steps, device=lengths.device)[:, None]
     return torch.where(step < lengths, lengths - 1 - step, step)[:, :, None]

@@ -17,10 +17,11 @@ from torch.nn import functional
 
 from encoder_lab.errors import InputError
 
-MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")  # in the order of their vectors
-OLD_NAMES = ("cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
+# in the order of their vectors
+POOLING_MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+OLD_MODES = ("cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
 ACTIVATIONS = {"Tanh": nn.Tanh, "Identity": nn.Identity, "ReLU": nn.ReLU, "GELU": nn.GELU, "Sigmoid": nn.Sigmoid}
-MOST_NUMBERS = 10**9  # of a dense layer
+MAX_DENSE_WEIGHTS = 10**9  # of a dense layer
 
 
 class SentenceModules(NamedTuple):
@@ -29,8 +30,8 @@ class SentenceModules(NamedTuple):
     pooling: tuple[str, ...]
     with_prompt: bool  # whether the tokens of the prompt are pooled
     post_pooling: Sequence[nn.Module]  # on the pooled vector, from the first
-    longest: int | None  # tokens
-    lower: bool  # texts are put in lower case
+    max_tokens: int | None
+    lowercase: bool  # texts are put in lower case
     prompts: Mapping[str, str]
     prompt: str  # the one that is used by default
 
@@ -40,18 +41,18 @@ class SentenceModules(NamedTuple):
         return ", ".join([f"pooling {' and '.join(self.pooling)}", *layers])
 
 
-class _Unit(nn.Module):
+class _Normalize(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return functional.normalize(x, dim=-1)
 
 
 def read_modules(name: str) -> SentenceModules | None:
     """The modules of a folder or of a model on the hub; None where it has no `modules.json`. Raises InputError."""
-    path = _file(name, "modules.json")
+    path = _find_file(name, "modules.json")
     if path is None:
         return None
     source = f"hf:{name}"
-    entries = _json(path, source)
+    entries = _read_json(path, source)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(f"{source}: modules.json is no list of modules; get the model again")
     types = [str(entry.get("type")).rpartition(".")[2] for entry in entries]
@@ -63,24 +64,24 @@ def read_modules(name: str) -> SentenceModules | None:
     settings = []
     for entry, type_name in zip(entries, types, strict=True):
         folder = str(entry.get("path"))
-        file = _file(name, f"{folder}/config.json") if type_name in ("Pooling", "Dense") else None
-        settings.append(_dict(file, source))
+        file = _find_file(name, f"{folder}/config.json") if type_name in ("Pooling", "Dense") else None
+        settings.append(_read_settings(file, source))
         if type_name == "Dense":
-            weights = _file(name, f"{folder}/model.safetensors")
+            weights = _find_file(name, f"{folder}/model.safetensors")
             if weights is None:
                 raise InputError(f"{source}: {folder}/ has no model.safetensors; save the model again with it")
-            post_pooling.append(_dense(settings[-1], weights, source))
+            post_pooling.append(_dense_layer(settings[-1], weights, source))
         elif type_name == "Normalize":
-            post_pooling.append(_Unit())
-    texts = [_file(name, file) for file in ("sentence_bert_config.json", "config_sentence_transformers.json")]
-    limits, prompt_settings = (_dict(file, source) for file in texts)
+            post_pooling.append(_Normalize())
+    texts = [_find_file(name, file) for file in ("sentence_bert_config.json", "config_sentence_transformers.json")]
+    limits, prompt_settings = (_read_settings(file, source) for file in texts)
     prompts = prompt_settings.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
         raise InputError(f"{source}: the prompts of config_sentence_transformers.json are no texts")
     default, longest = prompt_settings.get("default_prompt_name"), limits.get("max_seq_length")
     longest = longest if isinstance(longest, int) and longest > 2 else None
     return SentenceModules(
-        _modes(settings[1], source),
+        _pooling_modes(settings[1], source),
         settings[1].get("include_prompt", True) is not False,
         post_pooling,
         longest,
@@ -90,7 +91,7 @@ def read_modules(name: str) -> SentenceModules | None:
     )
 
 
-def pooled(states: Tensor, mask: Tensor, mode: str) -> Tensor:
+def pool_states(states: Tensor, mask: Tensor, mode: str) -> Tensor:
     """Vectors (..., B, D) of token vectors `states (..., B, T, D)` of which `mask (B, T)` are real, padded right."""
     real = mask[..., None].to(states.dtype)
     if mode in ("mean", "mean_sqrt_len_tokens"):
@@ -106,22 +107,22 @@ def pooled(states: Tensor, mask: Tensor, mode: str) -> Tensor:
     return states[..., rows, first if mode == "cls" else mask.shape[1] - 1 - mask.int().flip(1).argmax(1), :]
 
 
-def _modes(settings: Mapping[str, Any], source: str) -> tuple[str, ...]:
-    old = [mode for key, mode in zip(OLD_NAMES, MODES, strict=True) if settings.get(f"pooling_mode_{key}")]
+def _pooling_modes(settings: Mapping[str, Any], source: str) -> tuple[str, ...]:
+    old = [mode for key, mode in zip(OLD_MODES, POOLING_MODES, strict=True) if settings.get(f"pooling_mode_{key}")]
     pooling = settings.get("pooling_mode", old or "mean")
     modes = (pooling,) if isinstance(pooling, str) else tuple(pooling) if isinstance(pooling, list) else ()
-    if not modes or any(mode not in MODES for mode in modes):
-        raise InputError(f"{source}: pooling {pooling!r}; known are {', '.join(MODES)}")
+    if not modes or any(mode not in POOLING_MODES for mode in modes):
+        raise InputError(f"{source}: pooling {pooling!r}; known are {', '.join(POOLING_MODES)}")
     return modes
 
 
-def _dense(settings: Mapping[str, Any], weights: Path, source: str) -> nn.Module:
+def _dense_layer(settings: Mapping[str, Any], weights: Path, source: str) -> nn.Module:
     sizes = settings.get("in_features"), settings.get("out_features")
     activation = str(settings.get("activation_function", "torch.nn.modules.activation.Tanh"))
     activation_class = ACTIVATIONS.get(activation.rpartition(".")[2]) if activation.startswith("torch.nn.") else None
     if activation_class is None or settings.get("use_residual"):
         raise InputError(f"{source}: a dense layer with {activation} or a residual; known are {', '.join(ACTIVATIONS)}")
-    if not all(type(size) is int and size > 0 for size in sizes) or math.prod(sizes) > MOST_NUMBERS:  # type: ignore[arg-type, operator]
+    if not all(type(size) is int and size > 0 for size in sizes) or math.prod(sizes) > MAX_DENSE_WEIGHTS:  # type: ignore[arg-type, operator]
         raise InputError(f"{source}: a dense layer of {sizes[0]} to {sizes[1]} numbers; get the model again")
     try:
         state = {key.removeprefix("linear."): value.float() for key, value in load_file(weights).items()}
@@ -135,10 +136,10 @@ def _dense(settings: Mapping[str, Any], weights: Path, source: str) -> nn.Module
 
 def has_modules(name: str) -> bool:
     """Whether a folder or a model on the hub is one of sentence-transformers."""
-    return _file(name, "modules.json") is not None
+    return _find_file(name, "modules.json") is not None
 
 
-def _file(name: str, file: str) -> Path | None:
+def _find_file(name: str, file: str) -> Path | None:
     """A file of a folder, or of a model on the hub; None where it has none."""
     if Path(name).is_dir():
         path = Path(name) / file
@@ -151,14 +152,14 @@ def _file(name: str, file: str) -> Path | None:
     return Path(cached) if cached else None
 
 
-def _dict(path: Path | None, source: str) -> dict[str, Any]:
-    settings = _json(path, source) if path else {}
+def _read_settings(path: Path | None, source: str) -> dict[str, Any]:
+    settings = _read_json(path, source) if path else {}
     if not isinstance(settings, dict):
         raise InputError(f"{source}: {path} holds no settings; get the model again")
     return settings
 
 
-def _json(path: Path, source: str) -> Any:
+def _read_json(path: Path, source: str) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:

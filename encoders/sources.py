@@ -25,11 +25,11 @@ from encoders.fingerprint import code_of_encoder
 from encoders.frozen import FrozenEncoder
 from encoders.load import SavedRun, load_encoder
 
-SAME = 1e-3  # of the largest number, by which two vectors of a sentence may differ
-MANY = 0.02  # share of words without a vector from which there is a warning
+TOLERANCE = 1e-3  # of the largest number, by which two vectors of a sentence may differ
+MAX_UNKNOWN_SHARE = 0.02  # share of words without a vector from which there is a warning
 
 
-def trained(run: SavedRun, device: str, store: WordVectors | None = None, allow: Sequence[str] = ()) -> Model:
+def trained_model(run: SavedRun, device: str, store: WordVectors | None = None, allow: Sequence[str] = ()) -> Model:
     """The frozen encoder of a run; `store`: vectors for words that it lacks; `allow`: packages of the user."""
     files = [p for folder in ("vectors", "decoder") for p in sorted((run.folder / folder).glob("*")) if p.is_file()]
     frozen = load_encoder(run, device, store, allow, bfloat16=trained_in_bfloat16(run.config))
@@ -37,7 +37,7 @@ def trained(run: SavedRun, device: str, store: WordVectors | None = None, allow:
     def encode(sentences: list[str]) -> np.ndarray:
         vectors = frozen.encode(sentences)
         coverage = frozen.coverage
-        if coverage.unknown > MANY * coverage.words:
+        if coverage.unknown > MAX_UNKNOWN_SHARE * coverage.words:
             share = f"{100 * coverage.unknown / coverage.words:.0f}% of the words have no vector in this run"
             remedy = "its training vectors may have more (embeddings=file embeddings.path=)"
             warnings.warn(f"{run.checkpoint}: {share}; {remedy}", stacklevel=2)
@@ -62,7 +62,7 @@ def bag_of(frozen: FrozenEncoder) -> Model:
     return Model("bov", "bov", FrozenEncoder(network, *words, lowercase=frozen.lowercase).encode)
 
 
-def precomputed(path: Path, sentences: Path | None) -> Model:
+def precomputed_model(path: Path, sentences: Path | None) -> Model:
     """A matrix (N, D) in a .npy file: row i is the vector of line i of a text file."""
     if sentences is None:
         raise InputError(f"{path}: needs sentences=FILE, the text file with one line for each row")
@@ -73,7 +73,9 @@ def precomputed(path: Path, sentences: Path | None) -> Model:
     row: dict[str, int] = {}
     for i, line in enumerate(lines):
         first = row.setdefault(line, i)
-        if first < i and not np.allclose(matrix[i], matrix[first], rtol=0, atol=SAME * np.abs(matrix[first]).max()):
+        if first < i and not np.allclose(
+            matrix[i], matrix[first], rtol=0, atol=TOLERANCE * np.abs(matrix[first]).max()
+        ):
             raise InputError(f"{sentences}:{i + 1}: the sentence of line {first + 1} with another vector; keep one")
 
     def encode(requested: list[str]) -> np.ndarray:
@@ -85,7 +87,7 @@ def precomputed(path: Path, sentences: Path | None) -> Model:
     return Model(path.stem, "precomputed", encode, key_of(content_of(path), content_of(sentences)))
 
 
-def initialised(
+def untrained_model(
     name: str,
     objective: str,
     encoder: Encoder,
@@ -97,7 +99,7 @@ def initialised(
     """An untrained encoder with the word vectors of a store: bov and untrained/ENCODER."""
     vocabulary = Vocabulary.count(sentences)
     looked_up = store.lookup(vocabulary.words)
-    say_coverage(name, sentences, vocabulary, looked_up.known, store)
+    print_coverage(name, sentences, vocabulary, looked_up.known, store)
     embedding = WordEmbedding(looked_up.matrix * np.float32(store.scale))
     digest = sha256(settings.encode())  # the weights do not contain the pooling
     digest.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
@@ -109,10 +111,10 @@ def initialised(
     return Model(name, objective, frozen.encode, fingerprint, device=device, bag=bag)
 
 
-def say_coverage(
+def print_coverage(
     name: str, sentences: Iterable[str], vocabulary: Vocabulary, known: np.ndarray, store: WordVectors
 ) -> None:
-    """Print how many words have a vector; a warning if more than `MANY` have none. `known (V,)`: which have one."""
+    """Print how many words have no vector, a warning if more than `MAX_UNKNOWN_SHARE`. `known (V,)`: which have one."""
     rows = np.fromiter((row for sentence in sentences for row in vocabulary.rows(sentence)), np.int64)
     missing = int((~known[rows]).sum())
     share = missing / max(1, len(rows))
@@ -120,4 +122,4 @@ def say_coverage(
     line = f"{name}: {missing:,} of {len(rows):,} words ({100 * share:.1f}%) have no vector; {lookup}"
     remedy = "" if store.lowercase else "; embeddings.lowercase=true may find more"
     refuse_low_coverage(known[np.unique(rows)], f"{name}, embeddings")
-    print(f"warning: {line}{remedy}" if share > MANY else line, file=sys.stderr)
+    print(f"warning: {line}{remedy}" if share > MAX_UNKNOWN_SHARE else line, file=sys.stderr)

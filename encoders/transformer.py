@@ -11,7 +11,7 @@ from torch.nn import functional
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.encoder import Encoded, Encoder
-from encoders.gated_convnet import positions
+from encoders.gated_convnet import sinusoidal_positions
 from encoders.pooling import max_pool, mean_pool, valid
 
 POOLS_OVER_TIME = {"mean": mean_pool, "max": max_pool}
@@ -47,7 +47,7 @@ class TransformerEncoder(Encoder):
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         words = valid(lengths, embedded.shape[1])  # (B, T)
         projected = self.projection(embedded)
-        encodings = positions(embedded.shape[1], self.dim, embedded.device)
+        encodings = sinusoidal_positions(embedded.shape[1], self.dim, embedded.device)
         states = self.dropout(projected + encodings.to(projected.dtype))  # (B, T, D)
         for layer in self.layers:
             states = layer(states, words)

@@ -15,10 +15,11 @@ import torch
 from encoder_lab.errors import InputError, first_line
 from encoder_lab.storage.files import path_inside, refuse_special
 
-COUNT = re.compile(r"(layers?|experts|blocks|groups)$")  # settings that say how often a part is built
-NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")  # of a layer, in the name of a weight
-MOST_LAYERS = 1000  # more would take too long to build
-PACKED, SMALL = 8, 10**7  # numbers in a byte of weights at most; numbers that any machine has memory for
+LAYER_COUNT = re.compile(r"(layers?|experts|blocks|groups)$")  # settings that say how often a part is built
+LAYER_NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")  # of a layer, in the name of a weight
+MAX_LAYERS = 1000  # more would take too long to build
+MAX_NUMBERS_PER_BYTE = 8  # of weights
+SMALL_MODEL_NUMBERS = 10**7  # that any machine has memory for
 
 
 def load_transformer(cls: str, name: str | Path, source: str, forms: str, **options: Any) -> tuple[Any, Any, list[str]]:
@@ -35,7 +36,7 @@ def load_transformer(cls: str, name: str | Path, source: str, forms: str, **opti
         raise InputError(f"{source}: an adapter (PEFT), which is not read; merge it into its model: merge_and_unload()")
     auto, options = getattr(transformers, cls), options | {"trust_remote_code": False}
     try:
-        with _silent(Path(name).is_dir()):
+        with _silence_transformers(Path(name).is_dir()):
             for index in Path(name).glob("*.index.json"):
                 refuse_special(index)
                 for file in json.loads(index.read_bytes())["weight_map"].values():
@@ -66,11 +67,11 @@ def load_transformer(cls: str, name: str | Path, source: str, forms: str, **opti
 
 def _layers_left_out(model: Any, unused: Iterable[str]) -> list[str]:
     """The unused weights that have the name of a weight of the model, but for the numbers of layers, sorted."""
-    endings = tuple({NUMBER.sub("", name) for name in model.state_dict() if NUMBER.search(name)})
-    return sorted(name for name in unused if NUMBER.sub("", name).endswith(endings))
+    endings = tuple({LAYER_NUMBER.sub("", name) for name in model.state_dict() if LAYER_NUMBER.search(name)})
+    return sorted(name for name in unused if LAYER_NUMBER.sub("", name).endswith(endings))
 
 
-def lacks_end(name: str | Path, tokenizer: Any) -> bool:
+def lacks_end_token(name: str | Path, tokenizer: Any) -> bool:
     """Whether a tokenizer leaves out the token that ends a text, as transformers 5 does where 4 added it."""
     from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
@@ -83,8 +84,8 @@ def _refuse_many_layers(settings: dict[str, Any]) -> None:
     for key, value in settings.items():
         if isinstance(value, dict):
             _refuse_many_layers(value)
-        elif type(value) is int and value > MOST_LAYERS and COUNT.search(str(key)):
-            raise ValueError(f"{key} is {value} in its config.json; at most {MOST_LAYERS} are built")
+        elif type(value) is int and value > MAX_LAYERS and LAYER_COUNT.search(str(key)):
+            raise ValueError(f"{key} is {value} in its config.json; at most {MAX_LAYERS} are built")
 
 
 def _refuse_large(auto: Any, config: Any, stored: int) -> None:
@@ -92,12 +93,12 @@ def _refuse_large(auto: Any, config: Any, stored: int) -> None:
     with torch.device("meta"):  # takes no memory
         model = auto.from_config(config, trust_remote_code=False)
     needed = sum(tensor.numel() for tensor in chain(model.parameters(), model.buffers()))
-    if needed > SMALL + PACKED * stored:
+    if needed > SMALL_MODEL_NUMBERS + MAX_NUMBERS_PER_BYTE * stored:
         raise ValueError(f"its config.json asks for {needed:,} numbers, and its weights have {stored:,} bytes")
 
 
 @contextmanager
-def _silent(local: bool) -> Iterator[None]:
+def _silence_transformers(local: bool) -> Iterator[None]:
     """Without the library's own messages: an error is one line. A download from the hub keeps its progress bars."""
     from transformers.utils import logging
 

@@ -13,7 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build
 from encoder_lab.settings.run_settings import leaves
 from encoder_lab.storage.reads import read_reads
-from encoders.load import SavedRun, class_in, load_encoder, matching_weights
+from encoders.load import SavedRun, import_class, load_encoder, matching_weights
 from objectives.dev_loss import REMEDY, DevLoss
 from objectives.likelihood import NoLikelihood, SentenceLikelihood
 from objectives.objective import Objective
@@ -36,7 +36,7 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
         raise InputError(f"{run.folder}: its objective has no loss of changed vectors: {reason}; {REMEDY}")
     parts = {part: _without_optimizer(run.config[part]) for part in ("objective", "datamodule", "corpus")}
     for target in (str(value) for name, value in leaves(parts) if name.endswith("_target_")):
-        if class_in((*OURS, *allow), target, (Objective, ResumableData, Corpus)) is None:
+        if import_class((*OURS, *allow), target, (Objective, ResumableData, Corpus)) is None:
             raise InputError(f"{settings}: a class there is {target}; only those in {' and '.join(OURS)}/ are loaded")
     seed = run.config.get("seed", 1)
     corpus = without(build(parts["corpus"]), left_out_of(run.folder))
@@ -58,7 +58,7 @@ def _objective_of(run: SavedRun, allow: Sequence[str] = ()) -> type[Objective]:
     if not all(isinstance(config.get(part), dict) for part in ("objective", "datamodule", "encoder")):
         raise InputError(f"{settings}: no objective, datamodule and encoder in it; copy the whole run folder")
     target = str(config["objective"].get("_target_"))
-    objective = class_in(["objectives", *allow], target, Objective)
+    objective = import_class(["objectives", *allow], target, Objective)
     if objective is None:
         raise InputError(f"{settings}: objective._target_ is {target}; only those in objectives/ are loaded")
     return objective

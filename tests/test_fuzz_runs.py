@@ -17,7 +17,7 @@ from encoder_lab.reports.runs import read_run
 from encoder_lab.training.allowed_classes import refuse_foreign_classes
 from encoders import load_encoder
 from encoders.load import read_checkpoint, read_config
-from encoders.sources import precomputed
+from encoders.sources import precomputed_model
 from tests.encoders.test_load import GOLDEN, SENTENCES, Malicious
 from tests.fuzzing import any_damage_is_read_or_refused, corrupted, limits, lines_in, read_or_refused_by_line, refusal
 from tests.reports.small_runs import run_of
@@ -76,14 +76,14 @@ def elsewhere(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_precomputed_vectors(elsewhere: tuple[Path, Path]) -> None:
-    any_damage_is_read_or_refused(lambda: precomputed(*elsewhere).encode(["sentence 3 ."]), elsewhere[0])
+    any_damage_is_read_or_refused(lambda: precomputed_model(*elsewhere).encode(["sentence 3 ."]), elsewhere[0])
 
 
 def test_sentences_of_precomputed_vectors(elsewhere: tuple[Path, Path]) -> None:
     vectors, sentences = elsewhere
 
     def read() -> None:
-        model = precomputed(vectors, sentences)
+        model = precomputed_model(vectors, sentences)
         texts = [text.rstrip("\r") for text in lines_in(sentences.read_bytes())]
         if len(set(texts)) == len(texts):
             np.testing.assert_array_equal(model.encode(texts), np.load(vectors))
@@ -112,7 +112,7 @@ def test_vectors_that_are_not_a_numeric_matrix_are_refused(
 ) -> None:
     spoil(elsewhere[0])
     with pytest.raises(InputError, match=r"all\.npy: "):
-        precomputed(*elsewhere)
+        precomputed_model(*elsewhere)
 
 
 @pytest.mark.parametrize("name", ["vectors/matrix.npy", "vectors/scale.npy", "checkpoints/best.ckpt"])
@@ -127,7 +127,7 @@ def test_a_pickle_in_place_of_numbers_executes_nothing(run: Path, tmp_path: Path
 
 def test_precomputed_vectors_with_a_pickle_execute_nothing(elsewhere: tuple[Path, Path], tmp_path: Path) -> None:
     np.save(elsewhere[0], np.array([[Malicious(tmp_path / "made")]] * 4, dtype=object))
-    assert refusal(lambda: precomputed(*elsewhere), elsewhere[0])
+    assert refusal(lambda: precomputed_model(*elsewhere), elsewhere[0])
     assert not (tmp_path / "made").exists()
 
 

@@ -9,7 +9,7 @@ from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.storage.csv_files import read_csv
 from encoders import load_encoder
 from encoders.load import open_run
-from encoders.sources import trained
+from encoders.sources import trained_model
 from evaluate import evaluate
 from objectives.chunked_cross_entropy import cross_entropy_sum
 from objectives.layers import Logits
@@ -81,6 +81,6 @@ def test_evaluating_a_run_in_bf16_gives_the_scores_of_its_curve(
 def test_the_vectors_that_evaluate_scores_are_in_the_precision_of_the_run(runs: tuple[Path, Path]) -> None:
     for run, narrow in zip(runs, (False, multiplies_in_bfloat16(torch.device("cpu"))), strict=True):
         sentences = (run / "vectors" / "words.txt").read_text(encoding="utf-8").split()[:20]
-        encode = trained(open_run(run), "cpu").encode
+        encode = trained_model(open_run(run), "cpu").encode
         assert encode is not None
         assert (encode(sentences) != load_encoder(run, "cpu").encode(sentences)).any() == narrow

@@ -22,7 +22,7 @@ from encoder_lab.storage.reads import refuse_changed_corpus
 from encoders.hugging_face import pretrained
 from encoders.language_model import CausalLM
 from encoders.load import SavedRun, find_checkpoint, intermediate_checkpoints, open_run
-from encoders.sources import initialised, precomputed, trained
+from encoders.sources import precomputed_model, trained_model, untrained_model
 from objectives.likelihood import NoLikelihood, TextLikelihood
 from objectives.load import load_dev_loss, load_likelihood
 from probes.coherence.length import Length
@@ -72,7 +72,7 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     elif form == "hf" and rest:
         models = pretrained(rest, settings.layers, settings.pooling, device, work, settings.prompt)
     elif form == "vectors" and rest:
-        models = [precomputed(Path(rest), Path(settings.sentences) if settings.sentences else None)]
+        models = [precomputed_model(Path(rest), Path(settings.sentences) if settings.sentences else None)]
     elif form == "lm" and rest:
         models = [_language_model(Path(rest), settings, device)]
     else:
@@ -105,7 +105,7 @@ def _trained(run: SavedRun, settings: EvaluationSettings, device: str, work: Pat
     """The frozen encoder of a run, with the vectors of `embeddings=file` for words that it does not have."""
     source = settings.embeddings.source.build()
     vectors = source.vectors(list, "", work) if isinstance(source, FromFile) else None
-    model = trained(run, device, vectors, settings.allow)
+    model = trained_model(run, device, vectors, settings.allow)
     return model._replace(settings={**model.settings, "embeddings": settings.embeddings.written}) if vectors else model
 
 
@@ -146,7 +146,7 @@ def untrained(
     described = loaded.get("encoder", loaded)  # of a YAML that also has labels
     network = build(described, input_dim=store.matrix.shape[1])
     objective = "bov" if encoder == "bov" else "untrained"
-    model = initialised(encoder, objective, network, as_yaml(described), sentences, store, device)
+    model = untrained_model(encoder, objective, network, as_yaml(described), sentences, store, device)
     trained_on = {} if isinstance(source, FromFile) else {"corpus": settings.corpus.written}
     return model._replace(settings={"embeddings": settings.embeddings.written, **trained_on})
 

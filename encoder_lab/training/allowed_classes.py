@@ -18,7 +18,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import leaves
 from encoder_lab.training.schedules import RateSchedule
 from encoders.encoder import Encoder
-from encoders.load import ON_PATH, class_in
+from encoders.load import IMPORT_REMEDY, import_class
 from objectives.objective import Objective
 from probes.classifiers.grid import Grid
 
@@ -48,7 +48,7 @@ def refuse_foreign_classes(settings: Mapping[str, Any], path: Path | str, allow:
             remedy = f"your own or a library's is allowed by allow=[{package}]"
             raise InputError(f"{path}: {name} is {value}; a run has only classes of this project there; {remedy}")
         if name.endswith("_target_") and package not in sys.modules and find_spec(package) is None:
-            raise InputError(f"{path}: {name} is {value}: Python finds no {package}; {ON_PATH}")
+            raise InputError(f"{path}: {name} is {value}: Python finds no {package}; {IMPORT_REMEDY}")
         if "${" in str(value):
             raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values")
 
@@ -75,7 +75,7 @@ def _is_allowed(setting: str, target: str) -> bool:
     """Whether this setting may name the class."""
     if setting in ALLOWED:
         package, bases = ALLOWED[setting]
-        return class_in([package], target, bases) is not None
+        return import_class([package], target, bases) is not None
     if setting == "objective.optimizer":
         optimizer = vars(torch.optim).get(target.removeprefix("torch.optim."))
         return isinstance(optimizer, type) and issubclass(optimizer, torch.optim.Optimizer)

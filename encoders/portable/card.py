@@ -10,17 +10,17 @@ from encoder_lab.storage.csv_files import read_csv
 from encoders.portable.parts import Parts
 
 SUITES = Path(__file__).parents[2] / "configs" / "suite"
-CITE = "# Cite: "  # in the YAML file of a suite
-FASTTEXT = 'Bojanowski et al. 2017, "Enriching word vectors with subword information" (TACL): the word vectors'
+CITE_PREFIX = "# Cite: "  # in the YAML file of a suite
+FASTTEXT_PAPER = 'Bojanowski et al. 2017, "Enriching word vectors with subword information" (TACL): the word vectors'
 OBJECTIVE_PAPERS = {
     "nli": 'Conneau et al. 2017, "Supervised learning of universal sentence representations" (EMNLP): InferSent',
     "skipthought": 'Kiros et al. 2015, "Skip-thought vectors" (NeurIPS): the objective',
     "discourse": "Chen, Chu and Gimpel 2019 (EMNLP): the objective",
 }
-SHOWN = ("suite", "task", "classifier", "test_accuracy", "test_low", "test_high")
+SCORE_COLUMNS = ("suite", "task", "classifier", "test_accuracy", "test_low", "test_high")
 
 
-def card(parts: Parts, usage: str, limits: list[str]) -> str:
+def model_card(parts: Parts, usage: str, limits: list[str]) -> str:
     """The text of the model card; `usage` is Python, `limits` says where vectors may differ."""
     config = parts.config
     title = f"{config.get('encoder_name', 'encoder')}, {config.get('objective_name', 'objective')}"
@@ -41,15 +41,15 @@ def _training(parts: Parts) -> Iterator[str]:
     config = parts.config
     yield f"* Checkpoint: after epoch {parts.epoch}."
     for name in ("encoder", "objective", "corpus"):
-        if settings := _settings(config.get(name)):
+        if settings := _settings_line(config.get(name)):
             yield f"* {name} `{config.get(f'{name}_name', '?')}`: {settings}"
-    yield f"* embeddings: {_settings(config['embeddings'])}"
-    yield f"* seed {config.get('seed', '?')}; trainer: {_settings(config.get('trainer')) or 'not known'}"
+    yield f"* embeddings: {_settings_line(config['embeddings'])}"
+    yield f"* seed {config.get('seed', '?')}; trainer: {_settings_line(config.get('trainer')) or 'not known'}"
     if versions := config.get("made_with"):
         yield f"* made with: {', '.join(f'{name} {value}' for name, value in versions.items())}"
 
 
-def _settings(node: Any) -> str:
+def _settings_line(node: Any) -> str:
     """The plain values of a group of settings on one line."""
     values = node if isinstance(node, dict) else {}
     plain = {key: value for key, value in values.items() if not isinstance(value, dict | list)}
@@ -58,7 +58,7 @@ def _settings(node: Any) -> str:
 
 def _scores(parts: Parts) -> Iterator[str]:
     path = parts.run / "probes.csv"
-    rows = read_csv(path, ("epoch", *SHOWN)) if path.exists() else []
+    rows = read_csv(path, ("epoch", *SCORE_COLUMNS)) if path.exists() else []
     rows = [row for row in rows if row["epoch"] == str(parts.epoch)]
     if not rows:
         yield "The run has no scores of this epoch."
@@ -67,7 +67,7 @@ def _scores(parts: Parts) -> Iterator[str]:
     yield f"Of the frozen vectors after epoch {parts.epoch}{narrow}, in percent, with 95% intervals.\n"
     yield "| suite | task | classifier | test | 95% interval |\n| --- | --- | --- | ---: | ---: |"
     for row in rows:
-        suite, task, reader, test, low, high = (row[name] for name in SHOWN)
+        suite, task, reader, test, low, high = (row[name] for name in SCORE_COLUMNS)
         yield f"| {suite} | {task} | {reader} | {test} | {low} to {high} |"
 
 
@@ -91,7 +91,7 @@ def _citations(parts: Parts) -> Iterator[str]:
     yield "* Sentence Encoder Lab authors, *Sentence Encoder Lab*, version 0.1.0 (software)"
     files = [file for suite in suites if (file := SUITES / f"{suite}.yaml").parent == SUITES and file.is_file()]
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    yield from (f"* {line.removeprefix(CITE)}" for line in lines if line.startswith(CITE))
+    yield from (f"* {line.removeprefix(CITE_PREFIX)}" for line in lines if line.startswith(CITE_PREFIX))
     if source == "Trained":
-        yield f"* {FASTTEXT}"
+        yield f"* {FASTTEXT_PAPER}"
     yield from (f"* {paper}" for key, paper in OBJECTIVE_PAPERS.items() if key == parts.config.get("objective_name"))

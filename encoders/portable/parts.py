@@ -18,11 +18,11 @@ from datamodules.word_vectors.formats import open_bin
 from datamodules.word_vectors.store import ComposedVectors
 from encoder_lab.errors import InputError
 from encoders.encoder import Encoder
-from encoders.frozen import LONGEST, FrozenEncoder
-from encoders.load import class_in, load_encoder, open_run
+from encoders.frozen import MAX_SENTENCE_WORDS, FrozenEncoder
+from encoders.load import import_class, load_encoder, open_run
 from encoders.portable.source import bundled_source
 
-OURS = ("encoder_lab", "datamodules", "encoders")
+OWN_PACKAGES = ("encoder_lab", "datamodules", "encoders")
 
 
 class Parts(NamedTuple):
@@ -42,7 +42,7 @@ class Parts(NamedTuple):
     def source(self, *roots: Any, ending: str = "") -> str:
         """One Python file without our imports that has `roots` and what they need."""
         extra_roots = [tokenize] if self.moses else []
-        text = bundled_source([*extra_roots, *roots], [*OURS, *self.allow])
+        text = bundled_source([*extra_roots, *roots], [*OWN_PACKAGES, *self.allow])
         spoken = f"TextReader.tokenize = staticmethod(lambda text: tokenize(text, {self.language!r}))\n"
         tokenized = spoken if self.moses else ""
         title = '"""An encoder exported from Sentence Encoder Lab; README.md shows how to use it."""'
@@ -60,24 +60,24 @@ def parts_of(path: Path, raw: bool, allow: Sequence[str]) -> Parts:
     """The parts of a run folder (its best checkpoint) or checkpoint; `raw`: the export tokenises."""
     run = open_run(path)
     config, frozen = run.config, load_encoder(run, "cpu", None, allow)
-    words, table, ngrams, ngram_sizes = _words(frozen, run.folder)
+    words, table, ngrams, ngram_sizes = _word_table(frozen, run.folder)
     encoder_settings = {key: value for key, value in config["encoder"].items() if key != "_target_"}
-    sizes = {"input_dim": table.shape[1], "dim": frozen.dim, "ngram_sizes": ngram_sizes, "longest": LONGEST}
+    sizes = {"input_dim": table.shape[1], "dim": frozen.dim, "ngram_sizes": ngram_sizes, "longest": MAX_SENTENCE_WORDS}
     sizes["lowercase"] = frozen.lowercase
-    sizes["lowercase_lookup"] = composed_by(frozen).words is not None
+    sizes["lowercase_lookup"] = composed_vectors_of(frozen).words is not None
     settings = {"encoder": encoder_settings, **sizes, "words": words}
     moses = raw and _is_moses(run.folder / "config.yaml", config, allow)
     reads = moses, str(config["corpus"].get("source_language", "en"))
     return Parts(run.folder, config, run.epoch, frozen.encoder, table, ngrams, settings, *reads, tuple(allow))
 
 
-def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndarray | None, list[int]]:
+def _word_table(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndarray | None, list[int]]:
     """Words, their table, the vectors of n-grams and their shortest and longest size."""
     words, table = frozen.vocabulary.words, frozen.embedding.table.detach().clone()
     path = run / "vectors" / "subwords.bin"
     if not path.exists():
         return words, table, None, [0, 0]
-    composed = composed_by(frozen)
+    composed = composed_vectors_of(frozen)
     model = open_bin(path)
     if model.is_quantized():
         raise InputError(
@@ -94,14 +94,14 @@ def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndar
     return words, table, ngrams if arguments.maxn and len(ngrams) else None, [arguments.minn, arguments.maxn]
 
 
-def composed_by(frozen: FrozenEncoder) -> ComposedVectors:
+def composed_vectors_of(frozen: FrozenEncoder) -> ComposedVectors:
     """What gives an encoder of a run folder the vectors of words that it does not have."""
     return getattr(frozen.oov, "__wrapped__")  # type: ignore[no-any-return]  # noqa: B009
 
 
 def _is_moses(path: Path, config: Mapping[str, Any], allow: Sequence[str]) -> bool:
     """Whether the run's corpus is tokenised by Moses. Raises InputError if it has a tokeniser of its own."""
-    corpus_class = class_in(("datamodules", *allow), str(config["corpus"].get("_target_")), Corpus)
+    corpus_class = import_class(("datamodules", *allow), str(config["corpus"].get("_target_")), Corpus)
     tokenizer = getattr(corpus_class, "tokenize", None)
     if tokenizer not in (Corpus.tokenize, OnDisk.tokenize):
         raise InputError(f"{path}: its corpus has its own tokenisation, which cannot be exported; give raw=false")

@@ -10,7 +10,7 @@ from typing import Any
 from encoder_lab.errors import InputError
 from encoder_lab.settings.declared import Definitions, definitions_in
 
-CUT = "\0"  # marks a line that is left out
+REMOVED_LINE = "\0"  # marks a line that is left out
 QualifiedName = tuple[str, str]  # a module and a name in it
 
 
@@ -19,33 +19,33 @@ def bundled_source(roots: Iterable[Any], packages: Iterable[str]) -> str:
     parts: dict[QualifiedName, str] = {}
     foreign: set[tuple[str, str, str]] = set()
     for root in roots:
-        _collect(root.__module__, root.__name__, tuple(packages), parts, foreign)
+        _collect_definitions(root.__module__, root.__name__, tuple(packages), parts, foreign)
     names = [name for _, name in parts]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         modules = sorted(module for module, name in parts if name in twice)
         raise InputError(f"{', '.join(twice)}: defined in {' and '.join(modules)}; rename one of them")
-    return "\n\n\n".join(["\n".join(_statements(foreign)), *_grouped(parts)]) + "\n"
+    return "\n\n\n".join(["\n".join(_import_statements(foreign)), *_group_constants(parts)]) + "\n"
 
 
-def _collect(
+def _collect_definitions(
     module: str, name: str, packages: tuple[str, ...], parts: dict[QualifiedName, str], foreign: set[Any]
 ) -> None:
     """Add a definition after everything that it uses."""
-    path, source = _read(module)
+    path, source = _read_definitions(module)
     if name not in source.defined:  # imported there, or made by __getattr__
         value = getattr(import_module(module), name)
         module, name = value.__module__, value.__name__
-        path, source = _read(module)
+        path, source = _read_definitions(module)
     if (module, name) in parts:
         return
     parts[module, name] = ""  # entered before its body, as a definition may use itself
     node = source.defined[name]
-    settings = [part for part in ast.walk(node) if isinstance(part, ast.arg) and _is_declared(part)]
+    settings = [part for part in ast.walk(node) if isinstance(part, ast.arg) and _is_setting(part)]
     aside = {id(inner) for part in settings for inner in ast.walk(part)}
     named = [part for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in aside]
     for used in dict.fromkeys(part.id for part in named):
         if used in source.defined:
-            _collect(module, used, packages, parts, foreign)
+            _collect_definitions(module, used, packages, parts, foreign)
         elif used in source.imported:
             origin, original = source.imported[used]
             if origin.split(".")[0] not in packages:
@@ -53,20 +53,20 @@ def _collect(
             elif original != used:
                 raise InputError(f"{module}: {used} is imported under another name; import names of ours as they are")
             else:
-                _collect(origin, original, packages, parts, foreign)
+                _collect_definitions(origin, original, packages, parts, foreign)
     del parts[module, name]
     first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
     lines = _without_annotations(path.read_text(encoding="utf-8").split("\n"), settings)[first - 1 : node.end_lineno]
-    parts[module, name] = "\n".join(line for line in lines if line != CUT)
+    parts[module, name] = "\n".join(line for line in lines if line != REMOVED_LINE)
 
 
-def _is_declared(argument: ast.arg) -> bool:
+def _is_setting(argument: ast.arg) -> bool:
     """Whether it is a setting with its range and meaning, which an exported encoder has no use for."""
     return argument.annotation is not None and ast.unparse(argument.annotation).startswith("Annotated[")
 
 
 def _without_annotations(lines: Sequence[str], arguments: Sequence[ast.arg]) -> list[str]:
-    """The lines without the annotations of these arguments; a line that is empty now is marked with CUT."""
+    """The lines without the annotations of these arguments; a line that is empty now is marked with REMOVED_LINE."""
     result = list(lines)
     for argument in arguments:
         assert argument.annotation
@@ -74,25 +74,25 @@ def _without_annotations(lines: Sequence[str], arguments: Sequence[ast.arg]) -> 
         assert end
         head = result[row][: argument.col_offset + len(argument.arg)]
         rest = result[end - 1][argument.annotation.end_col_offset :]
-        result[row:end] = [CUT] * (end - 1 - row) + [head + rest]
+        result[row:end] = [REMOVED_LINE] * (end - 1 - row) + [head + rest]
     return result
 
 
 @cache
-def _read(module: str) -> tuple[Path, Definitions]:
+def _read_definitions(module: str) -> tuple[Path, Definitions]:
     path = import_module(module).__file__
     assert path
     return Path(path), definitions_in(Path(path), module)
 
 
-def _statements(foreign: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+def _import_statements(foreign: Iterable[tuple[str, str, str]]) -> Iterator[str]:
     """The imports: modules first, then names of modules."""
     for module, name, local in sorted(foreign, key=lambda entry: (bool(entry[1]), entry)):
         renamed = f" as {local}" if local not in (name or module.split(".")[0], name) else ""
         yield f"from {module} import {name}{renamed}" if name else f"import {module}{renamed}"
 
 
-def _grouped(parts: dict[QualifiedName, str]) -> Iterator[str]:
+def _group_constants(parts: dict[QualifiedName, str]) -> Iterator[str]:
     """The definitions; constants next to each other stay together."""
     lines: list[str] = []
     for text in parts.values():

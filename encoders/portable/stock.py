@@ -14,13 +14,13 @@ from datamodules.batches import UNKNOWN
 from encoder_lab.errors import InputError
 from encoders.bilstm import BiLSTM
 from encoders.bov import BagOfVectors
-from encoders.frozen import LONGEST
+from encoders.frozen import MAX_SENTENCE_WORDS
 from encoders.pooling import MAX
 from encoders.portable.network import WEIGHTS, SentenceEncoder
 from encoders.portable.parts import Parts
 
-CODE = "sentence_encoder"
-SPACES = r"[\s\x1c-\x1f\x85]+"  # what str.split() splits at
+MODULE_NAME = "sentence_encoder"
+SPACES_PATTERN = r"[\s\x1c-\x1f\x85]+"  # what str.split() splits at
 REMEDY = "pip install sentence-transformers"
 
 
@@ -47,11 +47,11 @@ def write_stock(parts: Parts, folder: Path) -> None:
         raise InputError(f"modules=stock needs another package: {REMEDY}") from None
     encoder = parts.encoder
     table = encoder.projection(parts.table) if isinstance(encoder, BiLSTM) else parts.table
-    words = WordEmbeddings(_tokenizer(parts), table.numpy(), max_seq_length=LONGEST)
+    words = WordEmbeddings(_tokenizer(parts), table.numpy(), max_seq_length=MAX_SENTENCE_WORDS)
     if isinstance(encoder, BiLSTM):
         layers = len(encoder.lstm.forward_layers)
         lstm = LSTM(table.shape[1], encoder.dim // 2, layers, encoder.dropout.p if layers > 1 else 0.0)
-        lstm.encoder.load_state_dict(_stacked(encoder))
+        lstm.encoder.load_state_dict(_stacked_weights(encoder))
         modules: list[nn.Module] = [words, lstm, Pooling(encoder.dim, "max")]
     else:
         rows = list(parts.settings["words"])  # an unknown word is not counted
@@ -60,7 +60,7 @@ def write_stock(parts: Parts, folder: Path) -> None:
     SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
 
 
-def _stacked(encoder: BiLSTM) -> dict[str, Tensor]:
+def _stacked_weights(encoder: BiLSTM) -> dict[str, Tensor]:
     """The weights of both directions under the names of a stacked bidirectional nn.LSTM."""
     weights = {}
     for direction, layers in (("", encoder.lstm.forward_layers), ("_reverse", encoder.lstm.backward_layers)):
@@ -78,14 +78,14 @@ def _tokenizer(parts: Parts) -> Any:
     rows = {word: row for row, word in enumerate(parts.settings["words"])}
     tokenizer = Tokenizer(models.WordLevel(rows, unk_token="<unk>"))
     tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(SPACES), "removed")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(SPACES_PATTERN), "removed")
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
 
 def write_bundled(parts: Parts, folder: Path) -> None:
     """One module of one Python file, which `SentenceTransformer(folder, trust_remote_code=True)` loads."""
     write_torch(parts, folder)
-    modules = [{"idx": 0, "name": "0", "path": "", "type": f"{CODE}.{SentenceEncoder.__name__}"}]
+    modules = [{"idx": 0, "name": "0", "path": "", "type": f"{MODULE_NAME}.{SentenceEncoder.__name__}"}]
     (folder / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
     versions = {"pytorch": torch.__version__, "numpy": np.__version__}
     with suppress(PackageNotFoundError):
@@ -99,4 +99,4 @@ def write_torch(parts: Parts, folder: Path) -> None:
     parts.save_weights(folder / WEIGHTS)
     ending = f"SentenceEncoder.encoder_class = {type(parts.encoder).__name__}\n"
     code = parts.source(type(parts.encoder), SentenceEncoder, ending=ending)
-    (folder / f"{CODE}.py").write_text(code, encoding="utf-8")
+    (folder / f"{MODULE_NAME}.py").write_text(code, encoding="utf-8")

@@ -21,9 +21,9 @@ class TextReader:
 
     def __init__(self, settings: Mapping[str, Any], ngrams: np.ndarray | None) -> None:
         """`settings`: what the export wrote. `ngrams` (buckets, E): vectors of character n-grams."""
-        self.words = len(settings["words"])
+        self.word_count = len(settings["words"])
         self.rows = {word: row for row, word in enumerate(settings["words"])}
-        self.dim, self.vector_dim, self.longest = settings["input_dim"], settings["dim"], settings["longest"]
+        self.dim, self.vector_dim, self.max_words = settings["input_dim"], settings["dim"], settings["longest"]
         self.lowercase, self.lowercase_lookup = settings["lowercase"], settings["lowercase_lookup"]
         self.shortest_ngram, self.longest_ngram = settings["ngram_sizes"]
         self.ngrams = ngrams
@@ -35,7 +35,7 @@ class TextReader:
         """
         texts = (unicodedata.normalize("NFC", sentence) for sentence in sentences)
         tokenized = (self.tokenize(text) for text in texts)
-        words = [(text.lower() if self.lowercase else text).split()[: self.longest] for text in tokenized]
+        words = [(text.lower() if self.lowercase else text).split()[: self.max_words] for text in tokenized]
         lengths = np.array([len(row) for row in words], dtype=np.int64)
         ids = np.zeros((len(words), max(1, lengths.max(initial=0))), dtype=np.int64)
         new: dict[str, int] = {}
@@ -48,13 +48,13 @@ class TextReader:
                     row[position] = self.rows[word]
                     continue
                 if word not in new:
-                    vector = self.composed(word)
-                    new[word] = self.words + len(vectors) if vector.any() else UNKNOWN_ROW
+                    vector = self.compose(word)
+                    new[word] = self.word_count + len(vectors) if vector.any() else UNKNOWN_ROW
                     vectors += [vector] if vector.any() else []
                 row[position] = new[word]
         return ids, lengths, np.stack(vectors)
 
-    def composed(self, word: str) -> np.ndarray:
+    def compose(self, word: str) -> np.ndarray:
         """The mean (E,) of the vectors of the word's n-grams; zeros if there are none."""
         if self.ngrams is None:
             return np.zeros(self.dim, np.float32)

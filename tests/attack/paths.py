@@ -21,7 +21,7 @@ from encoder_lab.storage.text_files import count_lines, read_json_lines, read_li
 from encoder_lab.training.run_folder import owned, settings_to_resume
 from encoders.language_model import CausalLM
 from encoders.load import load_encoder
-from encoders.sources import precomputed
+from encoders.sources import precomputed_model
 from probes.coherence.data import read_suites
 from probes.discoeval.data import read_discoeval
 from probes.downstream.data import read_downstream
@@ -61,7 +61,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "fastText": check_bin,
     "embeddings.path": lambda path: FromFile(str(path)).vectors(list, "", path.parent / "cache"),
     "model": lambda path: load_encoder(path, "cpu"),
-    "vectors": lambda path: precomputed(path, path),
+    "vectors": lambda path: precomputed_model(path, path),
     "suites": lambda path: read_suites([path], False),
     "discoeval.root": lambda path: read_discoeval(path, []),
     "downstream.root": lambda path: read_downstream(path, None),

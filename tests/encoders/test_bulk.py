@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 from encoder_lab.errors import InputError
 from encoders import encode, load_encoder
-from encoders.bulk import Job, plan
+from encoders.bulk import Job, plan_shards
 from tests import commands
 
 GOLDEN = str(commands.ROOT / "tests" / "golden_run")
@@ -144,38 +144,38 @@ def job(tmp_path: Path) -> Job:
 ])  # fmt: skip
 def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path: Path, job: Job, place: str, key: str) -> None:
     """By content: size and times of the file stay."""
-    shards = plan(job, [tmp_path / "a.txt"], Path(job.run))
+    shards = plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
     shards[0].path(job).touch()
-    assert plan(job, [tmp_path / "a.txt"], Path(job.run)) == shards
+    assert plan_shards(job, [tmp_path / "a.txt"], Path(job.run)) == shards
     state = (changed := tmp_path / place).stat()
     changed.write_bytes(changed.read_bytes()[:-1] + b" ")
     os.utime(changed, ns=(state.st_atime_ns, state.st_mtime_ns))
     with pytest.raises(InputError, match=f"begun with other {key}"):
-        plan(job, [tmp_path / "a.txt"], Path(job.run))
+        plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
 
 
 def test_a_plan_without_shards_is_made_again(tmp_path: Path, job: Job) -> None:
-    plan(job, [tmp_path / "a.txt"], Path(job.run))
+    plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
     (tmp_path / "a.txt").write_text("the dog\nthe cat\n")
-    (shard,) = plan(job, [tmp_path / "a.txt"], Path(job.run))
+    (shard,) = plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
     assert shard.rows == 2
 
 
 def test_the_machine_that_trained_is_no_part_of_the_plan(tmp_path: Path, job: Job) -> None:
-    shards = plan(job, [tmp_path / "a.txt"], Path(job.run))
+    shards = plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
     shards[0].path(job).touch()
     with (tmp_path / "run" / "config.yaml").open("a") as file:
         file.write("made_with:\n  threads: 99\n")
-    assert plan(job, [tmp_path / "a.txt"], Path(job.run)) == shards
+    assert plan_shards(job, [tmp_path / "a.txt"], Path(job.run)) == shards
 
 
 def test_shards_of_other_code_are_another_plan(tmp_path: Path, job: Job) -> None:
     """Here of another tokeniser."""
-    plan(job, [tmp_path / "a.txt"], Path(job.run))[0].path(job).touch()
+    plan_shards(job, [tmp_path / "a.txt"], Path(job.run))[0].path(job).touch()
     config = tmp_path / "run" / "config.yaml"
     config.write_text(config.read_text().replace("datamodules.corpus.Corpus", "datamodules.corpora.on_disk.OnDisk"))
     with pytest.raises(InputError, match="begun with other settings of the run, code"):
-        plan(job, [tmp_path / "a.txt"], Path(job.run))
+        plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
 
 
 def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path: Path)
         (tmp_path / name).write_text("the dog\n")
     wanted = [tmp_path / "a" / "c.txt", tmp_path / "b.txt"]
     for pattern in ("", "/*", "/**", "/**/*.txt"):
-        assert sorted(encode.inputs([f"{tmp_path}{pattern}"])) == wanted
+        assert sorted(encode.input_files([f"{tmp_path}{pattern}"])) == wanted
 
 
 @pytest.mark.usefixtures("texts")

@@ -53,7 +53,7 @@ def test_only_a_newline_ends_a_line(shell: Shell) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*empty")
 def test_only_some_lines_are_in_memory_at_a_time(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encode, "HELD", 2)
+    monkeypatch.setattr(encode, "CHUNK_LINES", 2)
     held, whole = [], FrozenEncoder.encode
     monkeypatch.setattr(
         FrozenEncoder, "encode", lambda self, some, *how: held.append(len(some)) or whole(self, some, *how)

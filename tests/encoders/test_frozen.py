@@ -104,7 +104,7 @@ def test_vectors_in_a_file_equal_those_in_memory(
     encoder = bilstm()
     in_memory = encoder.encode(sentences)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frozen, "CHUNK", chunk)
+        patch.setattr(frozen, "CHUNK_SENTENCES", chunk)
         in_file = encoder.encode(sentences, out=out)
     np.testing.assert_allclose(in_file, in_memory, atol=1e-6)
     np.testing.assert_array_equal(np.load(out), in_file)
@@ -126,7 +126,7 @@ def test_empty_sentences_get_zeros_and_are_reported() -> None:
 
 
 def test_a_sentence_beyond_the_limit_is_cut_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frozen, "LONGEST", 2)
+    monkeypatch.setattr(frozen, "MAX_SENTENCE_WORDS", 2)
     encoder = bag()
     with pytest.warns(UserWarning, match=r"1 sentence\(s\) were cut after 2 words"):
         vectors = encoder.encode(["a b d d d", "a b"])

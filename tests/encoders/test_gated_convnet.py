@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional
 
 from encoder_lab.errors import InputError
-from encoders.gated_convnet import GatedConvNet, factors, positions
+from encoders.gated_convnet import GatedConvNet, position_factors, sinusoidal_positions
 
 
 def naive(words: np.ndarray, encoder: GatedConvNet, kernel: int) -> np.ndarray:
@@ -14,7 +14,7 @@ def naive(words: np.ndarray, encoder: GatedConvNet, kernel: int) -> np.ndarray:
     values = {name: weight.detach().numpy().astype(np.float64) for name, weight in encoder.named_parameters()}
     steps, dim = len(words), encoder.dim
     states = words @ values["projection.weight"].T + values["projection.bias"]
-    states = states + 0.1 * positions(steps, dim, torch.device("cpu")).numpy()
+    states = states + 0.1 * sinusoidal_positions(steps, dim, torch.device("cpu")).numpy()
     for layer in range(len(encoder.convolutions)):
         weight = values[f"convolutions.{layer}.weight"].reshape(2 * dim, dim, kernel)
         bias = values[f"convolutions.{layer}.bias"]
@@ -54,7 +54,7 @@ def test_one_product_over_windows_equals_the_convolution_of_torch() -> None:
 
 
 def test_positions_are_sines_and_cosines_of_falling_frequency() -> None:
-    encoded = positions(3, 5, torch.device("cpu"))
+    encoded = sinusoidal_positions(3, 5, torch.device("cpu"))
     slow = 2 / 10_000 ** (2 / 5)
     expected = [math.sin(2), math.cos(2), math.sin(slow), math.cos(slow), math.sin(2 / 10_000 ** (4 / 5))]
     torch.testing.assert_close(encoded[2], torch.tensor(expected))
@@ -62,7 +62,7 @@ def test_positions_are_sines_and_cosines_of_falling_frequency() -> None:
 
 def test_the_factors_of_the_cited_source_are_those_of_its_formula() -> None:
     """Two of three words and four dimensions: (1 - 2/3) - (k/4) (1 - 4/3), and so on."""
-    result = factors(torch.tensor([3, 1]), 3, 4)
+    result = position_factors(torch.tensor([3, 1]), 3, 4)
     third = [[2 / 3 - k / 4 / 3, 1 / 3 + k / 4 / 3, k / 4] for k in (1, 2, 3, 4)]
     torch.testing.assert_close(result[0], torch.tensor(third).T)
     torch.testing.assert_close(result[1, 0], torch.tensor([0.25, 0.5, 0.75, 1]))  # the only word of a sentence

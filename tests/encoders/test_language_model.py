@@ -59,7 +59,7 @@ TEXTS = [f"{LONG}, and the cat saw it.", f"{LONG} 😀.", LONG, f"{LONG}, and th
 def test_every_token_has_the_probability_of_one_text_at_a_time(family: str, request: pytest.FixtureRequest) -> None:
     path = request.getfixturevalue(family)
     model = CausalLM(path, "cpu")
-    assert model.shares
+    assert model.shares_prefixes
     for text, scored in zip(TEXTS, model.logprobs([("", text) for text in TEXTS]), strict=True):
         ids, wanted = alone(path, text)
         assert scored.tokens == model.tokenizer.convert_ids_to_tokens(ids)
@@ -69,7 +69,7 @@ def test_every_token_has_the_probability_of_one_text_at_a_time(family: str, requ
 
 def test_sharing_beginnings_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shared, apart = CausalLM(folder, "cpu"), CausalLM(folder, "cpu")
-    apart.shares = False
+    apart.shares_prefixes = False
     pairs = [("", text) for text in TEXTS]
     computed: list[int] = []
     forward = shared.model.forward

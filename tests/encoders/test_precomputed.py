@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
-from encoders.sources import precomputed
+from encoders.sources import precomputed_model
 
 
 def files(folder: Path, vectors: list[list[float]]) -> tuple[Path, Path]:
@@ -16,10 +16,10 @@ def files(folder: Path, vectors: list[list[float]]) -> tuple[Path, Path]:
 
 
 def test_a_sentence_on_two_lines_has_one_vector(tmp_path: Path) -> None:
-    encode = precomputed(*files(tmp_path, [[1, 0], [0, 1], [1.0001, 0]])).encode
+    encode = precomputed_model(*files(tmp_path, [[1, 0], [0, 1], [1.0001, 0]])).encode
     assert encode(["a cat", "a dog"]).tolist() == [[0, 1], [1, 0]]
 
 
 def test_a_sentence_with_two_vectors_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"s\.txt:3: the sentence of line 1 with another vector; keep one"):
-        precomputed(*files(tmp_path, [[1, 0], [0, 1], [1, 1]]))
+        precomputed_model(*files(tmp_path, [[1, 0], [0, 1], [1, 1]]))

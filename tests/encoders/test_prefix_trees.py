@@ -24,7 +24,7 @@ def test_a_token_sees_the_tokens_before_it_in_its_rows_alone(rows: list[TokenIds
     for tree in trees:
         assert len(tree.ids) <= most or len(tree.rows) == 1
         assert len(tree.ids) == len({row[:end] for row in tree.rows for end in range(1, len(row) + 1)})
-        sees = tree.sees()
+        sees = tree.attention_mask()
         for row, path in zip(tree.rows, tree.paths, strict=True):
             assert tuple(tree.ids[path]) == row
             assert tree.depths[path].tolist() == list(range(len(row)))

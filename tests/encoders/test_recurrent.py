@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from encoder_lab.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
-from encoders.packed import BLOCK, ROWS, TABLE, block_size, pack, padded_rows
+from encoders.packed import BLOCK_MULTIPLE, BLOCK_WORDS, MAX_TABLE_BYTES, block_size, pack, padded_rows
 from encoders.pooling import END, LAST, MAX, MEAN, WordPooling
 from encoders.recurrent import Bidirectional, reads_packed
 
@@ -131,23 +131,23 @@ both_layers = pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
 
 
 @both_layers
-@given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20), block=st.sampled_from([1, 7, BLOCK]))
+@given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20), block=st.sampled_from([1, 7, BLOCK_WORDS]))
 @settings(max_examples=15)
 def test_packed_words_get_the_states_of_padded_ones(layer: type[nn.LSTM], lengths: list[int], block: int) -> None:
     layers, words = layers_of(layer, 2), torch.randn(len(lengths), max(lengths) + 2, 3)
     padded = layers(words, torch.tensor(lengths))  # with gradients
-    with torch.no_grad(), patch("encoders.recurrent.FEW", 1), patch("encoders.packed.BLOCK", block):
+    with torch.no_grad(), patch("encoders.recurrent.MIN_PACKED", 1), patch("encoders.packed.BLOCK_WORDS", block):
         torch.testing.assert_close(layers(words, torch.tensor(lengths)), padded, atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("pool", [MAX, MEAN, LAST, END])
-@given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=9), table=st.sampled_from([0, TABLE]))
+@given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=9), table=st.sampled_from([0, MAX_TABLE_BYTES]))
 @settings(max_examples=30)
 def test_words_that_come_several_times_change_no_vector(pool: WordPooling, lengths: list[int], table: int) -> None:
     layers, words = layers_of(nn.LSTM, 2), torch.randn(4, 3)
     ids, every = torch.randint(4, (len(lengths), max(lengths))), torch.tensor(lengths)
-    with torch.no_grad(), patch("encoders.recurrent.FEW", 1), patch("encoders.recurrent.TABLE", table):
-        vectors = layers.over(words, pool)(ids, every)
+    with torch.no_grad(), patch("encoders.recurrent.MIN_PACKED", 1), patch("encoders.recurrent.MAX_TABLE_BYTES", table):
+        vectors = layers.pooled_reader(words, pool)(ids, every)
     expected = pool.padded(layers(words[ids], every), every)
     torch.testing.assert_close(vectors, expected, atol=1e-6, rtol=1e-5)
 
@@ -175,7 +175,7 @@ def test_the_packing_of_three_sentences_by_hand() -> None:
 
 
 def test_a_block_has_whole_steps_and_at_least_one() -> None:
-    with patch("encoders.packed.BLOCK", 10):
+    with patch("encoders.packed.BLOCK_WORDS", 10):
         assert [block_size(sizes) for sizes in ([12, 1], [5, 5, 1], [4, 4, 4], [1])] == [12, 10, 8, 1]
 
 
@@ -207,8 +207,8 @@ class Products(TorchDispatchMode):
 def test_products_of_packed_words_have_few_numbers_of_rows(lengths: list[int]) -> None:
     layers, words, ids = layers_of(nn.LSTM, 2), torch.randn(64, 3), torch.zeros(len(lengths), 40, dtype=torch.int64)
     with torch.no_grad(), Products() as seen:
-        layers.over(words, MAX)(ids, torch.tensor(lengths))
-    assert {rows % ROWS for rows in seen.rows["addmm"]} == {0}
+        layers.pooled_reader(words, MAX)(ids, torch.tensor(lengths))
+    assert {rows % BLOCK_MULTIPLE for rows in seen.rows["addmm"]} == {0}
     assert {rows % (4 if rows <= 64 else 8) for rows in seen.rows["bmm"]} <= {0}
 
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from encoder_lab.errors import InputError
-from encoders.gated_convnet import positions
+from encoders.gated_convnet import sinusoidal_positions
 from encoders.transformer import PreNormLayer, TransformerEncoder
 
 
@@ -32,7 +32,7 @@ def test_a_transformer_equals_layers_of_pytorch_with_a_norm_and_pooling(pooling:
         nn.init.normal_(weight, std=0.5)  # biases and norms too
     words, lengths = torch.randn(3, 6, 5), torch.tensor([6, 2, 4])
     padding = torch.arange(6) >= lengths[:, None]
-    states = encoder.projection(words) + positions(6, 8, words.device)
+    states = encoder.projection(words) + sinusoidal_positions(6, 8, words.device)
     for layer in encoder.layers:
         states = layer_of_torch(layer, 8, 2, 12)(states, src_key_padding_mask=padding)
     states = encoder.norm(states)
