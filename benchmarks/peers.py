@@ -22,7 +22,7 @@ from encoders.pooling import MEAN, WordPooling
 from encoders.recurrent import Bidirectional
 from objectives.attention import Attention, Memory
 from objectives.layers import LOSSES, feedforward
-from objectives.nli import features
+from objectives.nli import pair_features
 from probes.classifiers.examples import Labelled
 
 Words = Callable[[Tensor], Tensor]  # ids (B, T) to word vectors (B, T, E)
@@ -205,7 +205,7 @@ class PlainInferSentNLI(nn.Module):
 
     def step(self, first: Sequence[Any], second: Sequence[Any], labels: Tensor, vector: VectorOf) -> None:
         u, v = (self.encoder(*padded(side, vector, self.encoder.width)) for side in (first, second))
-        loss = functional.cross_entropy(self.head(features(u, v)), labels.to(u.device))
+        loss = functional.cross_entropy(self.head(pair_features(u, v)), labels.to(u.device))
         self.optimizer.zero_grad()
         loss.backward()
         norm = sum(float(p.grad.norm()) ** 2 for p in self.parameters() if p.grad is not None) ** 0.5

@@ -70,7 +70,7 @@ from benchmarks.steps import (
 from encoder_lab.compute.matmul import fast_exact_matmul
 from objectives.chunked_cross_entropy import cross_entropy_sum
 from objectives.discourse import Discourse
-from objectives.nli import NLI, features
+from objectives.nli import NLI, pair_features
 
 
 def throughput(step: Step, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
@@ -136,7 +136,7 @@ def shares(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[
             vectors.append(encoded.vector.detach())
         if isinstance(module, NLI):
             with part("head"):
-                torch.nn.functional.cross_entropy(module.head(features(*vectors)), batch.label).backward()
+                torch.nn.functional.cross_entropy(module.head(pair_features(*vectors)), batch.label).backward()
         elif isinstance(module, Discourse):
             with part("heads"):
                 terms = {name: module.targets[name].loss(head(*vectors), batch) for name, head in module.heads.items()}

@@ -18,9 +18,9 @@ from encoder_lab.model import Examined, VectorChange
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
 from objectives.multitask import Multitask
-from objectives.objective import READS_STATES, Objective
+from objectives.objective import READS_STATES_REASON, Objective
 
-ROWS = 32  # examples in a batch; they have similar lengths
+BATCH_SIZE = 32  # examples; they have similar lengths
 REMEDY = "leave suite=use out, or measure use.on=downstream"
 
 
@@ -31,7 +31,7 @@ class OnlyVector(NamedTuple):
 
     @property
     def states(self) -> Tensor:
-        raise InputError(f"suite=use: the objective cannot be measured: {READS_STATES}; {REMEDY}")
+        raise InputError(f"suite=use: the objective cannot be measured: {READS_STATES_REASON}; {REMEDY}")
 
 
 class DevLoss:
@@ -71,16 +71,16 @@ class DevVectors:
         self._module, self._parts = module, parts
         self._vectors: dict[str, list[list[Sequence[Tensor]]]] = {}  # by part, batch and call of `encode`
 
-    def examined(self, part: str, change: VectorChange | None = None, decode: bool = False) -> Examined:
+    def examine(self, part: str, change: VectorChange | None = None, decode: bool = False) -> Examined:
         """The counts with changed vectors; `decode`: also counts that need decoded texts. Raises InputError."""
         module, batches = self._parts[part]
         with evaluation_mode(self._module), torch.no_grad():  # with the encoder, which the parts of several lend
             if part not in self._vectors:
-                self._vectors[part] = [_vectors(module, batch) for batch in batches]
+                self._vectors[part] = [_recorded_vectors(module, batch) for batch in batches]
             counts = []
             for batch, vectors in zip(batches, self._vectors[part], strict=True):
                 changed = (OnlyVector(torch.cat(list(map(change, sides) if change else sides))) for sides in vectors)
-                with _encoding(module, lambda _, changed=changed: next(changed)):
+                with _replaced_encode(module, lambda _, changed=changed: next(changed)):
                     counts.append(module.examine(move_data_to_device(batch, module.device), decode))
         counted = {name: np.concatenate([count[name].double().cpu().numpy() for count in counts]) for name in counts[0]}
         return Examined(counted, module.scores_of, module.score)
@@ -92,10 +92,10 @@ def _batches(loader: DataLoader, examples: int) -> list[Any]:
     if not len(rows):
         raise InputError(f"suite=use: the objective has no dev example; {REMEDY}")
     subset = rows[:: -(-len(rows) // examples)]
-    return [loader.dataset.collate(subset[start : start + ROWS]) for start in range(0, len(subset), ROWS)]  # type: ignore[attr-defined]
+    return [loader.dataset.collate(subset[start : start + BATCH_SIZE]) for start in range(0, len(subset), BATCH_SIZE)]  # type: ignore[attr-defined]
 
 
-def _vectors(module: Objective, batch: Any) -> list[Sequence[Tensor]]:
+def _recorded_vectors(module: Objective, batch: Any) -> list[Sequence[Tensor]]:
     """The vectors that an objective reads from B examples, per call of `encode`; of several sentences each (B, D)."""
     encode, calls = module.encode, []
 
@@ -103,7 +103,7 @@ def _vectors(module: Objective, batch: Any) -> list[Sequence[Tensor]]:
         calls.append(encode(sentences).vector)
         return OnlyVector(calls[-1])
 
-    with _encoding(module, recorded):
+    with _replaced_encode(module, recorded):
         counts = module.examine(move_data_to_device(batch, module.device), False)
     if not calls:
         raise InputError(f"suite=use: {type(module).__name__} does not read vectors by `self.encode`; {REMEDY}")
@@ -111,7 +111,7 @@ def _vectors(module: Objective, batch: Any) -> list[Sequence[Tensor]]:
 
 
 @contextmanager
-def _encoding(module: Objective, encode: Callable[..., OnlyVector]) -> Iterator[None]:
+def _replaced_encode(module: Objective, encode: Callable[..., OnlyVector]) -> Iterator[None]:
     """Replaces the module's method `encode` inside this context."""
     module.encode = encode  # type: ignore[assignment,method-assign]
     try:

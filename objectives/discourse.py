@@ -18,14 +18,14 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.load import SavedRun, matching_weights
 from objectives.chunked_cross_entropy import CHUNK_BYTES
-from objectives.layers import LOSSES, Term, feedforward
-from objectives.likelihood import SentenceTokens, decoder_file, padded
+from objectives.layers import LOSSES, LossTerm, feedforward
+from objectives.likelihood import SentenceTokens, decoder_file, pad_ids
 from objectives.metrics import perplexity, ratio
 from objectives.objective import MakeOptimizer, Objective
 
-NEXT = "nsp_next"  # the head that predicts the words of the next sentence
-WORDS = "words.txt"
-SAVED = {WORDS: "source.bag.txt"}  # file in a run folder: file of the cache
+NEXT_HEAD = "nsp_next"  # the head that predicts the words of the next sentence
+WORDS_FILE = "words.txt"
+DECODER_FILES = {WORDS_FILE: "source.bag.txt"}  # file in a run folder: file of the cache
 
 
 class Discourse(Objective):
@@ -46,17 +46,17 @@ class Discourse(Objective):
         return "" if "nsp" in losses else "of the discourse losses only nsp predicts words"
 
     def likelihood(self) -> "NextWords":
-        return NextWords(self.heads[NEXT], Vocabulary.load(self.data.folder / SAVED[WORDS]))
+        return NextWords(self.heads[NEXT_HEAD], Vocabulary.load(self.data.folder / DECODER_FILES[WORDS_FILE]))
 
     def likelihood_files(self) -> dict[str, Path]:
-        return {name: self.data.folder / source for name, source in SAVED.items() if NEXT in self.heads}
+        return {name: self.data.folder / source for name, source in DECODER_FILES.items() if NEXT_HEAD in self.heads}
 
     @classmethod
     def saved_likelihood(cls, saved: SavedRun, ends: bool = False) -> "NextWords":
         if ends:
             raise InputError("eos=true: the words that the nsp loss predicts have no mark that ends a sentence")
-        words = Vocabulary.load(decoder_file(saved, WORDS))
-        prefix = f"heads.{NEXT}."
+        words = Vocabulary.load(decoder_file(saved, WORDS_FILE))
+        prefix = f"heads.{NEXT_HEAD}."
         try:
             hidden, width = saved.weights[f"{prefix}0.weight"].shape
         except (KeyError, ValueError):
@@ -92,12 +92,12 @@ class Discourse(Objective):
         sizes = {name: target.classes(data) for name, target in self.targets.items()}
         self.heads = nn.ModuleDict({n: feedforward(encoder.dim, hidden, size, dropout) for n, size in sizes.items()})
 
-    def forward(self, batch: InDocument) -> dict[str, Term]:
+    def forward(self, batch: InDocument) -> dict[str, LossTerm]:
         """The terms of all chosen losses, with names such as `nsp_previous`."""
         vector = self.encode(batch.sentence).vector
         return {name: self.targets[name].loss(head(vector), batch) for name, head in self.heads.items()}
 
-    def total(self, means: Mapping[str, Tensor | float]) -> Tensor | float:
+    def weighted_sum(self, means: Mapping[str, Tensor | float]) -> Tensor | float:
         """The weighted sum of mean losses; names as in `forward`."""
         return sum(self.weights.get(name.split("_")[0], 1.0) * mean for name, mean in means.items())
 
@@ -106,7 +106,7 @@ class Discourse(Objective):
             name: self.mean_over(term.nats.sum(), term.targets.sum(), f"train/{name}_loss")
             for name, term in self(batch).items()
         }
-        loss = torch.as_tensor(self.total(means))
+        loss = torch.as_tensor(self.weighted_sum(means))
         self.log_score("train/loss", loss.detach(), batch_size=len(batch.sentence.lengths), prog_bar=True)
         return loss
 
@@ -120,7 +120,7 @@ class Discourse(Objective):
             accuracy = 100 * ratio(sums[f"{name} correct"], sums[f"{name} targets"])
             reported = {"accuracy": accuracy, "perplexity": perplexity(means[name])}
             scores[f"val/{name}_{target.reports}"] = reported[target.reports]
-        return scores | {"val/loss": float(self.total(means))}
+        return scores | {"val/loss": float(self.weighted_sum(means))}
 
 
 class NextWords:
@@ -136,7 +136,7 @@ class NextWords:
         return SentenceTokens(self.words.rows(" ".join(names).lower()), names, spans)
 
     def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:
-        ids = padded(rows, vectors.device)
+        ids = pad_ids(rows, vectors.device)
         portions = max(1, CHUNK_BYTES["cpu"] // (len(self.words) * vectors.itemsize))
         parts = zip(vectors.split(portions), ids.split(portions), strict=True)
         return torch.cat([self.network(part).log_softmax(1).gather(1, picked) for part, picked in parts])

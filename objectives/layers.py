@@ -44,7 +44,7 @@ def feedforward(width: int, hidden: int, classes: int, dropout: float) -> nn.Seq
     return nn.Sequential(*steps, Logits(hidden, classes))
 
 
-class Term(NamedTuple):
+class LossTerm(NamedTuple):
     """One prediction for each sentence of a batch; all three are 0 for a sentence without a target."""
 
     nats: Tensor  # (B,)
@@ -52,22 +52,22 @@ class Term(NamedTuple):
     correct: Tensor  # (B,) 1 where the prediction is correct; 0 for bags
 
 
-def bag_loss(logits: Tensor, bag: Bag) -> Term:
+def bag_loss(logits: Tensor, bag: Bag) -> LossTerm:
     """Mean -log p(w) over the words w of each bag; logits (B, V). Empty bags do not count."""
     mask = torch.arange(bag.ids.shape[1], device=bag.ids.device) < bag.sizes[:, None]
     picked = functional.log_softmax(logits, 1).gather(1, bag.ids) * mask  # (B, W); avoids counts of shape (B, V)
     nats = -picked.sum(1) / bag.sizes.clamp(min=1)
-    return Term(nats, (bag.sizes > 0).long(), torch.zeros_like(bag.sizes))
+    return LossTerm(nats, (bag.sizes > 0).long(), torch.zeros_like(bag.sizes))
 
 
-def class_loss(logits: Tensor, gold: Tensor) -> Term:
+def class_loss(logits: Tensor, gold: Tensor) -> LossTerm:
     """Cross-entropy of the gold classes (B,), -1 where unknown."""
     nats = functional.cross_entropy(logits, gold, ignore_index=UNKNOWN_LEVEL, reduction="none")
     labelled = gold != UNKNOWN_LEVEL
-    return Term(nats, labelled.long(), ((logits.argmax(1) == gold) & labelled).long())
+    return LossTerm(nats, labelled.long(), ((logits.argmax(1) == gold) & labelled).long())
 
 
-def position_loss(logits: Tensor, position: Position) -> Term:
+def position_loss(logits: Tensor, position: Position) -> LossTerm:
     """Cross-entropy of a position among the positions that exist."""
     positions = torch.arange(logits.shape[1], device=logits.device)
     return class_loss(logits.masked_fill(positions >= position.total[:, None], -torch.inf), position.value)
@@ -77,7 +77,7 @@ class Head(NamedTuple):
     """One prediction from the sentence vector: its number of classes, its loss, its second score."""
 
     classes: Callable[[SentencesInDocuments], int]
-    loss: Callable[[Tensor, InDocument], Term]
+    loss: Callable[[Tensor, InDocument], LossTerm]
     reports: Literal["accuracy", "perplexity"]
 
 

@@ -73,8 +73,8 @@ class TextLikelihood:
     def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[TokenLogprobs]:
         """log2 p of the tokens of each continuation. A token that begins in the context is context."""
         split = {pair: list(sentences_of("".join(pair))) for pair in pairs}
-        chains = [links(pair, spans) for pair, spans in split.items()]
-        scores = self._scored(list(dict.fromkeys(link for links_of_pair in chains for link in links_of_pair)))
+        chains = [adjacent_sentences(pair, spans) for pair, spans in split.items()]
+        scores = self._score_links(list(dict.fromkeys(link for links_of_pair in chains for link in links_of_pair)))
         scored = {}
         for (pair, spans), chain in zip(split.items(), chains, strict=True):
             parts = [scores[link] for link in chain]
@@ -88,7 +88,7 @@ class TextLikelihood:
         return [scored[pair] for pair in pairs]
 
     @fast_exact_matmul()
-    def _scored(self, links: list[tuple[str, str]]) -> dict[tuple[str, str], TokenLogprobs]:
+    def _score_links(self, links: list[tuple[str, str]]) -> dict[tuple[str, str], TokenLogprobs]:
         """The tokens of each sentence after the one before it, "" for the first."""
         contexts = {sentence: row for row, sentence in enumerate(dict.fromkeys(first for first, _ in links if first))}
         vectors = torch.from_numpy(np.asarray(self.encode(list(contexts)), np.float32))
@@ -116,11 +116,11 @@ class TextLikelihood:
         return scored
 
 
-def links(pair: tuple[str, str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+def adjacent_sentences(pair: tuple[str, str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
     """Each sentence of a text with the one before it, "" for the first."""
     return list(pairwise(["", *("".join(pair)[start:end] for start, end in spans)]))
 
 
-def padded(rows: Sequence[list[int]], device: torch.device) -> Tensor:
+def pad_ids(rows: Sequence[list[int]], device: torch.device) -> Tensor:
     """Ids (B, T) with zeros on the right."""
     return pad_sequence([torch.tensor(row, dtype=torch.int64) for row in rows], batch_first=True).to(device)

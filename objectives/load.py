@@ -18,7 +18,7 @@ from objectives.dev_loss import REMEDY, DevLoss
 from objectives.likelihood import NoLikelihood, SentenceLikelihood
 from objectives.objective import Objective
 
-OURS = ("objectives", "datamodules")
+PACKAGES = ("objectives", "datamodules")
 
 
 def load_likelihood(run: SavedRun, ends: bool = False) -> SentenceLikelihood:
@@ -31,13 +31,13 @@ def load_likelihood(run: SavedRun, ends: bool = False) -> SentenceLikelihood:
 
 def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] = ()) -> DevLoss:
     """The loss of a run's objective on its own dev text. Raises InputError if it has none or the text changed."""
-    objective, settings = _objective_of(run, allow), run.folder / "config.yaml"
+    objective, path = _objective_of(run, allow), run.folder / "config.yaml"
     if reason := objective.without_use(run.config):
         raise InputError(f"{run.folder}: its objective has no loss of changed vectors: {reason}; {REMEDY}")
     parts = {part: _without_optimizer(run.config[part]) for part in ("objective", "datamodule", "corpus")}
     for target in (str(value) for name, value in leaves(parts) if name.endswith("_target_")):
-        if import_class((*OURS, *allow), target, (Objective, ResumableData, Corpus)) is None:
-            raise InputError(f"{settings}: a class there is {target}; only those in {' and '.join(OURS)}/ are loaded")
+        if import_class((*PACKAGES, *allow), target, (Objective, ResumableData, Corpus)) is None:
+            raise InputError(f"{path}: a class there is {target}; only those in {' and '.join(PACKAGES)}/ are loaded")
     seed = run.config.get("seed", 1)
     corpus = without(build(parts["corpus"]), left_out_of(run.folder))
     data: ResumableData = build(parts["datamodule"], corpus=corpus, cache=cache, seed=seed)

@@ -53,17 +53,17 @@ class Multitask(Objective):
             described = {key: value for key, value in settings[name]["objective"].items() if key != "optimizer"}
             arguments = {"encoder": encoder, "embedding": embedding, "data": data.parts[name], "seed": seed}
             part = build(described, optimizer=None, **arguments)
-            _lend(part, encoder=encoder, embedding=embedding)
+            _share_modules(part, encoder=encoder, embedding=embedding)
             part.log_score = partial(self._log_part, name)
             self._parts.append(part)
         self.parts = nn.ModuleDict(dict(zip(parts, self._parts, strict=True)))
         best = self._parts[list(parts).index(chosen)]
-        self.score, self.mode = _within(chosen, best.score), best.mode
+        self.score, self.mode = _part_score_name(chosen, best.score), best.mode
 
     def _log_part(
         self, part: str, name: str, value: Tensor | float, batch_size: Tensor | int = 1, prog_bar: bool = False
     ) -> None:
-        self.log_score(_within(part, name), value, batch_size, prog_bar)
+        self.log_score(_part_score_name(part, name), value, batch_size, prog_bar)
 
     def setup(self, stage: str) -> None:
         super().setup(stage)
@@ -85,13 +85,13 @@ class Multitask(Objective):
             part.on_validation_epoch_end()
 
 
-def _within(part: str, score: str) -> str:
+def _part_score_name(part: str, score: str) -> str:
     """Insert the part into the name of a score: val/bleu becomes val/nmt_enfr/bleu."""
     group, name = score.split("/")
     return f"{group}/{part}/{name}"
 
 
-def _lend(part: nn.Module, **modules: nn.Module) -> None:
+def _share_modules(part: nn.Module, **modules: nn.Module) -> None:
     """Let a part use shared modules without registering them, so that checkpoints hold them once."""
     for name, module in modules.items():
         del part._modules[name]

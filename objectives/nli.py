@@ -50,8 +50,8 @@ class NLI(Objective):
         if batch.label.device.type == "cpu":  # multiplies padding as slowly as words
             u, v = (self.encode(side).vector for side in sides)
         else:  # half as many kernels: a step of an H100 is 1.2 to 1.7 times as fast (docs/gpu.md)
-            u, v = self.encode(together(*sides)).vector.chunk(2)
-        return self.head(features(u, v))
+            u, v = self.encode(concat_batches(*sides)).vector.chunk(2)
+        return self.head(pair_features(u, v))
 
     def training_step(self, batch: LabelledPair, batch_idx: int) -> Tensor:
         nats = functional.cross_entropy(self(batch), batch.label, reduction="sum")
@@ -67,13 +67,13 @@ class NLI(Objective):
         return {"val/loss": loss, "val/accuracy": accuracy}
 
 
-def together(first: Sentences, second: Sentences) -> Sentences:
+def concat_batches(first: Sentences, second: Sentences) -> Sentences:
     """Two batches as one, the second after the first."""
     steps = max(first.ids.shape[1], second.ids.shape[1])
     ids = [functional.pad(side.ids, (0, steps - side.ids.shape[1]), value=PADDING) for side in (first, second)]
     return Sentences(torch.cat(ids), torch.cat([first.lengths, second.lengths]))
 
 
-def features(u: Tensor, v: Tensor) -> Tensor:
+def pair_features(u: Tensor, v: Tensor) -> Tensor:
     """[u, v, |u-v|, u*v]: (B, D) twice to (B, 4D)."""
     return torch.cat([u, v, (u - v).abs(), u * v], 1)

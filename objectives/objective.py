@@ -16,7 +16,7 @@ from encoders.load import SavedRun
 from objectives.likelihood import SentenceLikelihood
 from objectives.metrics import MetricSums, ratio
 
-READS_STATES = "it reads the states of the words too, and erasing a property from each leaves it in all of them"
+READS_STATES_REASON = "it reads the states of the words too, and erasing a property from each leaves it in all of them"
 MakeOptimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 
 
@@ -130,11 +130,11 @@ class Objective(pl.LightningModule):
 
     def train_means(self) -> dict[str, float]:
         """The mean of each training score over the epoch, with the steps before a resume within it."""
-        sums = self._sums_of_a_process()
+        sums = self._mean_train_sums()
         self._train_sums = {}
         return {name: ratio(total, examples) for name, (total, examples) in sums.items()}
 
-    def _sums_of_a_process(self) -> dict[str, list[float]]:
+    def _mean_train_sums(self) -> dict[str, list[float]]:
         """Total and examples of each training score: the sum over all processes, divided by their number."""
         pairs = torch.tensor([[float(total), float(n)] for total, n in self._train_sums.values()], dtype=torch.float64)
         if self._train_sums and self.trainer.world_size > 1:
@@ -142,7 +142,7 @@ class Objective(pl.LightningModule):
         return dict(zip(self._train_sums, pairs.tolist(), strict=True))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["train_sums"] = {name: pair for name, pair in self._sums_of_a_process().items() if pair[1]}
+        checkpoint["train_sums"] = {name: pair for name, pair in self._mean_train_sums().items() if pair[1]}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         sums = checkpoint.get("train_sums", {})

@@ -14,7 +14,7 @@ from objectives.attention import Memory
 from objectives.sequence import SequenceObjective
 
 ORDERS = range(1, 5)  # of n-grams
-COUNTED = ("hypothesis", "reference", *(f"{prefix}_{n}" for prefix in ("right", "all") for n in ORDERS))
+COUNT_NAMES = ("hypothesis", "reference", *(f"{prefix}_{n}" for prefix in ("right", "all") for n in ORDERS))
 
 
 class Seq2Seq(SequenceObjective):
@@ -37,15 +37,15 @@ class Seq2Seq(SequenceObjective):
         assert batch.rows is not None
         references = self.data.validated_targets()
         counts = [ngram_counts(text, references[row]) for text, row in zip(texts, batch.rows, strict=True)]
-        return dict(zip(COUNTED, torch.tensor(counts, dtype=torch.double).T, strict=True))
+        return dict(zip(COUNT_NAMES, torch.tensor(counts, dtype=torch.double).T, strict=True))
 
     def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
-        counted = {"val/bleu": bleu([sums[name] for name in COUNTED])} if COUNTED[0] in sums else {}
+        counted = {"val/bleu": bleu([sums[name] for name in COUNT_NAMES])} if COUNT_NAMES[0] in sums else {}
         return super().scores_of(sums) | counted
 
 
 def ngram_counts(hypothesis: str, reference: str) -> list[int]:
-    """Of a pair of tokenised texts, in the order of COUNTED: words of both, n-grams in both, and of the hypothesis."""
+    """Of two tokenised texts, in the order of COUNT_NAMES: words of both, n-grams in both, and of the hypothesis."""
     produced, hypothesis_length = extract_all_word_ngrams(hypothesis, 1, 4)
     expected, reference_length = extract_all_word_ngrams(reference, 1, 4)
     counters = (produced & expected, produced)

@@ -13,8 +13,8 @@ from objectives.attention import Memory
 from objectives.metrics import ratio
 from objectives.sequence import SequenceObjective
 
-TREES = ("trees", "exact_match", "well_formed", "matched", "produced", "gold")  # what is counted of decoded trees
-SYMBOLS_PER_WORD = 4  # limit of decoding; treebanks have 2.7 to 2.9 on average
+TREE_COUNTS = ("trees", "exact_match", "well_formed", "matched", "produced", "gold")  # what is counted of decoded trees
+MAX_SYMBOLS_PER_WORD = 4  # limit of decoding; treebanks have 2.7 to 2.9 on average
 
 
 class Seq2Tree(SequenceObjective):
@@ -38,26 +38,26 @@ class Seq2Tree(SequenceObjective):
         counts = {"right": ((guessed == gold) & (gold != 0)).sum(1)}
         if not decode:
             return counts
-        limits = SYMBOLS_PER_WORD * batch.source.lengths + 10
+        limits = MAX_SYMBOLS_PER_WORD * batch.source.lengths + 10
         produced = self.decoder.greedy(vector, BEGIN, END, limits, memory)
         references = zip(targets.tolist(), batch.target.lengths.tolist(), strict=True)
         trees = [
-            compared(self.data.symbols_of(row), self.data.symbols_of(gold[:length]))
+            compare_trees(self.data.symbols_of(row), self.data.symbols_of(gold[:length]))
             for row, (gold, length) in zip(produced, references, strict=True)
         ]
-        return counts | dict(zip(TREES, torch.tensor(trees, dtype=torch.double).T, strict=True))
+        return counts | dict(zip(TREE_COUNTS, torch.tensor(trees, dtype=torch.double).T, strict=True))
 
     def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
         scores = super().scores_of(sums) | {"val/accuracy": 100 * ratio(sums["right"], sums["tokens"])}
-        if TREES[0] not in sums:
+        if TREE_COUNTS[0] not in sums:
             return scores
         trees, f = sums["trees"], f1(sums["matched"], sums["produced"], sums["gold"])
         shares = {f"val/{name}": 100 * ratio(sums[name], trees) for name in ("exact_match", "well_formed")}
         return scores | shares | {"val/bracket_f1": 100 * f}
 
 
-def compared(produced: list[str], gold: list[str]) -> tuple[int, ...]:
-    """Two trees as symbols, in the order of TREES; the last three count brackets of two well-formed trees."""
+def compare_trees(produced: list[str], gold: list[str]) -> tuple[int, ...]:
+    """Two trees as symbols, in the order of TREE_COUNTS; the last three count brackets of two well-formed trees."""
     predicted, expected = brackets(produced), brackets(gold)
     if predicted is None or expected is None:
         return 1, produced == gold, 0, 0, 0, 0

@@ -14,7 +14,7 @@ from encoders.encoder import Encoder
 from objectives.attention import Memory
 from objectives.decoder import Decoder
 from objectives.metrics import perplexity
-from objectives.objective import READS_STATES, MakeOptimizer, Objective
+from objectives.objective import READS_STATES_REASON, MakeOptimizer, Objective
 
 
 class SequenceObjective(Objective):
@@ -29,7 +29,7 @@ class SequenceObjective(Objective):
     @classmethod
     def without_use(cls, settings: Mapping[str, Any], /) -> str:
         attends = settings["objective"].get("attention") or settings["encoder"].get("attention")
-        return READS_STATES if attends else super().without_use(settings)
+        return READS_STATES_REASON if attends else super().without_use(settings)
 
     def __init__(
         self,
@@ -57,18 +57,18 @@ class SequenceObjective(Objective):
             attends_over=encoder.state_dim if self.attends else None,
         )
 
-    def read(self, source: Sentences) -> tuple[Tensor, Memory | None]:
+    def encode_source(self, source: Sentences) -> tuple[Tensor, Memory | None]:
         """The input of the decoder: vectors (B, D), and the word states if it attends over them."""
         encoded = self.encode(source)
         return encoded.vector, Memory(encoded.states, source.lengths) if self.attends else None
 
     def training_step(self, batch: SentencePair, batch_idx: int) -> Tensor:
-        vector, memory = self.read(batch.source)
+        vector, memory = self.encode_source(batch.source)
         nats, tokens = self.decoder.loss(vector, batch.target.ids, memory)
         return self.mean_over(nats, tokens, "train/loss")
 
     def examine(self, batch: SentencePair, decode: bool = True) -> dict[str, Tensor]:
-        vector, memory = self.read(batch.source)
+        vector, memory = self.encode_source(batch.source)
         nats = self.decoder.token_nats(vector, batch.target.ids, memory)
         counts = {"nats": nats.sum(1, dtype=torch.double), "tokens": batch.target.lengths - 1}
         return counts | self.examine_decoder(batch, vector, memory, decode)

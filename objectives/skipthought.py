@@ -13,10 +13,10 @@ from datamodules.text.subwords import BEGIN, END, Piece, Subwords
 from encoder_lab.errors import InputError
 from encoders.load import SavedRun, matching_weights
 from objectives.decoder import Decoder
-from objectives.likelihood import SentenceTokens, decoder_file, padded
+from objectives.likelihood import SentenceTokens, decoder_file, pad_ids
 from objectives.sequence import SequenceObjective
 
-CODES = "subwords.model"
+SUBWORDS_FILE = "subwords.model"
 
 
 class SkipThought(SequenceObjective):
@@ -39,11 +39,11 @@ class SkipThought(SequenceObjective):
         return NextSentence(self.decoder, self.data.subwords)
 
     def likelihood_files(self) -> dict[str, Path]:
-        return {CODES: self.data.folder / CODES}
+        return {SUBWORDS_FILE: self.data.folder / SUBWORDS_FILE}
 
     @classmethod
     def saved_likelihood(cls, saved: SavedRun, ends: bool = False) -> "NextSentence":
-        subwords = Subwords.load(decoder_file(saved, CODES))
+        subwords = Subwords.load(decoder_file(saved, SUBWORDS_FILE))
         shapes = {name: weight.shape for name, weight in saved.weights.items() if name.startswith("decoder.")}
         try:
             size, embedding_dim = shapes["decoder.embedding.weight"]
@@ -52,7 +52,7 @@ class SkipThought(SequenceObjective):
             raise InputError(f"{saved.checkpoint}: no weights of an LSTM decoder in it; copy the whole run") from None
         if size != subwords.size:
             problem = f"{subwords.size} codes, the decoder has {size}; copy the whole run folder"
-            raise InputError(f"{decoder_file(saved, CODES)}: {problem}")
+            raise InputError(f"{decoder_file(saved, SUBWORDS_FILE)}: {problem}")
         layers = sum(name.startswith("decoder.lstm.weight_ih_l") for name in shapes)
         with torch.device("meta"):  # the weights come from the checkpoint
             decoder = Decoder(np.zeros(size), width - embedding_dim, embedding_dim, hidden, layers)
@@ -76,4 +76,4 @@ class NextSentence:
         return SentenceTokens([piece.id for piece in pieces], [piece.text for piece in pieces], spans)
 
     def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:
-        return -self.network.token_nats(vectors, padded([[BEGIN, *row] for row in rows], vectors.device))
+        return -self.network.token_nats(vectors, pad_ids([[BEGIN, *row] for row in rows], vectors.device))

@@ -71,7 +71,7 @@ class Erasures:
     def _objective_effect(self, part: str, examples: int, change: VectorChange | None, decode: bool) -> Effect:
         if examples not in self._dev:
             self._dev[examples] = self.model.loss(examples)
-        examined: Examined = self._dev[examples].examined(part, change, decode)
+        examined: Examined = self._dev[examples].examine(part, change, decode)
         names, counts = list(examined.counts), np.stack(list(examined.counts.values()), 1)
 
         def scores(sums: np.ndarray) -> Mapping[str, float]:

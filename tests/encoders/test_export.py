@@ -235,7 +235,7 @@ def reader(subwords: Path) -> tuple[TextReader, Any]:
 def test_unknown_words_are_composed_as_fasttext_does(word: str, reader: tuple[TextReader, Any]) -> None:
     ours, theirs = reader
     if word not in theirs.get_words():
-        np.testing.assert_allclose(ours.composed(word), theirs.get_word_vector(word), atol=1e-6)
+        np.testing.assert_allclose(ours.compose(word), theirs.get_word_vector(word), atol=1e-6)
 
 
 def test_a_corpus_with_a_tokeniser_of_its_own_is_exported_as_tokenised_text_only(make: Make) -> None:

@@ -8,16 +8,16 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from objectives import chunked_cross_entropy
-from objectives.chunked_cross_entropy import ROWS, cross_entropies, cross_entropy_sum
+from objectives.chunked_cross_entropy import ROW_MULTIPLE, cross_entropies, cross_entropy_sum
 
 PRODUCTS = {getattr(torch.ops.aten, name) for name in ("mm", "addmm", "addmm_", "mv", "addmv", "addmv_")}
 
 
 @pytest.fixture
 def problem(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
-    monkeypatch.setattr(chunked_cross_entropy, "ROWS", 3)
+    monkeypatch.setattr(chunked_cross_entropy, "ROW_MULTIPLE", 3)
     monkeypatch.setitem(chunked_cross_entropy.CHUNK_BYTES, "cpu", 6 * 11 * 8)  # 6 rows, the last 2 are padding
-    monkeypatch.setitem(chunked_cross_entropy.PART, "cpu", 2 * 11)
+    monkeypatch.setitem(chunked_cross_entropy.PART_NUMBERS, "cpu", 2 * 11)
     torch.manual_seed(0)
     tensors = [torch.randn(10, 4), torch.randn(11, 4), torch.randn(11)]
     return [t.double().requires_grad_() for t in tensors]
@@ -91,7 +91,7 @@ def test_few_shapes_reach_the_softmax_however_many_tokens_a_step_has(tokens: lis
         with shapes, torch.autocast("cpu", dtype=torch.bfloat16, enabled=narrow):
             cross_entropy_sum(hidden, weight, bias, gold).backward()
             cross_entropies(hidden, weight, bias, gold)
-    assert {rows for rows in shapes.rows if rows > 11} == {-(-count // ROWS) * ROWS for count in tokens}
+    assert {rows for rows in shapes.rows if rows > 11} == {-(-count // ROW_MULTIPLE) * ROW_MULTIPLE for count in tokens}
 
 
 class Shapes(TorchDispatchMode):

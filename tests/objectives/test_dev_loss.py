@@ -8,7 +8,7 @@ import torch
 
 from encoder_lab.errors import InputError
 from objectives.dev_loss import DevLoss
-from objectives.nli import NLI, features, together
+from objectives.nli import NLI, concat_batches, pair_features
 from objectives.objective import Objective
 from probes.use.eraser import InTurn, Whitening, erase_random
 from tests.silent import validation_scores
@@ -19,7 +19,7 @@ def scores(loss: DevLoss, change: Any = None, decode: bool = False) -> dict[str,
     """Those of the dev examples, all parts of several objectives together."""
     measured, dev = {}, loss(10_000)
     for part in loss.parts:
-        result = dev.examined(part, change, decode)
+        result = dev.examine(part, change, decode)
         sums = {name: float(counts.sum()) for name, counts in result.counts.items()}
         measured |= {f"{part} {name}".strip(): value for name, value in result.scores_of(sums).items()}
     return measured
@@ -57,14 +57,14 @@ def test_both_sentences_of_a_pair_lose_the_same_random_directions_also_where_the
     drawn = InTurn([erase_random(whitening, module.encoder.dim // 2, draw) for draw in range(10)])
     apart = scores(DevLoss(module, data, {}), drawn)
     module.forward = lambda batch: module.head(  # as on a GPU
-        features(*module.encode(together(batch.premise, batch.hypothesis)).vector.chunk(2))
+        pair_features(*module.encode(concat_batches(batch.premise, batch.hypothesis)).vector.chunk(2))
     )
     assert scores(DevLoss(module, data, {}), drawn) == pytest.approx(apart, rel=1e-5)
 
 
 def test_fewer_examples_are_spread_over_all_lengths(build: Any) -> None:  # noqa: F811
     module, data = build("objective=nmt_enfr")
-    tokens = [DevLoss(module, data, {})(examples).examined("").counts["tokens"] for examples in (1000, 8)]
+    tokens = [DevLoss(module, data, {})(examples).examine("").counts["tokens"] for examples in (1000, 8)]
     assert len(tokens[1]) == 8
     assert np.mean(tokens[1]) == pytest.approx(np.mean(tokens[0]), abs=1)
 
@@ -79,7 +79,7 @@ def test_another_weight_of_a_loss_is_another_score_of_the_same_weights(build: An
 def test_an_objective_that_attends_over_states_is_refused(build: Any) -> None:  # noqa: F811
     module, data = build("objective=nmt_enfr", "encoder=bilstm_att")
     with pytest.raises(InputError, match="reads the states of the words"):
-        DevLoss(module, data, {})(9).examined("")
+        DevLoss(module, data, {})(9).examine("")
 
 
 def test_an_objective_without_examine_is_refused_before_anything_is_built() -> None:
@@ -91,4 +91,4 @@ def test_an_objective_that_passes_by_encode_is_refused(build: Any) -> None:  # n
     module, data = build("objective=nli")
     module.examine = lambda *_: {"nats": module.encoder(torch.zeros(1, 1, 12), torch.tensor([1])).vector}
     with pytest.raises(InputError, match=r"does not read vectors by `self\.encode`"):
-        DevLoss(module, data, {})(9).examined("")
+        DevLoss(module, data, {})(9).examine("")

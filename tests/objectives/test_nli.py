@@ -11,7 +11,7 @@ from datamodules.nli import InferencePairs
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.layers import classifier
-from objectives.nli import NLI, features, together
+from objectives.nli import NLI, concat_batches, pair_features
 from tests.silent import validation_scores
 from tests.tiny_corpus import TinyCorpus
 
@@ -30,13 +30,13 @@ def objective(data: InferencePairs, rate: float = 1e-4, **settings: object) -> N
 
 def test_features_are_both_vectors_their_distance_and_their_product() -> None:
     u, v = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0, 5.0]])
-    assert features(u, v).tolist() == [[1, -2, 3, 5, 2, 7, 3, -10]]
+    assert pair_features(u, v).tolist() == [[1, -2, 3, 5, 2, 7, 3, -10]]
 
 
 def test_two_batches_read_together_have_the_vectors_of_each(data: InferencePairs) -> None:
     module, batch = objective(data).eval(), next(iter(data.train_dataloader()))
     sides = batch.premise, batch.hypothesis
-    vectors = module.encode(together(*sides)).vector.chunk(2)
+    vectors = module.encode(concat_batches(*sides)).vector.chunk(2)
     for vector, side in zip(vectors, sides, strict=True):
         torch.testing.assert_close(vector, module.encode(side).vector)
 

@@ -11,7 +11,7 @@ import torch
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Examined, Model
-from objectives.dev_loss import ROWS
+from objectives.dev_loss import BATCH_SIZE
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.coherence.tasks import Coherence
@@ -107,8 +107,8 @@ def test_all_random_directions_are_measured_also_where_a_batch_has_fewer_example
     sentences = task(0).sentences
     erasures = Erasures(Vectors(encode(sentences), sentences), Model("signs", "", encode, "1", loss=ReadsFirst()))
     assert len(erasures.random("", 200, 1, 10)) == 1
-    assert len({effect.value for effect in erasures.random("", 200, 2, 2 * ROWS + 1)}) == 3
-    assert TURNS == ROWS
+    assert len({effect.value for effect in erasures.random("", 200, 2, 2 * BATCH_SIZE + 1)}) == 3
+    assert TURNS == BATCH_SIZE
 
 
 def test_what_an_mlp_reads_after_the_erasure_is_there_and_of_a_linear_grid_is_not() -> None:
