@@ -134,8 +134,8 @@ def test_all_layers_are_one_pass_over_the_text(
     tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passes = []
-    pooled = Pretrained._pooled
-    monkeypatch.setattr(Pretrained, "_pooled", lambda model, texts: passes.extend(texts) or pooled(model, texts))
+    pooled = Pretrained._pooled_states
+    monkeypatch.setattr(Pretrained, "_pooled_states", lambda model, texts: passes.extend(texts) or pooled(model, texts))
     texts = ["a b c d a b", "a", "b c"]
     layers = pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path)
     passes.clear()  # it has been tried on a sentence of its own
@@ -160,7 +160,7 @@ def test_an_error_while_encoding_leaves_no_vectors_behind(
     tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     first = pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path)[0]
-    monkeypatch.setattr(Pretrained, "_pooled", Mock(side_effect=error))
+    monkeypatch.setattr(Pretrained, "_pooled_states", Mock(side_effect=error))
     with pytest.raises(error):
         first.encode(["a"])
     assert not list(tmp_path.iterdir())

@@ -61,12 +61,12 @@ class ReadsFirst:
     def __call__(self, examples: int) -> SimpleNamespace:
         vectors = torch.from_numpy(encode([sentence(np.random.default_rng(i)) for i in range(min(200, examples))]))
 
-        def examined(_: str, change: Callable[[Any], Any] | None = None, _decode: bool = False) -> Examined:
+        def examine(_: str, change: Callable[[Any], Any] | None = None, _decode: bool = False) -> Examined:
             read = vectors if change is None else change(vectors)
             nats = torch.nn.functional.softplus(-4 * self.sign * read[:, 0] * vectors[:, 0].sign()).double().numpy()
             return Examined({"nats": nats, "n": np.ones(len(nats))}, lambda s: {"val/loss": s["nats"] / s["n"]}, "")
 
-        return SimpleNamespace(examined=examined)
+        return SimpleNamespace(examine=examine)
 
     def fingerprint(self) -> str:
         return "1"
