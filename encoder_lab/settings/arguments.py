@@ -44,8 +44,13 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     """Raises InputError for unknown choices and settings; ends the program for wrong values. Sweeps pass."""
     settings = [text for text in arguments if SETTING.match(text)]
     sweep = not SWEEPS.isdisjoint(arguments)
-    if unread := next(filter((OF_ONE_RUN if sweep else OF_A_SWEEP).match, arguments), None):
-        raise InputError(f"{unread}: {'a sweep has hydra.sweep.dir=' if sweep else 'only a sweep reads it; add -m'}")
+    for text in arguments:
+        if OF_A_SWEEP.match(text) and not sweep:
+            raise InputError(f"{text}: only a sweep reads it; add -m")
+        if OF_ONE_RUN.match(text) and (sweep or program == "evaluate"):
+            raise InputError(
+                f"{text}: {'evaluate.py has out=' if program == 'evaluate' else 'a sweep has hydra.sweep.dir='}"
+            )
     if any(text.startswith(("--config-dir", "-cd")) for text in arguments) or not settings:
         return
     refuse_unknown_choices(configs, arguments)

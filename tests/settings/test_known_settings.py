@@ -89,6 +89,8 @@ def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument: st
 
 def test_the_folder_of_one_run_is_refused_in_a_sweep() -> None:
     assert refused("-m", "seed=1,2", "hydra.run.dir=x") == "hydra.run.dir=x: a sweep has hydra.sweep.dir="
+    with pytest.raises(InputError, match=r"^hydra.run.dir=x: evaluate.py has out=$"):
+        of_command.refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", "hydra.run.dir=x"])
 
 
 @settings(max_examples=10)  # each is compared with hundreds of names
