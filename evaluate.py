@@ -110,12 +110,12 @@ def scored(
     from encoder_lab.storage.content import key_of
     from probes.evaluation import Evaluation
     from probes.geometry.history import keep_state
-    from probes.suites import measured_tasks
+    from probes.suites import tasks_and_measures
 
     by_epoch = settings.epochs is not None
     out = Path(name) / settings.out if by_epoch else Path(settings.out)
     in_run = by_epoch and out.resolve().is_relative_to(Path(name).resolve())
-    evaluation = Evaluation(model, measured_tasks(suites), cache=cache, seed=settings.random_seed)
+    evaluation = Evaluation(model, tasks_and_measures(suites), cache=cache, seed=settings.random_seed)
     for suite in suites:
         main = evaluation.scores(suite.tasks)
         measures = evaluation.scores([task for task in suite.measures if model.encode or task.suite != "bits"])

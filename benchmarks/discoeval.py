@@ -45,7 +45,7 @@ from probes.classifiers.classifier import Grid, Labelled, as_tensors
 from probes.classifiers.examples import Data
 from probes.discoeval.features import READINGS
 from probes.task import Items
-from probes.vectors import MAX_BYTES, Streamed, Vectors
+from probes.vectors import MAX_STORED_BYTES, StreamedFeatures, Vectors
 
 POOL, LATENT = 20_000, 64  # distinct sentences, and the numbers behind their vectors
 DOCUMENT = 50  # EDUs of a tree
@@ -160,7 +160,7 @@ def published(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
         return as_tensors(Labelled(vectors.features(items, task.features, DEVICE, max_bytes), items.gold), DEVICE)
 
     def train(short: Grid) -> None:
-        senteval.train_all(*data, classes, short, SEED, DEVICE)
+        senteval.train_grid(*data, classes, short, SEED, DEVICE)
 
     if full:
         with measured() as cost, count_sentences() as counts:
@@ -172,7 +172,7 @@ def published(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     few, dev, rounds = timed_round(task)
     with measured() as cost:  # by itself, because it slows the work down
         features = vectors.features(task.train, task.features, DEVICE, bytes_per_item(task) * shape.train)
-        max_bytes = 0 if isinstance(features, Streamed) else MAX_BYTES
+        max_bytes = 0 if isinstance(features, StreamedFeatures) else MAX_STORED_BYTES
         data = tensors(few, max_bytes), tensors(dev, max_bytes)
         train(replace(grid, block=1, max_passes=0))
     cost["seconds"] = seconds_of_a_pass(train, grid, rounds) * fewest_passes(grid)

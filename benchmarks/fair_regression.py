@@ -11,9 +11,9 @@ from benchmarks.sides import Sides, Work
 from benchmarks.steps import WIDTH
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoders.bilstm import BiLSTM
-from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
+from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardise
 from probes.classifiers.examples import Tensors
-from probes.classifiers.optimum import GAP, Optima, Weights, cross_entropy
+from probes.classifiers.optimum import LOSS_TOLERANCE, Optima, Weights, cross_entropy
 
 TASKS = [(2000, 512, 2), (20000, 512, 2), (5000, 2048, 2), (2000, 512, 6), (20000, 512, 20)]  # N, D, C
 ENCODED = [(2000, 512, 2), (5000, 2048, 2), (5000, 512, 6)]  # the same, for vectors of an encoder
@@ -33,7 +33,7 @@ def encoded(shape: probing.Shape) -> list[Labelled]:
     return [Labelled(*part) for part in zip(np.split(vectors, ends), np.split(labels, ends), strict=True)]
 
 
-def our_optima(train: Tensors, classes: int, gap: float = GAP) -> list[Weights]:
+def our_optima(train: Tensors, classes: int, gap: float = LOSS_TOLERANCE) -> list[Weights]:
     """Our optima, by ascending L2."""
     optima = Optima(train, classes, gap)
     optima.add(L2)
@@ -60,7 +60,7 @@ def sides(train: int, dim: int, classes: int, with_encoder: bool) -> Sides:
     ours = partial(probe, *splits, classes, Grid(widths=(0,), l2=L2), 1)
     theirs = [partial(scikit_learn, *splits, classes, L2, tolerance) for tolerance in TOLERANCES]
     with fast_exact_matmul():
-        (standard,) = standardised(as_tensors(splits[0], "cpu"))
+        (standard,) = standardise(as_tensors(splits[0], "cpu"))
         weights = (our_optima(standard, classes), *(search().weights for search in theirs))
         above, default, *others = above_optimum(standard, classes, *weights)
     assert max(above, default) < 0.01, f"{above} and {default} nats above the optimum: the losses are not the same"

@@ -47,9 +47,9 @@ import torch
 from benchmarks.machine import DEVICE, add_ratios, in_new_process, measured, now
 from benchmarks.sequential import search, train_alone
 from probes.classifiers import optimum, senteval
-from probes.classifiers.cells import Cell, Cells, predict
+from probes.classifiers.cells import Cell, Cells, predict_classes
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
-from probes.classifiers.examples import best_of
+from probes.classifiers.examples import best_on_dev
 
 FEWEST_PASSES = 28  # of a cell: one evaluation and six without improvement, four passes each
 MANY = 100  # from this many classes on the classifier is logistic regression, as for WordContent
@@ -146,15 +146,15 @@ def fused(shape: Shape, max_passes: int) -> dict[str, Any]:
         grid = replace(grid, block=max_passes, max_passes=0)
     train, dev, test = (as_tensors(part, DEVICE) for part in vectors(shape))
     with count_sentences() as counts, measured() as cost:
-        trained = senteval.train_all(train, dev, shape.classes, grid, SEED, DEVICE)
+        trained = senteval.train_grid(train, dev, shape.classes, grid, SEED, DEVICE)
     passes = []  # of the toolkit: every cell, and for each width and dropout the best one again
     for width, dropout in grid.settings():
         cells = [cell for cell in trained if (cell.width, cell.dropout) == (width, dropout)]
-        again = best_of(cells, senteval.DIGITS)
+        again = best_on_dev(cells, senteval.ACCURACY_DIGITS)
         sentences = sum(counts[Cell(cell.width, cell.dropout, cell.l2)] for cell in [*cells, again])
         passes.append((width, dropout, sentences // shape.train))
-    best = best_of(trained, senteval.DIGITS)
-    right = (predict(best.parameters, test.x) == test.y).double().mean()
+    best = best_on_dev(trained, senteval.ACCURACY_DIGITS)
+    right = (predict_classes(best.parameters, test.x) == test.y).double().mean()
     scores = {"dev": best.dev_accuracy, "test": 100 * float(right)}
     return {
         **({"for_passes": max_passes} if max_passes else scores),

@@ -15,27 +15,27 @@ from probes.task import Items
 Predict = Callable[[Items], np.ndarray]
 
 
-def _majority(train: Items) -> Predict:
+def _fit_majority(train: Items) -> Predict:
     majority = int(np.bincount(train.gold).argmax())
     return lambda items: np.full(len(items.gold), majority)
 
 
-def _length(train: Items) -> Predict:
+def _fit_length(train: Items) -> Predict:
     from sklearn.linear_model import LogisticRegression  # slow, and no run needs it
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    def features(items: Items) -> np.ndarray:
+    def token_counts(items: Items) -> np.ndarray:
         return np.array([[len(s.split())] for s in items.sentences], dtype=float)
 
     if len(np.unique(train.gold)) == 1:  # as the drawn labels of a small control task may be
-        return _majority(train)
+        return _fit_majority(train)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=1e4, max_iter=2000))
-    model.fit(features(train), train.gold)
-    return lambda items: model.predict(features(items))
+    model.fit(token_counts(train), train.gold)
+    return lambda items: model.predict(token_counts(items))
 
 
-def _naive_bayes(longest: int) -> Callable[[Items], Predict]:
+def _naive_bayes_fitter(longest: int) -> Callable[[Items], Predict]:
     def fit(train: Items) -> Predict:
         from sklearn.feature_extraction.text import TfidfVectorizer
         from sklearn.naive_bayes import MultinomialNB
@@ -49,10 +49,10 @@ def _naive_bayes(longest: int) -> Callable[[Items], Predict]:
 
 
 BASELINES: dict[str, Callable[[Items], Predict]] = {
-    "majority": _majority,
-    "length": _length,
-    "nb-uni-tfidf": _naive_bayes(1),
-    "nb-bi-tfidf": _naive_bayes(2),
+    "majority": _fit_majority,
+    "length": _fit_length,
+    "nb-uni-tfidf": _naive_bayes_fitter(1),
+    "nb-bi-tfidf": _naive_bayes_fitter(2),
 }
 
 

@@ -14,12 +14,12 @@ from torch import nn
 from encoder_lab.model import Model
 from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow, read_rows, seconds_by_suite
-from probes.share import ALONE, Share
+from probes.share import SINGLE_PROCESS, Share
 from probes.task import Task
 from probes.vectors import EncodesSentences
 from probes.watch import probe_now
 
-PATIENCE = timedelta(days=1)  # how long a process with finished tasks waits for the others
+GATHER_TIMEOUT = timedelta(days=1)  # how long a process with finished tasks waits for the others
 
 
 class ProbingCallback(pl.Callback):
@@ -47,26 +47,26 @@ class ProbingCallback(pl.Callback):
         """
         self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, results, every_n_epochs
         self.seed, self.device, self.steps, self.cache = seed, device, frozenset(steps), cache
-        self.latest: list[ProbeRow] = []  # of the last probing
+        self.latest_rows: list[ProbeRow] = []  # of the last probing
         self.seconds = 0.0  # of the last probing, with encoding
         self._group: Any = None  # the processes that probe together
-        self._last: Epoch = 0  # probed before a resume; the run may have ended within it
+        self._probed_epoch: Epoch = 0  # probed before a resume; the run may have ended within it
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
             self.probe(trainer, epoch=0)
         else:  # damaged rows are an error before an epoch is trained in vain
-            self._last = max((row.epoch for row in read_rows(self.results)), default=0)
+            self._probed_epoch = max((row.epoch for row in read_rows(self.results)), default=0)
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         step = trainer.global_step
-        new = all(row.step != step for row in self.latest)  # several batches may make one step
+        new = all(row.step != step for row in self.latest_rows)  # several batches may make one step
         if step in self.steps and new and not trainer.is_last_batch:
             self.probe(trainer, epochs_done(trainer, batch_idx))
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
-        is_due = epoch % self.every_n_epochs == 0 or epoch in (trainer.max_epochs, self._last)
+        is_due = epoch % self.every_n_epochs == 0 or epoch in (trainer.max_epochs, self._probed_epoch)
         if is_due or trainer.global_step in self.steps:
             self.probe(trainer, epoch)
 
@@ -83,10 +83,10 @@ class ProbingCallback(pl.Callback):
             return []
         started, step = time.monotonic(), trainer.global_step
         is_distributed = torch.distributed.is_initialized() and trainer.world_size > 1
-        share = Share(trainer.global_rank, trainer.world_size, self._gather) if is_distributed else ALONE
+        share = Share(trainer.global_rank, trainer.world_size, self._all_gather) if is_distributed else SINGLE_PROCESS
         module = trainer.lightning_module or nn.Module()
         arguments = self.results, epoch, step, self.seed, self.device, share, self.cache
-        self.latest = rows = probe_now(self.tasks, self.model, module, *arguments)
+        self.latest_rows = rows = probe_now(self.tasks, self.model, module, *arguments)
         self.seconds = seconds = time.monotonic() - started
         scores = curves_of(rows)
         if isinstance(epoch, float):  # within an epoch: charts of their own, by step
@@ -98,10 +98,10 @@ class ProbingCallback(pl.Callback):
             logger.log_metrics(scores, step=logged_step)
         return rows
 
-    def _gather(self, part: Any) -> list[Any]:
+    def _all_gather(self, part: Any) -> list[Any]:
         """All-gather in CPU memory (gloo): it leaves GPU memory free, and NCCL would wait half an hour at most."""
         if self._group is None:
-            self._group = torch.distributed.new_group(backend="gloo", timeout=PATIENCE)
+            self._group = torch.distributed.new_group(backend="gloo", timeout=GATHER_TIMEOUT)
         parts: list[Any] = [None] * torch.distributed.get_world_size()
         torch.distributed.all_gather_object(parts, part, group=self._group)
         return parts

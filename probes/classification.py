@@ -9,9 +9,9 @@ import numpy as np
 from encoder_lab.storage.code import code_of
 from probes.baselines import BASELINES, score_baseline
 from probes.classifiers.classifier import Grid, Labelled, Score, probe
-from probes.statistics import wilson
-from probes.task import Items, Outcome, hashed, single
-from probes.vectors import FeatureMaker, Vectors, alone
+from probes.statistics import wilson_interval
+from probes.task import Items, Outcome, content_hash, single
+from probes.vectors import FeatureMaker, Vectors, sentence_vector
 
 SecondMeasures = Callable[[np.ndarray, Items], dict[str, float]]  # classes predicted (N,) for N items, to percent
 
@@ -29,7 +29,7 @@ class Classification:
     suite: str = "probing"
     grid: Grid = field(default_factory=Grid)  # the classifiers that compete on dev
     seed: int = 1
-    features: FeatureMaker = alone  # of the vectors of an item's texts
+    features: FeatureMaker = sentence_vector  # of the vectors of an item's texts
     sorted_by_length: bool = False  # the training items, as the published toolkit shows them to its classifier
     second: SecondMeasures | None = None  # other measures of the predictions on test
     needs: Literal["vectors"] = "vectors"
@@ -56,7 +56,7 @@ class Classification:
     @property
     def data(self) -> str:
         """A fingerprint of the items, independent of the classifier."""
-        return hashed(self.name, self.classes, *self.parts)
+        return content_hash(self.name, self.classes, *self.parts)
 
     @property
     def fingerprint(self) -> str:
@@ -64,11 +64,11 @@ class Classification:
         settings = {name: value for name, value in asdict(self.grid).items() if name != "memory_mb"}  # changes no score
         features = getattr(self.features, "__qualname__", repr(self.features))
         reading = features, code_of(self.features), settings, self.seed, self.sorted_by_length
-        return hashed(self.data, *reading, *second)
+        return content_hash(self.data, *reading, *second)
 
     @property
     def test_items(self) -> str:
-        return hashed(self.classes, self.test)
+        return content_hash(self.classes, self.test)
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The best classifier of the grid on the test items."""
@@ -95,7 +95,7 @@ class Classification:
 
 def outcome_of(score: Score, details: dict[str, float], chance: float) -> Outcome:
     """The outcome of a classifier, with the 95% interval of its test accuracy."""
-    low, high = wilson(int(score.test_correct.sum()), len(score.test_correct))
+    low, high = wilson_interval(int(score.test_correct.sum()), len(score.test_correct))
     dev, test, correct, chosen = score.dev_accuracy, score.test_accuracy, score.test_correct, score.hyperparameters
     return Outcome(dev, test, low, high, correct, chosen, details, score.seconds, chance)
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # which imports its parts at their first use
 
-from probes.statistics import PairedComparison, fisher
+from probes.statistics import PairedComparison, fisher_interval
 
-STEPS = 255  # predictions are kept as bytes: their correlations change in the fifth decimal
-CLOSEST = 1 - 1e-4  # two models are never taken to agree more: bytes do not tell
+PREDICTION_STEPS = 255  # predictions are kept as bytes: their correlations change in the fifth decimal
+MAX_AGREEMENT = 1 - 1e-4  # two models are never taken to agree more: bytes do not tell
 
 
 class Domain(NamedTuple):
@@ -25,19 +25,19 @@ class Domain(NamedTuple):
     predicted: np.ndarray  # (N,) uint8
 
 
-def domain(r: float, predicted: np.ndarray) -> Domain:
+def make_domain(r: float, predicted: np.ndarray) -> Domain:
     """A correlation with its predictions `(N,)`, from the lowest to the highest in STEPS."""
     shifted = predicted - predicted.min(initial=np.inf)
-    return Domain(r, np.rint(STEPS * shifted / (shifted.max(initial=0) or 1)).astype(np.uint8))
+    return Domain(r, np.rint(PREDICTION_STEPS * shifted / (shifted.max(initial=0) or 1)).astype(np.uint8))
 
 
-def packed(domains: Sequence[Domain]) -> str:
+def pack_domains(domains: Sequence[Domain]) -> str:
     """Domains as text: the correlation and the predictions of each."""
     return " ".join(f"{part.r:.6f}:{part.predicted.tobytes().hex()}" for part in domains)
 
 
-def unpacked(text: str) -> tuple[Domain, ...]:
-    """The inverse of `packed`. Raises ValueError."""
+def unpack_domains(text: str) -> tuple[Domain, ...]:
+    """The inverse of `pack_domains`. Raises ValueError."""
     parts = [part.partition(":")[::2] for part in text.split()]
     domains = tuple(Domain(float(r), np.frombuffer(bytes.fromhex(bits), np.uint8)) for r, bits in parts)
     if not all(abs(part.r) <= 1 and len(part.predicted) for part in domains):  # nor NaN
@@ -51,15 +51,15 @@ def compare_correlations(first: Sequence[Domain], second: Sequence[Domain]) -> P
     The domains have different items, so their errors add as independent ones. Differences of Fisher's z are weighted
     by the slope of the correlation, so that the test, too, is of the mean.
     """
-    pairs = [(a.r, b.r, _between(a, b), len(a.predicted)) for a, b in zip(first, second, strict=True)]
+    pairs = [(a.r, b.r, _prediction_correlation(a, b), len(a.predicted)) for a, b in zip(first, second, strict=True)]
     difference = float(np.mean([a - b for a, b, _, _ in pairs]))
-    low, high = (math.hypot(*parts) / len(pairs) for parts in zip(*(_zou(*pair) for pair in pairs), strict=True))
-    steps, variances = np.array([_steiger(*pair) for pair in pairs]).T
+    low, high = (math.hypot(*parts) / len(pairs) for parts in zip(*(_zou_reach(*pair) for pair in pairs), strict=True))
+    steps, variances = np.array([_steiger_difference(*pair) for pair in pairs]).T
     p = float(2 * scipy.stats.norm.sf(abs(steps.sum()) / math.sqrt(variances.sum()))) if difference else 1.0
     return PairedComparison(100 * difference, 100 * (difference - low), 100 * (difference + high), p)
 
 
-def _between(a: Domain, b: Domain) -> float:
+def _prediction_correlation(a: Domain, b: Domain) -> float:
     """The correlation of the predictions of two models; 0 where one side is constant."""
     if not np.ptp(a.predicted) or not np.ptp(b.predicted):
         return 0.0
@@ -69,21 +69,23 @@ def _between(a: Domain, b: Domain) -> float:
 def _agreement(a: float, b: float, between: float) -> float:
     """The correlation of two correlations with a shared variable (Pearson and Filon 1898; Steiger 1980)."""
     covariance = between * (1 - a * a - b * b) - a * b * (1 - a * a - b * b - between * between) / 2
-    return min(covariance / ((1 - a * a) * (1 - b * b)), CLOSEST) if max(abs(a), abs(b)) < 1 else 0.0
+    return min(covariance / ((1 - a * a) * (1 - b * b)), MAX_AGREEMENT) if max(abs(a), abs(b)) < 1 else 0.0
 
 
-def _steiger(a: float, b: float, between: float, pairs: int) -> tuple[float, float]:
+def _steiger_difference(a: float, b: float, between: float, pairs: int) -> tuple[float, float]:
     """The difference of two correlations by Fisher's z, and its variance, on the scale of correlations."""
-    mean = min(abs(a + b) / 2, CLOSEST)
+    mean = min(abs(a + b) / 2, MAX_AGREEMENT)
     slope = 1 - mean * mean
-    step = math.atanh(max(min(a, CLOSEST), -CLOSEST)) - math.atanh(max(min(b, CLOSEST), -CLOSEST))
+    step = math.atanh(max(min(a, MAX_AGREEMENT), -MAX_AGREEMENT)) - math.atanh(
+        max(min(b, MAX_AGREEMENT), -MAX_AGREEMENT)
+    )
     variance = (2 - 2 * _agreement(mean, mean, between)) / max(pairs - 3, 1)
     return slope * step, slope * slope * variance
 
 
-def _zou(a: float, b: float, between: float, pairs: int) -> tuple[float, float]:
+def _zou_reach(a: float, b: float, between: float, pairs: int) -> tuple[float, float]:
     """How far the 95% interval of a - b reaches below and above it (Zou 2007, equation 15)."""
-    (a_low, a_high), (b_low, b_high) = fisher(a, pairs), fisher(b, pairs)
+    (a_low, a_high), (b_low, b_high) = fisher_interval(a, pairs), fisher_interval(b, pairs)
     agreement = _agreement(a, b, between)
 
     def distance(x: float, y: float) -> float:

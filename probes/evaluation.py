@@ -17,11 +17,10 @@ from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import atomic_write
 from probes import correlations
-from probes.results import Answers, ProbeRow, packed, unpacked
-from probes.share import ALONE, Share
-from probes.side_by_side import score_each
-from probes.surprisals import Surprisals, score_pairs
-from probes.surprisals import fingerprint as surprisals_fingerprint
+from probes.results import Answers, ProbeRow, pack_correct, unpack_correct
+from probes.share import SINGLE_PROCESS, Share
+from probes.side_by_side import score_tasks
+from probes.surprisals import Surprisals, score_pairs, surprisals_fingerprint
 from probes.task import NO_ITEMS, Needs, Outcome, Task
 from probes.use.effects import Erasures
 from probes.vectors import Vectors, distinct, vectors_of
@@ -41,10 +40,10 @@ class Evaluated(NamedTuple):
 
 ScoreName = tuple[str, str, str]  # suite, task and reader
 SMALL_TASK_BYTES = 32 << 20  # bytes of the vectors of all texts of a task that is scored next to others
-FROM_SCORES = ("scored", "bag")  # what a task needs that is made of other scores
+DERIVED_NEEDS = ("scored", "bag")  # what a task needs that is made of other scores
 
 
-def name_of(task: Task) -> ScoreName:
+def score_name_of(task: Task) -> ScoreName:
     """The name of its score among those of a model."""
     return task.suite, task.name, task.reader
 
@@ -59,7 +58,7 @@ class Evaluation:
         self,
         model: Model,
         tasks: Sequence[Task],
-        share: Share = ALONE,
+        share: Share = SINGLE_PROCESS,
         cache: Path | None = None,
         seed: int = 1,
         bag_cache: Path | None = None,
@@ -147,9 +146,9 @@ class Evaluation:
 
         Each process computes its share of those that are not cached. What is made of other scores comes last.
         """
-        all_tasks = [part for task in (self.tasks if tasks is None else tasks) for part in self._parts(task)]
-        tasks = [task for task in all_tasks if task.needs not in FROM_SCORES]
-        cached = [path and read_cached(path) for path in map(self._path, tasks)]
+        all_tasks = [part for task in (self.tasks if tasks is None else tasks) for part in self._loss_parts(task)]
+        tasks = [task for task in all_tasks if task.needs not in DERIVED_NEEDS]
+        cached = [path and read_cached(path) for path in map(self._cache_path, tasks)]
         cached = self.share.gather(cached)[0]  # all processes must miss the same results
         missing = [task for task, result in zip(tasks, cached, strict=True) if result is None]
         for needs in dict.fromkeys(task.needs for task in missing if not self._is_baseline(task)):
@@ -157,38 +156,38 @@ class Evaluation:
         epoch = f", epoch {self.model.epoch:.4g}" if self.model.step else ""
         title = f"scores of {self.model.encoder or self.model.objective}{epoch}"
         shard = missing[self.share.indices]
-        computed = iter(self.share.merge(score_each(shard, self._score, self._is_small, self.model.device, title)))
+        computed = iter(self.share.merge(score_tasks(shard, self._score, self._is_small, self.model.device, title)))
         results = [next(computed) if result is None else result for result in cached]
         for task, result in zip(tasks, results, strict=True):
-            self.scored[name_of(task)] = self._evaluated(task, result)
+            self.scored[score_name_of(task)] = self._task_score(task, result)
         for task in all_tasks:
-            if task.needs in FROM_SCORES:
-                self.scored[name_of(task)] = self._evaluated(task, self._score(task))
-        return [self.scored[name_of(task)] for task in all_tasks]
+            if task.needs in DERIVED_NEEDS:
+                self.scored[score_name_of(task)] = self._task_score(task, self._score(task))
+        return [self.scored[score_name_of(task)] for task in all_tasks]
 
-    def _path(self, task: Task) -> Path | None:
-        if self.cache is None or task.needs in FROM_SCORES:
+    def _cache_path(self, task: Task) -> Path | None:
+        if self.cache is None or task.needs in DERIVED_NEEDS:
             return None
         dependencies = [self.model.loss.fingerprint()] if task.needs == "loss" else []
         dependencies += self.sentences if task.needs in ("loss", "use") else []  # of all are the random directions
-        key = [task.fingerprint, code_of(type(task)), self._reader(task), self.seed, *dependencies]
+        key = [task.fingerprint, code_of(type(task)), self._reader_name(task), self.seed, *dependencies]
         name = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key)
         return self.cache / f"score-{name}.json"
 
-    def _parts(self, task: Any) -> Iterable[Task]:
+    def _loss_parts(self, task: Any) -> Iterable[Task]:
         """The task itself; of what an objective loses, one for each of its parts; none that needs a bag without one."""
         if task.needs == "bag" and self.model.bag is None:
             return []
         return task.in_parts(self.model.loss.parts) if task.needs == "loss" else [task]
 
     def _is_baseline(self, task: Task) -> bool:
-        return self.model.encode is None and task.needs not in ("surprisal", *FROM_SCORES)
+        return self.model.encode is None and task.needs not in ("surprisal", *DERIVED_NEEDS)
 
     def _is_small(self, task: Task) -> bool:
         reads = task.needs == "vectors" and not self._is_baseline(task)
         return reads and 4 * self.vectors.matrix.shape[1] * len(task.sentences) <= SMALL_TASK_BYTES
 
-    def _reader(self, task: Task) -> str:
+    def _reader_name(self, task: Task) -> str:
         return self.model.objective if self.model.encode is None and task.needs != "surprisal" else task.reader
 
     def _score(self, task: Task) -> dict[str, Any]:
@@ -198,22 +197,22 @@ class Evaluation:
             outcome = task.score(getattr(self, task.needs), self.model.device)
         long_texts = {text for _, text in self.model.long_texts} & set(task.sentences)
         details = outcome.details | ({"long texts": float(len(long_texts))} if long_texts else {})
-        result = outcome._asdict() | {"correct": packed(outcome.correct), "details": details}
-        if path := self._path(task):
+        result = outcome._asdict() | {"correct": pack_correct(outcome.correct), "details": details}
+        if path := self._cache_path(task):
             write_cached(path, result)
         return result
 
-    def _evaluated(self, task: Task, result: dict[str, Any]) -> Evaluated:
-        outcome = Outcome(**(result | {"correct": unpacked(result["correct"])}))
+    def _task_score(self, task: Task, result: dict[str, Any]) -> Evaluated:
+        outcome = Outcome(**(result | {"correct": unpack_correct(result["correct"])}))
         for text in outcome.warnings:
             warnings.warn(text, stacklevel=2)
-        domains = correlations.unpacked(outcome.domains)
+        domains = correlations.unpack_domains(outcome.domains)
         row = ProbeRow(
             epoch=self.model.epoch,
             step=self.model.step,
             suite=task.suite,
             task=task.name,
-            classifier=self._reader(task),
+            classifier=self._reader_name(task),
             dev_accuracy=outcome.dev,
             test_accuracy=outcome.test,
             test_low=outcome.low,
@@ -236,15 +235,15 @@ def read_cached(path: Path) -> dict[str, Any] | None:
     """The cached result in a file; None if there is none or it is corrupt, so that it is computed again."""
     try:
         cached = json.loads(path.read_text(encoding="utf-8"))
-        return cached["score"] if cached["sum"] == _sum(cached["score"]) else None
+        return cached["score"] if cached["sum"] == _checksum(cached["score"]) else None
     except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
 def write_cached(path: Path, result: dict[str, Any]) -> None:
     with atomic_write(path) as file:
-        json.dump({"score": result, "sum": _sum(result)}, file)
+        json.dump({"score": result, "sum": _checksum(result)}, file)
 
 
-def _sum(result: dict[str, Any]) -> str:
+def _checksum(result: dict[str, Any]) -> str:
     return sha256(json.dumps(result).encode()).hexdigest()

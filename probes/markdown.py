@@ -4,22 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-MOST_CLASSES = 24
+MAX_CLASS_ROWS = 24
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """The lines of a Markdown table; whole numbers with commas, others with one decimal. None without rows."""
-    cells = [[_cell(value) for value in row] for row in rows]
+    cells = [[_cell_text(value) for value in row] for row in rows]
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *cells)] if rows else []
 
 
 def class_table(counts: Sequence[Sequence[object]]) -> list[str]:
     """How often train, dev and test have each class; of many classes the first."""
-    remainder = [f"and {len(counts) - MOST_CLASSES} more classes"] if len(counts) > MOST_CLASSES else []
-    return [*table(("class", "train", "dev", "test"), counts[:MOST_CLASSES]), *remainder]
+    remainder = [f"and {len(counts) - MAX_CLASS_ROWS} more classes"] if len(counts) > MAX_CLASS_ROWS else []
+    return [*markdown_table(("class", "train", "dev", "test"), counts[:MAX_CLASS_ROWS]), *remainder]
 
 
-def _cell(value: object) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.1f}"
     return f"{value:,}" if isinstance(value, int | np.integer) else str(value)

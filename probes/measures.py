@@ -17,10 +17,10 @@ from encoder_lab.storage.code import code_of
 from probes.bits.tasks import Bits, codes_of
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.evaluation import Evaluated, name_of
+from probes.evaluation import Evaluated, score_name_of
 from probes.probing.controls import PER, control_task
-from probes.statistics import Interval, compare, unpaired, wilson
-from probes.task import NO_ITEMS, DerivedTask, Items, Outcome, Task, hashed
+from probes.statistics import Interval, compare, compare_unpaired, wilson_interval
+from probes.task import NO_ITEMS, DerivedTask, Items, Outcome, Task, content_hash
 
 
 def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed: int) -> list[Task]:
@@ -71,47 +71,47 @@ class FromScores(DerivedTask):
 
     @property
     def fingerprint(self) -> str:
-        return hashed(self.suite, self.task.fingerprint, code_of(FromScores))
+        return content_hash(self.suite, self.task.fingerprint, code_of(FromScores))
 
     def score(self, scored: Any, device: str) -> Outcome:
         """The number, made of the scores so far; of `gain` also of those of a bag of vectors."""
         if self.suite == "gain":
-            return _gain(*(scores[name_of(self.task)] for scores in scored))
-        score = scored[name_of(self.task)]
+            return _gain_outcome(*(scores[score_name_of(self.task)] for scores in scored))
+        score = scored[score_name_of(self.task)]
         if self.control:
-            return _selectivity(score, scored[name_of(self.control)])
+            return _selectivity_outcome(score, scored[score_name_of(self.control)])
         assert isinstance(self.task, Classification)
-        return _hard(score, hard_items(self.task), self.task)
+        return _hard_outcome(score, hard_items(self.task), self.task)
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no {self.suite}")
 
 
-def _selectivity(score: Evaluated, control: Evaluated) -> Outcome:
+def _selectivity_outcome(score: Evaluated, control: Evaluated) -> Outcome:
     """Accuracy minus that of the control, with the interval of the paired bootstrap over the same test sentences."""
     effect, dev = compare(score.correct, control.correct), score.row.dev_accuracy - control.row.dev_accuracy
     numbers = {"accuracy": round(score.row.test_accuracy, 2), "control": round(control.row.test_accuracy, 2)}
-    return _outcome(effect[:3], dev, numbers, control.row.seconds)
+    return _outcome_of_interval(effect[:3], dev, numbers, control.row.seconds)
 
 
-def _hard(score: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
+def _hard_outcome(score: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
     """The accuracy on the hard test items, with Wilson's interval."""
     correct = score.correct[hard]
     majority = np.bincount(task.train.gold).argmax()
     chance = 100 * float((task.test.gold[hard] == majority).mean())
-    interval = 100 * float(correct.mean()), *wilson(int(correct.sum()), len(correct))
-    outcome = _outcome(interval, score.row.dev_accuracy, {"items": len(correct)}, 0.0)
+    interval = 100 * float(correct.mean()), *wilson_interval(int(correct.sum()), len(correct))
+    outcome = _outcome_of_interval(interval, score.row.dev_accuracy, {"items": len(correct)}, 0.0)
     return outcome._replace(correct=correct, chance=chance)
 
 
-def _gain(score: Evaluated, bag: Evaluated) -> Outcome:
+def _gain_outcome(score: Evaluated, bag: Evaluated) -> Outcome:
     """Positive: the code is shorter than with the bag."""
-    effect = unpaired([bag.row.interval], [score.row.interval])
+    effect = compare_unpaired([bag.row.interval], [score.row.interval])
     saved = {"bits": round(bag.row.hyperparameters["bits"] - score.row.hyperparameters["bits"], 1)}
-    return _outcome(effect[:3], effect.difference, saved, bag.row.seconds)
+    return _outcome_of_interval(effect[:3], effect.difference, saved, bag.row.seconds)
 
 
-def _outcome(score: Interval, dev: float, numbers: dict[str, float], seconds: float) -> Outcome:
+def _outcome_of_interval(score: Interval, dev: float, numbers: dict[str, float], seconds: float) -> Outcome:
     return Outcome(dev, *score, NO_ITEMS, {**numbers}, {}, seconds)
 
 
@@ -123,19 +123,19 @@ def hard_items(task: Classification) -> np.ndarray:
     """
     classes = len(task.classes)
     counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(classes, np.int64))
-    for words, gold in zip(_words(task.train), task.train.gold, strict=True):
+    for words, gold in zip(_distinct_words(task.train), task.train.gold, strict=True):
         for word in words:
             counts[word][gold] += 1
     labels = {word: (int(n.argmax()), (n.max() + 1) / (n.sum() + classes)) for word, n in counts.items()}
     majority = int(np.bincount(task.train.gold, minlength=classes).argmax())
     deciding = [
         max((labels[w] for w in words if w in labels), key=lambda x: x[1], default=(majority,))
-        for words in _words(task.test)
+        for words in _distinct_words(task.test)
     ]
     return np.array([label[0] for label in deciding], dtype=np.int64) != task.test.gold
 
 
-def _words(items: Items) -> list[list[str]]:
+def _distinct_words(items: Items) -> list[list[str]]:
     """The distinct words of each item, in their order."""
     texts = [" ".join(map(str, columns)) for columns in zip(*items.texts, strict=True)]
     return [list(dict.fromkeys(text.split())) for text in texts]

@@ -16,10 +16,10 @@ from encoder_lab.storage.text_files import parse_json
 from probes import correlations
 from probes.correlations import Domain
 
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")  # in no name
-LONGEST, MOST, DIGITS = 200, 1e9, 25  # characters of a name; a number; digits of a whole number
-KEY = ("epoch", "suite", "task", "classifier", "seed")
-ANSWERS = "answers.csv"
+CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")  # in no name
+MAX_NAME_LENGTH, MAX_NUMBER, MAX_DIGITS = 200, 1e9, 25  # characters of a name; a number; digits of a whole number
+KEY_COLUMNS = ("epoch", "suite", "task", "classifier", "seed")
+ANSWERS_FILE = "answers.csv"
 csv.field_size_limit(2**30)  # one cell holds the answers to a whole test set
 
 
@@ -70,7 +70,7 @@ class ProbeRow:
 
 
 COLUMNS = [column for column in fields(ProbeRow) if column.name != "answers"]
-NEEDED = [column.name for column in COLUMNS if column.name != "chance"]
+REQUIRED_COLUMNS = [column.name for column in COLUMNS if column.name != "chance"]
 
 
 def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
@@ -80,25 +80,25 @@ def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
     """
     read_rows(path)  # refuses a corrupt file before it is changed
     rows = list(rows)
-    if answers := [_key(row) | answers_to_text(row.answers) for row in rows if row.answers]:
-        upsert_csv(path.with_name(ANSWERS), answers, KEY, order=_epoch)
-    upsert_csv(path, [row_to_text(row) for row in rows], KEY, order=_epoch)
+    if answers := [_key_values(row) | answers_to_text(row.answers) for row in rows if row.answers]:
+        upsert_csv(path.with_name(ANSWERS_FILE), answers, KEY_COLUMNS, order=_epoch_of)
+    upsert_csv(path, [row_to_text(row) for row in rows], KEY_COLUMNS, order=_epoch_of)
 
 
 def read_rows(path: Path) -> list[ProbeRow]:
     """The rows of the file with their answers; none if it does not exist. Raises InputError naming file and line."""
     if not Path(path).exists():
         return []
-    answers = _read_answers(path.with_name(ANSWERS))
+    answers = _read_answers(path.with_name(ANSWERS_FILE))
     return [
-        row_from_text(path, line, row, answers.get(tuple(row[name] for name in KEY)))
-        for line, row in numbered_csv(path, NEEDED, KEY)
+        row_from_text(path, line, row, answers.get(tuple(row[name] for name in KEY_COLUMNS)))
+        for line, row in numbered_csv(path, REQUIRED_COLUMNS, KEY_COLUMNS)
     ]
 
 
-def is_name(text: str) -> bool:
+def is_valid_name(text: str) -> bool:
     """Whether a row can have this name."""
-    return len(text) <= LONGEST and not CONTROL.search(text)
+    return len(text) <= MAX_NAME_LENGTH and not CONTROL_CHARACTER.search(text)
 
 
 def seconds_by_suite(rows: Iterable[ProbeRow]) -> dict[str, float]:
@@ -116,13 +116,13 @@ def chance_of(rows: Iterable[ProbeRow]) -> float | None:
     return sum(chances) / len(chances) if chances else None
 
 
-def packed(correct: np.ndarray) -> str:
+def pack_correct(correct: np.ndarray) -> str:
     """Which items (N,) are correct, as text."""
     return f"{len(correct)}:{np.packbits(correct).tobytes().hex()}"
 
 
-def unpacked(text: str) -> np.ndarray:
-    """The inverse of `packed`. Raises ValueError."""
+def unpack_correct(text: str) -> np.ndarray:
+    """The inverse of `pack_correct`. Raises ValueError."""
     size, _, bits = text.partition(":")
     packs = np.frombuffer(bytes.fromhex(bits), np.uint8)
     if len(packs) != -(-int(size) // 8):
@@ -130,50 +130,50 @@ def unpacked(text: str) -> np.ndarray:
     return np.unpackbits(packs, count=int(size)).astype(bool)
 
 
-def _epoch(row: Mapping[str, str]) -> Epoch:
+def _epoch_of(row: Mapping[str, str]) -> Epoch:
     return read_epoch(row["epoch"])
 
 
 def read_epoch(text: str) -> Epoch:
     """An epoch. Raises ValueError where it is written in another way than we write it: that would be another key."""
     value = int(text) if text.isdigit() else float(text)  # 5e-05 is one, too
-    if str(value) != text or not 0 <= value <= MOST or (isinstance(value, float) and value.is_integer()):
+    if str(value) != text or not 0 <= value <= MAX_NUMBER or (isinstance(value, float) and value.is_integer()):
         raise ValueError(text)
     return value
 
 
-def _key(row: ProbeRow) -> dict[str, str]:
-    return {name: str(getattr(row, name)) for name in KEY}
+def _key_values(row: ProbeRow) -> dict[str, str]:
+    return {name: str(getattr(row, name)) for name in KEY_COLUMNS}
 
 
 def answers_to_text(answers: Answers) -> dict[str, str]:
     """The columns `test` and `right` of answers.csv."""
-    return {"test": answers.test, "right": correlations.packed(answers.domains) or packed(answers.right)}
+    return {"test": answers.test, "right": correlations.pack_domains(answers.domains) or pack_correct(answers.right)}
 
 
 def _read_answers(path: Path) -> dict[tuple[str, ...], Answers]:
     """The answers by the key of their row. Raises InputError naming file and line."""
-    numbered = numbered_csv(path, [*KEY, "test", "right"], KEY) if path.exists() else []
-    return {tuple(row[name] for name in KEY): answers_from_text(path, line, row) for line, row in numbered}
+    numbered = numbered_csv(path, [*KEY_COLUMNS, "test", "right"], KEY_COLUMNS) if path.exists() else []
+    return {tuple(row[name] for name in KEY_COLUMNS): answers_from_text(path, line, row) for line, row in numbered}
 
 
 def answers_from_text(path: Path, line: int, row: Mapping[str, str]) -> Answers:
     """The inverse of `answers_to_text`, in a row with an epoch. Raises InputError naming file and line."""
     try:
-        _epoch(row)
+        _epoch_of(row)
         if "." in row["right"]:  # a correlation
-            return Answers(row["test"], np.empty(0, dtype=bool), correlations.unpacked(row["right"]))
-        return Answers(row["test"], unpacked(row["right"]))
+            return Answers(row["test"], np.empty(0, dtype=bool), correlations.unpack_domains(row["right"]))
+        return Answers(row["test"], unpack_correct(row["right"]))
     except ValueError:
         raise InputError(f"{path}:{line}: not the answers of a score; remove the line, or the file") from None
 
 
 def row_to_text(row: ProbeRow) -> dict[str, str]:
     """The columns of probes.csv."""
-    return {column.name: _cell(getattr(row, column.name)) for column in COLUMNS} | _key(row)
+    return {column.name: _cell_text(getattr(row, column.name)) for column in COLUMNS} | _key_values(row)
 
 
-def _cell(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
@@ -200,9 +200,9 @@ def _parse(dtype: Any, text: str) -> Any:
         return _parse(float, text) if text else None
     if dtype in (int, float, str):
         value = dtype(text)
-        if (dtype is str and not is_name(text)) or (dtype is float and abs(value) > MOST):
+        if (dtype is str and not is_valid_name(text)) or (dtype is float and abs(value) > MAX_NUMBER):
             raise ValueError(text)
-        if dtype is int and (str(value) != text or len(text) > DIGITS):  # two ways to write a number are two keys
+        if dtype is int and (str(value) != text or len(text) > MAX_DIGITS):  # two ways to write a number are two keys
             raise ValueError(text)
         return value
     value = parse_json(text)

@@ -32,4 +32,4 @@ class Share(NamedTuple):
         return merged
 
 
-ALONE = Share(0, 1, lambda part: [part])
+SINGLE_PROCESS = Share(0, 1, lambda part: [part])

@@ -8,17 +8,17 @@ import numpy as np
 import scipy  # which imports its parts at their first use
 
 Z95 = 1.959963984540054
-DRAWS = 10_000
-SMALLEST = 1e-12  # p-value
+BOOTSTRAP_DRAWS = 10_000
+MIN_P_VALUE = 1e-12  # p-value
 
 Interval = tuple[float, float, float]  # a score, the low and the high end of its 95% interval
 
 
-class Error(NamedTuple):
+class StandardError(NamedTuple):
     """A standard error and its degrees of freedom."""
 
-    standard: float
-    freedom: float
+    deviation: float
+    degrees_of_freedom: float
 
 
 class PairedComparison(NamedTuple):
@@ -30,7 +30,7 @@ class PairedComparison(NamedTuple):
     p_value: float  # null hypothesis: no difference; `compare`: exact McNemar test
 
 
-def wilson(correct: int, total: int) -> tuple[float, float]:
+def wilson_interval(correct: int, total: int) -> tuple[float, float]:
     """The 95% interval, in percent, of an accuracy of `correct` out of `total` (Wilson 1927)."""
     if total == 0:
         return 0.0, 100.0
@@ -39,7 +39,7 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
     return 100 * float(interval.low), 100 * float(interval.high)
 
 
-def fisher(r: float, pairs: int) -> tuple[float, float]:
+def fisher_interval(r: float, pairs: int) -> tuple[float, float]:
     """The 95% interval of a Pearson correlation over `pairs` pairs (Fisher 1915)."""
     if pairs < 4:
         return -1.0, 1.0
@@ -63,7 +63,7 @@ def mean_of_runs(runs: Sequence[Interval]) -> Interval:
     return float(mean), float(mean - low), float(mean + high)
 
 
-def mean_within(runs: Sequence[Interval], highest: float = 100.0) -> Interval:
+def bounded_mean_of_runs(runs: Sequence[Interval], highest: float = 100.0) -> Interval:
     """`mean_of_runs` of scores from 0 to `highest`: there its interval ends."""
     mean, low, high = mean_of_runs(runs)
     return mean, max(low, 0.0), min(high, highest)
@@ -81,33 +81,38 @@ def mean_of_tasks(tasks: Sequence[Sequence[Interval]]) -> list[Interval]:
     return [(float(mean), float(mean - half), float(mean + half)) for mean, half in zip(means, halves, strict=True)]
 
 
-def errors_of(runs: Sequence[Interval]) -> list[Error]:
+def errors_of(runs: Sequence[Interval]) -> list[StandardError]:
     """The errors of a mean over runs: of the test items and, with several runs, of the seeds."""
     scores, lows, highs = np.array(runs, dtype=float).T
-    items = Error(float((highs - lows).mean()) / 2 / Z95, math.inf)
+    items = StandardError(float((highs - lows).mean()) / 2 / Z95, math.inf)
     has_seeds = len(runs) > 1
-    return [items, *([Error(float(scores.std(ddof=1)) / math.sqrt(len(runs)), len(runs) - 1)] if has_seeds else [])]
+    return [
+        items,
+        *([StandardError(float(scores.std(ddof=1)) / math.sqrt(len(runs)), len(runs) - 1)] if has_seeds else []),
+    ]
 
 
-def half_width(errors: Sequence[Error], level: float = 0.05) -> float:
+def half_width(errors: Sequence[StandardError], level: float = 0.05) -> float:
     """Half of the interval of a sum with these independent errors, at 1 - `level`."""
-    return math.hypot(*(error.standard * float(scipy.stats.t.isf(level / 2, error.freedom)) for error in errors))
+    return math.hypot(
+        *(error.deviation * float(scipy.stats.t.isf(level / 2, error.degrees_of_freedom)) for error in errors)
+    )
 
 
-def p_value(difference: float, errors: Sequence[Error]) -> float:
+def p_value(difference: float, errors: Sequence[StandardError]) -> float:
     """The level at which the interval of a difference reaches 0; two-sided, null hypothesis: no difference."""
     if difference == 0:
         return 1.0
-    if abs(difference) >= half_width(errors, SMALLEST):
-        return SMALLEST
+    if abs(difference) >= half_width(errors, MIN_P_VALUE):
+        return MIN_P_VALUE
 
-    def beyond(log: float) -> float:
+    def excess(log: float) -> float:
         return half_width(errors, math.exp(log)) - abs(difference)
 
-    return math.exp(scipy.optimize.brentq(beyond, math.log(SMALLEST), 0.0))
+    return math.exp(scipy.optimize.brentq(excess, math.log(MIN_P_VALUE), 0.0))
 
 
-def paired_over_seeds(seeds: Sequence[PairedComparison]) -> PairedComparison:
+def compare_over_seeds(seeds: Sequence[PairedComparison]) -> PairedComparison:
     """Two models with several seeds, compared seed by seed; one seed is unchanged.
 
     The test respects both samples, the items and the seeds: a test over the items alone would hold for these weights
@@ -121,7 +126,7 @@ def paired_over_seeds(seeds: Sequence[PairedComparison]) -> PairedComparison:
     return PairedComparison(*mean_of_runs(runs), max(p_value(mean_of_runs(runs)[0], errors_of(runs)), exact))
 
 
-def unpaired(first: Sequence[Interval], second: Sequence[Interval]) -> PairedComparison:
+def compare_unpaired(first: Sequence[Interval], second: Sequence[Interval]) -> PairedComparison:
     """Two models by the intervals of their runs alone (Zou 2007, for independent scores).
 
     Scores of the same items are usually positively correlated; then the interval is too wide, never too narrow.
@@ -146,7 +151,7 @@ def compare(first: np.ndarray, second: np.ndarray) -> PairedComparison:
     total = len(first)
     # Sentences on which both agree do not matter, so a bootstrap sample is a draw of three counts.
     shares = np.array([only_first, only_second, total - only_first - only_second]) / total
-    counts = np.random.default_rng(0).multinomial(total, shares, DRAWS)
+    counts = np.random.default_rng(0).multinomial(total, shares, BOOTSTRAP_DRAWS)
     low, high = np.quantile(100 * (counts[:, 0] - counts[:, 1]) / total, (0.025, 0.975))
     difference = 100 * (only_first - only_second) / total
     return PairedComparison(difference, float(low), float(high), mcnemar(only_first, only_second))

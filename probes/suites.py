@@ -12,7 +12,7 @@ from encoder_lab.settings.check import refuse_wrong
 from probes.classifiers.grid import Grid
 from probes.facts import facts_of
 from probes.measures import measures_of
-from probes.results import LONGEST, is_name
+from probes.results import MAX_NAME_LENGTH, is_valid_name
 from probes.task import Task
 
 
@@ -59,10 +59,10 @@ def suites_of(
     for name, suite in suites.items():
         context = Context(grid, seed, cache, corpus, tasks_of(built))
         make = named(suite.target)
-        tasks = make(context, declared(make, build(suite.values), suite.group))
+        tasks = make(context, settings_as_declared(make, build(suite.values), suite.group))
         measure_tasks = measures_of(tasks, measures, grid, seed) if facts_of(name).controls else ()
-        if invalid := [task.name for task in (*tasks, *measure_tasks) if not is_name(task.name)]:
-            limits = f"the name of a task is one line of at most {LONGEST} characters"
+        if invalid := [task.name for task in (*tasks, *measure_tasks) if not is_valid_name(task.name)]:
+            limits = f"the name of a task is one line of at most {MAX_NAME_LENGTH} characters"
             raise InputError(f"suite={name}: {invalid[0][:40]!r}: {limits}; rename it")
         built.append(Suite(name, tasks, context.corpus_used, measure_tasks))
     if set(measures) - {"accuracy"} and not any(facts_of(name).controls for name in suites):
@@ -72,7 +72,7 @@ def suites_of(
     return built
 
 
-def declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) -> Any:
+def settings_as_declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) -> Any:
     """The settings of a suite as the dataclass that its function takes; unchanged where it takes a mapping.
 
     Raises InputError for a value that the dataclass does not take.
@@ -90,6 +90,6 @@ def tasks_of(suites: Iterable[Suite]) -> list[Task]:
     return [task for suite in suites for task in suite.tasks]
 
 
-def measured_tasks(suites: Iterable[Suite]) -> list[Task]:
+def tasks_and_measures(suites: Iterable[Suite]) -> list[Task]:
     """The tasks of all suites, and the measures of each after its tasks."""
     return [task for suite in suites for task in (*suite.tasks, *suite.measures)]

@@ -14,8 +14,8 @@ from encoder_lab.progress import Progress
 
 Pair = tuple[str, str]  # a context and its continuation; the context may be empty
 SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character, which no file can hold
-CHUNK = 4096  # pairs that a model scores at a time
-TOKEN = np.dtype([("name", np.int32), ("offsets", np.int32, 2), ("logprob", np.float64)])
+CHUNK_PAIRS = 4096  # pairs that a model scores at a time
+TOKEN_DTYPE = np.dtype([("name", np.int32), ("offsets", np.int32, 2), ("logprob", np.float64)])
 
 
 Surprisals = Mapping[Pair, TokenLogprobs]
@@ -34,20 +34,20 @@ class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
         self._size = 0
 
     def add(self, scored: Sequence[tuple[Pair, TokenLogprobs]]) -> None:
-        tokens = np.empty(sum(len(surprisal.tokens) for _, surprisal in scored), TOKEN)
+        tokens = np.empty(sum(len(surprisal.tokens) for _, surprisal in scored), TOKEN_DTYPE)
         start = 0
         for pair, surprisal in scored:
             end = start + len(surprisal.tokens)
-            tokens["name"][start:end] = [self._number(name) for name in surprisal.tokens]
+            tokens["name"][start:end] = [self._name_number(name) for name in surprisal.tokens]
             tokens["offsets"][start:end] = surprisal.offsets
             tokens["logprob"][start:end] = surprisal.logprobs
             self._spans[pair] = self._size + start, end - start
             start = end
-        self._file.seek(self._size * TOKEN.itemsize)
+        self._file.seek(self._size * TOKEN_DTYPE.itemsize)
         self._file.write(tokens.tobytes())
         self._size += start
 
-    def _number(self, name: str) -> int:
+    def _name_number(self, name: str) -> int:
         number = self._names.setdefault(name, len(self._tokens))
         if number == len(self._tokens):
             self._tokens.append(name)
@@ -55,8 +55,8 @@ class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
 
     def __getitem__(self, pair: Pair) -> TokenLogprobs:
         start, count = self._spans[pair]
-        self._file.seek(start * TOKEN.itemsize)
-        tokens = np.frombuffer(self._file.read(count * TOKEN.itemsize), TOKEN)
+        self._file.seek(start * TOKEN_DTYPE.itemsize)
+        tokens = np.frombuffer(self._file.read(count * TOKEN_DTYPE.itemsize), TOKEN_DTYPE)
         names = [self._tokens[number] for number in tokens["name"]]
         return TokenLogprobs(names, tokens["offsets"].astype(np.int64), tokens["logprob"])
 
@@ -75,22 +75,22 @@ def score_pairs(logprobs: Logprobs, pairs: Iterable[Pair]) -> Surprisals:
     distinct = sorted(set(pairs))
     stored = StoredSurprisals()
     with Progress(total=len(distinct), desc="scoring", leave=False, unit=" texts") as bar:
-        for start in range(0, len(distinct), CHUNK):
-            chunk = distinct[start : start + CHUNK]
-            stored.add(_scored(logprobs, chunk))
+        for start in range(0, len(distinct), CHUNK_PAIRS):
+            chunk = distinct[start : start + CHUNK_PAIRS]
+            stored.add(_score_chunk(logprobs, chunk))
             bar.update(len(chunk))
     return stored
 
 
-def _scored(logprobs: Logprobs, pairs: list[Pair]) -> list[tuple[Pair, TokenLogprobs]]:
+def _score_chunk(logprobs: Logprobs, pairs: list[Pair]) -> list[tuple[Pair, TokenLogprobs]]:
     answers = logprobs(pairs)
     if not isinstance(answers, Sequence) or len(answers) != len(pairs):
         gave = f"{len(answers)} answers" if isinstance(answers, Sequence) else type(answers).__name__
         raise InputError(f"the model gave {gave} to {len(pairs)} texts; give a list with one answer for each")
-    return [(pair, checked(answer, pair)) for pair, answer in zip(pairs, answers, strict=True)]
+    return [(pair, check_answer(answer, pair)) for pair, answer in zip(pairs, answers, strict=True)]
 
 
-def fingerprint(surprisals: Surprisals) -> str:
+def surprisals_fingerprint(surprisals: Surprisals) -> str:
     """A short text for some surprisals: the same text, the same tokens and bits."""
     digest = sha256()
     for pair, answer in surprisals.items():
@@ -99,7 +99,7 @@ def fingerprint(surprisals: Surprisals) -> str:
     return digest.hexdigest()
 
 
-def checked(answer: Any, pair: Pair) -> TokenLogprobs:
+def check_answer(answer: Any, pair: Pair) -> TokenLogprobs:
     """The answer of a model as TokenLogprobs. Raises InputError that names the text."""
     try:
         tokens, offsets, logprobs = answer

@@ -133,7 +133,7 @@ class DerivedTask:
         return self.data
 
 
-def hashed(*parts: object) -> str:
+def content_hash(*parts: object) -> str:
     """A fingerprint of some content: arrays by their bytes, items by their texts and gold, the rest by repr."""
     digest = sha256()
     for part in parts:

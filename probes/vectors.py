@@ -10,9 +10,9 @@ from torch import Tensor
 from encoder_lab.errors import InputError
 from probes.task import Items, Texts
 
-MAX_BYTES = 512 << 20  # bytes; larger features are computed again at each reading instead of being stored
-LARGEST = 1e18  # of a vector: products of two numbers must be finite in float32
-PORTION = 32 << 20  # bytes of features formed at a time
+MAX_STORED_BYTES = 512 << 20  # bytes; larger features are computed again at each reading instead of being stored
+MAX_NUMBER = 1e18  # of a vector: products of two numbers must be finite in float32
+PORTION_BYTES = 32 << 20  # bytes of features formed at a time
 
 
 class EncodesSentences(Protocol):
@@ -55,12 +55,12 @@ def distinct(sentences: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(sentences))
 
 
-def alone(columns: Sequence[Tensor]) -> Tensor:
+def sentence_vector(columns: Sequence[Tensor]) -> Tensor:
     """The vector u (n, D) of a sentence."""
     return columns[0]
 
 
-def pair(columns: Sequence[Tensor]) -> Tensor:
+def pair_features(columns: Sequence[Tensor]) -> Tensor:
     """|u - v| and u * v (n, 2D) of a pair (Tai et al. 2015; SentEval)."""
     u, v = columns
     return torch.cat([(u - v).abs(), u * v], 1)
@@ -76,19 +76,21 @@ class Vectors:
         self.sentences = sentences
         self._row = {sentence: row for row, sentence in enumerate(sentences)}
 
-    def of(self, texts: Texts) -> "Column":
+    def column_of(self, texts: Texts) -> "Column":
         """One vector for each text; for a list of texts the mean of theirs."""
         if len(texts) and not isinstance(texts[0], str):
             lengths = torch.tensor([len(group) for group in texts])
-            return Column(self.matrix, self._rows([text for group in texts for text in group]), lengths)
-        return Column(self.matrix, self._rows(texts))  # type: ignore[arg-type]
+            return Column(self.matrix, self._row_indices([text for group in texts for text in group]), lengths)
+        return Column(self.matrix, self._row_indices(texts))  # type: ignore[arg-type]
 
-    def features(self, items: Items, make: FeatureMaker, device: str = "cpu", max_bytes: int = MAX_BYTES) -> Features:
+    def features(
+        self, items: Items, make: FeatureMaker, device: str = "cpu", max_bytes: int = MAX_STORED_BYTES
+    ) -> Features:
         """The features (N, F) of items: a tensor up to `max_bytes` bytes, otherwise formed at each reading."""
-        formed = Streamed([self.of(column) for column in items.texts], make, device)
+        formed = StreamedFeatures([self.column_of(column) for column in items.texts], make, device)
         return formed if 4 * formed.shape[0] * formed.shape[1] > max_bytes else formed[:]
 
-    def _rows(self, sentences: Sequence[str]) -> Tensor:
+    def _row_indices(self, sentences: Sequence[str]) -> Tensor:
         rows = np.fromiter((self._row[sentence] for sentence in sentences), dtype=np.int64, count=len(sentences))
         return torch.from_numpy(rows)
 
@@ -114,7 +116,7 @@ class Column:
         return torch.segment_reduce(self.matrix.index_select(0, self.rows[indices]), "mean", lengths=lengths)
 
 
-class Streamed:
+class StreamedFeatures:
     """Features (N, F) float32 that are formed in portions of items when they are read.
 
     `shift`, `scale` and `axes` are applied to each portion: (x - shift) * scale @ axes.
@@ -148,7 +150,7 @@ class Streamed:
         """The features of neighbouring items, formed in portions."""
         rows = torch.arange(*items.indices(len(self)))
         features = torch.empty(len(rows), self.shape[1], device=self.device)
-        size = rows_at_once(self.shape[1], len(rows))
+        size = portion_rows(self.shape[1], len(rows))
         for into, part in zip(features.split(size), rows.split(size), strict=True):
             into.copy_(self.index_select(0, part))
         return features
@@ -157,17 +159,17 @@ class Streamed:
         """All items in portions of `size`, in order."""
         return (self.index_select(0, part) for part in torch.arange(len(self)).split(size))
 
-    def __matmul__(self, axes: Tensor) -> "Streamed":
-        return self._with(axes=axes if self.axes is None else self.axes @ axes)
+    def __matmul__(self, axes: Tensor) -> "StreamedFeatures":
+        return self._with_transform(axes=axes if self.axes is None else self.axes @ axes)
 
-    def standardised_by(self, mean: Tensor, scale: Tensor) -> "Streamed":
+    def standardise(self, mean: Tensor, scale: Tensor) -> "StreamedFeatures":
         """(x - mean) * scale, formed when it is read."""
-        return self._with(shift=mean, scale=scale)
+        return self._with_transform(shift=mean, scale=scale)
 
     def deviation_and_mean(self) -> tuple[Tensor, Tensor]:
         """The standard deviation and the mean (F,) of each feature over all items."""
         mean, squares = torch.zeros(2, self.shape[1], dtype=torch.double, device=self.device)
-        size = rows_at_once(self.shape[1], len(self))
+        size = portion_rows(self.shape[1], len(self))
         for x in self.split(size):
             mean += x.double().sum(0)
         mean /= len(self)
@@ -175,14 +177,14 @@ class Streamed:
             squares += x.double().sub_(mean).square_().sum(0)
         return (squares / len(self)).sqrt().float(), mean.float()
 
-    def _with(self, **changes: Tensor) -> "Streamed":
+    def _with_transform(self, **changes: Tensor) -> "StreamedFeatures":
         transform = {"shift": self.shift, "scale": self.scale, "axes": self.axes}
-        return Streamed(self.columns, self.make, str(self.device), **(transform | changes))
+        return StreamedFeatures(self.columns, self.make, str(self.device), **(transform | changes))
 
 
-def rows_at_once(width: int, limit: int) -> int:
-    """The number of items of `width` features to form or read at once: at most `limit`, and at most `PORTION` bytes."""
-    return max(1, min(limit, PORTION // (4 * width)))
+def portion_rows(width: int, limit: int) -> int:
+    """The number of items of `width` features to form or read at once: at most `limit`, and `PORTION_BYTES`."""
+    return max(1, min(limit, PORTION_BYTES // (4 * width)))
 
 
 def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: str = "the model") -> np.ndarray:
@@ -190,20 +192,20 @@ def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: 
 
     Raises InputError that names the `model` for anything else.
     """
-    vectors = _as_floats(encode(sentences), model)
+    vectors = _to_float32(encode(sentences), model)
     if vectors.ndim != 2 or len(vectors) != len(sentences):
         expected = f"({len(sentences)}, D)"
         raise InputError(f"{model} gave an array {vectors.shape} for {len(sentences)} sentences, not {expected}")
     if len(sentences) and not vectors.shape[1]:
         raise InputError(f"{model} gave vectors of no numbers, {vectors.shape}; give at least one for each sentence")
-    if len(sentences) and not np.abs([vectors.min(), vectors.max()]).max() < LARGEST:
-        index = int((~(np.abs(vectors) < LARGEST).all(1)).argmax())
-        limit = f"is not finite, or has numbers of {LARGEST:g} or more; it cannot be probed"
+    if len(sentences) and not np.abs([vectors.min(), vectors.max()]).max() < MAX_NUMBER:
+        index = int((~(np.abs(vectors) < MAX_NUMBER).all(1)).argmax())
+        limit = f"is not finite, or has numbers of {MAX_NUMBER:g} or more; it cannot be probed"
         raise InputError(f"{model}: the vector of {sentences[index]!r} {limit}")
     return vectors
 
 
-def _as_floats(vectors: Any, model: str) -> np.ndarray:
+def _to_float32(vectors: Any, model: str) -> np.ndarray:
     """Numbers of any type and on any device as float32; larger ones become infinite."""
     try:
         if isinstance(vectors, torch.Tensor) and not vectors.is_complex():

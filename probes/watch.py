@@ -14,7 +14,7 @@ from probes.evaluation import Evaluation
 from probes.geometry.history import compare_states, keep_state
 from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, write_rows
-from probes.share import ALONE, Share
+from probes.share import SINGLE_PROCESS, Share
 from probes.task import Task
 from probes.vectors import EncodesSentences
 
@@ -28,7 +28,7 @@ def probe_now(
     step: int = 0,
     seed: int = 1,
     device: str = "cpu",
-    share: Share = ALONE,
+    share: Share = SINGLE_PROCESS,
     cache: Path | None = None,
 ) -> list[ProbeRow]:
     """Score a model that trains and write the rows to `results`; random state and modes stay as they were.
@@ -37,7 +37,7 @@ def probe_now(
     several probe together. `cache`: a folder with scores that were computed before, of an untrained model with a
     fingerprint; no other run will have the same trained weights.
     """
-    base = model if isinstance(model, Model) else Model("the model", "", model.encode, bfloat16=in_bfloat16(model))
+    base = model if isinstance(model, Model) else Model("the model", "", model.encode, bfloat16=uses_bfloat16(model))
 
     def encode(sentences: list[str]) -> Any:
         with evaluation_mode(module), torch.no_grad():
@@ -57,6 +57,6 @@ def probe_now(
     return rows
 
 
-def in_bfloat16(model: EncodesSentences) -> bool:
+def uses_bfloat16(model: EncodesSentences) -> bool:
     """Whether a model says that its products are in bfloat16, as a frozen encoder does."""
     return getattr(model, "bfloat16", False) is True  # modules of torch have a method of this name

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from probes.classifiers.classifier import Labelled, as_tensors, standardised
+from probes.classifiers.classifier import Labelled, as_tensors, standardise
 from probes.classifiers.examples import Tensors
 
 
@@ -29,7 +29,7 @@ def features_that_go_together(classes: int) -> tuple[Tensors, Tensors]:
         hidden = random.normal(size=(size, 40))
         labels = (0.5 * hidden @ direct + random.gumbel(size=(size, classes))).argmax(1)
         parts.append(Labelled((hidden / np.arange(1, 41) @ mixed).astype(np.float32), labels))
-    return tuple(standardised(*(as_tensors(part, "cpu") for part in parts)))
+    return tuple(standardise(*(as_tensors(part, "cpu") for part in parts)))
 
 
 def groups_of_vectors(classes: int) -> tuple[Tensors, Tensors]:
@@ -41,4 +41,4 @@ def groups_of_vectors(classes: int) -> tuple[Tensors, Tensors]:
         labels = random.integers(classes, size=size)
         hidden = centres[labels] + random.normal(scale=1.5, size=(size, 64))
         parts.append(Labelled((hidden / np.arange(1, 65) ** 0.7 @ axes).astype(np.float32), labels))
-    return tuple(standardised(*(as_tensors(part, "cpu") for part in parts)))
+    return tuple(standardise(*(as_tensors(part, "cpu") for part in parts)))

@@ -53,7 +53,7 @@ from objectives.layers import LOSSES, bag_loss
 from objectives.nli import NLI
 from objectives.objective import Objective
 from objectives.sequence import SequenceObjective
-from probes.classifiers.classifier import as_tensors, probe, standardised
+from probes.classifiers.classifier import as_tensors, probe, standardise
 from probes.classifiers.grid import Grid
 from probes.discoeval.features import READINGS
 from tests.conftest import Lab
@@ -172,7 +172,7 @@ def test_scikit_learn_finds_the_same_optimum(classes: int) -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_what_is_above_the_optimum_is_told_for_both_sides(classes: int) -> None:
     splits = vectors(Shape(300, 100, 100, 8, classes))
-    (train,) = standardised(as_tensors(splits[0], "cpu"))
+    (train,) = standardise(as_tensors(splits[0], "cpu"))
     exact = our_optima(train, classes, gap=1e-10)
     shifted = [(weight, bias + 0.1 * torch.eye(classes)[0]) for weight, bias in exact]
     theirs = scikit_learn(*splits, classes, L2).weights

@@ -118,7 +118,7 @@ def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(
     with torch.inference_mode():
         states = model(**tokens, output_hidden_states=True).hidden_states
     for vectors, layer in zip(seen, states, strict=True):
-        np.testing.assert_allclose(vectors.of([sentence])[torch.tensor([0])][0], layer[0].mean(0), atol=1e-5)
+        np.testing.assert_allclose(vectors.column_of([sentence])[torch.tensor([0])][0], layer[0].mean(0), atol=1e-5)
 
 
 @pytest.mark.parametrize(("layers", "numbers"), [("last", [2]), (-2, [1]), ([0, -1], [0, 2]), ([1, -2], [1])])

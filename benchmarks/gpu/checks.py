@@ -96,7 +96,7 @@ def weights_after_steps(protocol: str, plain: int) -> torch.Tensor:
     x, y = torch.randn(64, 12, generator=generator), torch.randint(3, (64,), generator=generator)
     grid = [Cell(width, dropout, l2) for width in (4, 9) for dropout in (0.0, 0.2) for l2 in (1e-5, 1e-2)]
     cells = Cells(12, 3, grid, 1, DEVICE, as_torch=protocol == "senteval")
-    with patch.object(recorded, "PLAIN", plain):
+    with patch.object(recorded, "WARM_UP_CALLS", plain):
         for step in range(20):
             cells.step(x.to(DEVICE), y.to(DEVICE), 1e-3 / (1 + step))
     return torch.cat([weight.flatten() for weight in cells.parameters])

@@ -18,7 +18,7 @@ from benchmarks.probing import Shape, fused, modern, sequential, vectors
 from benchmarks.sides import Sides
 from benchmarks.steps import WIDTH, by_length, generate, our_module, our_step
 from probes.classifiers import recorded
-from probes.classifiers.blocks import blocks
+from probes.classifiers.blocks import split_into_blocks
 from probes.classifiers.cells import Cells
 from probes.classifiers.classifier import Grid, as_tensors
 
@@ -108,10 +108,10 @@ def probing(sizes: Sizes) -> Iterator[Time]:
 def step_of_a_grid(shape: Shape, times: int) -> Time:
     """A step of all classifiers of the published grid, recorded and kernel by kernel."""
     data, seconds = as_tensors(vectors(shape)[0], DEVICE), []
-    [cells] = blocks(shape.dim, shape.classes, Grid(protocol="senteval"), "cuda")
+    [cells] = split_into_blocks(shape.dim, shape.classes, Grid(protocol="senteval"), "cuda")
     for plain in (recorded.WARM_UP_CALLS, sys.maxsize):
         model = Cells(shape.dim, shape.classes, cells, 1, DEVICE)
-        with patch.object(recorded, "PLAIN", plain):
+        with patch.object(recorded, "WARM_UP_CALLS", plain):
             batches = list(data.batches(torch.arange(64 * 100, device=DEVICE) % shape.train, 64))
             steps = lambda model=model, batches=batches: [model.step(*batch) for batch in batches]  # noqa: E731
             seconds.append(repeated(steps, times))

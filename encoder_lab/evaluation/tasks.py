@@ -4,7 +4,7 @@ from pathlib import Path
 
 from encoder_lab.settings.run import evaluation_settings
 from encoder_lab.studies.compose import planned
-from probes.suites import measured_tasks, suites_of
+from probes.suites import suites_of, tasks_and_measures
 from probes.task import Task
 
 
@@ -15,4 +15,4 @@ def tasks_for(*overrides: str) -> list[Task]:
     """
     settings = evaluation_settings(planned("evaluate", list(overrides)))
     grid, corpus, cache = settings.probes.classifier.build(), settings.corpus.build(), Path(str(settings.cache))
-    return measured_tasks(suites_of(settings.suites, grid, settings.random_seed, corpus, cache, settings.measures))
+    return tasks_and_measures(suites_of(settings.suites, grid, settings.random_seed, corpus, cache, settings.measures))

@@ -21,7 +21,7 @@ from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
 from probes.facts import unit_of
 from probes.results import ProbeRow
-from probes.statistics import PairedComparison, mean_of_runs, paired_over_seeds, unpaired
+from probes.statistics import PairedComparison, compare_over_seeds, compare_unpaired, mean_of_runs
 
 HEADS = ("suite", "task", "A", "B", "A - B", "low", "high", "p", "p, Holm", "")
 NOTE = (
@@ -80,7 +80,7 @@ def _compared(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence
     if len({unit_of(suite, reader) for reader in readers}) > 1 or math.isnan(sum(means)):
         difference = PairedComparison(*[math.nan] * 4)  # no difference of nats and points, or of what is no number
     else:
-        difference = paired_over_seeds(seeds) if seeds else unpaired(a, b)
+        difference = compare_over_seeds(seeds) if seeds else compare_unpaired(a, b)
     return TaskComparison(suite, task, *means, difference, bool(seeds), readers)
 
 

@@ -23,7 +23,7 @@ from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.runs import by_epoch, grouped, mean_of_seeds
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
-from probes.statistics import Interval, mean_within
+from probes.statistics import Interval, bounded_mean_of_runs
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
 HIGHEST = 1e15  # of an objective's score in a chart; a diverged run has more
@@ -115,7 +115,7 @@ def over_runs(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries
     """Score and interval by x."""
     xs = _shared(runs)
     highest = 100.0 if name in SHARES else math.inf
-    return DataSeries(name, xs, [mean_within([run[x] for run in runs if x in run], highest) for x in xs])
+    return DataSeries(name, xs, [bounded_mean_of_runs([run[x] for run in runs if x in run], highest) for x in xs])
 
 
 def band_meaning(runs: Collection[int]) -> str:

@@ -19,7 +19,7 @@ from encoder_lab.reports.table_notes import CLASSIFIERS, RELATEDNESS, at_another
 from probes.facts import facts_of
 from probes.probing import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
-from probes.statistics import Interval, fisher, mean_of_runs, mean_of_tasks, wilson
+from probes.statistics import Interval, fisher_interval, mean_of_runs, mean_of_tasks, wilson_interval
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")
@@ -199,7 +199,7 @@ def _rated_odd(runs: Sequence[Run]) -> dict[str, Point]:
     probed = [[row for row in run.rows if row.suite == "probing" and row.answers] for run in runs]
     sizes = [{row.task: len(row.answers.right) for row in rows if row.answers} for rows in probed]
     seeds = grouped(
-        (task, (percent, *wilson(round(percent * items / 100), items)))
+        (task, (percent, *wilson_interval(round(percent * items / 100), items)))
         for run, run_sizes in zip(runs, sizes, strict=True)
         for (task, measure), percent in run.details.items()
         if measure == RATED_ODD and (items := run_sizes.get(task))
@@ -283,13 +283,13 @@ def _published_margin(task: str, score: float) -> float:
     items = PUBLISHED_TEST.get(task.split()[0], 10_000)  # also of `SP without context`
     if task not in RELATEDNESS:
         return share_point(score, items).margin
-    low, high = (100 * r for r in fisher(score / 100, items))
+    low, high = (100 * r for r in fisher_interval(score / 100, items))
     return (high - low) / 2
 
 
 def share_point(percent: float, items: int) -> Point:
     """A percentage of some items, with half of Wilson's interval."""
-    low, high = wilson(round(percent * items / 100), items)
+    low, high = wilson_interval(round(percent * items / 100), items)
     return Point(percent, (high - low) / 2)
 
 

@@ -13,9 +13,9 @@ from encoder_lab.reports.evidence import Evidence, Point
 from probes.correlations import compare_correlations
 from probes.results import Answers
 from probes.statistics import (
-    Error,
     Interval,
     PairedComparison,
+    StandardError,
     compare,
     errors_of,
     mean_of_runs,
@@ -47,7 +47,7 @@ class Comparison(NamedTuple):
     needed: bool = False  # the claim cannot hold without it
     paired: bool = False  # item by item
     joint: bool = False  # its interval is that of all comparisons together
-    errors: Sequence[Error] = ()  # of the test items and of the seeds, where there are several
+    errors: Sequence[StandardError] = ()  # of the test items and of the seeds, where there are several
 
     @property
     def p_value(self) -> float:
@@ -156,7 +156,7 @@ def _compared(first: Point, second: Point, difference: float, label: str) -> Com
         _, low, high = mean_of_runs(seeds)
         margin = (high - low) / 2
     errors = [error for runs in ([seeds] if seeds else [first.seeds, second.seeds]) for error in errors_of(runs)]
-    has_variance = any(math.isfinite(error.freedom) for error in errors)
+    has_variance = any(math.isfinite(error.degrees_of_freedom) for error in errors)
     text = _with(label, first, second)
     return Comparison(text, difference, margin, paired=bool(seeds), errors=errors if has_variance else ())
 

@@ -16,7 +16,7 @@ from encoder_lab.storage.csv_files import numbered_csv
 from encoder_lab.storage.reads import CORPUS, read_reads
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_epoch, read_rows
-from probes.statistics import Interval, mean_of_runs, mean_within
+from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs
 
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OBJECTIVE_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
@@ -234,7 +234,7 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 def mean_of_seeds(rows: Sequence[ProbeRow]) -> Interval:
     """The mean over seeds and its 95% interval, of shares of right answers within 0 and 100."""
     share = all(row.answers and len(row.answers.right) for row in rows)
-    return (mean_within if share else mean_of_runs)([row.interval for row in rows])
+    return (bounded_mean_of_runs if share else mean_of_runs)([row.interval for row in rows])
 
 
 def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, ProbeRow]:

@@ -17,15 +17,15 @@ from encoder_lab.storage.csv_files import csv_text, numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.results import (
     COLUMNS,
-    KEY,
-    NEEDED,
+    KEY_COLUMNS,
+    REQUIRED_COLUMNS,
     ProbeRow,
     answers_from_text,
     answers_to_text,
     row_from_text,
     row_to_text,
 )
-from probes.task import hashed
+from probes.task import content_hash
 
 NAMES = ("run", "encoder", "objective")
 ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
@@ -60,7 +60,7 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
             "encoder": run.encoder,
             "objective": run.objective,
             **{key: run.settings.get(key, "") for key in settings},
-            FINGERPRINT: run.settings.get(FINGERPRINT) or hashed(identity(run, *settings)),
+            FINGERPRINT: run.settings.get(FINGERPRINT) or content_hash(identity(run, *settings)),
             **row,
         }
         for run in runs
@@ -109,7 +109,7 @@ def _completed(run: Run, runs: Sequence[Run]) -> Run:
         seed
         for seed in runs
         if identity(replace(seed, settings={k: v for k, v in seed.settings.items() if k in stated})) == model_key
-        and hashed(identity(seed, *CONTENTS, *stated)) == run.settings.get(FINGERPRINT)
+        and content_hash(identity(seed, *CONTENTS, *stated)) == run.settings.get(FINGERPRINT)
     ]
     if not seeds or any(agree(seed, run, ("seed", "run.seed")) for seed in seeds):
         return run
@@ -132,7 +132,7 @@ def _joined(first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, st
 
 
 def _row_key(row: ProbeRow) -> tuple:
-    return tuple(getattr(row, name) for name in KEY)
+    return tuple(getattr(row, name) for name in KEY_COLUMNS)
 
 
 def _measured(row: ProbeRow) -> tuple:
@@ -149,7 +149,7 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def read_scores(path: Path) -> list[Run]:
     """The runs of a file that `as_csv` wrote. Raises InputError naming file and line."""
-    lines = numbered_csv(path, [*NAMES, *NEEDED, "test", "right"], ("run", *KEY))
+    lines = numbered_csv(path, [*NAMES, *REQUIRED_COLUMNS, "test", "right"], ("run", *KEY_COLUMNS))
     runs = grouped((row["run"], (line, row)) for line, row in lines)
     return [_run(path, name, numbered) for name, numbered in runs.items()]
 

@@ -23,7 +23,7 @@ from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name, with_ties
 from probes.facts import facts_of
 from probes.results import ProbeRow, chance_of
-from probes.statistics import Interval, mean_of_runs, mean_of_tasks, mean_within
+from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs, mean_of_tasks
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
 BOLD = (
@@ -261,7 +261,7 @@ def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None
     if len(scores) == 1:
         return TableCell(scores[0][0], tooltip=tooltip, test=corpus, runs=scores)
     highest = 100.0 if OBJECTIVE_SCORES.get(model.score.rsplit("/", 1)[-1]) else math.inf
-    return TableCell(*mean_within(scores, highest), tooltip, test=corpus, runs=scores)
+    return TableCell(*bounded_mean_of_runs(scores, highest), tooltip, test=corpus, runs=scores)
 
 
 def _means(

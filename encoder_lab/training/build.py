@@ -34,7 +34,7 @@ from objectives.likelihood import TextLikelihood
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
 from probes.evaluation import distinct_sentences
-from probes.suites import Suite, measured_tasks, suites_of, tasks_of
+from probes.suites import Suite, suites_of, tasks_and_measures, tasks_of
 from probes.task import Task
 
 SLOW = "this processor has no instructions for bfloat16, so steps take longer than with trainer.precision=32-true"
@@ -86,7 +86,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     model = probed(settings, module, frozen, data, tasks, sentences)
     schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.at_steps
     cached = None if model.logprobs else cache  # the fingerprint has no weights of a decoder
-    probing = ProbingCallback(measured_tasks(suites), model, run / "probes.csv", *schedule, cached)
+    probing = ProbingCallback(tasks_and_measures(suites), model, run / "probes.csv", *schedule, cached)
     return Built(data, module, suites, probing)
 
 

@@ -58,7 +58,7 @@ class EpochLines(pl.Callback):
         return [f"{PurePosixPath(name).name} {self.record.row[name]:.4g}" for name in names if name in self.record.row]
 
     def _tasks(self, epoch: int) -> list[str]:
-        latest = [row for row in self.probing.latest if row.epoch == epoch]
+        latest = [row for row in self.probing.latest_rows if row.epoch == epoch]
         rows = [row for row in latest if not unit_of(row.suite, row.classifier)]
         times = {**seconds_by_suite(latest), "now with encoding": self.probing.seconds}
         costs = [", ".join(f"{name} {seconds:.1f} s" for name, seconds in times.items())] if len(times) > 2 else []

@@ -115,7 +115,7 @@ class TaskCharts(pl.Callback):
             writer.close()
 
     def _show(self, trainer: pl.Trainer) -> None:
-        rows = self.probing.latest
+        rows = self.probing.latest_rows
         if rows is self._written or not trainer.is_global_zero:
             return
         self._written = rows

@@ -11,13 +11,13 @@ import scipy  # which imports its parts at their first use
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.code import code_of
-from probes.bits.online import STRONG_L2, Description, description_length
+from probes.bits.online import STRONG_L2, CodeLength, description_length
 from probes.bits.variational import variational_length
 from probes.classification import Classification
 from probes.classifiers.examples import Labelled
 from probes.classifiers.grid import Grid
 from probes.statistics import Z95, Interval, mean_of_runs
-from probes.task import NO_ITEMS, DerivedTask, Outcome, hashed
+from probes.task import NO_ITEMS, DerivedTask, Outcome, content_hash
 from probes.vectors import Vectors
 
 ORDERS = 3  # of the sentences, over which the online codes are averaged
@@ -43,7 +43,7 @@ class Bits(DerivedTask):
     @property
     def fingerprint(self) -> str:
         settings = self.reader, self.grid.settings(), self.grid.l2, code_of(self.task.features), self.task.seed, ORDERS
-        return hashed(self.data, *settings, code_of(Bits))
+        return content_hash(self.data, *settings, code_of(Bits))
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The mean over `ORDERS`; the interval is over orders and labels. Chance: a code that knows the frequencies."""
@@ -57,7 +57,7 @@ class Bits(DerivedTask):
             codes = [variational_length(train, size, values, task.seed, device)]
         else:
             codes = [description_length(train, dev, size, self.grid, task.seed + i, device) for i in range(ORDERS)]
-        share = mean_of_runs([_share(code) for code in codes])
+        share = mean_of_runs([_percent_of_uniform(code) for code in codes])
         bits = float(np.mean([code.bits for code in codes]))
         numbers: dict[str, Any] = {"bits": round(bits, 1), "compression": round(codes[0].uniform_bits / bits, 3)}
         frequencies = 100 * float(scipy.stats.entropy(np.bincount(task.train.gold), base=size))
@@ -67,7 +67,7 @@ class Bits(DerivedTask):
         raise InputError(f"model={name}: has no vectors, which a description length needs")
 
 
-def _share(code: Description) -> Interval:
+def _percent_of_uniform(code: CodeLength) -> Interval:
     """The length in percent of the uniform one, with the interval of a mean over labels."""
     scale = 100 / code.uniform_bits
     half_width = Z95 * float(code.label_bits.std()) * sqrt(len(code.label_bits))

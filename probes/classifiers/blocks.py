@@ -23,7 +23,7 @@ from probes.classifiers.cells import Cell
 from probes.classifiers.grid import Grid
 
 BLOCK_MB = 32  # larger blocks do not fit the cache; smaller ones have too much overhead per product
-BLOCKS = 2  # minimum number of blocks of a grid; 1 where features are formed when a block reads them
+MIN_BLOCKS = 2  # minimum number of blocks of a grid; 1 where features are formed when a block reads them
 WEIGHT_BYTES = 16  # a weight, its gradient and two moments
 COPY_BYTES = 4  # of a weight at its best on dev
 
@@ -31,7 +31,9 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def blocks(inputs: int, classes: int, grid: Grid, device: str, least: int = BLOCKS) -> list[list[Cell]]:
+def split_into_blocks(
+    inputs: int, classes: int, grid: Grid, device: str, min_blocks: int = MIN_BLOCKS
+) -> list[list[Cell]]:
     """Split the cells of a grid, in order, into blocks. On a GPU: one if it fits and `grid.block_mb` is not given.
 
     Otherwise the cells of a block share width and dropout, and there are `least` blocks or more. A block needs at most
@@ -41,40 +43,40 @@ def blocks(inputs: int, classes: int, grid: Grid, device: str, least: int = BLOC
     all_cells = [cell for cells in settings for cell in cells]
     megabytes = grid.block_mb or (BLOCK_MB if device == "cpu" else None)
     if not megabytes:
-        if (WEIGHT_BYTES + COPY_BYTES) * weights(all_cells, inputs, classes) <= grid.memory_mb << 19:
+        if (WEIGHT_BYTES + COPY_BYTES) * count_weights(all_cells, inputs, classes) <= grid.memory_mb << 19:
             return [all_cells]
         megabytes = grid.memory_mb // 2
     parts = []
     for cells in settings:
-        fit = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights(cells[:1], inputs, classes)))
-        size = ceil(len(cells) / max(ceil(len(cells) / fit), ceil(least / len(settings))))
+        fit = max(1, (megabytes << 20) // (WEIGHT_BYTES * count_weights(cells[:1], inputs, classes)))
+        size = ceil(len(cells) / max(ceil(len(cells) / fit), ceil(min_blocks / len(settings))))
         parts += [cells[first : first + size] for first in range(0, len(cells), size)]
     return parts
 
 
-def weights(cells: Sequence[Cell], inputs: int, classes: int) -> int:
+def count_weights(cells: Sequence[Cell], inputs: int, classes: int) -> int:
     """The number of weights of cells, without biases."""
     return sum(cell.width * (inputs + classes) or inputs * classes for cell in cells)
 
 
-def at_once(parts: Sequence[Sequence[Cell]], inputs: int, classes: int, grid: Grid) -> int | None:
+def max_parallel_blocks(parts: Sequence[Sequence[Cell]], inputs: int, classes: int, grid: Grid) -> int | None:
     """The number of blocks that fit into memory at the same time; None: any number, each on one core."""
-    largest = max(weights(cells, inputs, classes) for cells in parts)
+    largest = max(count_weights(cells, inputs, classes) for cells in parts)
     if WEIGHT_BYTES * largest <= (grid.block_mb or BLOCK_MB) << 20:
         return None
     return max(1, min(len(parts), (grid.memory_mb << 19) // ((WEIGHT_BYTES + COPY_BYTES) * largest)))
 
 
-def on_all_cores(
-    work: Callable[[Job], Result], jobs: Sequence[Job], device: str = "cpu", at_once: int | None = None
+def map_on_cores(
+    work: Callable[[Job], Result], jobs: Sequence[Job], device: str = "cpu", max_parallel: int | None = None
 ) -> list[Result]:
     """The results of `work`, in order. Jobs start from the end of the list, because the last cells are the widest.
 
-    Each job uses one core. Where fewer jobs run `at_once` than there are cores, they share the cores.
+    Each job uses one core. Where fewer jobs run (`max_parallel`) than there are cores, they share the cores.
     """
     if device != "cpu":
         return [work(job) for job in jobs]
-    with fast_exact_matmul(), _shared_cores(min(len(jobs), at_once or len(jobs))) as workers:
+    with fast_exact_matmul(), _share_cores(min(len(jobs), max_parallel or len(jobs))) as workers:
         if workers == 1:  # a thread of a pool has OpenMP threads of its own, next to those of this one
             return [work(job) for job in reversed(jobs)][::-1]
         with ThreadPoolExecutor(workers) as pool:
@@ -82,19 +84,19 @@ def on_all_cores(
 
 
 @contextmanager
-def _shared_cores(at_once: int) -> Iterator[int]:
+def _share_cores(max_parallel: int) -> Iterator[int]:
     cores = torch.get_num_threads()
-    workers = max(1, min(cores, at_once))
+    workers = max(1, min(cores, max_parallel))
     torch.set_num_threads(cores // workers)
     try:
         # more threads would wait for each other on busy cores
-        with _libraries().limit(limits=cores // workers, user_api="blas"):
+        with _threaded_libraries().limit(limits=cores // workers, user_api="blas"):
             yield workers
     finally:
         torch.set_num_threads(cores)
 
 
 @cache
-def _libraries() -> ThreadpoolController:
+def _threaded_libraries() -> ThreadpoolController:
     """The libraries with threads of this process; to find them takes as long as a small classifier."""
     return ThreadpoolController()

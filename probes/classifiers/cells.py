@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from probes.classifiers.optimisers import adam, rmsprop
-from probes.classifiers.recorded import Recorded
-from probes.vectors import Features, rows_at_once
+from probes.classifiers.recorded import StepGraphs
+from probes.vectors import Features, portion_rows
 
-CHUNK = 2048  # sentences predicted at a time, at most
+CHUNK_SENTENCES = 2048  # sentences predicted at a time, at most
 
 
 class Cell(NamedTuple):
@@ -35,11 +35,11 @@ class Group(NamedTuple):
     cells: slice  # among the K
     rows: slice  # among the H
 
-    def has(self, index: int) -> bool:
-        """Whether the cell at `place` is in the group."""
+    def has_cell(self, index: int) -> bool:
+        """Whether the cell at `index` is in the group."""
         return self.cells.start <= index < self.cells.stop
 
-    def of(self, hidden: Tensor) -> Tensor:
+    def units_of(self, hidden: Tensor) -> Tensor:
         """The part (K, W, B) of `hidden (H, B)` of the group."""
         return hidden[self.rows].view(-1, self.width, hidden.shape[1])
 
@@ -76,11 +76,11 @@ class Cells:
             outs, biases_out = [], []
             for dropout, same_dropout in groupby(same_width, key=lambda cell: cell.dropout):
                 generator, count = torch.Generator().manual_seed(seed), len(list(same_dropout))
-                weight, bias = initial((width or classes, inputs), generator)
+                weight, bias = initial_layer((width or classes, inputs), generator)
                 weights.append(weight.repeat(count, 1))
                 biases.append(bias.repeat(count, 1))
                 if width:
-                    out, bias_out = initial((classes, width), generator)
+                    out, bias_out = initial_layer((classes, width), generator)
                     outs.append(out.repeat(count, 1, 1))
                     biases_out.append(bias_out.repeat(count, 1, 1))
                 on_cpu = device == "cpu"
@@ -93,7 +93,7 @@ class Cells:
         self.squares = [torch.zeros_like(tensor) for tensor in self.parameters]
         self.gradients = [torch.zeros_like(tensor) for tensor in self.parameters]
         self.steps = torch.zeros((), device=device)
-        self._arrange()
+        self._group_cells()
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -102,7 +102,7 @@ class Cells:
         """One step of Adam on `x (B, D)`, `y (B,)`; the loss is the mean, or the sum times `scale`."""
         scale = 1 / len(x) if scale is None else scale
         if x.is_cuda:
-            self.recorded(self._step, x, y, torch.full_like(self.steps, rate), scale=scale)
+            self.step_graphs(self._step, x, y, torch.full_like(self.steps, rate), scale=scale)
         else:
             self._step(x, y, rate, scale)
 
@@ -124,10 +124,10 @@ class Cells:
     def _backward(self, x: Tensor, y: Tensor, scale: float) -> Tensor:
         """The gradient (H, B) of the first layers' outputs; writes the gradients of the second layers."""
         weight, bias = self.parameters[:2]
-        hidden = torch.mm(weight.bfloat16(), x.t()) + bias if self.bfloat16 else _layer([weight, bias], x)
+        hidden = torch.mm(weight.bfloat16(), x.t()) + bias if self.bfloat16 else _first_layers([weight, bias], x)
         masks = [(group, self._mask(group.width, dropout, len(x))) for group, dropout in self.dropped]
         for group, mask in masks:
-            group.of(hidden).mul_(mask)
+            group.units_of(hidden).mul_(mask)
         scores = self._scores(hidden.sigmoid_() if self.heads else hidden)
         grad_scores = scores.softmax(1)
         minus_one = grad_scores.new_full((len(self), 1, len(x)), -1.0)
@@ -138,12 +138,12 @@ class Cells:
         layers = zip(self.heads, second[::2], gradients[::2], gradients[1::2], strict=True)
         for group, weight, grad_weight, grad_bias in layers:
             grad = grad_scores[group.cells]
-            torch.bmm(grad, group.of(hidden).mT, out=grad_weight)
+            torch.bmm(grad, group.units_of(hidden).mT, out=grad_weight)
             torch.sum(grad, -1, keepdim=True, out=grad_bias)
-            torch.bmm(weight.mT, grad, out=group.of(grad_hidden))
+            torch.bmm(weight.mT, grad, out=group.units_of(grad_hidden))
         torch.ops.aten.sigmoid_backward.grad_input(grad_hidden, hidden, grad_input=grad_hidden)
         for group, mask in masks:
-            group.of(grad_hidden).mul_(mask)
+            group.units_of(grad_hidden).mul_(mask)
         return grad_hidden
 
     def _scores(self, hidden: Tensor) -> Tensor:
@@ -152,7 +152,7 @@ class Cells:
             return hidden.view(-1, self.classes, hidden.shape[1])
         scores = hidden.new_empty(len(self), self.classes, hidden.shape[1])
         for group, weight, bias in zip(self.heads, self.parameters[2::2], self.parameters[3::2], strict=True):
-            torch.baddbmm(bias, weight, group.of(hidden), out=scores[group.cells])
+            torch.baddbmm(bias, weight, group.units_of(hidden), out=scores[group.cells])
         return scores
 
     def _mask(self, width: int, dropout: float, size: int) -> Tensor:
@@ -166,21 +166,23 @@ class Cells:
             keep = (bits.view(width, size) >= round(dropout * 2**16) - 2**15).to(like)
         return keep.div_(1 - dropout)
 
-    def _arrange(self) -> None:
+    def _group_cells(self) -> None:
         """Compute the groups of cells, and the rows and views of each cell."""
-        self.recorded = Recorded(self.masks.values())
+        self.step_graphs = StepGraphs(self.masks.values())
         ends = list(accumulate(cell.width or self.classes for cell in self.cells))
         self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-        self.heads = [group for group, (width, *_) in self._neighbours(1) if width]
-        self.dropped = [(group, cell.dropout) for group, cell in self._neighbours(2) if cell.width and cell.dropout]
+        self.heads = [group for group, (width, *_) in self._consecutive_groups(1) if width]
+        self.dropped = [
+            (group, cell.dropout) for group, cell in self._consecutive_groups(2) if cell.width and cell.dropout
+        ]
         # Views of the state of each cell are created once: in each step they would cost as much as a small product.
         self.by_l2: dict[float, list[list[Tensor]]] = {}
         for index, cell in enumerate(self.cells):
             views = self.by_l2.setdefault(cell.l2, [[], [], [], []])
             for tensors, state in zip(views, self._states(), strict=True):
-                tensors += self._part(state, index)
+                tensors += self._cell_tensors(state, index)
 
-    def _neighbours(self, settings: int) -> list[tuple[Group, Cell]]:
+    def _consecutive_groups(self, settings: int) -> list[tuple[Group, Cell]]:
         """The groups of consecutive cells with the same first settings, each with its first cell."""
         groups, first = [], 0
         for _, members in groupby(self.cells, key=lambda cell: cell[:settings]):
@@ -193,11 +195,11 @@ class Cells:
     def _states(self) -> tuple[list[Tensor], ...]:
         return self.parameters, self.gradients, self.means, self.squares
 
-    def _part(self, state: list[Tensor], index: int) -> list[Tensor]:
+    def _cell_tensors(self, state: list[Tensor], index: int) -> list[Tensor]:
         """The state of one cell: (W, D), (W, 1), (C, W), (C, 1)."""
         tensors = [state[0][self.rows[index]], state[1][self.rows[index]]]
         for group, weight, bias in zip(self.heads, state[2::2], state[3::2], strict=True):
-            if group.has(index):
+            if group.has_cell(index):
                 tensors += [weight[index - group.cells.start], bias[index - group.cells.start]]
         return tensors
 
@@ -207,11 +209,11 @@ class Cells:
         for state in self._states():
             selected = [state[0][rows], state[1][rows]]
             for group, weight, bias in zip(self.heads, state[2::2], state[3::2], strict=True):
-                group_rows = [index - group.cells.start for index in indices if group.has(index)]
+                group_rows = [index - group.cells.start for index in indices if group.has_cell(index)]
                 selected += [weight[group_rows], bias[group_rows]] if group_rows else []
             state[:] = selected
         self.cells = [self.cells[index] for index in indices]
-        self._arrange()
+        self._group_cells()
 
     def copies(self, cells: Sequence[Cell]) -> "Cells":
         """A model of `cells`, each of which continues our cell of the same width and dropout; its L2 may differ."""
@@ -222,7 +224,7 @@ class Cells:
         copied.masks = {setting: generator.clone_state() for setting, generator in self.masks.items()}
         copied.keep([indices[cell[:2]] for cell in cells])
         copied.cells = list(cells)
-        copied._arrange()
+        copied._group_cells()
         return copied
 
     def join(self, other: "Cells") -> None:
@@ -236,24 +238,24 @@ class Cells:
             state[2:] = (torch.cat(parts) for block in by_width for parts in list(zip(*block, strict=True))[1:])
         self.cells += other.cells
         self.masks |= other.masks
-        self._arrange()
+        self._group_cells()
 
     def snapshot(self, index: int, into: list[Tensor] | None = None) -> list[Tensor]:
-        """A copy of one cell's weights, for `predict`; `into`: an older copy to overwrite."""
-        part = self._part(self.parameters, index)
+        """A copy of one cell's weights, for `predict_classes`; `into`: an older copy to overwrite."""
+        part = self._cell_tensors(self.parameters, index)
         return [old.copy_(new) for old, new in zip(into, part, strict=True)] if into else [new.clone() for new in part]
 
     def accuracy(self, x: Features, y: Tensor) -> list[float]:
         """The accuracy in percent of each cell on `x (N, D)`, `y (N,)`."""
         correct = torch.zeros(len(self), dtype=torch.long, device=y.device)
-        size = rows_at_once(x.shape[1], CHUNK)
+        size = portion_rows(x.shape[1], CHUNK_SENTENCES)
         for rows, gold in zip(x.split(size), y.split(size), strict=True):
-            hidden = _layer(self.parameters[:2], rows)
+            hidden = _first_layers(self.parameters[:2], rows)
             correct += (self._scores(hidden.sigmoid_() if self.heads else hidden).argmax(1) == gold).sum(1)
         return [100 * (count / len(y)) for count in correct.tolist()]  # rounded as the published toolkit rounds
 
 
-def predict(parameters: list[Tensor], x: Features) -> Tensor:
+def predict_classes(parameters: list[Tensor], x: Features) -> Tensor:
     """The classes (N,) that one cell (a `snapshot`) predicts for `x (N, D)`."""
     return torch.cat([scores.argmax(0) for scores in _scores_in_portions(parameters, x)])
 
@@ -266,18 +268,18 @@ def scores_of(parameters: list[Tensor], x: Features) -> Tensor:
 def _scores_in_portions(parameters: list[Tensor], x: Features) -> Iterator[Tensor]:
     """(C, n) of neighbouring rows."""
     weight, bias, *out = parameters
-    for rows in x.split(rows_at_once(x.shape[1], CHUNK)):
-        scores = _layer([weight, bias], rows)
+    for rows in x.split(portion_rows(x.shape[1], CHUNK_SENTENCES)):
+        scores = _first_layers([weight, bias], rows)
         yield torch.addmm(out[1], out[0], scores.sigmoid_()) if out else scores
 
 
-def initial(shape: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def initial_layer(shape: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """The initial weight and bias (a column) of torch's `Linear`."""
     bound = 1 / sqrt(shape[1])
     weight = torch.empty(shape).uniform_(-bound, bound, generator=generator)
     return weight, torch.empty(shape[0], 1).uniform_(-bound, bound, generator=generator)
 
 
-def _layer(parameters: list[Tensor], x: Tensor) -> Tensor:
+def _first_layers(parameters: list[Tensor], x: Tensor) -> Tensor:
     """All first layers in one matrix product: (H, D) and (B, D) to (H, B)."""
     return torch.addmm(parameters[1], parameters[0], x.t())

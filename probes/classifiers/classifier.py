@@ -12,22 +12,22 @@ import torch
 from torch import Tensor
 
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
-from probes.classifiers.blocks import on_all_cores
-from probes.classifiers.cells import predict
+from probes.classifiers.blocks import map_on_cores
+from probes.classifiers.cells import predict_classes
 from probes.classifiers.examples import Data, Examples, Fitted, Labelled, Score, complexity
-from probes.classifiers.grid import FRONT, FrontPoint, Grid, best_of_l2, front
-from probes.classifiers.modern import WIDE, successive_halving
+from probes.classifiers.grid import FRONT, FrontPoint, Grid, best_of_l2, pareto_front
+from probes.classifiers.modern import MAX_WHITENED_FEATURES, successive_halving
 from probes.classifiers.optimum import Optima
-from probes.classifiers.senteval import published
-from probes.vectors import Features, Streamed
+from probes.classifiers.senteval import best_senteval_cell
+from probes.vectors import Features, StreamedFeatures
 
-ROWS = 1024  # sentences at a time
-SMALLEST = 1e-30  # deviation of a feature that varies
+CHUNK_ROWS = 1024  # sentences at a time
+MIN_DEVIATION = 1e-30  # deviation of a feature that varies
 MANY_CLASSES = 100  # from this many classes on, logistic regression uses successive halving: its optimum takes too long
 
 X = TypeVar("X", Tensor, Features)
 
-__all__ = ["Grid", "Labelled", "Score", "as_tensors", "probe", "standardised"]
+__all__ = ["Grid", "Labelled", "Score", "as_tensors", "probe", "standardise"]
 
 
 def probe(
@@ -48,64 +48,64 @@ def probe(
     started = time.monotonic()
     train_set, dev_set, test_set = (as_tensors(part, device) for part in (train, dev, test))
     if grid.protocol == "modern":
-        train_set, dev_set, test_set = standardised(train_set, dev_set, test_set)
+        train_set, dev_set, test_set = standardise(train_set, dev_set, test_set)
     if grid.protocol == "senteval":
-        best = published(train_set, dev_set, classes, grid, seed, device)
-    elif grid.is_logistic and classes < MANY_CLASSES and train_set.x.shape[1] <= WIDE:
-        best = optimal(train_set, dev_set, classes, grid, device)
+        best = best_senteval_cell(train_set, dev_set, classes, grid, seed, device)
+    elif grid.is_logistic and classes < MANY_CLASSES and train_set.x.shape[1] <= MAX_WHITENED_FEATURES:
+        best = best_logistic_cell(train_set, dev_set, classes, grid, device)
     else:
         use_bfloat16 = bfloat16 and multiplies_in_bfloat16(torch.device(device))
         best = successive_halving(train_set, dev_set, classes, grid, seed, device, use_bfloat16)
-    predicted = predict(best.parameters, test_set.x).cpu().numpy()
+    predicted = predict_classes(best.parameters, test_set.x).cpu().numpy()
     correct = predicted == test.labels
     accuracy = round(100 * float(correct.mean()), 2)
-    chosen = best.hyperparameters() | {FRONT: front(best.points)}
+    chosen = best.hyperparameters() | {FRONT: pareto_front(best.points)}
     return Score(best.dev_accuracy, accuracy, correct, chosen, time.monotonic() - started, predicted)
 
 
-def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fitted:
+def best_logistic_cell(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fitted:
     """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
     basis = torch.linalg.qr(train.x[:].t())[0] if len(train.y) < train.x.shape[1] else None  # of the vectors' space
     optima = Optima(train if basis is None else Examples(train.x @ basis, train.y), classes)
     points: list[FrontPoint] = []
 
-    def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
+    def fitted_cell(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
-        correct = int((predict(parameters, dev.x) == dev.y).sum())
+        correct = int((predict_classes(parameters, dev.x) == dev.y).sum())
         cell = Fitted(0, 0.0, l2, round(100 * correct / len(dev.y), 2), parameters)
         points.append((complexity(parameters), cell.dev_accuracy))
         return cell
 
-    def tried(values: list[float]) -> list[Fitted]:
-        on_all_cores(optima.add, [values], device)
-        return [fitted(l2, *optima.weights[l2]) for l2 in values]
+    def fit_all(values: list[float]) -> list[Fitted]:
+        map_on_cores(optima.add, [values], device)
+        return [fitted_cell(l2, *optima.weights[l2]) for l2 in values]
 
-    return best_of_l2(grid, tried, lambda cell: cell.dev_accuracy)[1]._replace(points=points)
+    return best_of_l2(grid, fit_all, lambda cell: cell.dev_accuracy)[1]._replace(points=points)
 
 
-def standardised(*parts: Examples[X]) -> list[Examples[X]]:
+def standardise(*parts: Examples[X]) -> list[Examples[X]]:
     """Every feature with mean 0 and deviation 1 over the first part, the training sentences; a constant one is 0."""
     deviation, mean = deviation_and_mean(parts[0].x)
-    scale = torch.where(deviation > (1e-6 * mean.abs()).clamp_min(SMALLEST), 1 / deviation, 0.0)
-    return [Examples(_scaled(part.x, mean, scale), part.y) for part in parts]
+    scale = torch.where(deviation > (1e-6 * mean.abs()).clamp_min(MIN_DEVIATION), 1 / deviation, 0.0)
+    return [Examples(_shift_and_scale(part.x, mean, scale), part.y) for part in parts]
 
 
-def _scaled(x: X, mean: Tensor, scale: Tensor) -> X:
+def _shift_and_scale(x: X, mean: Tensor, scale: Tensor) -> X:
     if isinstance(x, Tensor):
         return (x - mean).mul_(scale)
-    assert isinstance(x, Streamed)
-    return x.standardised_by(mean, scale)
+    assert isinstance(x, StreamedFeatures)
+    return x.standardise(mean, scale)
 
 
 def deviation_and_mean(x: Features) -> tuple[Tensor, Tensor]:
     """The deviation and mean (D,) of each column; faster than `torch.std_mean`, which steps through each column."""
-    if isinstance(x, Streamed):
+    if isinstance(x, StreamedFeatures):
         return x.deviation_and_mean()
     assert isinstance(x, Tensor)
     mean = x.mean(0)
-    largest = torch.stack(x.aminmax()).abs().max().clamp_min(SMALLEST)
+    largest = torch.stack(x.aminmax()).abs().max().clamp_min(MIN_DEVIATION)
     unit = largest.log2().round().exp2()  # exact; squares of large numbers are finite
-    squares = sum(((part - mean).div_(unit).square_().sum(0) for part in x.split(ROWS)), torch.zeros_like(mean))
+    squares = sum(((part - mean).div_(unit).square_().sum(0) for part in x.split(CHUNK_ROWS)), torch.zeros_like(mean))
     return (squares / len(x)).sqrt().mul_(unit), mean
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from probes.classifiers.grid import FrontPoint
 from probes.vectors import Features
 
-NUMBERS_AT_ONCE = 1 << 20  # numbers in the vectors that are read at a time, about
+CHUNK_NUMBERS = 1 << 20  # numbers in the vectors that are read at a time, about
 
 
 class Labelled(NamedTuple):
@@ -35,7 +35,7 @@ class Examples(NamedTuple, Generic[X]):
 
     def batches(self, rows: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Batches of `size` rows, in order; several are read in one call, because each call of torch has overhead."""
-        count = max(1, NUMBERS_AT_ONCE // (size * self.x.shape[1]))
+        count = max(1, CHUNK_NUMBERS // (size * self.x.shape[1]))
         for portion in rows.split(count * size):
             x, y = self.batch(portion)
             yield from zip(x.split(size), y.split(size), strict=True)
@@ -66,7 +66,7 @@ def complexity(parameters: Sequence[Tensor]) -> float:
     return float(weight.numel() + output[0].numel() if output else torch.linalg.matrix_norm(weight, "nuc"))
 
 
-def best_of(cells: Iterable[Fitted], digits: int | None = None) -> Fitted:
+def best_on_dev(cells: Iterable[Fitted], digits: int | None = None) -> Fitted:
     """The best on dev; the first wins a tie. `digits`: to which accuracies are rounded."""
     return max(cells, key=lambda cell: cell.dev_accuracy if digits is None else round(cell.dev_accuracy, digits))
 

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.classifiers.cells import initial
+from probes.classifiers.cells import initial_layer
 from probes.classifiers.examples import Tensors
 from probes.classifiers.grid import Grid
 from probes.classifiers.optimisers import adam, rmsprop
-from probes.classifiers.recorded import Recorded
+from probes.classifiers.recorded import StepGraphs
 
 
 class Fold(NamedTuple):
@@ -31,17 +31,17 @@ class FoldCells:
     def __init__(self, inputs: int, classes: int, l2: Tensor, seed: int, optimiser: str = "adam") -> None:
         """`inputs`: D without the constant; `l2 (F, K)`."""
         self.optimiser = optimiser
-        start = torch.cat(initial((classes, inputs), torch.Generator().manual_seed(seed)), 1).to(l2.device)
+        start = torch.cat(initial_layer((classes, inputs), torch.Generator().manual_seed(seed)), 1).to(l2.device)
         self.weights = start.repeat(*l2.shape, 1, 1)  # (F, K, C, D)
         self.l2 = l2[:, :, None, None]
         self.means, self.squares = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
         self.steps = torch.zeros(len(l2), device=l2.device)
-        self.recorded = Recorded()
+        self.step_graphs = StepGraphs()
 
     def step(self, x: Tensor, y: Tensor, share: Tensor) -> None:
         """A step of the first f folds, each on its batch: `x (f, B, D)`, `y (f, B)`; `share (f, B)`: loss weights."""
         if x.is_cuda:
-            self.recorded(self._step, x, y, share)
+            self.step_graphs(self._step, x, y, share)
         else:
             self._step(x, y, share)
 
@@ -66,17 +66,19 @@ class FoldCells:
         """Keep only these folds: positions among the current folds."""
         for name in ("weights", "l2", "means", "squares", "steps"):
             setattr(self, name, getattr(self, name)[folds])
-        self.recorded = Recorded()
+        self.step_graphs = StepGraphs()
 
 
-class Stopped(NamedTuple):
+class FoldResults(NamedTuple):
     """The cells of all folds, each at its best on dev."""
 
     accuracies: np.ndarray  # (F, K) of the dev rows, in [0, 1]
     weights: Tensor  # (F, K, C, D)
 
 
-def train_folds(data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int) -> Stopped:
+def train_folds(
+    data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int
+) -> FoldResults:
     """Train each fold with each of its L2 values `l2 (F, K)`; each result equals that of the toolkit.
 
     Early stopping is that of `train_with_early_stopping`. The folds of a data set have similar sizes and train
@@ -91,7 +93,7 @@ def train_folds(data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarr
     passes = 0
     while indices and passes <= grid.max_passes:
         for _ in range(grid.block):
-            _one_pass(cells, x, data.y, [folds[fold] for fold in indices], grid)
+            _train_one_pass(cells, x, data.y, [folds[fold] for fold in indices], grid)
         passes += grid.block
         accuracies = torch.stack(
             [_accuracies(w, x, data.y, folds[f].dev) for w, f in zip(cells.weights, indices, strict=True)]
@@ -105,10 +107,10 @@ def train_folds(data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarr
         if len(alive) < len(indices):
             cells.keep(alive)
             indices = [indices[fold] for fold in alive]
-    return Stopped(best.cpu().numpy(), weights)
+    return FoldResults(best.cpu().numpy(), weights)
 
 
-def _one_pass(cells: FoldCells, x: Tensor, y: Tensor, folds: Sequence[Fold], grid: Grid) -> None:
+def _train_one_pass(cells: FoldCells, x: Tensor, y: Tensor, folds: Sequence[Fold], grid: Grid) -> None:
     """Train on all rows of each fold, in the order of the fold; the last batch may be smaller."""
     batch = grid.batch
     orders = [fold.train[fold.order.permutation(len(fold.train))] for fold in folds]

@@ -10,7 +10,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.check import refuse_wrong
 from encoder_lab.settings.types import Count, Fraction, ZeroOrMore
 
-FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
+MAX_EXTRA_L2 = 4  # powers of ten that are tried beyond the default L2 values, at most
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optimiser")  # settings of Grid
 
 
@@ -81,21 +81,21 @@ class Grid:
 
 
 def best_of_l2(
-    grid: Grid, tried: Callable[[list[float]], Sequence[Result]], score: Callable[[Result], float]
+    grid: Grid, fit: Callable[[list[float]], Sequence[Result]], score: Callable[[Result], float]
 ) -> tuple[float, Result]:
     """The L2 value with the best score and its result; the smallest value wins a tie.
 
     While the best of the default values is the smallest or the largest, alone, the next power of ten is tried too.
     """
     values = sorted(grid.l2)
-    results = dict(zip(values, tried(values), strict=True))
-    for _ in range(FURTHER):
+    results = dict(zip(values, fit(values), strict=True))
+    for _ in range(MAX_EXTRA_L2):
         best = max(sorted(results), key=lambda l2: score(results[l2]))
         other_scores = [score(results[l2]) for l2 in results if l2 != best]
         if not grid.has_default_l2 or min(results) < best < max(results) or score(results[best]) <= max(other_scores):
             break
         further = 10 * best if best == max(results) else best / 10
-        results[further] = tried([further])[0]
+        results[further] = fit([further])[0]
     best = max(sorted(results), key=lambda l2: score(results[l2]))
     return best, results[best]
 
@@ -104,7 +104,7 @@ FRONT = "front"  # its name among the hyperparameters of a score
 FrontPoint = tuple[float, float]  # complexity and dev accuracy of a cell
 
 
-def front(points: Iterable[FrontPoint]) -> list[list[float]]:
+def pareto_front(points: Iterable[FrontPoint]) -> list[list[float]]:
     """The points that no simpler one equals, the simplest first (Pimentel et al. 2020, Pareto probing)."""
     best: list[list[float]] = []
     rounded = ((round(complexity, 2), round(accuracy, 2)) for complexity, accuracy in points)

@@ -7,7 +7,7 @@ layer: there one value stands for all, and the best widths and dropouts continue
 regression half of the cells continue for that reason: all L2 values, of one kind of features.
 
 Logistic regression also trains on whitened features (with shrinkage), because Adam alone is slow if features are
-correlated. More than `WIDE` features are not whitened: no matrix of features by features is formed.
+correlated. More than `MAX_WHITENED_FEATURES` features are not whitened: no matrix of features by features is formed.
 
 Cells that do not fit into memory together are trained a block at a time. The next stage then trains the cells that
 continue from the start, which gives the same weights up to rounding.
@@ -22,13 +22,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.classifiers.blocks import BLOCKS, WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
+from probes.classifiers.blocks import (
+    MIN_BLOCKS,
+    WEIGHT_BYTES,
+    count_weights,
+    map_on_cores,
+    max_parallel_blocks,
+    split_into_blocks,
+)
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.examples import Data, Examples, Fitted, best_of, complexity
+from probes.classifiers.examples import Data, Examples, Fitted, best_on_dev, complexity
 from probes.classifiers.grid import Grid
 from probes.classifiers.optimum import covariance
 
-Key = tuple[Cell, bool]  # and whether the features were whitened
+CellKey = tuple[Cell, bool]  # and whether the features were whitened
 
 
 @dataclass
@@ -41,7 +48,7 @@ class Candidate:
     whitening: Tensor | None = None  # (D, D), the matrix by which the vectors were multiplied
     cells: Cells | None = None  # the block as far as it is trained; None: not in memory
 
-    def key(self, cell: Cell) -> Key:
+    def key(self, cell: Cell) -> CellKey:
         """The name of a cell among those of all candidates."""
         return cell, self.whitening is not None
 
@@ -63,7 +70,7 @@ class Stage(NamedTuple):
     decay: float  # and how much it falls with each batch; 0 except in the last stage
 
     @property
-    def last(self) -> bool:
+    def is_last(self) -> bool:
         return self.decay > 0
 
 
@@ -72,18 +79,18 @@ class Schedule(NamedTuple):
 
     rungs: tuple[Rung, ...]
     steps: int  # minimum steps of a pass; few sentences are repeated within a pass
-    largest: int  # batch, in sentences
-    full: float = inf  # sentences, at most, that train at the rates given; the rates fall with the root of more
+    max_batch: int  # sentences
+    full_rate_sentences: float = inf  # of more, the rates fall with the root of their number
 
 
 MLP = Schedule((Rung(1, 1, 8e-3), Rung(1 / 9, 2, 8e-3), Rung(1 / 36, 8, 8e-3)), 8, 256, 4000)
 LOGISTIC = Schedule((Rung(1, 1, 5e-3), Rung(1 / 2, 3, 4e-3), Rung(1 / 8, 4, 4e-3)), 64, 512)
 # A step of Adam moves the weights of all features by the rate, and a score is their sum: many features take less.
 WIDE_LOGISTIC = Schedule((Rung(1, 1, 1e-4), Rung(1 / 8, 6, 8e-5)), 64, 512)
-WIDE = 5120  # features; an eigen-decomposition of more takes minutes and more than a gigabyte
+MAX_WHITENED_FEATURES = 5120  # features; an eigen-decomposition of more takes minutes and more than a gigabyte
 SHRINKAGE = 0.3  # of the mean variance, added to each variance: small directions are often noise and stay small
-SMALLEST = 64  # batch, in sentences
-MULTIPLE = 16  # of this many sentences: products of other sizes take up to 1.4 times as long
+MIN_BATCH = 64  # sentences
+BATCH_MULTIPLE = 16  # of this many sentences: products of other sizes take up to 1.4 times as long
 JOINED_MB = 8  # cells that need less take their steps together, as each call of torch has a cost of its own
 
 
@@ -95,73 +102,83 @@ def successive_halving(
     `bfloat16`: steps multiply in bfloat16; dev accuracies are of products in float32.
     """
     inputs = train.x.shape[1]
-    all_candidates = _candidates(train, dev, classes, grid, device)
+    all_candidates = _make_candidates(train, dev, classes, grid, device)
     keys = [candidate.key(cell) for candidate in all_candidates for cell in candidate.block]
-    in_memory = WEIGHT_BYTES * weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
-    limit = at_once([candidate.block for candidate in all_candidates], inputs, classes, grid)
+    in_memory = WEIGHT_BYTES * count_weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
+    limit = max_parallel_blocks([candidate.block for candidate in all_candidates], inputs, classes, grid)
     highest, stages, last = dict.fromkeys(keys, -1.0), list[Stage](), list[list[Fitted]]()
     candidates = (
         all_candidates
         if grid.is_logistic
-        else _candidates(train, dev, classes, replace(grid, l2=(_middle(grid),)), device)
+        else _make_candidates(train, dev, classes, replace(grid, l2=(_middle_l2(grid),)), device)
     )
 
-    def work(candidate: Candidate) -> list[Fitted]:
-        cells = candidate.cells or _trained(
+    def train_candidate(candidate: Candidate) -> list[Fitted]:
+        cells = candidate.cells or _train_from_start(
             candidate,
             stages[:-1],
-            Cells(inputs, classes, _begin(candidate.block, grid), seed, device, as_torch=False, bfloat16=bfloat16),
+            Cells(
+                inputs,
+                classes,
+                _first_rung_cells(candidate.block, grid),
+                seed,
+                device,
+                as_torch=False,
+                bfloat16=bfloat16,
+            ),
         )
-        for _ in _passes(cells, candidate.train, stages[-1]):
-            if not stages[-1].last:
-                for key, accuracy in _scores(cells, candidate):
+        for _ in _train_passes(cells, candidate.train, stages[-1]):
+            if not stages[-1].is_last:
+                for key, accuracy in _dev_accuracies(cells, candidate):
                     highest[key] = max(highest[key], accuracy)
         candidate.cells = cells if in_memory else None
-        return _fitted(cells, candidate, highest) if stages[-1].last else []
+        return _fitted_cells(cells, candidate, highest) if stages[-1].is_last else []
 
-    for stage, count in _stages(len(train.y), inputs, grid, len(keys), seed, train.y.device):
+    for stage, count in _make_stages(len(train.y), inputs, grid, len(keys), seed, train.y.device):
         if len(stages) == 1 and not grid.is_logistic:
-            candidates = _with_all_l2(candidates, all_candidates, highest, count, grid)
+            candidates = _expand_l2(candidates, all_candidates, highest, count, grid)
         elif stages:
-            candidates = _promoted(candidates, highest, count)
-        candidates = _joined(candidates, inputs, classes, grid, device)
+            candidates = _promote_best(candidates, highest, count)
+        candidates = _join_small(candidates, inputs, classes, grid, device)
         stages.append(stage)
-        last = on_all_cores(work, candidates, device, limit)
+        last = map_on_cores(train_candidate, candidates, device, limit)
     final = [cell for cells in last for cell in cells]
     if grid.is_logistic:  # the norm needs weights, which cells that left the race no longer have
         points = [(complexity(cell.parameters), cell.dev_accuracy) for cell in final]
     else:
-        points = [(weights([cell], inputs, classes), score) for (cell, _), score in highest.items() if score >= 0]
-    winner = best_of(final)
+        points = [(count_weights([cell], inputs, classes), score) for (cell, _), score in highest.items() if score >= 0]
+    winner = best_on_dev(final)
     return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2), points=points)
 
 
-def _middle(grid: Grid) -> float:
+def _middle_l2(grid: Grid) -> float:
     """The only L2 value of the first rung."""
     return sorted(grid.l2)[len(grid.l2) // 2]
 
 
-def _begin(block: Sequence[Cell], grid: Grid) -> list[Cell]:
+def _first_rung_cells(block: Sequence[Cell], grid: Grid) -> list[Cell]:
     """The cells of the first rung from which these continue."""
-    return list(block) if grid.is_logistic else list(dict.fromkeys(cell._replace(l2=_middle(grid)) for cell in block))
+    return (
+        list(block) if grid.is_logistic else list(dict.fromkeys(cell._replace(l2=_middle_l2(grid)) for cell in block))
+    )
 
 
-def _trained(candidate: Candidate, stages: Sequence[Stage], cells: Cells) -> Cells:
+def _train_from_start(candidate: Candidate, stages: Sequence[Stage], cells: Cells) -> Cells:
     """The cells of a candidate after these stages, from those of the first rung."""
     for stage in stages:
-        for _ in _passes(cells, candidate.train, stage):
+        for _ in _train_passes(cells, candidate.train, stage):
             pass
         cells = cells.copies(candidate.block) if cells.cells != candidate.block else cells
     return cells
 
 
-def _stages(
+def _make_stages(
     sentences: int, inputs: int, grid: Grid, total: int, seed: int, device: torch.device
 ) -> Iterator[tuple[Stage, int]]:
     """The stages, each with the number of cells that take part, of `total`."""
     rungs, least, largest, full = _schedule(inputs, grid)
     order = np.random.default_rng(seed)
-    batch = int(np.clip(sentences // least // MULTIPLE * MULTIPLE, SMALLEST, largest))
+    batch = int(np.clip(sentences // least // BATCH_MULTIPLE * BATCH_MULTIPLE, MIN_BATCH, largest))
     repeats = max(1, ceil(least * batch / sentences))
     for rung in rungs:
         passes = [np.concatenate([order.permutation(sentences) for _ in range(repeats)]) for _ in range(rung.passes)]
@@ -175,14 +192,14 @@ def _stages(
 def _schedule(inputs: int, grid: Grid) -> Schedule:
     if not grid.is_logistic:
         return MLP
-    return LOGISTIC if inputs <= WIDE else WIDE_LOGISTIC
+    return LOGISTIC if inputs <= MAX_WHITENED_FEATURES else WIDE_LOGISTIC
 
 
-def _candidates(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> list[Candidate]:
+def _make_candidates(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> list[Candidate]:
     inputs = train.x.shape[1]
-    parts = blocks(inputs, classes, grid, device, BLOCKS * len(grid.settings()))
+    parts = split_into_blocks(inputs, classes, grid, device, MIN_BLOCKS * len(grid.settings()))
     candidates = [Candidate(block, train, dev) for block in parts]
-    if grid.is_logistic and inputs <= WIDE:
+    if grid.is_logistic and inputs <= MAX_WHITENED_FEATURES:
         variances, axes = torch.linalg.eigh(covariance(train.x))
         whitening = axes / (variances.clamp_min(0) + SHRINKAGE * variances.mean()).sqrt()
         whitened = Examples(train.x @ whitening, train.y), Examples(dev.x @ whitening, dev.y)
@@ -190,17 +207,21 @@ def _candidates(train: Data, dev: Data, classes: int, grid: Grid, device: str) -
     return candidates
 
 
-def _best(candidates: list[Candidate], highest: Mapping[Key, float], count: int) -> set[Key]:
+def _best_keys(candidates: list[Candidate], highest: Mapping[CellKey, float], count: int) -> set[CellKey]:
     """The best cells so far of the candidates."""
     keys = {candidate.key(cell) for candidate in candidates for cell in candidate.block}
     return set(sorted((key for key in highest if key in keys), key=lambda key: -highest[key])[:count])
 
 
-def _with_all_l2(
-    candidates: list[Candidate], all_candidates: list[Candidate], highest: Mapping[Key, float], count: int, grid: Grid
+def _expand_l2(
+    candidates: list[Candidate],
+    all_candidates: list[Candidate],
+    highest: Mapping[CellKey, float],
+    count: int,
+    grid: Grid,
 ) -> list[Candidate]:
     """The best cells of the first rung, each with all L2 values of the grid; `places` counts the latter."""
-    best = _best(candidates, highest, ceil(count / len(grid.l2)))
+    best = _best_keys(candidates, highest, ceil(count / len(grid.l2)))
     keyed = ((cell, candidate) for candidate in candidates for cell in candidate.block)
     promoted = {cell[:2]: candidate for cell, candidate in keyed if candidate.key(cell) in best}
     for candidate in all_candidates:
@@ -210,9 +231,9 @@ def _with_all_l2(
     return [candidate for candidate in all_candidates if candidate.block]
 
 
-def _promoted(candidates: list[Candidate], highest: Mapping[Key, float], count: int) -> list[Candidate]:
+def _promote_best(candidates: list[Candidate], highest: Mapping[CellKey, float], count: int) -> list[Candidate]:
     """The candidates with cells among the best; drops all other cells."""
-    best = _best(candidates, highest, count)
+    best = _best_keys(candidates, highest, count)
     for candidate in candidates:
         indices = [i for i, cell in enumerate(candidate.block) if candidate.key(cell) in best]
         candidate.block = [candidate.block[i] for i in indices]
@@ -221,9 +242,9 @@ def _promoted(candidates: list[Candidate], highest: Mapping[Key, float], count: 
     return [candidate for candidate in candidates if candidate.block]
 
 
-def _joined(candidates: list[Candidate], inputs: int, classes: int, grid: Grid, device: str) -> list[Candidate]:
+def _join_small(candidates: list[Candidate], inputs: int, classes: int, grid: Grid, device: str) -> list[Candidate]:
     """The same cells in fewer blocks: small neighbours that read the same features, up to `JOINED_MB`."""
-    sizes = [WEIGHT_BYTES * weights(candidate.block, inputs, classes) for candidate in candidates]
+    sizes = [WEIGHT_BYTES * count_weights(candidate.block, inputs, classes) for candidate in candidates]
     limit = (grid.block_mb or JOINED_MB) << 20 if device == "cpu" else 0
     joined, last = list[Candidate](), 0
     for candidate, size in zip(candidates, sizes, strict=True):
@@ -238,7 +259,7 @@ def _joined(candidates: list[Candidate], inputs: int, classes: int, grid: Grid, 
     return joined
 
 
-def _passes(cells: Cells, train: Data, stage: Stage) -> Iterator[None]:
+def _train_passes(cells: Cells, train: Data, stage: Stage) -> Iterator[None]:
     """Train over each pass, batch by batch; yields after each."""
     rate = stage.rate
     for rows in stage.orders:
@@ -248,16 +269,16 @@ def _passes(cells: Cells, train: Data, stage: Stage) -> Iterator[None]:
         yield
 
 
-def _scores(cells: Cells, candidate: Candidate) -> list[tuple[Key, float]]:
+def _dev_accuracies(cells: Cells, candidate: Candidate) -> list[tuple[CellKey, float]]:
     """The dev accuracy of every cell, in percent."""
     accuracies = cells.accuracy(*candidate.dev)
     return [(candidate.key(cell), accuracy) for cell, accuracy in zip(cells.cells, accuracies, strict=True)]
 
 
-def _fitted(cells: Cells, candidate: Candidate, highest: dict[Key, float]) -> list[Fitted]:
+def _fitted_cells(cells: Cells, candidate: Candidate, highest: dict[CellKey, float]) -> list[Fitted]:
     """Every cell with its weights, for the original features, and its dev accuracy, which becomes the `highest`."""
     fitted = []
-    for position, (key, accuracy) in enumerate(_scores(cells, candidate)):
+    for position, (key, accuracy) in enumerate(_dev_accuracies(cells, candidate)):
         highest[key] = accuracy
         weight, *rest = cells.snapshot(position)
         if candidate.whitening is not None:

@@ -15,14 +15,14 @@ from torch.nn import functional
 
 from encoder_lab.errors import InputError
 from probes.classifiers.examples import Data
-from probes.vectors import Features, rows_at_once
+from probes.vectors import Features, portion_rows
 
-ROWS = 4096  # sentences per product, at most; bounds the memory for scores
-SPREAD = 8  # sentences per feature, at most, that the covariance is of
-SAMPLE = 512  # sentences that tell how much the loss curves, about
-SMALLEST_CURVATURE = 1e-6  # curvature, at least, so that it has an inverse
-ITERATIONS = 500  # of L-BFGS, at most; tens are usual
-GAP = 3e-5  # nats: how far the loss may be above its minimum, by a bound that is about thirty times too large
+CHUNK_ROWS = 4096  # sentences per product; bounds the memory for scores
+COVARIANCE_ROWS_PER_FEATURE = 8  # sentences per feature, at most, that the covariance is of
+CURVATURE_SAMPLE = 512  # sentences that tell how much the loss curves, about
+MIN_CURVATURE = 1e-6  # so that it has an inverse
+MAX_ITERATIONS = 500  # of L-BFGS, at most; tens are usual
+LOSS_TOLERANCE = 3e-5  # nats above the minimum, by a bound that is about thirty times too large
 
 Weights = tuple[Tensor, Tensor]  # weight (D, C) and bias (C,)
 
@@ -30,9 +30,11 @@ Weights = tuple[Tensor, Tensor]  # weight (D, C) and bias (C,)
 class Optima:
     """The optima for several L2 values on the same features."""
 
-    def __init__(self, train: Data, classes: int, gap: float = GAP, iterations: int = ITERATIONS) -> None:
+    def __init__(
+        self, train: Data, classes: int, gap: float = LOSS_TOLERANCE, iterations: int = MAX_ITERATIONS
+    ) -> None:
         self.train, self.classes, self.gap, self.iterations = train, classes, gap, iterations
-        self.spread, self.sample = covariance(train.x), train.x[:: max(1, len(train.y) // SAMPLE)]
+        self.spread, self.sample = covariance(train.x), train.x[:: max(1, len(train.y) // CURVATURE_SAMPLE)]
         self.weights: dict[float, Weights] = {}  # by L2 value
 
     def add(self, values: Sequence[float]) -> None:
@@ -43,24 +45,24 @@ class Optima:
             if start is not None:
                 probabilities = (self.sample @ start[0] + start[1]).softmax(1)
                 variance = float((probabilities * (1 - probabilities)).mean())
-            factor = curvature(self.spread, self.classes, l2, variance)
+            factor = curvature_factor(self.spread, self.classes, l2, variance)
             self.weights[l2] = optimum(self.train, self.classes, l2, factor, self.gap, self.iterations, start)
 
 
 def covariance(x: Features) -> Tensor:
     """The mean product (D, D) of two features: the covariance around zero. Raises InputError where it is not finite."""
-    count, width = min(len(x), SPREAD * x.shape[1]), x.shape[1]
-    size = rows_at_once(width, count)
+    count, width = min(len(x), COVARIANCE_ROWS_PER_FEATURE * x.shape[1]), x.shape[1]
+    size = portion_rows(width, count)
     products = torch.zeros(width, width, device=x.device)
     for start in range(0, count, size):
         part = x[start : min(start + size, count)]
-        products += _product(part.t(), part)
+        products += _matrix_product(part.t(), part)
     if not products.isfinite().all():
         raise InputError("logistic regression: products of the features are beyond 32 bits; make the vectors smaller")
     return products.div_(count)
 
 
-def curvature(spread: Tensor, classes: int, l2: float, variance: float | None = None) -> Tensor:
+def curvature_factor(spread: Tensor, classes: int, l2: float, variance: float | None = None) -> Tensor:
     """L (D + 1, D + 1), lower: L L' is about how the loss curves in a class's weights and, last, its bias.
 
     `spread (D, D)`: the covariance of the features; `variance`: the mean p(1 - p) of the classes, by default that of
@@ -69,12 +71,12 @@ def curvature(spread: Tensor, classes: int, l2: float, variance: float | None = 
     ridge = l2 / 2 if classes == 2 else l2
     matrix, ridges = (functional.pad(part, (0, 1, 0, 1)) for part in (spread, torch.eye(len(spread)).to(spread)))
     matrix[-1, -1] = 1
-    matrix.mul_((1 - 1 / classes) / classes if variance is None else max(variance, SMALLEST_CURVATURE))
+    matrix.mul_((1 - 1 / classes) / classes if variance is None else max(variance, MIN_CURVATURE))
     while True:
         factor, failed = torch.linalg.cholesky_ex(matrix + ridge * ridges)
         if not failed:
             return factor
-        ridge = max(10 * ridge, SMALLEST_CURVATURE)
+        ridge = max(10 * ridge, MIN_CURVATURE)
 
 
 def optimum(
@@ -82,17 +84,17 @@ def optimum(
     classes: int,
     l2: float,
     factor: Tensor | None = None,
-    gap: float = GAP,
-    iterations: int = ITERATIONS,
+    gap: float = LOSS_TOLERANCE,
+    iterations: int = MAX_ITERATIONS,
     start: Weights | None = None,
 ) -> Weights:
     """The weight (D, C) and bias (C,) that minimise mean cross-entropy + l2 / 2 * |weight|^2.
 
     scikit-learn's C is 1 / (l2 * N). The labels may be distributions over the classes, (N, C). `factor`: the
-    `curvature` of these or similar features. `start`: a weight and bias to begin with; by default zeros.
+    `curvature_factor` of these or similar features. `start`: a weight and bias to begin with; by default zeros.
     Raises InputError where the loss is not a number.
     """
-    factor = curvature(covariance(train.x), classes, l2) if factor is None else factor
+    factor = curvature_factor(covariance(train.x), classes, l2) if factor is None else factor
     columns = 1 if classes == 2 and train.y.ndim == 1 else classes  # for two classes the difference of their weights
     ridge = l2 / 2 if columns == 1 else l2
 
@@ -129,21 +131,21 @@ def cross_entropy(train: Data, weight: Tensor, bias: Tensor) -> tuple[float, Ten
     The labels are classes (N,) or distributions (N, C). Of two classes with labels (N,) weight may be the difference,
     (D, 1), and bias (1,).
     """
-    size = rows_at_once(train.x.shape[1], ROWS)
+    size = portion_rows(train.x.shape[1], CHUNK_ROWS)
     rows = weight.t().contiguous()  # (C, D): several times faster with few classes
     loss, grad, grad_bias = rows.new_zeros((), dtype=torch.double), torch.zeros_like(rows), torch.zeros_like(bias)
     for x, y in zip(train.x.split(size), train.y.split(size), strict=True):
-        scores = _product(rows, x.t()).add_(bias[:, None])  # (C, n): long rows are fast
+        scores = _matrix_product(rows, x.t()).add_(bias[:, None])  # (C, n): long rows are fast
         scores = (functional.pad(scores, (0, 0, 1, 0)) if len(bias) == 1 else scores).log_softmax(0)
         gold = y.t() if y.ndim == 2 else functional.one_hot(y, len(scores)).t().to(scores)
         loss -= (scores * gold).sum(dtype=torch.double)
         error = scores.exp_().sub_(gold)
-        grad += _product(error[-len(bias) :], x)
+        grad += _matrix_product(error[-len(bias) :], x)
         grad_bias += error[-len(bias) :].sum(1)
     return float(loss) / len(train.y), grad.t().div_(len(train.y)), grad_bias.div_(len(train.y))
 
 
-def _product(first: Tensor, second: Tensor) -> Tensor:
+def _matrix_product(first: Tensor, second: Tensor) -> Tensor:
     """The matrix product; for one row, and for a matrix with its transpose, NumPy is faster than oneDNN."""
     if first.device.type != "cpu":
         return first @ second

@@ -10,14 +10,14 @@ from torch import Tensor
 WARM_UP_CALLS = 3  # calls with the same shapes before a step is recorded: its libraries then have what they need
 
 
-class Graph(NamedTuple):
+class StepGraph(NamedTuple):
     """A recorded step, and the tensors that it reads."""
 
     graph: torch.cuda.CUDAGraph
     inputs: list[Tensor]
 
 
-class Recorded:
+class StepGraphs:
     """Runs `step(*tensors, **constants)`, which changes tensors in place; recorded once for each shape.
 
     What the step changes must stay where it is in memory. `generators`: those from which it draws; a recorded step
@@ -26,7 +26,7 @@ class Recorded:
 
     def __init__(self, generators: Iterable[torch.Generator] = ()) -> None:
         self.generators = list(generators)
-        self.calls, self.graphs = Counter[Any](), dict[Any, Graph]()
+        self.calls, self.graphs = Counter[Any](), dict[Any, StepGraph]()
 
     def __call__(self, step: Callable[..., None], *tensors: Tensor, **constants: Any) -> None:
         key = (*(tensor.shape for tensor in tensors), *constants.items())
@@ -40,7 +40,7 @@ class Recorded:
             static_input.copy_(tensor)
         self.graphs[key].graph.replay()
 
-    def _record(self, step: Callable[..., None], tensors: Iterable[Tensor], constants: dict[str, Any]) -> Graph:
+    def _record(self, step: Callable[..., None], tensors: Iterable[Tensor], constants: dict[str, Any]) -> StepGraph:
         inputs, graph = [torch.empty_like(tensor) for tensor in tensors], torch.cuda.CUDAGraph()
         for generator in self.generators:
             graph.register_generator_state(generator)
@@ -53,4 +53,4 @@ class Recorded:
             finally:  # else every later call of CUDA fails, and hides the error of this one
                 graph.capture_end()
         current_stream.wait_stream(side_stream)
-        return Graph(graph, inputs)
+        return StepGraph(graph, inputs)

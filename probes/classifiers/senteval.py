@@ -4,37 +4,40 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores
+from probes.classifiers.blocks import MIN_BLOCKS, map_on_cores, max_parallel_blocks, split_into_blocks
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.examples import Data, Fitted, best_of, complexity
+from probes.classifiers.examples import Data, Fitted, best_on_dev, complexity
 from probes.classifiers.grid import Grid
 
-DIGITS = 2  # of an accuracy in percent, as the toolkit compares them
+ACCURACY_DIGITS = 2  # of an accuracy in percent, as the toolkit compares them
 
 
-def published(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
+def best_senteval_cell(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
     """The cell with the best dev accuracy, rounded to 2 decimals; the first of the grid wins a tie."""
-    fitted = train_all(train, dev, classes, grid, seed, device)
-    best = best_of(fitted, DIGITS)
+    fitted = train_grid(train, dev, classes, grid, seed, device)
+    best = best_on_dev(fitted, ACCURACY_DIGITS)
     points = [point for cell in fitted for point in cell.points]
-    return best._replace(dev_accuracy=round(best.dev_accuracy, DIGITS), points=points)
+    return best._replace(dev_accuracy=round(best.dev_accuracy, ACCURACY_DIGITS), points=points)
 
 
-def train_all(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> list[Fitted]:
+def train_grid(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> list[Fitted]:
     """All cells of the grid, in order, each at its best on dev; only the best of a block has its weights."""
     formed = not isinstance(train.x, Tensor)
     # features that each block forms take longer than logistic regression itself
-    jobs = blocks(train.x.shape[1], classes, grid, device, least=1 if formed else BLOCKS)
+    jobs = split_into_blocks(train.x.shape[1], classes, grid, device, min_blocks=1 if formed else MIN_BLOCKS)
 
-    def work(block: list[Cell]) -> list[Fitted]:  # creates its own cells, so that few are in memory at once
+    def train_block(block: list[Cell]) -> list[Fitted]:  # creates its own cells, so that few are in memory at once
         cells = Cells(train.x.shape[1], classes, block, seed, device, grid.optimiser)
         trained = train_with_early_stopping(cells, train, dev, grid, seed)
         fitted = [cell._replace(points=[(complexity(cell.parameters), cell.dev_accuracy)]) for cell in trained]
-        best = best_of(fitted, DIGITS)
+        best = best_on_dev(fitted, ACCURACY_DIGITS)
         return [cell if cell is best else cell._replace(parameters=[]) for cell in fitted]
 
-    results = on_all_cores(
-        work, jobs, device, 1 if formed and len(jobs) == 1 else at_once(jobs, train.x.shape[1], classes, grid)
+    results = map_on_cores(
+        train_block,
+        jobs,
+        device,
+        1 if formed and len(jobs) == 1 else max_parallel_blocks(jobs, train.x.shape[1], classes, grid),
     )
     return [cell for block in results for cell in block]
 
@@ -51,7 +54,7 @@ def train_with_early_stopping(cells: Cells, train: Data, dev: Data, grid: Grid, 
     passes = 0
     while len(cells) and passes <= grid.max_passes:
         for _ in range(grid.block):
-            one_pass(cells, train, order.permutation(len(train.y)), grid)
+            train_one_pass(cells, train, order.permutation(len(train.y)), grid)
         passes += grid.block
         running = []
         for position, (cell, accuracy) in enumerate(zip(cells.cells, cells.accuracy(*dev), strict=True)):
@@ -67,7 +70,7 @@ def train_with_early_stopping(cells: Cells, train: Data, dev: Data, grid: Grid, 
     return list(best.values())
 
 
-def one_pass(cells: Cells, train: Data, order: np.ndarray, grid: Grid) -> None:
+def train_one_pass(cells: Cells, train: Data, order: np.ndarray, grid: Grid) -> None:
     """A step on each batch; the last may be smaller."""
     for x, y in train.batches(torch.from_numpy(order).to(train.y.device), grid.batch):
         cells.step(x, y, scale=1.0 if grid.reduction == "sum" else None)

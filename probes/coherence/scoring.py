@@ -9,8 +9,8 @@ import numpy as np
 from probes.coherence.formula import Value, compared, evaluate, margin, parse, values_in
 from probes.coherence.regions import regions_of, text_of, values
 from probes.coherence.suite_file import TestSuite
-from probes.statistics import wilson
-from probes.surprisals import CHUNK, Pair, TokenLogprobs
+from probes.statistics import wilson_interval
+from probes.surprisals import CHUNK_PAIRS, Pair, TokenLogprobs
 
 
 class PredictionScore(NamedTuple):
@@ -50,8 +50,8 @@ def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgy
     metrics = list(dict.fromkeys([suite.metric, "sum", "mean"]))
     by_region = {metric: np.empty(shape) for metric in metrics}
     text_values = np.empty(shape[:2])
-    for start in range(0, shape[0], CHUNK):  # so that the tokens of all items are never in memory together
-        part = slice(start, start + CHUNK)
+    for start in range(0, shape[0], CHUNK_PAIRS):  # so that the tokens of all items are never in memory together
+        part = slice(start, start + CHUNK_PAIRS)
         chunk = suite._replace(items=suite.items[part])
         surprisals, segments = _tokens_of(chunk, scored)
         chunk_shape = len(chunk.items), *shape[1:]
@@ -114,7 +114,7 @@ def compared_name(suite: str, formula: str) -> str:
 
 def with_ties(holds: float, total: int) -> tuple[float, float]:
     """Wilson's 95% interval in percent; of the whole numbers on both sides where ties leave a half."""
-    return wilson(math.floor(holds), total)[0], wilson(math.ceil(holds), total)[1]
+    return wilson_interval(math.floor(holds), total)[0], wilson_interval(math.ceil(holds), total)[1]
 
 
 def score_line(score: PredictionScore) -> str:

@@ -18,7 +18,7 @@ from probes.coherence.suite_file import TestSuite, fingerprint
 from probes.coherence.world import world_suites
 from probes.suites import Context
 from probes.surprisals import Surprisals
-from probes.task import Outcome, hashed
+from probes.task import Outcome, content_hash
 
 TIES = "ties of "  # before a formula, among the details
 PAIRS = "pairs"  # each prediction of each item counts by itself
@@ -50,7 +50,7 @@ class Coherence:
 
     @property
     def fingerprint(self) -> str:
-        return hashed(self.data, self.syntaxgym)
+        return content_hash(self.data, self.syntaxgym)
 
     @property
     def test_items(self) -> str:

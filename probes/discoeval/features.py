@@ -12,7 +12,7 @@ from torch import Tensor
 
 from encoder_lab.errors import InputError
 from probes.classifiers.grid import Grid
-from probes.vectors import FeatureMaker, alone
+from probes.vectors import FeatureMaker, sentence_vector
 
 Columns = Sequence[Tensor]  # k tensors (n, D): the vectors of each text of n items
 
@@ -75,7 +75,7 @@ READINGS = {
     "SP": Reading(first_and_differences),
     "BSO": Reading(pair_and_difference),
     "DC": Reading(all_six, hidden=2000, l2=NO_L2, block=15, tenacity=8),
-    "SSP": Reading(alone, l2=NO_L2),  # section 3.5
+    "SSP": Reading(sentence_vector, l2=NO_L2),  # section 3.5
     "PDTB-E": RELATION,
     "PDTB-I": RELATION,
     "RST-DT": RELATION,
@@ -84,7 +84,7 @@ READINGS = {
 
 ABLATIONS = {  # analyses of the paper: a group of which the tasks are read a second time, and how
     "hidden_layer": ("DC", READINGS["DC"]._replace(hidden=0)),  # Table 4
-    "context": ("SP", READINGS["SP"]._replace(features=alone)),  # Table 6
+    "context": ("SP", READINGS["SP"]._replace(features=sentence_vector)),  # Table 6
 }
 
 

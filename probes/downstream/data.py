@@ -15,7 +15,7 @@ from probes.classification import Classification
 from probes.downstream.scoring import Downstream
 from probes.probing.published_files import columns_of, items_of, read_own_task, read_rows, warn_of_seen_items
 from probes.task import Items
-from probes.vectors import alone, pair
+from probes.vectors import pair_features, sentence_vector
 
 SOURCE = "https://github.com/facebookresearch/SentEval (data/downstream/get_transfer_data.bash)"
 QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
@@ -99,7 +99,7 @@ def _sentiment(folder: Path, name: str, classes: int) -> Classification:
 
     labels = list(map(str, range(classes)))
     parts = [_items(path, rows(path)) for path in _files(folder, name)]
-    return Classification(name, labels, *parts, suite="downstream", features=alone)
+    return Classification(name, labels, *parts, suite="downstream", features=sentence_vector)
 
 
 def _questions(folder: Path, name: str) -> Downstream:
@@ -138,7 +138,7 @@ def _sick(folder: Path, name: str) -> Classification | Downstream:
     paths = files * len(SPLITS) if joint else files
     parts = {part: _items(path, rows(path, part), pairs=True) for part, path in zip(SPLITS, paths, strict=True)}
     if name == "SICK-E":
-        return Classification(name, list(ENTAILMENT), *parts.values(), suite="downstream", features=pair)
+        return Classification(name, list(ENTAILMENT), *parts.values(), suite="downstream", features=pair_features)
     return Downstream(name, "relatedness", parts, rated=(1, 5))
 
 

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
-from probes.classifiers.blocks import on_all_cores
-from probes.classifiers.classifier import standardised
+from probes.classifiers.blocks import map_on_cores
+from probes.classifiers.classifier import standardise
 from probes.classifiers.examples import Tensors
-from probes.classifiers.folded import Fold, Stopped, train_folds
+from probes.classifiers.folded import Fold, FoldResults, train_folds
 from probes.classifiers.grid import Grid, best_of_l2
-from probes.classifiers.optimum import covariance, curvature, optimum
+from probes.classifiers.optimum import covariance, curvature_factor, optimum
 
 NESTED_SEED = 1111  # of the published nested folds, with any seed of the user
 HELD_BACK = 0.05  # of train, to stop the last fit of the published protocol
@@ -128,21 +128,23 @@ def _last_fit(rows: np.ndarray, seed: int) -> Fold:
 
 def _train_together(
     data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int, title: str
-) -> Stopped:
+) -> FoldResults:
     """`train_folds`, with at most `at_once` folds in one model."""
     device = data.x.device.type
     size = at_once(len(folds), grid.batch * data.x.shape[1], device)
 
     with Progress(total=len(folds), desc=title, leave=False, unit=" folds") as progress:
 
-        def work(first: int) -> Stopped:
+        def work(first: int) -> FoldResults:
             chunk = slice(first, first + size)
             stopped = train_folds(data, classes, folds[chunk], l2[chunk], grid, seed)
             progress.update(len(folds[chunk]))
             return stopped
 
-        results = on_all_cores(work, range(0, len(folds), size), device)
-    return Stopped(np.concatenate([part.accuracies for part in results]), torch.cat([part.weights for part in results]))
+        results = map_on_cores(work, range(0, len(folds), size), device)
+    return FoldResults(
+        np.concatenate([part.accuracies for part in results]), torch.cat([part.weights for part in results])
+    )
 
 
 def at_once(folds: int, batch: int, device: str) -> int:
@@ -156,7 +158,7 @@ def at_once(folds: int, batch: int, device: str) -> int:
 
 
 def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid) -> ChosenL2:
-    train, test = standardised(*(Tensors(data.x[rows], data.y[rows]) for rows in (part.train, part.test)))
+    train, test = standardise(*(Tensors(data.x[rows], data.y[rows]) for rows in (part.train, part.test)))
     spread, curvatures = covariance(train.x), dict[float, Tensor]()
 
     def fitted(rows: np.ndarray, l2: float) -> tuple[Tensor, Tensor]:
@@ -170,10 +172,10 @@ def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid
 
     def dev_accuracies(values: list[float]) -> list[float]:
         device = train.x.device.type
-        factors = on_all_cores(lambda l2: curvature(spread, classes, l2), values, device)
+        factors = map_on_cores(lambda l2: curvature_factor(spread, classes, l2), values, device)
         curvatures.update(zip(values, factors, strict=True))
         jobs = [(rows, l2) for rows in part.inner for l2 in values]
-        means = np.array(on_all_cores(accuracy, jobs, device)).reshape(len(part.inner), -1).mean(0)
+        means = np.array(map_on_cores(accuracy, jobs, device)).reshape(len(part.inner), -1).mean(0)
         return [round(100 * float(mean), 2) for mean in means]
 
     best, dev = best_of_l2(grid, dev_accuracies, float)

@@ -10,13 +10,13 @@ import torch
 from scipy.stats import pearsonr
 from torch import Tensor
 
-from probes.classifiers.blocks import on_all_cores
-from probes.classifiers.cells import initial
-from probes.classifiers.classifier import standardised
+from probes.classifiers.blocks import map_on_cores
+from probes.classifiers.cells import initial_layer
+from probes.classifiers.classifier import standardise
 from probes.classifiers.examples import Tensors
 from probes.classifiers.grid import Grid, best_of_l2
 from probes.classifiers.optimisers import adam
-from probes.classifiers.optimum import covariance, curvature, optimum
+from probes.classifiers.optimum import covariance, curvature_factor, optimum
 
 PUBLISHED_RATINGS = (1.0, 5.0)
 ALIGNED = 16  # numbers: products are up to twice as fast if the length of a row is a multiple of this
@@ -29,18 +29,18 @@ def regression(
     """The Pearson correlation on dev, the scores (N_test,) predicted, and what was chosen. `y` are the gold scores."""
     if grid.protocol == "senteval":
         return _published(train, dev, test, seed)
-    train, dev, test = standardised(train, dev, test)
+    train, dev, test = standardise(train, dev, test)
     ratings = torch.arange(rated[0], rated[1] + 1.0, device=train.x.device)
     soft = Tensors(train.x, targets(train.y, ratings))
     spread = covariance(train.x)
 
     def work(l2: float) -> tuple[float, Tensor]:
-        weight, bias = optimum(soft, len(ratings), l2, curvature(spread, len(ratings), l2))
+        weight, bias = optimum(soft, len(ratings), l2, curvature_factor(spread, len(ratings), l2))
         on_dev, on_test = (torch.softmax(part.x @ weight + bias, 1) @ ratings for part in (dev, test))
         return correlation(on_dev.cpu().numpy(), dev.y.cpu().numpy()), on_test
 
     device = train.x.device.type
-    l2, (r, predicted) = best_of_l2(grid, lambda values: on_all_cores(work, values, device), lambda fitted: fitted[0])
+    l2, (r, predicted) = best_of_l2(grid, lambda values: map_on_cores(work, values, device), lambda fitted: fitted[0])
     return r, predicted.cpu().numpy(), {"l2": l2}
 
 
@@ -95,7 +95,7 @@ class SquaredErrorFit:
 
     def __init__(self, ratings: int, inputs: int, seed: int, device: torch.device) -> None:
         """`inputs`: of the vectors, without constant and zeros."""
-        first = torch.cat(initial((ratings, inputs), torch.Generator().manual_seed(seed)), 1)
+        first = torch.cat(initial_layer((ratings, inputs), torch.Generator().manual_seed(seed)), 1)
         self.weight = with_constant(first[:, :-1]).to(device)  # (R, D)
         self.weight[:, inputs] = first[:, -1].to(device)
         self.gradient, self.mean, self.square = (torch.zeros_like(self.weight) for _ in range(3))

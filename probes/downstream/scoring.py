@@ -12,12 +12,12 @@ from sklearn.metrics import f1_score
 
 from probes.classifiers.examples import Tensors
 from probes.classifiers.grid import Grid
-from probes.correlations import domain, packed
+from probes.correlations import make_domain, pack_domains
 from probes.downstream.folds import FoldScores, by_folds, nested
 from probes.downstream.relatedness import correlation, regression
-from probes.statistics import fisher, wilson
-from probes.task import NO_ITEMS, Items, Outcome, hashed
-from probes.vectors import Vectors, alone, pair
+from probes.statistics import fisher_interval, wilson_interval
+from probes.task import NO_ITEMS, Items, Outcome, content_hash
+from probes.vectors import Vectors, pair_features, sentence_vector
 
 ScoringMethod = Literal["nested", "folds", "relatedness", "similarity"]
 READERS = {"relatedness": "regression", "similarity": "cosine"}  # as probes.csv names them; the others: logreg
@@ -59,24 +59,24 @@ class Downstream:
     @property
     def data(self) -> str:
         items = [part for named in self.parts.items() for part in named]
-        return hashed(self.name, self.method, self.rated, self.classes, self.positive, *items)
+        return content_hash(self.name, self.method, self.rated, self.classes, self.positive, *items)
 
     @property
     def fingerprint(self) -> str:
-        return hashed(self.data, asdict(self.grid), self.folds, self.seed)
+        return content_hash(self.data, asdict(self.grid), self.folds, self.seed)
 
     @property
     def test_items(self) -> str:
         if self.method == "similarity":
-            return hashed(*self.parts.values())
-        return hashed(self.parts["all" if "all" in self.parts else "test"])
+            return content_hash(*self.parts.values())
+        return content_hash(self.parts["all" if "all" in self.parts else "test"])
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """Score the task by its kind."""
         started = time.monotonic()
 
         def tensors(part: Items) -> Tensors:
-            features = vectors.features(part, alone if len(part.texts) == 1 else pair, device)[:]
+            features = vectors.features(part, sentence_vector if len(part.texts) == 1 else pair_features, device)[:]
             return Tensors(features, torch.as_tensor(part.gold, device=device))
 
         if self.method == "similarity":
@@ -121,12 +121,12 @@ class Downstream:
     ) -> Outcome:
         correct, positive = predicted == gold, self.positive
         details = {} if positive is None else {"f1": 100 * float(f1_score(gold, predicted, pos_label=positive))}
-        low, high = wilson(int(correct.sum()), len(correct))
+        low, high = wilson_interval(int(correct.sum()), len(correct))
         return Outcome(dev, 100 * float(correct.mean()), low, high, correct, chosen, details, 0.0)
 
 
 def _cosines(part: Items, vectors: Vectors) -> np.ndarray:
-    first, second = (vectors.features(Items((column,), part.gold), alone)[:].numpy() for column in part.texts)
+    first, second = (vectors.features(Items((column,), part.gold), sentence_vector)[:].numpy() for column in part.texts)
     return cosines(first, second)
 
 
@@ -150,8 +150,8 @@ def _correlated(
 ) -> Outcome:
     """The mean over parts of a correlation with its predictions."""
     r = float(np.mean([r for r, _ in parts]))
-    low, high = fisher(r, sum(len(predicted) for _, predicted in parts))
-    text = packed([domain(*part) for part in parts])
+    low, high = fisher_interval(r, sum(len(predicted) for _, predicted in parts))
+    text = pack_domains([make_domain(*part) for part in parts])
     return Outcome(dev, 100 * r, 100 * low, 100 * high, NO_ITEMS, chosen, details, 0.0, domains=text)
 
 

@@ -20,7 +20,7 @@ from probes.geometry.tasks import MEASURES, PERCENT, Shape, matrix_of
 from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, read_rows, write_rows
 from probes.task import Task
-from probes.vectors import alone
+from probes.vectors import sentence_vector
 
 FOLDER, VECTORS, DATA = "geometry", "vectors", "data of "  # the last: of a task's subspace
 NONE = torch.empty(0)
@@ -37,7 +37,9 @@ def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], over
     """
     shape = next((task for task in tasks if isinstance(task, Shape)), None)
     path = file_of(folder, evaluation.model.epoch)
-    subspace_tasks = [task for task in evaluation.tasks if isinstance(task, Classification) and task.features is alone]
+    subspace_tasks = [
+        task for task in evaluation.tasks if isinstance(task, Classification) and task.features is sentence_vector
+    ]
     subspace_tasks = [task for task in subspace_tasks if task.suite != CONTROL]
     if shape is None:
         return False
@@ -48,7 +50,7 @@ def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], over
     if evaluation.share.rank == 0:
         state = {VECTORS: matrix_of(vectors, shape.sentences)}
         for task in subspace_tasks:
-            state |= _subspaces(task, vectors.features(task.train, alone)[:].numpy())
+            state |= _subspaces(task, vectors.features(task.train, sentence_vector)[:].numpy())
         if torch.equal(saved.get(VECTORS, NONE), state[VECTORS]):
             state = saved | state
         with atomic_write(path, binary=True) as file:

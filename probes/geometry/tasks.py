@@ -19,7 +19,7 @@ from probes.geometry import measures
 from probes.probing.data import held_out_text
 from probes.statistics import Interval
 from probes.suites import Context
-from probes.task import NO_ITEMS, Outcome, hashed
+from probes.task import NO_ITEMS, Outcome, content_hash
 from probes.vectors import Vectors, distinct
 
 FEWEST = 40  # sentences: four in each group of the jackknife
@@ -52,11 +52,11 @@ class Shape:
 
     @property
     def data(self) -> str:
-        return hashed(self.sentences)
+        return content_hash(self.sentences)
 
     @property
     def fingerprint(self) -> str:
-        return hashed(self.name, self.data, code_of(MEASURES[self.name][0]))
+        return content_hash(self.name, self.data, code_of(MEASURES[self.name][0]))
 
     @property
     def test_items(self) -> str:
@@ -107,4 +107,4 @@ def sentences_of(corpus: Corpus, size: int, seed: int) -> list[str]:
 
 def matrix_of(vectors: Vectors, sentences: list[str]) -> Tensor:
     """The vectors (N, D) of sentences."""
-    return vectors.of(sentences)[torch.arange(len(sentences))]
+    return vectors.column_of(sentences)[torch.arange(len(sentences))]

@@ -14,7 +14,7 @@ from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.text_files import note_once, read_json_lines, read_lines, read_table, unpacked
 from probes.classification import Classification
 from probes.task import Items
-from probes.vectors import alone, pair
+from probes.vectors import pair_features, sentence_vector
 
 FILES = {
     "SentLen": "sentence_length.txt", "WC": "word_content.txt", "TreeDepth": "tree_depth.txt",
@@ -83,7 +83,9 @@ def read_task(name: str, path: Path, suite: str = "probing") -> Classification:
     if unseen := next((row for split in SPLITS[1:] for row in rows[split] if row.gold not in index), None):
         raise InputError(f"{path}:{unseen.number}: label {unseen.gold!r} is not among the training labels")
     parts = [items_of(rows[split], np.array([index[row.gold] for row in rows[split]], np.int64)) for split in SPLITS]
-    return Classification(name, classes, *parts, suite=suite, features=alone if len(parts[0].texts) == 1 else pair)
+    return Classification(
+        name, classes, *parts, suite=suite, features=sentence_vector if len(parts[0].texts) == 1 else pair_features
+    )
 
 
 def read_own_task(name: str, path: Path, suite: str = "probing") -> Classification:

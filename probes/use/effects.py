@@ -98,7 +98,7 @@ def _name(on: Task | str) -> str:
 def changed(vectors: Vectors, sentences: Sequence[str], change: Callable[[Tensor], Tensor]) -> Vectors:
     """The changed vectors of some of the sentences."""
     distinct = list(dict.fromkeys(sentences))
-    column = vectors.of(distinct)
+    column = vectors.column_of(distinct)
     return Vectors(change(column.matrix[column.rows]).numpy(), distinct, vectors.bfloat16)
 
 

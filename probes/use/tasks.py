@@ -15,10 +15,10 @@ from encoder_lab.storage.code import code_of
 from probes.classification import Classification
 from probes.probing.controls import control_task
 from probes.suites import Context
-from probes.task import NO_ITEMS, DerivedTask, Outcome, Task, hashed
+from probes.task import NO_ITEMS, DerivedTask, Outcome, Task, content_hash
 from probes.use.effects import Erasures, changed, excess
 from probes.use.eraser import Eraser, Whitening, erase_classes
-from probes.vectors import alone
+from probes.vectors import sentence_vector
 
 OBJECTIVE = "objective"
 
@@ -60,12 +60,12 @@ class Use(DerivedTask):
 
     @property
     def data(self) -> str:
-        return hashed(self.task.data, self.reading and self.reading.data)
+        return content_hash(self.task.data, self.reading and self.reading.data)
 
     @property
     def fingerprint(self) -> str:
         fingerprints = self.task.fingerprint, self.reading and self.reading.fingerprint
-        return hashed(*fingerprints, self.part, self.draws, self.examples, code_of(Use))
+        return content_hash(*fingerprints, self.part, self.draws, self.examples, code_of(Use))
 
     def in_parts(self, parts: Sequence[str]) -> Iterator["Use"]:
         """The same property for each part of an objective."""
@@ -74,7 +74,7 @@ class Use(DerivedTask):
     def score(self, erasures: Erasures, device: str) -> Outcome:
         """The rise of the loss, in thousandths of a nat, or of the error, in points, with its 95% interval."""
         started = time.monotonic()
-        vectors = erasures.vectors.features(self.task.train, alone)[:]
+        vectors = erasures.vectors.features(self.task.train, sentence_vector)[:]
         (items, width), problems = vectors.shape, []
         if items <= width:
             problems = [f"{items} vectors of {width} numbers: their covariance is mostly its prior; give more items"]

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from probes.correlations import Domain, _steiger, _zou, compare_correlations, domain, packed, unpacked
+from probes.correlations import (
+    Domain,
+    _steiger_difference,
+    _zou_reach,
+    compare_correlations,
+    make_domain,
+    pack_domains,
+    unpack_domains,
+)
 
 R = st.floats(-1, 1)
 
@@ -20,16 +28,16 @@ def predictions(rng: np.random.Generator, items: int, *noise: float) -> tuple[np
 
 
 def scored(gold: np.ndarray, predicted: np.ndarray) -> Domain:
-    return domain(float(np.corrcoef(gold, predicted)[0, 1]), predicted)
+    return make_domain(float(np.corrcoef(gold, predicted)[0, 1]), predicted)
 
 
 def test_the_interval_is_that_of_zou_2007_for_an_overlapping_variable() -> None:
-    below, above = _zou(0.396, 0.179, 0.088, 66)
+    below, above = _zou_reach(0.396, 0.179, 0.088, 66)
     assert (0.217 - below, 0.217 + above) == pytest.approx((-0.093, 0.517), abs=5e-4)
 
 
 def test_the_statistic_is_that_of_steiger_1980() -> None:
-    step, variance = _steiger(0.4, 0.5, 0.1, 103)
+    step, variance = _steiger_difference(0.4, 0.5, 0.1, 103)
     assert step / math.sqrt(variance) == pytest.approx(-0.89, abs=5e-3)
 
 
@@ -69,7 +77,7 @@ def test_four_domains_alike_halve_the_interval_of_their_mean() -> None:
 def test_domains_survive_a_trip_through_text_and_models_differ_as_much_the_other_way(
     parts: list[tuple[float, bytes]], other: float
 ) -> None:
-    first = unpacked(packed([Domain(r, np.frombuffer(values, np.uint8)) for r, values in parts]))
+    first = unpack_domains(pack_domains([Domain(r, np.frombuffer(values, np.uint8)) for r, values in parts]))
     assert [part.predicted.tobytes() for part in first] == [values for _, values in parts]
     assert [part.r for part in first] == pytest.approx([r for r, _ in parts], abs=1e-6)
     second = [part._replace(r=other) for part in first]
@@ -81,4 +89,4 @@ def test_domains_survive_a_trip_through_text_and_models_differ_as_much_the_other
 @pytest.mark.parametrize("text", ["1.2:00", "nan:00", "0.5:0", "x.:00", "0.5", "0.5:"])
 def test_other_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        unpacked(text)
+        unpack_domains(text)

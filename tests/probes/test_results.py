@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
-from probes.results import Answers, ProbeRow, packed, read_rows, unpacked, write_rows
+from probes.results import Answers, ProbeRow, pack_correct, read_rows, unpack_correct, write_rows
 
 ROW = ProbeRow(1, 10, "probing", "Tense", "mlp", 80.125, 79.0, 77.5, 81.25, {"width": 50, "l2": 1e-05}, 1, 2.5)
 
@@ -74,7 +74,7 @@ def test_no_file_is_no_rows(tmp_path: Path) -> None:
 
 @given(st.lists(st.booleans(), max_size=40))
 def test_packed_answers_are_unpacked(right: list[bool]) -> None:
-    assert unpacked(packed(np.array(right, dtype=bool))).tolist() == right
+    assert unpack_correct(pack_correct(np.array(right, dtype=bool))).tolist() == right
 
 
 def test_answers_are_read_with_their_row_and_replaced_with_it(tmp_path: Path) -> None:

@@ -6,27 +6,27 @@ import pytest
 
 from probes import evaluation, side_by_side
 from probes.evaluation import Evaluation
-from probes.side_by_side import score_each
+from probes.side_by_side import score_tasks
 from tests.probes.test_share import Counts, essence_of, tasks
 
 
 @pytest.mark.parametrize("small", [(), (0,), (1, 3), (0, 1, 2, 3)])
 def test_results_come_in_the_order_of_the_tasks(small: tuple[int, ...]) -> None:
     made = tasks(4)
-    names = score_each(made, lambda task: task.name, lambda task: made.index(task) in small, "cpu", "")
+    names = score_tasks(made, lambda task: task.name, lambda task: made.index(task) in small, "cpu", "")
     assert names == [task.name for task in made]
 
 
 def test_logistic_regression_starts_first(monkeypatch: pytest.MonkeyPatch) -> None:
     made, started = tasks(4), list[str]()
     monkeypatch.setattr(type(made[1]), "reader", property(lambda task: "logreg" if task is made[1] else "mlp"))
-    monkeypatch.setattr(side_by_side, "on_all_cores", one_after_another)
-    score_each(made, lambda task: started.append(task.name), made.__contains__, "cpu", "")
+    monkeypatch.setattr(side_by_side, "map_on_cores", one_after_another)
+    score_tasks(made, lambda task: started.append(task.name), made.__contains__, "cpu", "")
     assert started[0] == made[1].name
 
 
 def one_after_another(work: Callable[[int], None], jobs: list[int], _device: str) -> list[None]:
-    """As `on_all_cores` on one core: it begins with the last."""
+    """As `map_on_cores` on one core: it begins with the last."""
     return [work(job) for job in reversed(jobs)][::-1]
 
 

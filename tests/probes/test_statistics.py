@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from probes.statistics import compare, fisher, mcnemar, mean_of_runs, mean_of_tasks, unpaired, wilson
+from probes.statistics import (
+    compare,
+    compare_unpaired,
+    fisher_interval,
+    mcnemar,
+    mean_of_runs,
+    mean_of_tasks,
+    wilson_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,11 +30,11 @@ from probes.statistics import compare, fisher, mcnemar, mean_of_runs, mean_of_ta
     ],
 )
 def test_wilson_agrees_with_newcombe_1998_table_1(correct: int, total: int, low: float, high: float) -> None:
-    assert wilson(correct, total) == pytest.approx((low, high), abs=0.006)
+    assert wilson_interval(correct, total) == pytest.approx((low, high), abs=0.006)
 
 
 def test_without_sentences_the_interval_is_0_to_100() -> None:
-    assert wilson(0, 0) == (0, 100)
+    assert wilson_interval(0, 0) == (0, 100)
 
 
 @pytest.mark.parametrize(("first", "second", "p"), [(0, 0, 1), (5, 5, 1), (0, 1, 1), (0, 5, 2 / 32), (1, 9, 22 / 1024)])
@@ -93,13 +101,13 @@ def test_tasks_of_a_mean_have_their_own_items_and_share_the_seeds() -> None:
 def test_a_difference_that_reaches_zero_has_a_p_value_of_a_twentieth(halves: tuple[float, float]) -> None:
     scores = 50 + math.hypot(*halves), 50.0
     runs = [[(score, score - half, score + half)] for score, half in zip(scores, halves, strict=True)]
-    compared = unpaired(*runs)
+    compared = compare_unpaired(*runs)
     assert (compared.low, compared.p_value) == pytest.approx((0, 0.05), abs=1e-9)
 
 
 @pytest.mark.parametrize(("r", "pairs", "interval"), [(1.0, 10, (1, 1)), (-1.0, 10, (-1, -1)), (0.5, 3, (-1, 1))])
 def test_fishers_interval_at_its_limits(r: float, pairs: int, interval: tuple[float, float]) -> None:
-    assert fisher(r, pairs) == interval
+    assert fisher_interval(r, pairs) == interval
 
 
 @pytest.mark.parametrize("items", [(0, 0), (3, 4)])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from encoder_lab.errors import InputError
 from probes.classifiers.classifier import Grid, Labelled, probe
 from probes.task import Items
-from probes.vectors import Streamed, Vectors, alone, pair, vectors_of
+from probes.vectors import StreamedFeatures, Vectors, pair_features, sentence_vector, vectors_of
 
 WORDS = list("abcdefgh")
 RANDOM = np.random.default_rng(0)
@@ -20,15 +20,15 @@ TABLE = Vectors(RANDOM.normal(size=(8, 3)).astype(np.float32), WORDS)
 
 def test_the_vector_of_several_texts_is_their_mean() -> None:
     groups = [["a"], ["b", "c", "d"]]
-    means = TABLE.features(Items((groups,), np.zeros(2)), alone)[:]
+    means = TABLE.features(Items((groups,), np.zeros(2)), sentence_vector)[:]
     np.testing.assert_allclose(means, [TABLE.matrix[0], TABLE.matrix[1:4].mean(0)], rtol=1e-6)
 
 
 @given_that(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=40), st.data())
 def test_any_portion_has_the_features_of_its_items(items: list[tuple[str, str]], data: st.DataObject) -> None:
     first, second = map(list, zip(*items, strict=True))
-    whole = TABLE.features(Items((first, second), np.zeros(len(items))), pair)[:]
-    streamed = Streamed([TABLE.of(first), TABLE.of(second)], pair, "cpu")
+    whole = TABLE.features(Items((first, second), np.zeros(len(items))), pair_features)[:]
+    streamed = StreamedFeatures([TABLE.column_of(first), TABLE.column_of(second)], pair_features, "cpu")
     rows = data.draw(st.lists(st.integers(0, len(items) - 1), min_size=1))
     assert torch.equal(streamed.index_select(0, torch.tensor(rows)), whole[rows])
     assert torch.equal(torch.cat(list(streamed.split(7))), whole)
@@ -44,10 +44,10 @@ def test_a_classifier_reads_streamed_features_as_it_reads_a_matrix(protocol: Any
     ]
 
     def parts(max_bytes: int) -> list[Labelled]:
-        return [Labelled(TABLE.features(part, pair, max_bytes=max_bytes), part.gold) for part in items]
+        return [Labelled(TABLE.features(part, pair_features, max_bytes=max_bytes), part.gold) for part in items]
 
     whole = probe(*parts(max_bytes=1 << 20), classes=2, grid=grid, seed=1)
-    assert all(isinstance(part.vectors, Streamed) for part in parts(max_bytes=0))
+    assert all(isinstance(part.vectors, StreamedFeatures) for part in parts(max_bytes=0))
     streamed = probe(*parts(max_bytes=0), classes=2, grid=grid, seed=1)
     assert streamed.dev_accuracy == pytest.approx(whole.dev_accuracy, abs=3)
     assert (streamed.predicted == whole.predicted).mean() > 0.9

@@ -16,9 +16,9 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.compare import TaskComparison, compare_models, two_models
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.findings import above
-from probes.correlations import domain
+from probes.correlations import make_domain
 from probes.results import Answers, ProbeRow, read_rows, write_rows
-from probes.statistics import compare, paired_over_seeds, unpaired
+from probes.statistics import compare, compare_over_seeds, compare_unpaired
 from report import main
 from tests.reports.small_runs import run_of, with_rows
 
@@ -38,7 +38,7 @@ def models_in(
             score = 100 * items.mean()
             about = (score, score - 4, score + 4, {}, seed, 0.1)
             answers = Answers(test if name == "b" else "t", items)
-            predictions = answers._replace(right=items[:0], domains=(domain(items.mean(), items + GOLD),))
+            predictions = answers._replace(right=items[:0], domains=(make_domain(items.mean(), items + GOLD),))
             write_rows(
                 run / "probes.csv",
                 [
@@ -74,8 +74,8 @@ def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path: 
 def test_scores_without_answers_keep_the_laws(
     first: list[tuple[float, float, float]], second: list[tuple[float, float, float]]
 ) -> None:
-    assert unpaired(first, first)[::3] == (0, 1)
-    forth, back = unpaired(first, second), unpaired(second, first)
+    assert compare_unpaired(first, first)[::3] == (0, 1)
+    forth, back = compare_unpaired(first, second), compare_unpaired(second, first)
     assert forth == pytest.approx((-back.difference, -back.high, -back.low, back.p_value))
 
 
@@ -110,7 +110,7 @@ def test_p_values_are_uniform_where_models_do_not_differ(items_differ: float, se
             rng.normal(0, seeds_differ, (2, 4, 1)) + rng.normal(0, items_differ, (2, 1, 200)) + rng.normal(0, 1, 200)
         )
         first, second = means > 0
-        p_values.append(paired_over_seeds([compare(a, b) for a, b in zip(first, second, strict=True)]).p_value)
+        p_values.append(compare_over_seeds([compare(a, b) for a, b in zip(first, second, strict=True)]).p_value)
     assert np.mean(np.array(p_values) <= 0.05) < 0.1
     assert kstest(p_values, "uniform").pvalue > 0.001
 

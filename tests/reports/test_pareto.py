@@ -14,7 +14,7 @@ from encoder_lab.reports.models import models_of
 from encoder_lab.reports.pareto import area, as_text, charts_of_fronts, fronts_of
 from encoder_lab.reports.runs import Run
 from probes.classifiers.classifier import MANY_CLASSES, Grid, probe
-from probes.classifiers.grid import front
+from probes.classifiers.grid import pareto_front
 from probes.results import ProbeRow
 from tests.labelled_vectors import Labelled, random_labels, separable, three
 
@@ -23,7 +23,7 @@ from tests.labelled_vectors import Labelled, random_labels, separable, three
 def test_no_cell_is_simpler_and_as_good_as_a_point_of_the_front_and_the_best_cell_is_in_it(
     cells: list[tuple[float, float]],
 ) -> None:
-    points = front(cells)
+    points = pareto_front(cells)
     assert points[-1][1] == round(max(accuracy for _, accuracy in cells), 2)
     assert all(before[0] < after[0] and before[1] < after[1] for before, after in pairwise(points))
     assert not [p for p in points for c in cells if c[0] < p[0] - 0.01 and c[1] > p[1] - 0.005]

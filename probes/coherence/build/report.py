@@ -11,7 +11,7 @@ from probes.coherence.ngram import NgramModel
 from probes.coherence.regions import text_of
 from probes.coherence.scoring import pairs_of, score_line, score_suite
 from probes.coherence.suite_file import TestSuite
-from probes.markdown import table
+from probes.markdown import markdown_table
 from probes.surprisals import Logprobs, score_pairs
 
 
@@ -27,8 +27,8 @@ def write_report(draft: Draft, sources: list[str], path: Path) -> None:
             for name, model in controls(suite).items()
             for score in score_suite(suite, score_pairs(model, pairs_of(suite))).predictions
         ]
-        lines += [*table(["condition", "words on average", "fewest", "most"], list(words)), ""]
-        lines += [*table(["control", "prediction", "score"], scores), ""]
+        lines += [*markdown_table(["condition", "words on average", "fewest", "most"], list(words)), ""]
+        lines += [*markdown_table(["control", "prediction", "score"], scores), ""]
     lines += ["## Left out", ""]
     lines += [f"* {count} {reason}" for reason, count in sorted(draft.excluded.items())] or ["Nothing."]
     if draft.changed:

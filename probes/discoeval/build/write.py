@@ -10,7 +10,7 @@ from probes.discoeval.controls import balance, controls
 from probes.discoeval.data import FILES, LABELS
 from probes.discoeval.items import SPLITS
 from probes.discoeval.rst_files import NAMES, Node, write_rst
-from probes.markdown import class_table, table
+from probes.markdown import class_table, markdown_table
 
 
 def write_rows(rows: Rows, folder: Path) -> None:
@@ -55,13 +55,13 @@ def report(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: 
         "",
         f"Wanted: {'/'.join(f'{size:,}' for size in sizes.values())} items for each task that is made from documents.",
         "",
-        *table(["task", "train", "dev", "test", "classes"], counts),
+        *markdown_table(["task", "train", "dev", "test", "classes"], counts),
         "",
         *(f"* {reason}" for reason in failures),
         *["" for _ in failures[:1]],
         NOTE,
         "",
-        *table(
+        *markdown_table(
             ["task", *next(iter(measured.values()), {})],
             [(name, *values.values()) for name, values in measured.items()],
         ),

@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from encoder_lab.storage.files import atomic_write
-from probes.markdown import class_table, table
+from probes.markdown import class_table, markdown_table
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.sampling import TaskDraft
@@ -34,7 +34,7 @@ def report(built: BuiltTasks, sizes: Sizes, source: Sequence[str]) -> str:
         f"Wanted: {'/'.join(f'{size:,}' for size in sizes)} sentences per task.",
         f"Distinct sentences in all tasks: {built.sentences():,}; in two splits: {built.split_overlap()}.",
         "",
-        *table(("task", "train", "dev", "test", "classes"), rows),
+        *markdown_table(("task", "train", "dev", "test", "classes"), rows),
         "",
         *(f"* **{name}** was not built: {reason}" for name, reason in built.failures.items()),
         "![controls](controls.png)",
@@ -55,7 +55,7 @@ def section(draft: TaskDraft) -> str:
         "",
         *(f"* {note}" for note in notes),
         *(["" for _ in notes[:1]]),
-        *table(("control", "value"), [(name, f"{value:.4g}") for name, value in controls.items()]),
+        *markdown_table(("control", "value"), [(name, f"{value:.4g}") for name, value in controls.items()]),
         *(["" for _ in list(controls)[:1]]),
         f"Sentences per class in train, dev, test: {', '.join(spread)}.",
         "",

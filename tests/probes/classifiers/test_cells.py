@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sequential import network
-from probes.classifiers.blocks import blocks
-from probes.classifiers.cells import Cell, Cells, predict
+from probes.classifiers.blocks import split_into_blocks
+from probes.classifiers.cells import Cell, Cells, predict_classes
 from probes.classifiers.grid import Grid
 
 L2 = (1e-5, 1e-3, 1e-1)
@@ -31,7 +31,7 @@ MIXED = Grid(widths=(4, 7), dropouts=(0.0, 0.3), l2=L2)  # twelve cells
 
 def whole(grid: Grid, seed: int) -> Cells:
     """All cells of a grid in one model, as on a GPU."""
-    (cells,) = blocks(6, 3, grid, device="cuda")
+    (cells,) = split_into_blocks(6, 3, grid, device="cuda")
     return Cells(6, 3, cells, seed)
 
 
@@ -56,7 +56,7 @@ def test_a_cell_among_others_equals_the_cell_alone(grid: Grid, sentences: int, p
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
 def test_in_bfloat16_the_gradient_is_that_in_32_bits_to_a_hundredth(grid: Grid) -> None:
     x, y = data(50, 6, 3, seed=1)
-    wide, narrow = (Cells(6, 3, blocks(6, 3, grid, "cuda")[0], 2, bfloat16=wish) for wish in (False, True))
+    wide, narrow = (Cells(6, 3, split_into_blocks(6, 3, grid, "cuda")[0], 2, bfloat16=wish) for wish in (False, True))
     for cells in (wide, narrow):
         cells.step(x, y)
     for ours, exact in zip(narrow.gradients, wide.gradients, strict=True):
@@ -69,7 +69,7 @@ def test_the_accuracy_of_a_cell_is_that_of_its_predictions(grid: Grid) -> None:
     x, y = data(50, 6, 3, seed=1)
     cells = whole(grid, seed=2)
     pass_over(cells, x, y)
-    predicted = [predict(cells.snapshot(place), x) for place in range(len(cells))]
+    predicted = [predict_classes(cells.snapshot(place), x) for place in range(len(cells))]
     assert cells.accuracy(x, y) == pytest.approx([100 * float((classes == y).double().mean()) for classes in predicted])
 
 
@@ -77,16 +77,16 @@ def test_the_accuracy_of_a_cell_is_that_of_its_predictions(grid: Grid) -> None:
 def test_an_accuracy_rounds_as_in_the_published_toolkit(right: int, items: int) -> None:
     x, _ = data(items, 6, 3, seed=1)
     cells = Cells(6, 3, [Cell(0, 0.0, 1e-3)], seed=2)
-    predicted = predict(cells.snapshot(0), x)
+    predicted = predict_classes(cells.snapshot(0), x)
     y = torch.where(torch.arange(items) < right, predicted, (predicted + 1) % 3)
     assert cells.accuracy(x, y) == [100 * (right / items)]  # 23 of 160 is 14.37; 100 * 23 / 160 would be 14.38
 
 
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
 def test_one_block_and_many_blocks_have_the_same_order_of_cells(grid: Grid) -> None:
-    (together,) = blocks(6, 3, grid, "cuda")
+    (together,) = split_into_blocks(6, 3, grid, "cuda")
     for some, device in ((grid, "cpu"), (replace(grid, block_mb=1), "cuda")):
-        assert list(chain(*blocks(6, 3, some, device))) == together
+        assert list(chain(*split_into_blocks(6, 3, some, device))) == together
 
 
 @pytest.mark.parametrize("width", [0, 7])
@@ -151,17 +151,17 @@ def test_a_snapshot_does_not_change_with_its_cell() -> None:
     x, y = data(50, 6, 3, seed=1)
     cells = whole(MIXED, seed=2)
     snapshot = cells.snapshot(1)
-    before = predict(snapshot, x)
+    before = predict_classes(snapshot, x)
     for _ in range(20):
         pass_over(cells, x, y)
-    assert torch.equal(predict(snapshot, x), before)
-    assert not torch.equal(predict(cells.snapshot(1), x), before)
+    assert torch.equal(predict_classes(snapshot, x), before)
+    assert not torch.equal(predict_classes(cells.snapshot(1), x), before)
 
 
 @pytest.mark.parametrize("megabytes", [1, 3, 100])
 def test_blocks_respect_the_memory_limit(megabytes: int) -> None:
     grid = Grid(widths=(50, 100), dropouts=(0.1,), l2=(1e-5, 1e-4, 1e-3, 1e-2), block_mb=megabytes)
-    made = [Cells(600, 3, block, seed=1) for block in blocks(600, 3, grid, device="cpu")]
+    made = [Cells(600, 3, block, seed=1) for block in split_into_blocks(600, 3, grid, device="cpu")]
 
     def taken(cells: Cells) -> int:
         state = (cells.parameters, cells.means, cells.squares, cells.gradients)

@@ -12,10 +12,10 @@ import torch
 
 from encoder_lab.errors import InputError
 from probes.classifiers import classifier
-from probes.classifiers.cells import Cells, predict
-from probes.classifiers.classifier import ROWS, Grid, Labelled, deviation_and_mean, optimal, probe
+from probes.classifiers.cells import Cells, predict_classes
+from probes.classifiers.classifier import CHUNK_ROWS, Grid, Labelled, best_logistic_cell, deviation_and_mean, probe
 from probes.classifiers.examples import Fitted
-from probes.classifiers.modern import _stages, successive_halving
+from probes.classifiers.modern import _make_stages, successive_halving
 from tests.labelled_vectors import features_that_go_together, groups_of_vectors, random_labels, separable, three
 
 SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
@@ -57,7 +57,7 @@ def test_the_race_multiplies_in_bfloat16_where_the_machine_has_it(
 def test_the_rates_fall_with_the_root_of_the_sentences_beyond_4000() -> None:
     """At the rates of few sentences 20 classes of 100,000 were read 2 points too low."""
     few, same, many = (
-        [stage.rate for stage, _ in _stages(sentences, 6, Grid(), 36, 1, torch.device("cpu"))]
+        [stage.rate for stage, _ in _make_stages(sentences, 6, Grid(), 36, 1, torch.device("cpu"))]
         for sentences in (1000, 4000, 16_000)
     )
     assert few == same
@@ -118,19 +118,19 @@ def test_modern_is_invariant_to_the_scale_of_the_vectors(grid: Grid, scale: floa
 
 
 def test_deviations_are_those_of_all_rows_also_where_the_first_are_zero() -> None:
-    x = torch.cat([torch.zeros(ROWS, 3), torch.randn(500, 3)])
+    x = torch.cat([torch.zeros(CHUNK_ROWS, 3), torch.randn(500, 3)])
     for got, expected in zip(deviation_and_mean(x), torch.std_mean(x, 0, correction=0), strict=True):
         torch.testing.assert_close(got, expected)
 
 
-SEARCHES = {"optimum": optimal, "race": partial(successive_halving, seed=1)}
+SEARCHES = {"optimum": best_logistic_cell, "race": partial(successive_halving, seed=1)}
 
 
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES.keys())
 def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search: Callable[..., Fitted]) -> None:
     train, dev = features_that_go_together(120)
     cell = search(train, dev, 120, SMALL.logistic(), device="cpu")
-    right = (predict(cell.parameters, dev.x) == dev.y).double().mean()
+    right = (predict_classes(cell.parameters, dev.x) == dev.y).double().mean()
     assert cell.dev_accuracy == round(100 * float(right), 2)
 
 

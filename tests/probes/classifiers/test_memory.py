@@ -43,8 +43,8 @@ def test_a_grid_in_little_memory_has_the_scores_of_the_whole_grid(
     spread = np.random.default_rng(0).normal(size=(8, 2000)).astype(np.float32)
     made = [labelled(150, seed) for seed in (1, 2, 3)]
     parts = [Labelled(torch.from_numpy(part.vectors @ spread).double(), part.labels) for part in made]
-    monkeypatch.setattr("probes.classifiers.modern.WIDE", 1000)
-    monkeypatch.setattr("probes.classifiers.classifier.WIDE", 1000)
+    monkeypatch.setattr("probes.classifiers.modern.MAX_WHITENED_FEATURES", 1000)
+    monkeypatch.setattr("probes.classifiers.classifier.MAX_WHITENED_FEATURES", 1000)
     whole = probe(*parts, 3, grid, seed=7)
     monkeypatch.setattr(blocks, "BLOCK_MB", 0)  # each cell is too large for the cache
     little = probe(*parts, 3, replace(grid, memory_mb=1), seed=7)  # of which three cells of 8 units need 2 MB
@@ -57,7 +57,7 @@ def grown(protocol: Any) -> float:
 
     A small task is scored first, so that libraries loaded on first use are not counted.
     """
-    vectors.PORTION = 2 << 20
+    vectors.PORTION_BYTES = 2 << 20
     scored(protocol, 100)
     with measured() as memory:
         scored(protocol, ITEMS)

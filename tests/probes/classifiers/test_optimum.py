@@ -7,11 +7,11 @@ from sklearn.linear_model import LogisticRegression
 from torch.nn import functional
 
 from encoder_lab.errors import InputError
-from probes.classifiers.classifier import Grid, Labelled, as_tensors, optimal, standardised
+from probes.classifiers.classifier import Grid, Labelled, as_tensors, best_logistic_cell, standardise
 from probes.classifiers.examples import Examples, Tensors
 from probes.classifiers.grid import best_of_l2
-from probes.classifiers.optimum import GAP, Optima, covariance, cross_entropy, curvature, optimum
-from probes.vectors import Streamed, Vectors, alone
+from probes.classifiers.optimum import LOSS_TOLERANCE, Optima, covariance, cross_entropy, curvature_factor, optimum
+from probes.vectors import StreamedFeatures, Vectors, sentence_vector
 from tests.labelled_vectors import features_that_go_together, random_labels
 
 LOGISTIC = Grid(widths=(0,), l2=(1e-5, 1e-2))
@@ -23,7 +23,7 @@ def test_logistic_regression_reaches_the_optimum_of_scikit_learn(classes: int, l
     vectors, _ = random_labels(500, 1, classes)
     noise = np.random.default_rng(1).gumbel(size=(500, classes))
     labels = (vectors[:, :classes] * [3, 2, 1, 1, 1][:classes] + noise).argmax(1)
-    (train,) = standardised(as_tensors(Labelled(vectors, labels), "cpu"))
+    (train,) = standardise(as_tensors(Labelled(vectors, labels), "cpu"))
     weight, bias = optimum(train, classes, l2, gap=1e-12)
     # With two classes scikit-learn has one weight, the difference of ours, under twice the penalty.
     strength = (2 if classes == 2 else 1) / (l2 * 500)
@@ -38,7 +38,7 @@ def test_fewer_vectors_than_features_have_the_same_optimum() -> None:
         Tensors(torch.from_numpy(random.normal(size=(size, 60)).astype(np.float32)), torch.arange(size) % 3)
         for size in (40, 300)
     )
-    cell = optimal(train, dev, 3, Grid(widths=(0,), l2=(0.1,)), "cpu")
+    cell = best_logistic_cell(train, dev, 3, Grid(widths=(0,), l2=(0.1,)), "cpu")
     weight, bias = optimum(train, 3, 0.1, gap=1e-10)
     torch.testing.assert_close(cell.parameters[0].t(), weight, atol=5e-3, rtol=1e-2)
     torch.testing.assert_close(cell.parameters[1][:, 0], bias, atol=5e-3, rtol=1e-2)
@@ -48,7 +48,7 @@ def test_fewer_vectors_than_features_have_the_same_optimum() -> None:
 def test_the_optimum_depends_neither_on_the_start_nor_on_the_curvature(classes: int) -> None:
     train, _ = features_that_go_together(classes)
     expected = optimum(train, classes, 1e-3, gap=1e-12)
-    other = curvature(covariance(train.x), classes, 1e-1)
+    other = curvature_factor(covariance(train.x), classes, 1e-1)
     restarted = optimum(train, classes, 1e-3, other, gap=1e-12, start=optimum(train, classes, 1e-1))
     ours, theirs = (torch.softmax(train.x @ weight + bias, 1) for weight, bias in (restarted, expected))
     torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=0)
@@ -84,7 +84,7 @@ def test_features_beyond_32_bits_that_the_covariance_is_not_of_are_refused() -> 
     x[-1, 0] = float("inf")
     data = Tensors(x, torch.arange(40) % 2)
     with pytest.raises(InputError, match="features are beyond 32 bits"):
-        optimal(data, data, 2, LOGISTIC, "cpu")
+        best_logistic_cell(data, data, 2, LOGISTIC, "cpu")
 
 
 def test_two_classes_are_searched_as_one_difference() -> None:
@@ -106,7 +106,7 @@ def test_a_search_that_starts_at_the_optimum_stays_there(classes: int) -> None:
 
 def test_the_curvature_of_dependent_features_has_a_factor() -> None:
     x = torch.randn(40, 1).expand(-1, 5).contiguous()
-    lower = curvature(covariance(x), 2, 0.0)
+    lower = curvature_factor(covariance(x), 2, 0.0)
     torch.testing.assert_close((lower @ lower.t())[:5, :5], covariance(x) / 4, atol=1e-5, rtol=0)
 
 
@@ -120,7 +120,7 @@ def test_the_curvature_is_that_of_the_loss_at_equally_likely_classes() -> None:
         )
 
     exact = torch.autograd.functional.hessian(loss, torch.zeros(41, dtype=torch.double))
-    factor = curvature(train.x.t() @ train.x / len(train.x), 2, 1e-2).double()
+    factor = curvature_factor(train.x.t() @ train.x / len(train.x), 2, 1e-2).double()
     torch.testing.assert_close(factor @ factor.t(), exact, atol=1e-4, rtol=0)
 
 
@@ -160,8 +160,8 @@ def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
     noise = 3 * random.normal(size=(known + 2000, classes))
     labels = (vectors @ random.normal(size=(features, classes)) + noise).argmax(1)
     parts = np.split(vectors, [known]), np.split(labels, [known])
-    train, others = standardised(*(as_tensors(Labelled(*part), "cpu") for part in zip(*parts, strict=True)))
-    loose, exact = (Optima(train, classes, gap) for gap in (GAP, 1e-9))
+    train, others = standardise(*(as_tensors(Labelled(*part), "cpu") for part in zip(*parts, strict=True)))
+    loose, exact = (Optima(train, classes, gap) for gap in (LOSS_TOLERANCE, 1e-9))
     predicted = []
     for optima in (loose, exact):
         optima.add([1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
@@ -174,10 +174,10 @@ def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
 def test_streamed_features_have_the_same_optimum() -> None:
     train, dev = features_that_go_together(10)
     table = Vectors(train.x.numpy(), [str(row) for row in range(len(train.x))])
-    streamed = Examples(Streamed([table.of(table.sentences)], alone, "cpu"), train.y)
-    weights, expected = (optimal(some, dev, 10, LOGISTIC, "cpu").parameters for some in (streamed, train))
+    streamed = Examples(StreamedFeatures([table.column_of(table.sentences)], sentence_vector, "cpu"), train.y)
+    weights, expected = (best_logistic_cell(some, dev, 10, LOGISTIC, "cpu").parameters for some in (streamed, train))
     torch.testing.assert_close(weights, expected, atol=1e-2, rtol=1e-2)
 
 
 def test_a_feature_without_variance_and_without_l2_curves_all_the_same() -> None:
-    assert curvature(torch.zeros(2, 2), 3, 0.0).diagonal().min() > 0
+    assert curvature_factor(torch.zeros(2, 2), 3, 0.0).diagonal().min() > 0

@@ -5,7 +5,7 @@ from unittest.mock import MagicMock
 import pytest
 import torch
 
-from probes.classifiers.recorded import WARM_UP_CALLS, Recorded
+from probes.classifiers.recorded import WARM_UP_CALLS, StepGraphs
 
 
 @pytest.fixture
@@ -19,14 +19,14 @@ def graph(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 
 
 def test_a_step_is_recorded_after_a_few_plain_calls_and_replayed(graph: MagicMock) -> None:
-    calls, recorded = [], Recorded()
+    calls, recorded = [], StepGraphs()
     for _ in range(WARM_UP_CALLS + 3):
         recorded(lambda *tensors: calls.append(tensors), torch.ones(2))
     assert (len(calls), graph.capture_begin.call_count, graph.replay.call_count) == (WARM_UP_CALLS + 1, 1, 3)
 
 
 def test_an_error_ends_the_recording_of_its_step(graph: MagicMock) -> None:
-    recorded = Recorded()
+    recorded = StepGraphs()
     for _ in range(WARM_UP_CALLS):
         recorded(lambda _: None, torch.ones(2))
     with pytest.raises(torch.OutOfMemoryError):

@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.sequential import search, train_alone
 from probes.classifiers import senteval
-from probes.classifiers.blocks import blocks
+from probes.classifiers.blocks import split_into_blocks
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
 from probes.classifiers.examples import Tensors
@@ -50,9 +50,9 @@ def test_a_cell_in_a_grid_ends_with_the_weights_of_the_cell_alone(cell: tuple[in
 
 def test_the_grid_as_one_model_equals_its_blocks() -> None:
     train, dev = as_tensors(labelled(150, 1), "cpu"), as_tensors(labelled(90, 2), "cpu")
-    (cells,) = blocks(8, 3, GRID, device="cuda")
+    (cells,) = split_into_blocks(8, 3, GRID, device="cuda")
     together = senteval.train_with_early_stopping(Cells(8, 3, cells, seed=7), train, dev, GRID, seed=7)
-    apart = senteval.train_all(train, dev, 3, GRID, 7, "cpu")
+    apart = senteval.train_grid(train, dev, 3, GRID, 7, "cpu")
     assert [cell.hyperparameters() for cell in together] == [cell.hyperparameters() for cell in apart]
     assert [cell.dev_accuracy for cell in together] == pytest.approx([cell.dev_accuracy for cell in apart], abs=1.2)
 

@@ -16,8 +16,8 @@ from probes.coherence.length import Length
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records
 from probes.coherence.suite_file import Item, TestSuite
-from probes.statistics import wilson
-from probes.surprisals import Pair, TokenLogprobs, checked, score_pairs
+from probes.statistics import wilson_interval
+from probes.surprisals import Pair, TokenLogprobs, check_answer, score_pairs
 
 
 def suite(metric: str, formula: str, *texts: tuple[tuple[str, ...], tuple[str, ...]]) -> TestSuite:
@@ -50,8 +50,8 @@ def test_predictions_have_the_truth_worked_out_by_hand(
     assert score.truths.tolist() == truths
     assert score.percent == pytest.approx(100 * sum(truths) / 3)
     assert (score.ties, score.undefined) == (truths.count(0.5), undefined)
-    assert score.low == wilson(math.floor(sum(truths)), 3)[0]
-    assert score.high == wilson(math.ceil(sum(truths)), 3)[1]
+    assert score.low == wilson_interval(math.floor(sum(truths)), 3)[0]
+    assert score.high == wilson_interval(math.ceil(sum(truths)), 3)[1]
 
 
 @pytest.mark.parametrize("metric", ["sum", "mean"])
@@ -139,7 +139,7 @@ def test_portions_of_texts_and_items_give_the_same_scores(monkeypatch: pytest.Mo
     lengths = suite("mean", "(*;%a%) < (*;%b%)", *THREE, *THREE)
     at_once = scored(lengths)
     for module in ("probes.surprisals", "probes.coherence.scoring"):
-        monkeypatch.setattr(f"{module}.CHUNK", 2)
+        monkeypatch.setattr(f"{module}.CHUNK_PAIRS", 2)
     in_portions = scored(lengths)
     for whole, part in zip(at_once[1:], in_portions[1:], strict=True):
         np.testing.assert_array_equal(whole, part)
@@ -249,5 +249,5 @@ def test_what_is_no_function_is_said(name: str) -> None:
 ])  # fmt: skip
 def test_an_answer_that_is_no_such_thing_is_refused(answer: object, said: str) -> None:
     with pytest.raises(InputError, match=said) as error:
-        checked(answer, ("", "a b"))
+        check_answer(answer, ("", "a b"))
     assert "\n" not in str(error.value)

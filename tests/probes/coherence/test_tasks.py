@@ -19,8 +19,8 @@ from probes.coherence.suite_file import Item, TestSuite, read_suite, write_suite
 from probes.coherence.tasks import PAIRS, Coherence, holds, tasks
 from probes.coherence.world import world_suites
 from probes.evaluation import Evaluation
-from probes.statistics import wilson
-from probes.suites import Context, declared
+from probes.statistics import wilson_interval
+from probes.suites import Context, settings_as_declared
 from probes.surprisals import score_pairs
 from probes.task import Outcome, single
 from tests.tiny_corpus import TinyCorpus
@@ -39,13 +39,13 @@ def outcome(task: Coherence) -> Outcome:
 
 
 def found(cache: Path, **settings: object) -> list[Coherence]:
-    return tasks(Context(Grid(), 1, cache, TinyCorpus()), declared(tasks, SETTINGS | settings, "coherence"))
+    return tasks(Context(Grid(), 1, cache, TinyCorpus()), settings_as_declared(tasks, SETTINGS | settings, "coherence"))
 
 
 def test_a_score_is_the_share_of_items_with_ties_counted_half() -> None:
     score = outcome(Coherence(suite("(2;%a%) < (2;%b%)")))  # 3 and 1 bits, 2 and 2, 1 and 6
     assert score.test == score.dev == pytest.approx(50)
-    assert (score.low, score.high) == (wilson(1, 3)[0], wilson(2, 3)[1])
+    assert (score.low, score.high) == (wilson_interval(1, 3)[0], wilson_interval(2, 3)[1])
     assert score.details["ties"] == 1
     assert score.details["undefined"] == 0
     assert score.correct.tolist() == [False, False, True]

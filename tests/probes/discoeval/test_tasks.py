@@ -14,7 +14,7 @@ from probes.classifiers.classifier import Labelled, probe
 from probes.classifiers.grid import Grid
 from probes.discoeval.tasks import tasks
 from probes.evaluation import distinct_sentences
-from probes.suites import Context, declared
+from probes.suites import Context, settings_as_declared
 from probes.task import Items
 from probes.vectors import Vectors
 from tests.probes.discoeval.small_files import small_files
@@ -34,7 +34,9 @@ PUBLISHED = {  # hidden units, L2, most passes, passes of a block, tenacity
 
 
 def suite(folder: Path, grid: Grid | None = None, **settings: object) -> list[Classification]:
-    return tasks(Context(grid or Grid(), 1, folder, TinyCorpus()), declared(tasks, WORLD | settings, "discoeval"))
+    return tasks(
+        Context(grid or Grid(), 1, folder, TinyCorpus()), settings_as_declared(tasks, WORLD | settings, "discoeval")
+    )
 
 
 def of_files(root: Path, grid: Grid | None = None, **settings: object) -> list[Classification]:
@@ -148,7 +150,7 @@ def test_wide_features_are_read_without_a_matrix_of_features_by_features(monkeyp
         raise AssertionError(f"a matrix of {x.shape[1]} by {x.shape[1]} features")
 
     for module in (classifier, modern):
-        monkeypatch.setattr(module, "WIDE", 30)
+        monkeypatch.setattr(module, "MAX_WHITENED_FEATURES", 30)
     monkeypatch.setattr("probes.classifiers.modern.covariance", never)
     monkeypatch.setattr("probes.classifiers.optimum.covariance", never)
     random = np.random.default_rng(1)
@@ -162,7 +164,9 @@ def test_the_order_of_bso_follows_the_seed_as_in_the_published_toolkit(root: Pat
     orders = {}
     for seed in (1, 1111):
         context = Context(Grid(), seed, root, TinyCorpus())
-        settings = declared(tasks, WORLD | {"root": str(root), **NO_SIZES, "tasks": ["BSOarxiv"]}, "discoeval")
+        settings = settings_as_declared(
+            tasks, WORLD | {"root": str(root), **NO_SIZES, "tasks": ["BSOarxiv"]}, "discoeval"
+        )
         (task,) = tasks(context, settings)
         size = len(task.train.gold)
         shuffled = np.random.RandomState(seed).permutation(size)

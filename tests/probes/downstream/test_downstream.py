@@ -27,7 +27,7 @@ from probes.downstream.tasks import tasks as downstream_tasks
 from probes.evaluation import Evaluation, distinct_sentences
 from probes.suites import Context, suites_of
 from probes.task import Items
-from probes.vectors import Vectors, alone, pair
+from probes.vectors import Vectors, pair_features, sentence_vector
 from tests.tiny_corpus import TinyCorpus
 
 MODERN = Grid().logistic()
@@ -178,8 +178,8 @@ def test_cosines_are_those_of_directions(scale: float) -> None:
 
 def test_features_of_a_pair_are_difference_and_product() -> None:
     vectors = Vectors(np.array([[1.0, 2.0], [3.0, -1.0]]), ["a", "b"])
-    assert vectors.features(Items((["a"], ["b"]), np.array([1])), pair).tolist() == [[2, 3, 3, -2]]
-    assert vectors.features(Items((["b"],), np.array([1])), alone).tolist() == [[3, -1]]
+    assert vectors.features(Items((["a"], ["b"]), np.array([1])), pair_features).tolist() == [[2, 3, 3, -2]]
+    assert vectors.features(Items((["b"],), np.array([1])), sentence_vector).tolist() == [[3, -1]]
 
 
 def own_scores(path: Path, splits: tuple[str, ...], most: int = 4) -> DownstreamSettings:

@@ -73,7 +73,7 @@ def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
 
 def test_fewer_vectors_than_dimensions_are_measured_and_the_bound_is_printed_also_from_a_cache(tmp_path: Path) -> None:
     vectors = Vectors(np.random.default_rng(1).normal(size=(60, 200)), SENTENCES)
-    model = Model("", "random", lambda texts: vectors.matrix[vectors.of(texts).rows].numpy(), "its name")
+    model = Model("", "random", lambda texts: vectors.matrix[vectors.column_of(texts).rows].numpy(), "its name")
     for _ in range(2):
         with pytest.warns(UserWarning, match="EffRank of 60 vectors of 200 numbers is at most 59"):
             (score,) = Evaluation(model, SHAPES[:1], cache=tmp_path).scores()

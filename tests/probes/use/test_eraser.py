@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
-from probes.statistics import wilson
+from probes.statistics import wilson_interval
 from probes.use.eraser import Eraser, InTurn, Whitening, erase_classes, erase_random
 
 SIZES = st.tuples(st.integers(12, 200), st.integers(2, 40), st.integers(2, 5), st.integers(0, 10_000))
@@ -46,7 +46,7 @@ def test_no_linear_probe_is_above_the_majority_class_beyond_its_interval(seed: i
     erased = leace(vectors[train], gold[train])(vectors)
     right = LogisticRegression(C=1e4, max_iter=5000).fit(erased[train], gold[train]).predict(erased[test]) == gold[test]
     majority = 100 * (gold[test] == np.bincount(gold[train]).argmax()).mean()
-    assert wilson(int(right.sum()), len(right))[0] <= majority + 1e-9
+    assert wilson_interval(int(right.sum()), len(right))[0] <= majority + 1e-9
 
 
 def test_a_linear_probe_reads_the_property_before_it_is_erased() -> None:
