@@ -26,7 +26,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 from benchmarks.machine import cost_of, in_new_process
 from datamodules.demo import Demo
-from datamodules.trees.conllu import DependencyTree, read_conllu, rows_of
+from datamodules.trees.conllu import DependencyTree, conllu_text, read_conllu
 from probes.probing.build.__main__ import COMMAND as BUILD
 from probes.probing.build.__main__ import build
 from probes.probing.build.dependencies import analyse_treebank, portions_of
@@ -47,7 +47,7 @@ def generate(path: Path, sentences: int) -> None:
     trees = list(islice(Demo(source_language="fi").dependencies("probe"), min(sentences, DISTINCT)))
     with path.open("w", encoding="utf-8") as file:
         for number in range(sentences):
-            file.write(rows_of(numbered(trees[number % len(trees)], number // len(trees))))
+            file.write(conllu_text(numbered(trees[number % len(trees)], number // len(trees))))
 
 
 def read(path: Path, _: Path) -> dict[str, Any]:

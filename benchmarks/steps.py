@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from benchmarks.command import ROOT
 from benchmarks.machine import DEVICE, in_precision
 from benchmarks.peers import PlainDiscourse, PlainNLI, PlainSeq2Seq
-from datamodules.arrays import Ragged, ragged
+from datamodules.arrays import Ragged, make_ragged
 from datamodules.batches import InDocument, LabelledPair, Position, SentencePair
 from datamodules.discourse import TARGETS, ClassCounts, pad_bags
 from datamodules.samplers import LengthBatches, pad
@@ -99,14 +99,14 @@ def generate(objective: str, scale: Scale = FULL) -> GeneratedText:
     random = np.random.default_rng(1)
     lengths = np.clip(random.lognormal(np.log(22), 0.5, scale.sentences), 2, 100).astype(int)
     rows = [2 + (random.zipf(1.2, n) - 1) % (WORDS - 2) for n in lengths]
-    source = ragged(row.tolist() for row in rows)
+    source = make_ragged(row.tolist() for row in rows)
     if objective == "nli":
-        return GeneratedText(objective, source, ragged(row[: max(2, len(row) // 2)].tolist() for row in rows), 3)
+        return GeneratedText(objective, source, make_ragged(row[: max(2, len(row) // 2)].tolist() for row in rows), 3)
     if objective == "discourse":
-        return GeneratedText(objective, source, ragged(row[: 1 + len(row) % 5].tolist() for row in rows), 0)
+        return GeneratedText(objective, source, make_ragged(row[: 1 + len(row) % 5].tolist() for row in rows), 0)
     symbols, per_word = (SYMBOLS, 3.0) if objective == "seq2tree" else (scale.codes, 1.1)
     codes = (3 + (random.zipf(1.2, int(per_word * n) + 1) - 1) % (symbols - 3) for n in lengths)
-    return GeneratedText(objective, source, ragged([1, *row.tolist(), 2] for row in codes), symbols)
+    return GeneratedText(objective, source, make_ragged([1, *row.tolist(), 2] for row in codes), symbols)
 
 
 def by_length(text: GeneratedText, steps: int, batch: int = BATCH) -> list[np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import refuse_special
 
-ROWS = 1 << 14  # sequences in memory at a time
+CHUNK_ROWS = 1 << 14  # sequences in memory at a time
 
 
 class Ragged(NamedTuple):
@@ -20,14 +20,14 @@ class Ragged(NamedTuple):
     offsets: np.ndarray  # (N + 1,) int64
 
 
-def ragged(rows: Iterable[Sequence[int]]) -> Ragged:
+def make_ragged(rows: Iterable[Sequence[int]]) -> Ragged:
     """Pack id sequences into one array."""
     arrays = [np.array(row, dtype=np.int32) for row in rows]
     offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays], dtype=np.int64)]).astype(np.int64)
     return Ragged(np.concatenate(arrays) if arrays else np.empty(0, np.int32), offsets)
 
 
-def chunks(rows: Iterable, size: int = ROWS) -> Iterator[list]:
+def chunks(rows: Iterable, size: int = CHUNK_ROWS) -> Iterator[list]:
     """Lists of `size` rows; the last may be shorter."""
     stream = iter(rows)
     while chunk := list(islice(stream, size)):
@@ -42,7 +42,7 @@ def save_ragged(stem: Path, rows: Iterable[Sequence[int]]) -> None:
     ):
         end = 0
         offsets.append(np.zeros(1, np.int64))
-        for chunk in chunks(rows, ROWS):
+        for chunk in chunks(rows, CHUNK_ROWS):
             lengths = np.fromiter(map(len, chunk), np.int64, len(chunk))
             ends = end + lengths.cumsum()
             ids.append(np.fromiter(chain.from_iterable(chunk), np.int32, int(lengths.sum())))
@@ -63,7 +63,7 @@ class ArrayFile:
 
     def __enter__(self) -> "ArrayFile":
         self.file: IO[bytes] = self.path.open("wb")
-        self._header()
+        self._write_header()
         self.begin = self.file.tell()
         return self
 
@@ -73,11 +73,11 @@ class ArrayFile:
 
     def __exit__(self, *_: object) -> None:
         self.file.seek(0)
-        self._header()
+        self._write_header()
         assert self.file.tell() == self.begin  # numpy pads the header, so a longer array still fits
         self.file.close()
 
-    def _header(self) -> None:
+    def _write_header(self) -> None:
         description = np.lib.format.dtype_to_descr(self.dtype)
         header = {"shape": (self.length, *self.item), "fortran_order": False, "descr": description}
         np.lib.format.write_array_header_1_0(self.file, header)

@@ -13,9 +13,9 @@ from torch.utils.data import DataLoader
 
 from datamodules.arrays import Ragged, load_ragged, save_ragged
 from datamodules.batches import Sentences
-from datamodules.corpus import Corpus, Split, made_of
-from datamodules.excluded import LEFT_OUT, Excluded, as_lines
-from datamodules.samplers import LengthBatches, loader, narrow, pad
+from datamodules.corpus import Corpus, Split, corpus_key
+from datamodules.excluded import LEFT_OUT_FILE, Excluded, left_out_lines
+from datamodules.samplers import LengthBatches, batch_loader, pad, to_smallest_dtype
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
@@ -50,7 +50,7 @@ class ResumableData(pl.LightningDataModule):
         """The tokenised training sentences that an encoder reads."""
         raise NotImplementedError
 
-    def in_words(self, batch: Any) -> list[str]:
+    def readable_lines(self, batch: Any) -> list[str]:
         """The sentences of a training batch as readable lines: field name, tab, text."""
         return [
             f"{field}\t{self.sentence(field, row[:length])}"
@@ -83,11 +83,11 @@ class ResumableData(pl.LightningDataModule):
                 problem = f"the run stopped within an epoch that it began with {before}, and now it is {now}"
                 raise InputError(f"{name}: {problem}; resume with {before}, or change it once an epoch has ended")
 
-    def shuffled(self, lengths: Sequence[np.ndarray], collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
+    def training_loader(self, lengths: Sequence[np.ndarray], collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
         """The training batches of this process; `lengths` are the sort keys, primary key first."""
         batches = LengthBatches(lengths, self.batch_size, self.seed, self.rank, self.world, self.batch_tokens)
         batches.start, self._batches_done = self._batches_done, 0
-        return loader(collate, batches)
+        return batch_loader(collate, batches)
 
     @property
     def rank(self) -> int:
@@ -98,7 +98,7 @@ class ResumableData(pl.LightningDataModule):
         return self.trainer.world_size if self.trainer else 1
 
 
-class Skipped(NamedTuple):
+class SkipCounts(NamedTuple):
     """How many examples of one split were left out."""
 
     empty: int
@@ -106,7 +106,7 @@ class Skipped(NamedTuple):
     in_tasks: int = 0  # sentences that tasks probe with
 
 
-SkippedBySplit = dict[Split, Skipped]
+SkipCountsBySplit = dict[Split, SkipCounts]
 
 
 class CachedData(ResumableData):
@@ -118,7 +118,7 @@ class CachedData(ResumableData):
 
     name: str  # with which the name of the folder begins
     sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
-    validated: Split = "dev"  # the split of the validation batches
+    validation_split: Split = "dev"
     sides: tuple[str, ...] = ("source",)  # by the lengths of these training batches are formed
 
     def __init__(
@@ -131,42 +131,44 @@ class CachedData(ResumableData):
         max_words: MaxWords = 100,
         *options: Any,
     ) -> None:
-        derived = (".ids.npy", ".offsets.npy", LEFT_OUT)  # from the texts
-        key = key_of(code_of(type(self)), made_of(corpus), max_words, *options)
+        derived = (".ids.npy", ".offsets.npy", LEFT_OUT_FILE)  # from the texts
+        key = key_of(code_of(type(self)), corpus_key(corpus), max_words, *options)
         folder = cache / f"{self.name}-{corpus.name}-{key}"
 
         def fill(work: Path) -> None:
-            corpus.excluded.met.clear()  # of other texts
+            corpus.excluded.matched.clear()  # of other texts
             (work / "skipped.json").write_text(json.dumps(self.write(work, corpus, max_words, *options)))
-            (work / LEFT_OUT).write_text(as_lines(corpus.excluded.met), encoding="utf-8")
+            (work / LEFT_OUT_FILE).write_text(left_out_lines(corpus.excluded.matched), encoding="utf-8")
 
         self.folder = build_once(folder, fill)
         self.contents = {name: text for name, text in contents_built(folder).items() if not name.endswith(derived)}
         self.fingerprint = key_of(self.contents)
-        self.left_out = frozenset(lines(folder / LEFT_OUT))
+        self.left_out = frozenset(cached_lines(folder / LEFT_OUT_FILE))
         self._ids: dict[tuple[str, str], Ragged] = {}
         if batch_size and batch_tokens:
             reason = f"batches are formed by datamodule.batch_tokens={batch_tokens}"
             raise InputError(f"datamodule.batch_size={batch_size}: {reason}; give null for one of them")
         examples = len(self.lengths("train", self.sources[0]))
-        super().__init__(batch_size or fitting_batch(examples), seed, batch_tokens)
+        super().__init__(batch_size or default_batch_size(examples), seed, batch_tokens)
         self.vocabulary = Vocabulary.load(folder / "words.txt")
         try:
             counts = json.loads((folder / "skipped.json").read_text(encoding="utf-8"))
-            self.skipped = {split: Skipped(*map(int, skipped)) for split, skipped in counts.items()}
+            self.skipped = {split: SkipCounts(*map(int, skipped)) for split, skipped in counts.items()}
         except (ValueError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{folder}: skipped.json damaged; delete this folder, it will be rebuilt") from None
         self._new_rows: np.ndarray | None = None
 
-    def write(self, work: Path, corpus: Corpus, max_words: int, *options: Any) -> SkippedBySplit:
+    def write(self, work: Path, corpus: Corpus, max_words: int, *options: Any) -> SkipCountsBySplit:
         """Fill the folder `work`; returns what is left out."""
         raise NotImplementedError
 
     def train_dataloader(self) -> Any:
-        return self.shuffled([self.lengths("train", side) for side in self.sides], self._collate("train"))
+        return self.training_loader([self.lengths("train", side) for side in self.sides], self._collate("train"))
 
     def val_dataloader(self) -> Any:
-        return self.by_length(self.lengths(self.validated, self.sides[0]), self._collate(self.validated))
+        return self.validation_loader(
+            self.lengths(self.validation_split, self.sides[0]), self._collate(self.validation_split)
+        )
 
     def _collate(self, split: str) -> Callable[[np.ndarray], NamedTuple]:
         """Makes a batch of the examples at rows (B,)."""
@@ -175,9 +177,9 @@ class CachedData(ResumableData):
     def source_sentences(self) -> Iterator[str]:
         """The tokenised training sentences that an encoder reads."""
         for side in self.sources:
-            yield from lines(self.folder / f"train.{side}.txt")
+            yield from cached_lines(self.folder / f"train.{side}.txt")
 
-    def adopt(self, vocabulary: Vocabulary) -> None:
+    def use_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Use the rows of `vocabulary` from now on; it must contain all words."""
         row = {word: i for i, word in enumerate(vocabulary.words)}
         self._new_rows = np.array([row[word] for word in self.vocabulary.words])
@@ -192,14 +194,14 @@ class CachedData(ResumableData):
     def lengths(self, split: str, side: str) -> np.ndarray:
         """The number of words or symbols of each example."""
         offsets = self.ids(split, side).offsets
-        return narrow(np.subtract(offsets[1:], offsets[:-1], dtype=np.int32, casting="unsafe"))
+        return to_smallest_dtype(np.subtract(offsets[1:], offsets[:-1], dtype=np.int32, casting="unsafe"))
 
     def words(self, split: str, side: str, rows: np.ndarray) -> Sentences:
         """The sentences of one side at `rows`, as a padded batch."""
         batch = pad(self.ids(split, side), rows)
         return batch if self._new_rows is None else Sentences(from_numpy(self._new_rows[batch.ids]), batch.lengths)
 
-    def by_length(self, lengths: np.ndarray, collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
+    def validation_loader(self, lengths: np.ndarray, collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
         """The validation batches of this process, the longest first; with `limit_val_batches`, of all lengths each."""
         if len(lengths) < self.world:
             raise InputError(f"{len(lengths)} examples to validate on and {self.world} processes; use fewer")
@@ -213,10 +215,10 @@ class CachedData(ResumableData):
         if isinstance(limit, float) and int(limit * fewest) == 0:  # refused in every process, or the others would wait
             problem = f"less than one of the {fewest} dev batches of a process"
             raise InputError(f"trainer.limit_val_batches={limit}: {problem}; give a larger part, or a whole number")
-        return loader(collate, batches[self.rank :: self.world])  # type: ignore[arg-type]
+        return batch_loader(collate, batches[self.rank :: self.world])  # type: ignore[arg-type]
 
 
-def fitting_batch(examples: int) -> int:
+def default_batch_size(examples: int) -> int:
     """Examples per step: 64, or 32 for a small corpus, so that an epoch has enough steps."""
     return 64 if examples >= 300 * 64 else 32
 
@@ -227,7 +229,7 @@ def write_examples(
     examples: Callable[[Split], Iterable[tuple[str, ...]]],
     limits: dict[str, int | None],
     excluded: Excluded,
-) -> SkippedBySplit:
+) -> SkipCountsBySplit:
     """The sides of all splits, as `write_sides` writes them."""
     return {split: write_sides(work, split, name, examples(split), limits, excluded) for split in SPLITS}
 
@@ -239,7 +241,7 @@ def write_sides(
     examples: Iterable[tuple[str, ...]],
     limits: dict[str, int | None],
     excluded: Excluded,
-) -> Skipped:
+) -> SkipCounts:
     """Write each side of the examples to its file `<split>.<side>.txt`, an example per line.
 
     `limits`: the sides in order, each with its maximum number of words (None: no sentence). Examples with an empty or
@@ -271,7 +273,7 @@ def write_sides(
             f"{name}: nothing usable in the {split} split ({empty} empty, {too_long} too long, {in_tasks} in tasks): "
             "check corpus.root=, corpus.size=, datamodule.max_words= and exclude_task_sentences="
         )
-    return Skipped(empty, too_long, in_tasks)
+    return SkipCounts(empty, too_long, in_tasks)
 
 
 def check_line(text: object, label: str) -> None:
@@ -289,13 +291,13 @@ def check_line(text: object, label: str) -> None:
 def write_words(work: Path, sides: tuple[str, ...]) -> None:
     """Build the vocabulary of these sides (`words.txt`) and save their word ids, for all splits."""
     paths = [work / f"{split}.{side}.txt" for split in SPLITS for side in sides]
-    vocabulary = Vocabulary.count(sentence for path in paths for sentence in lines(path))
+    vocabulary = Vocabulary.count(sentence for path in paths for sentence in cached_lines(path))
     vocabulary.save(work / "words.txt")
     for path in paths:
-        save_ragged(path.with_suffix(""), map(vocabulary.rows, lines(path)))
+        save_ragged(path.with_suffix(""), map(vocabulary.rows, cached_lines(path)))
 
 
-def lines(path: Path) -> Iterator[str]:
+def cached_lines(path: Path) -> Iterator[str]:
     """The lines of a text file in the cache."""
     with path.open(encoding="utf-8", newline="\n") as file:
         for line in file:

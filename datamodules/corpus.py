@@ -55,23 +55,23 @@ class Corpus:
 
     name: str = "corpus"
     source_language: str = "en"  # of all views, and of the source of `parallel`
-    excluded: Excluded = Excluded()  # of the training text: see `without`
+    excluded: Excluded = Excluded()  # of the training text: see `exclude_sentences`
     for_probing: tuple[Split, ...] = ("probe",)  # splits of which `probes=text` makes its tasks
 
     def fingerprint(self) -> str:
         """A short text that changes with the content of the files and with each setting that changes the text of a
         view, not with the places of the files.
         """
-        raise self._without("fingerprint")
+        raise self._no_such_view("fingerprint")
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         """Sentences with their translations into `target` ("fr", "de", "fi")."""
-        raise self._without(f"{self.source_language}-{target} sentence pairs")
+        raise self._no_such_view(f"{self.source_language}-{target} sentence pairs")
 
     def sentences(self, split: Split) -> Iterator[str]:
         """Sentences; of a corpus of pairs alone, its premises and hypotheses."""
         if type(self).inference is Corpus.inference:
-            raise self._without("plain sentences")
+            raise self._no_such_view("plain sentences")
         return (text for pair in self.inference(split) for text in (pair.premise, pair.hypothesis))
 
     def trees(self, split: Split) -> Iterator[str]:
@@ -80,33 +80,33 @@ class Corpus:
 
     def dependencies(self, split: Split) -> Iterator[DependencyTree]:
         """Dependency trees with the parts of speech, features and relations of Universal Dependencies."""
-        raise self._without("dependency trees")
+        raise self._no_such_view("dependency trees")
 
     def documents(self, split: Split) -> Iterator[Document]:
         """Documents: sentences in context."""
-        raise self._without("documents")
+        raise self._no_such_view("documents")
 
     def inference(self, split: Split) -> Iterator[Inference]:
         """Premise and hypothesis pairs."""
-        raise self._without("premise-hypothesis pairs")
+        raise self._no_such_view("premise-hypothesis pairs")
 
     @staticmethod
     def tokenize(raw: str, language: str = "en") -> str:  # noqa: ARG004
         """Tokenise raw text as this corpus does; tokens have single spaces between them."""
         return " ".join(raw.split())
 
-    def _without(self, view: str) -> NoSuchView:
+    def _no_such_view(self, view: str) -> NoSuchView:
         return NoSuchView(
             f"corpus {self.name} has no {view}: choose another corpus= (python -m datamodules.download lists them)"
         )
 
 
-def made_of(corpus: Corpus) -> list[str]:
+def corpus_key(corpus: Corpus) -> list[str]:
     """What the text of a corpus depends on, for the keys of caches: its content, its settings and its code."""
     return [corpus.fingerprint(), code_of(type(corpus)), *corpus.excluded.key]
 
 
-def without(corpus: Corpus, excluded: Excluded) -> Corpus:
+def exclude_sentences(corpus: Corpus, excluded: Excluded) -> Corpus:
     """The same corpus for datamodules, which leave these sentences out of its training text and count them."""
     result = copy(corpus)
     result.excluded = excluded

@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from datamodules.arrays import ArrayFile, Ragged, save_ragged
-from datamodules.base import SPLITS, CachedData, Skipped, SkippedBySplit, check_line, lines, write_words
+from datamodules.base import SPLITS, CachedData, SkipCounts, SkipCountsBySplit, cached_lines, check_line, write_words
 from datamodules.batches import Bag, InDocument, Position
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
@@ -72,31 +72,33 @@ class SentencesInDocuments(CachedData):
         self.lowercase = lowercase
         self.classes = ClassCounts(levels, sentence_positions, paragraph_positions)
         self.bag_sizes = {side: len(Vocabulary.load(self.folder / f"{side}.bag.txt")) for side in TARGETS}
-        self.beyond = {split: _beyond(self._positions(split), self.classes) for split in ("train", "dev")}
+        self.beyond = {split: _count_beyond(self._positions(split), self.classes) for split in ("train", "dev")}
         self.notes = [
             f"set to the last class in {split}: {' and '.join(f'{n:,} {name}' for name, n in clipped.items())}"
             for split, beyond in self.beyond.items()
             if (clipped := {name.replace("_", " "): n for name, n in beyond._asdict().items() if n})
         ]
 
-    def write(self, work: Path, corpus: Corpus, max_words: int, bag_words: int, lowercase: bool) -> SkippedBySplit:
+    def write(self, work: Path, corpus: Corpus, max_words: int, bag_words: int, lowercase: bool) -> SkipCountsBySplit:
         skipped = {split: _write_documents(work, corpus, split, max_words, lowercase) for split in SPLITS}
         write_words(work, ("source",))
         for side in TARGETS:
-            counted = Vocabulary.count(_lower(work / f"train.{side}.txt"))
+            counted = Vocabulary.count(_lowercase_lines(work / f"train.{side}.txt"))
             bag = Vocabulary(counted.words[2 : bag_words + 2])
             bag.save(work / f"{side}.bag.txt")
             for split in SPLITS:
-                save_ragged(work / f"{split}.{side}.bag", map(bag.rows, _lower(work / f"{split}.{side}.txt")))
+                save_ragged(work / f"{split}.{side}.bag", map(bag.rows, _lowercase_lines(work / f"{split}.{side}.txt")))
         return skipped
 
     def train_dataloader(self) -> DataLoader:
         rows = self._examples("train")
-        return self.shuffled([self.lengths("train", "source")[rows]], self._collate("train"))
+        return self.training_loader([self.lengths("train", "source")[rows]], self._collate("train"))
 
     def val_dataloader(self) -> DataLoader:
-        rows = self._examples(self.validated)
-        return self.by_length(self.lengths(self.validated, "source")[rows], self._collate(self.validated))
+        rows = self._examples(self.validation_split)
+        return self.validation_loader(
+            self.lengths(self.validation_split, "source")[rows], self._collate(self.validation_split)
+        )
 
     def _examples(self, split: str) -> np.ndarray:
         """The rows of the sentences that are short enough."""
@@ -114,11 +116,11 @@ class SentencesInDocuments(CachedData):
             columns = dict(zip(SentencePosition._fields, np.asarray(positions[rows]).T, strict=True))
             return InDocument(
                 sentence=self.words(split, "source", rows),
-                previous=pad_bags(bags["source"], _neighbours(positions, rows, -1)),
-                next=pad_bags(bags["source"], _neighbours(positions, rows, +1)),
-                level=_tensor(np.minimum(columns["level"], classes.levels - 1)),
-                in_paragraph=_position(columns["sentence"], columns["sentences"], classes.sentences),
-                in_document=_position(columns["paragraph"], columns["paragraphs"], classes.paragraphs),
+                previous=pad_bags(bags["source"], _neighbour_rows(positions, rows, -1)),
+                next=pad_bags(bags["source"], _neighbour_rows(positions, rows, +1)),
+                level=_int64_tensor(np.minimum(columns["level"], classes.levels - 1)),
+                in_paragraph=_clipped_position(columns["sentence"], columns["sentences"], classes.sentences),
+                in_document=_clipped_position(columns["paragraph"], columns["paragraphs"], classes.paragraphs),
                 section_title=pad_bags(bags["section"], columns["section"]),
                 document_title=pad_bags(bags["document"], columns["document"]),
             )
@@ -133,10 +135,10 @@ def pad_bags(texts: Ragged, rows: np.ndarray) -> Bag:
     nonempty = sizes > 0
     if nonempty.any():
         ids[torch.from_numpy(nonempty)] = pad(texts, rows[nonempty]).ids
-    return Bag(ids, _tensor(sizes))
+    return Bag(ids, _int64_tensor(sizes))
 
 
-def _neighbours(positions: np.ndarray, rows: np.ndarray, step: int) -> np.ndarray:
+def _neighbour_rows(positions: np.ndarray, rows: np.ndarray, step: int) -> np.ndarray:
     """The row `step` after each row, or -1 if that is in another document."""
     shifted = rows + step
     in_range = (shifted >= 0) & (shifted < len(positions))
@@ -145,25 +147,25 @@ def _neighbours(positions: np.ndarray, rows: np.ndarray, step: int) -> np.ndarra
     return np.where(in_range & same, shifted, -1)
 
 
-def _position(index: np.ndarray, count: np.ndarray, classes: int) -> Position:
-    return Position(_tensor(np.minimum(index, classes - 1)), _tensor(np.minimum(count, classes)))
+def _clipped_position(index: np.ndarray, count: np.ndarray, classes: int) -> Position:
+    return Position(_int64_tensor(np.minimum(index, classes - 1)), _int64_tensor(np.minimum(count, classes)))
 
 
-def _tensor(array: np.ndarray) -> torch.Tensor:
+def _int64_tensor(array: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(array.astype(np.int64))
 
 
-def _beyond(positions: np.ndarray, classes: ClassCounts) -> ClassCounts:
+def _count_beyond(positions: np.ndarray, classes: ClassCounts) -> ClassCounts:
     """How many sentences have a value beyond the last class."""
     columns = [SentencePosition._fields.index(name) for name in ("level", "sentence", "paragraph")]
     return ClassCounts(*(int((positions[:, column] >= n).sum()) for column, n in zip(columns, classes, strict=True)))
 
 
-def _lower(path: Path) -> Iterator[str]:
-    return (line.lower() for line in lines(path))
+def _lowercase_lines(path: Path) -> Iterator[str]:
+    return (line.lower() for line in cached_lines(path))
 
 
-def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int, lowercase: bool) -> Skipped:
+def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int, lowercase: bool) -> SkipCounts:
     """Write sentences and titles to text files; their positions and the rows of the examples to arrays."""
     empty = too_long = in_tasks = sections = sentences = 0
     width = len(SentencePosition._fields)
@@ -174,16 +176,16 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int, l
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
         documents = Progress(corpus.documents(split), f"reading {corpus.name} {split}", unit=" documents")
         for number, document in enumerate(documents):
-            sentences_of_it = list(with_positions(document, sections, number))
-            for sentence, _ in sentences_of_it:
+            pairs = list(positioned_sentences(document, sections, number))
+            for sentence, _ in pairs:
                 check_line(sentence, f"{corpus.name}: a sentence of {split} document {number + 1}")
             if split == "train":  # they keep their positions, and are no targets either
-                sentences_of_it = [("" if s in corpus.excluded else s, position) for s, position in sentences_of_it]
-            sizes = np.array([len(sentence.split()) for sentence, _ in sentences_of_it], dtype=np.int64)
-            positions.append(np.array([position for _, position in sentences_of_it]).reshape(-1, width))
+                pairs = [("" if s in corpus.excluded else s, position) for s, position in pairs]
+            sizes = np.array([len(sentence.split()) for sentence, _ in pairs], dtype=np.int64)
+            positions.append(np.array([position for _, position in pairs]).reshape(-1, width))
             examples.append(sentences + np.flatnonzero((sizes > 0) & (sizes <= max_words)))
-            files[0].writelines(f"{s.lower() if lowercase else s}\n" for s, _ in sentences_of_it)
-            sentences += len(sentences_of_it)
+            files[0].writelines(f"{s.lower() if lowercase else s}\n" for s, _ in pairs)
+            sentences += len(pairs)
             too_long += int((sizes > max_words).sum())
             in_tasks += int((sizes == 0).sum())
             files[1].writelines(f"{_single_line(section.title)}\n" for section in document.sections)
@@ -195,10 +197,10 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int, l
             f"corpus {corpus.name}: no sentence of at most {max_words} words in the documents of its {split} split: "
             "check corpus.root=, corpus.size= and exclude_task_sentences="
         )
-    return Skipped(empty, too_long, in_tasks)
+    return SkipCounts(empty, too_long, in_tasks)
 
 
-def with_positions(document: Document, first_section: int, number: int) -> Iterator[tuple[str, SentencePosition]]:
+def positioned_sentences(document: Document, first_section: int, number: int) -> Iterator[tuple[str, SentencePosition]]:
     """The sentences of document `number`, each with its position; skips empty sentences."""
     paragraphs = [
         (row, section.level, [s for s in paragraph if s.split()])

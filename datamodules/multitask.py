@@ -10,8 +10,8 @@ from torch.utils.data import DataLoader, Sampler
 
 from datamodules.base import CachedData, ResumableData
 from datamodules.batches import PartBatch
-from datamodules.corpus import Corpus, without
-from datamodules.samplers import LengthBatches, loader
+from datamodules.corpus import Corpus, exclude_sentences
+from datamodules.samplers import LengthBatches, batch_loader
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build
@@ -40,19 +40,19 @@ class Draws(Sampler[tuple[int, np.ndarray]]):
     def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
         start, self.start = self.start, 0
         draws = self._draw(self.epoch)
-        skips = sum((self._counts(self._draw(epoch)) for epoch in range(self.epoch)), self._counts(draws[:start]))
-        streams = [_stream(part, skip) for part, skip in zip(self.parts, skips.tolist(), strict=True)]
+        skips = sum((self._count(self._draw(epoch)) for epoch in range(self.epoch)), self._count(draws[:start]))
+        streams = [_batches_from(part, skip) for part, skip in zip(self.parts, skips.tolist(), strict=True)]
         for part in draws[start:].tolist():
             yield part, next(streams[part])
 
     def _draw(self, epoch: int) -> np.ndarray:
         return np.random.default_rng([self.seed, epoch]).choice(len(self.parts), self.steps, p=self.weights)
 
-    def _counts(self, draws: np.ndarray) -> np.ndarray:
+    def _count(self, draws: np.ndarray) -> np.ndarray:
         return np.bincount(draws, minlength=len(self.parts))
 
 
-def _stream(batches: LengthBatches, skip: int) -> Iterator[np.ndarray]:
+def _batches_from(batches: LengthBatches, skip: int) -> Iterator[np.ndarray]:
     """The batches of one part over all its epochs, without the first `skip`."""
     batches.start = skip % len(batches)
     for epoch in count(skip // len(batches)):
@@ -87,7 +87,7 @@ class Mixture(ResumableData):
         self.parts: dict[str, CachedData] = {}
         for name in names:
             corpus_settings = settings[name].get("corpus")
-            text = without(build(corpus_settings), corpus.excluded) if corpus_settings else corpus
+            text = exclude_sentences(build(corpus_settings), corpus.excluded) if corpus_settings else corpus
             self.parts[name] = build(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
         if lower := [name for name, part in self.parts.items() if part.lowercase]:
             problem = f"settings.{lower[0]}.datamodule.lowercase=true: the parts share one encoder; leave it out"
@@ -105,7 +105,7 @@ class Mixture(ResumableData):
         for part in rest:
             vocabulary = vocabulary.extend(part.vocabulary.words)
         for part in self.parts.values():
-            part.adopt(vocabulary)
+            part.use_vocabulary(vocabulary)
         return vocabulary
 
     def source_sentences(self) -> Iterator[str]:
@@ -113,16 +113,16 @@ class Mixture(ResumableData):
         for part in self.parts.values():
             yield from part.source_sentences()
 
-    def in_words(self, batch: PartBatch) -> list[str]:
+    def readable_lines(self, batch: PartBatch) -> list[str]:
         """The sentences of a batch, as the datamodule of its part writes them."""
-        return list(self.parts.values())[batch.part].in_words(batch.batch)
+        return list(self.parts.values())[batch.part].readable_lines(batch.batch)
 
     def train_dataloader(self) -> DataLoader:
         loaders = [self._with_trainer(part).train_dataloader() for part in self.parts.values()]
         collate = [part.dataset.collate for part in loaders]
         draws = Draws([part.sampler for part in loaders], self.weights, self.seed)
         draws.start, self._batches_done = self._batches_done, 0
-        return loader(lambda draw: PartBatch(draw[0], collate[draw[0]](draw[1])), draws)  # type: ignore[arg-type]
+        return batch_loader(lambda draw: PartBatch(draw[0], collate[draw[0]](draw[1])), draws)  # type: ignore[arg-type]
 
     def val_dataloader(self) -> list[DataLoader]:
         return [self._with_trainer(part).val_dataloader() for part in self.parts.values()]

@@ -10,23 +10,23 @@ from encoder_lab.storage.files import refuse_special
 from encoder_lab.storage.text_files import composed, count_lines, json_object, read_lines
 
 JSON, ARROW, PARQUET = (".jsonl", ".ndjson", ".json"), (".arrow", ".feather"), (".parquet",)
-BATCH = 1 << 14  # rows of a Parquet file in memory at a time
+BATCH_ROWS = 1 << 14  # rows of a Parquet file in memory at a time
 
 
 def has_columns(path: Path) -> bool:
     """Whether the texts of a file are a column or a key of it, by its name."""
-    return _ending(path) in (*JSON, *ARROW, *PARQUET)
+    return _file_ending(path) in (*JSON, *ARROW, *PARQUET)
 
 
-def _ending(path: Path) -> str:
+def _file_ending(path: Path) -> str:
     return next((end.lower() for end in reversed(path.suffixes) if end not in (".gz", ".bz2")), "")
 
 
 def count_rows(path: Path) -> int:
     """How many rows `read_rows` yields. Raises InputError if the file is missing or damaged."""
-    if _ending(path) not in (*ARROW, *PARQUET):
+    if _file_ending(path) not in (*ARROW, *PARQUET):
         return count_lines(path)
-    if _ending(path) in ARROW:
+    if _file_ending(path) in ARROW:
         return sum(batch.num_rows for _, batch in record_batches(path))
     with _open_table(path) as pyarrow:
         return int(pyarrow.parquet.read_metadata(path).num_rows)
@@ -41,21 +41,21 @@ def read_rows(path: Path, column: str, skip: int = 0) -> Iterator[str]:
     if not has_columns(path):
         yield from (line for _, line in read_lines(path, skip=skip))
         return
-    if _ending(path) in JSON:
+    if _file_ending(path) in JSON:
         for number, line in read_lines(path, skip=skip):
             record = json_object(path, number, line) if line.strip() else {column: ""}
             if column not in record:
                 raise InputError(f"{path}:{number}: no key {column}; there are {', '.join(record) or 'none'} (column=)")
-            yield _text(record[column], f"{path}:{number}: {column}")
+            yield _checked_text(record[column], f"{path}:{number}: {column}")
         return
-    for first, batch in _parquet(path, column, skip) if _ending(path) in PARQUET else record_batches(path):
+    for first, batch in _parquet_batches(path, column, skip) if _file_ending(path) in PARQUET else record_batches(path):
         if first + len(batch) > skip:
             values = column_values(path, batch.slice(max(0, skip - first)), column, "column=")
             for row, value in enumerate(values, max(first, skip)):
-                yield _text(value, f"{path}: row {row} of column {column}")
+                yield _checked_text(value, f"{path}: row {row} of column {column}")
 
 
-def _text(value: object, location: str) -> str:
+def _checked_text(value: object, location: str) -> str:
     """The value in composed Unicode. Raises InputError if it is no text."""
     if not isinstance(value, str):
         raise InputError(f"{location} is {str(value)[:40]} ({type(value).__name__}), no text; remove this row")
@@ -94,7 +94,7 @@ def record_batches(path: Path) -> Iterator[tuple[int, Any]]:
             first += batch.num_rows
 
 
-def _parquet(path: Path, column: str, skip: int) -> Iterator[tuple[int, Any]]:
+def _parquet_batches(path: Path, column: str, skip: int) -> Iterator[tuple[int, Any]]:
     """Record batches with the column, each with its first row; a group of rows before `skip` is not read."""
     with _open_table(path) as pyarrow, pyarrow.parquet.ParquetFile(path, pre_buffer=False) as file:
         present = {column, column.partition(".")[0]}.intersection(file.schema_arrow.names)
@@ -104,7 +104,7 @@ def _parquet(path: Path, column: str, skip: int) -> Iterator[tuple[int, Any]]:
             if end <= skip:
                 first = end
                 continue
-            for batch in file.iter_batches(BATCH, [group], [column] if present else None):
+            for batch in file.iter_batches(BATCH_ROWS, [group], [column] if present else None):
                 yield first, batch
                 first += batch.num_rows
 

@@ -34,7 +34,7 @@ class LengthBatches(Sampler[np.ndarray]):
         world: int = 1,
         tokens: int | None = None,
     ) -> None:
-        self.lengths = [narrow(key) for key in lengths]  # sort keys, primary key first
+        self.lengths = [to_smallest_dtype(key) for key in lengths]  # sort keys, primary key first
         self.seed, self.rank, self.world = seed, rank, world
         self.tokens = tokens
         mean = sum(map(np.sum, lengths)) / max(1, len(lengths[0]))
@@ -51,20 +51,20 @@ class LengthBatches(Sampler[np.ndarray]):
     def __iter__(self) -> Iterator[np.ndarray]:
         start, self.start = self.start, 0
         random = np.random.default_rng([self.seed, self.epoch])
-        shuffled = _shuffled(random, len(self.lengths[0]))
+        shuffled = _shuffled_indices(random, len(self.lengths[0]))
         cuts: dict[int, np.ndarray] = {}  # by pool; only sorted pools
-        for number in _shuffled(random, len(self))[start:].tolist():
+        for number in _shuffled_indices(random, len(self))[start:].tolist():
             pool_index, row = divmod(number, POOL_BATCHES)
             pool = shuffled[pool_index * POOL_BATCHES * self._size :][: POOL_BATCHES * self._size]
             if pool_index not in cuts:
                 pool[:] = pool[np.lexsort([key[pool] for key in reversed(self.lengths)])]
-                cuts[pool_index] = np.array([0, *self._cuts(pool), len(pool)])
+                cuts[pool_index] = np.array([0, *self._batch_cuts(pool), len(pool)])
             batch = pool[cuts[pool_index][row] : cuts[pool_index][row + 1]].astype(np.int64)
             # repeat the sentences of a too small batch, so that each process gets one
             enough = np.resize(batch, max(len(batch), self.world))
             yield enough[self.rank :: self.world]
 
-    def _cuts(self, pool: np.ndarray) -> np.ndarray:
+    def _batch_cuts(self, pool: np.ndarray) -> np.ndarray:
         """The positions at which a pool, sorted by length, is cut into batches."""
         if self.tokens is None:
             return np.arange(self._size, len(pool), self._size)
@@ -76,19 +76,19 @@ class LengthBatches(Sampler[np.ndarray]):
         return np.minimum(apart, len(pool) - count + 1 + indices)
 
 
-def narrow(lengths: np.ndarray) -> np.ndarray:
+def to_smallest_dtype(lengths: np.ndarray) -> np.ndarray:
     """The same numbers in the smallest unsigned type that holds the largest; one byte for lengths up to 255."""
     return lengths.astype(np.min_scalar_type(lengths.max(initial=0)), copy=False)
 
 
-def _shuffled(random: np.random.Generator, count: int) -> np.ndarray:
+def _shuffled_indices(random: np.random.Generator, count: int) -> np.ndarray:
     """`random.permutation(count)` in half the memory."""
     numbers = np.arange(count, dtype=np.int32 if count <= np.iinfo(np.int32).max else np.int64)
     random.shuffle(numbers)
     return numbers
 
 
-class Collated(Dataset):
+class BatchDataset(Dataset):
     """A dataset of whole batches: takes an index array, returns a typed batch."""
 
     def __init__(self, collate: Callable[[np.ndarray], NamedTuple]) -> None:
@@ -98,10 +98,10 @@ class Collated(Dataset):
         return self.collate(indices)
 
 
-def loader(collate: Callable[[np.ndarray], NamedTuple], batches: Sampler[np.ndarray]) -> DataLoader:
+def batch_loader(collate: Callable[[np.ndarray], NamedTuple], batches: Sampler[np.ndarray]) -> DataLoader:
     """A DataLoader of typed batches."""
     return DataLoader(
-        Collated(collate), batch_size=None, sampler=batches, collate_fn=None, pin_memory=torch.cuda.is_available()
+        BatchDataset(collate), batch_size=None, sampler=batches, collate_fn=None, pin_memory=torch.cuda.is_available()
     )
 
 

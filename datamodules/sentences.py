@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from datamodules.base import CachedData, SkippedBySplit, write_examples, write_words
+from datamodules.base import CachedData, SkipCountsBySplit, write_examples, write_words
 from datamodules.batches import SingleSentences
 from datamodules.corpus import Corpus
 
@@ -15,7 +15,7 @@ class PlainSentences(CachedData):
 
     name = "sentences"
 
-    def write(self, work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
+    def write(self, work: Path, corpus: Corpus, max_words: int) -> SkipCountsBySplit:
         limits: dict[str, int | None] = {"source": max_words}
         name = f"{corpus.name} sentences"
         skipped = write_examples(work, name, lambda split: zip(corpus.sentences(split)), limits, corpus.excluded)

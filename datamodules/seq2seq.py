@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from datamodules.arrays import save_ragged
-from datamodules.base import SPLITS, CachedData, SkippedBySplit, lines, write_examples, write_words
+from datamodules.base import SPLITS, CachedData, SkipCountsBySplit, cached_lines, write_examples, write_words
 from datamodules.batches import SentencePair
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
@@ -16,7 +16,7 @@ from datamodules.text.subwords import Subwords, without_word_marks
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
 
-COUNTED = 1 << 20  # symbols counted at a time; numpy copies them to int64
+CHUNK_SYMBOLS = 1 << 20  # symbols counted at a time; numpy copies them to int64
 
 
 class SourceTarget(CachedData):
@@ -33,8 +33,8 @@ class SourceTarget(CachedData):
         """How often each symbol occurs in the training targets, (target_size,)."""
         ids = self.ids("train", "target").ids
         counts = np.zeros(self.target_size, dtype=np.int64)
-        for first in range(0, len(ids), COUNTED):
-            counts += np.bincount(ids[first : first + COUNTED], minlength=self.target_size)
+        for first in range(0, len(ids), CHUNK_SYMBOLS):
+            counts += np.bincount(ids[first : first + CHUNK_SYMBOLS], minlength=self.target_size)
         return counts
 
     def _collate(self, split: str) -> Callable[[np.ndarray], SentencePair]:
@@ -70,21 +70,21 @@ class TextPairs(SourceTarget):
     def target_size(self) -> int:
         return self.subwords.size
 
-    def write(self, work: Path, corpus: Corpus, max_words: int, target: str, codes: int) -> SkippedBySplit:
+    def write(self, work: Path, corpus: Corpus, max_words: int, target: str, codes: int) -> SkipCountsBySplit:
         limits: dict[str, int | None] = {"source": max_words, "target": max_words}
         name = f"{corpus.name} {corpus.source_language}-{target}"
         skipped = write_examples(work, name, lambda split: _pairs(corpus, split, target), limits, corpus.excluded)
         write_words(work, ("source",))
-        pairs = sum(1 for _ in lines(work / "train.target.txt"))
+        pairs = sum(1 for _ in cached_lines(work / "train.target.txt"))
         size = min(codes, max(1000, pairs // 5))
-        subwords = Subwords.train(lines(work / "train.target.txt"), work / "subwords.model", size)
+        subwords = Subwords.train(cached_lines(work / "train.target.txt"), work / "subwords.model", size)
         for split in SPLITS:
-            save_ragged(work / f"{split}.target", subwords.encode_all(lines(work / f"{split}.target.txt")))
+            save_ragged(work / f"{split}.target", subwords.encode_all(cached_lines(work / f"{split}.target.txt")))
         return skipped
 
-    def validated_targets(self) -> list[str]:
-        """The tokenised references of the validated split, in corpus order."""
-        return list(lines(self.folder / f"{self.validated}.target.txt"))
+    def validation_targets(self) -> list[str]:
+        """The tokenised references of the validation split, in corpus order."""
+        return list(cached_lines(self.folder / f"{self.validation_split}.target.txt"))
 
     def sentence(self, field: str, ids: list[int]) -> str:
         return self.subwords.decode([ids])[0] if field == "target" else super().sentence(field, ids)
@@ -97,13 +97,13 @@ def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str
     elif target == corpus.source_language:
         raise InputError(f"datamodule.target={target} is the source language: give another, or objective=autoencoder")
     elif target == "next":
-        pairs = followed(corpus.documents(split), split)
+        pairs = next_sentence_pairs(corpus.documents(split), split)
     else:
         pairs = corpus.parallel(split, target)
     return ((source, without_word_marks(other)) for source, other in pairs)
 
 
-def followed(documents: Iterable[Document], split: Split = "train") -> Iterator[tuple[str, str]]:
+def next_sentence_pairs(documents: Iterable[Document], split: Split = "train") -> Iterator[tuple[str, str]]:
     """Each sentence with the one after it in the same document. Raises InputError where none of train has one."""
     alone = False  # whether all documents so far have one sentence
     for number, document in enumerate(documents):

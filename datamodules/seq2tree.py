@@ -5,13 +5,13 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from datamodules.arrays import save_ragged
-from datamodules.base import SPLITS, SkippedBySplit, lines, write_examples, write_words
+from datamodules.base import SPLITS, SkipCountsBySplit, cached_lines, write_examples, write_words
 from datamodules.corpus import Corpus, Split
 from datamodules.seq2seq import SourceTarget
 from datamodules.text.subwords import BEGIN, END
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.linearize import linearize
-from datamodules.trees.penn import numbered, readable, trees_in
+from datamodules.trees.penn import corpus_texts, parse_bracketed, readable_trees
 
 MARKS = ("<s>", "</s>")  # rows BEGIN and END
 
@@ -32,15 +32,15 @@ class SentenceTrees(SourceTarget):
     def target_size(self) -> int:
         return len(self.symbols)
 
-    def write(self, work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
+    def write(self, work: Path, corpus: Corpus, max_words: int) -> SkipCountsBySplit:
         limits = {"source": max_words, "target": None}
         skipped = write_examples(work, f"{corpus.name} trees", partial(_pairs, corpus), limits, corpus.excluded)
         write_words(work, ("source",))
-        counted = Vocabulary.count(lines(work / "train.target.txt"))
+        counted = Vocabulary.count(cached_lines(work / "train.target.txt"))
         symbols = Vocabulary([*MARKS, *counted.words[BEGIN:]])
         symbols.save(work / "symbols.txt")
         for split in SPLITS:
-            rows = ([BEGIN, *symbols.rows(line), END] for line in lines(work / f"{split}.target.txt"))
+            rows = ([BEGIN, *symbols.rows(line), END] for line in cached_lines(work / f"{split}.target.txt"))
             save_ragged(work / f"{split}.target", rows)
         return skipped
 
@@ -53,5 +53,5 @@ class SentenceTrees(SourceTarget):
 
 
 def _pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str]]:
-    for tree in readable(map(trees_in, numbered(corpus.trees(split)))):
+    for tree in readable_trees(map(parse_bracketed, corpus_texts(corpus.trees(split)))):
         yield " ".join(tree.words()), " ".join(linearize(tree))

@@ -23,7 +23,7 @@ CHUNK_LINES = 1 << 15  # lines at a time, as many as encode() sorts by length; a
 FORMATS = ("parquet", "npy")
 LOCK_FILE = ".running"  # the lock in the folder of shards, held while a command works on it
 LOCK_TIMEOUT_SECONDS = 10.0  # in which the processes of a killed command end
-STOPPED_MESSAGE = "stopped; with in= the same command continues"
+STOP_MESSAGE = "stopped; with in= the same command continues"
 PURPOSE = """\
 Turn sentences into vectors: lines of standard input into a matrix on standard output, or files of any size into shards.
 
@@ -77,7 +77,7 @@ def run_encode(settings: SimpleNamespace) -> None:
 
 
 main = partial(
-    run, COMMAND, work=run_encode, writes=lambda settings: settings.out or "standard output", stopped=STOPPED_MESSAGE
+    run, COMMAND, work=run_encode, writes=lambda settings: settings.out or "standard output", stopped=STOP_MESSAGE
 )
 
 

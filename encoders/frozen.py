@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from datamodules.arrays import ragged
+from datamodules.arrays import make_ragged
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.compute.devices import to_device
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
@@ -219,7 +219,7 @@ class FrozenEncoder:
         """Vectors (N, D), in batches of similar length, the longest first."""
         words = WordRows(self.vocabulary, self.embedding, self.oov)
         word_rows = [words.rows(sentence) for sentence in sentences]
-        texts = ragged(row[:MAX_SENTENCE_WORDS] for row in word_rows)
+        texts = make_ragged(row[:MAX_SENTENCE_WORDS] for row in word_rows)
         lengths = np.diff(texts.offsets)
         order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
         device = self.embedding.table.device

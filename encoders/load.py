@@ -83,7 +83,7 @@ def load_encoder(
     tokenize = partial(_tokenize, settings, target, language, tuple(allow))
     frozen = encoder.eval().requires_grad_(False).to(chosen_device)
     vectors.lookup_oov.matrix = embedding.table.detach().cpu().numpy()  # as trained
-    oov = vectors.extended(more) if more else vectors.lookup_oov
+    oov = vectors.extend_lookup(more) if more else vectors.lookup_oov
     words = embedding.requires_grad_(False).to(chosen_device)
     lowercase = bool((config.get("datamodule") or {}).get("lowercase"))
     return FrozenEncoder(frozen, words, vectors.vocabulary, oov, tokenize, raw, bfloat16, lowercase)

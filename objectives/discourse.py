@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from datamodules.batches import InDocument
 from datamodules.discourse import SentencesInDocuments
-from datamodules.text.sentences import WORD
+from datamodules.text.sentences import WORD_PATTERN
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Fraction, NotNegative, Width
@@ -130,7 +130,7 @@ class NextWords:
         self.network, self.words = head, words
 
     def tokens(self, sentence: str) -> SentenceTokens:
-        matches = list(WORD.finditer(sentence))
+        matches = list(WORD_PATTERN.finditer(sentence))
         spans = np.array([word.span() for word in matches], np.int64).reshape(-1, 2)
         names = [word[0] for word in matches]
         return SentenceTokens(self.words.rows(" ".join(names).lower()), names, spans)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
-from datamodules.text.sentences import sentences_of
+from datamodules.text.sentences import sentence_spans
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
@@ -72,7 +72,7 @@ class TextLikelihood:
 
     def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[TokenLogprobs]:
         """log2 p of the tokens of each continuation. A token that begins in the context is context."""
-        split = {pair: list(sentences_of("".join(pair))) for pair in pairs}
+        split = {pair: list(sentence_spans("".join(pair))) for pair in pairs}
         chains = [adjacent_sentences(pair, spans) for pair, spans in split.items()]
         scores = self._score_links(list(dict.fromkeys(link for links_of_pair in chains for link in links_of_pair)))
         scored = {}

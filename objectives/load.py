@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 from datamodules.base import ResumableData
-from datamodules.corpus import Corpus, without
-from datamodules.excluded import left_out_of
+from datamodules.corpus import Corpus, exclude_sentences
+from datamodules.excluded import read_left_out
 from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build
 from encoder_lab.settings.run_settings import leaves
@@ -39,7 +39,7 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
         if import_class((*PACKAGES, *allow), target, (Objective, ResumableData, Corpus)) is None:
             raise InputError(f"{path}: a class there is {target}; only those in {' and '.join(PACKAGES)}/ are loaded")
     seed = run.config.get("seed", 1)
-    corpus = without(build(parts["corpus"]), left_out_of(run.folder))
+    corpus = exclude_sentences(build(parts["corpus"]), read_left_out(run.folder))
     data: ResumableData = build(parts["datamodule"], corpus=corpus, cache=cache, seed=seed)
     recorded = read_reads(run.folder)
     if changed := [name for name, digest in data.contents.items() if recorded.get(f"text {name}", digest) != digest]:

@@ -35,7 +35,7 @@ class Seq2Seq(SequenceObjective):
         limits = 2 * batch.source.lengths + 10
         texts = self.data.subwords.decode(self.decoder.greedy(vector, BEGIN, END, limits, memory))
         assert batch.rows is not None
-        references = self.data.validated_targets()
+        references = self.data.validation_targets()
         counts = [ngram_counts(text, references[row]) for text, row in zip(texts, batch.rows, strict=True)]
         return dict(zip(COUNT_NAMES, torch.tensor(counts, dtype=torch.double).T, strict=True))
 

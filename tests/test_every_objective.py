@@ -13,7 +13,7 @@ from hydra.utils import get_method, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from datamodules.batches import SentencePair, Sentences
-from datamodules.corpus import Corpus, without
+from datamodules.corpus import Corpus, exclude_sentences
 from datamodules.excluded import Excluded
 from datamodules.text.subwords import END
 from encoder_lab.errors import InputError
@@ -176,12 +176,12 @@ def test_a_test_split_with_the_text_of_dev_has_the_scores_of_dev(build: Any, obj
 @pytest.mark.parametrize("objective", choices("objective"))
 def test_no_sentence_of_the_tasks_is_training_text(build: Any, objective: str) -> None:
     first = next(build(f"objective={objective}")[1].source_sentences())
-    corpus = without(TinyCorpus(), Excluded([first.upper().replace(" ", ",")]))
+    corpus = exclude_sentences(TinyCorpus(), Excluded([first.upper().replace(" ", ",")]))
     data = build(f"objective={objective}", corpus=corpus)[1]
     assert first not in list(data.source_sentences())
     counts = {split: skipped.in_tasks for split, skipped in data.skipped.items()}
     assert {split.split()[-1] for split, count in counts.items() if count} == {"train"}
-    again = build(f"objective={objective}", corpus=without(TinyCorpus(), Excluded(data.left_out)))[1]
+    again = build(f"objective={objective}", corpus=exclude_sentences(TinyCorpus(), Excluded(data.left_out)))[1]
     assert again.contents == data.contents
 
 

@@ -18,7 +18,7 @@ import pytest
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 
-from datamodules.corpus import Corpus, Split, made_of
+from datamodules.corpus import Corpus, Split, corpus_key
 from datamodules.demo import Demo
 from datamodules.sentences import PlainSentences
 from encoder_lab.errors import InputError
@@ -112,7 +112,7 @@ def corpus_of(settings: Settings) -> Corpus:
 def made(settings: Settings) -> tuple[list[Any], list[str]]:
     """What a corpus gives, and its key. Raises InputError."""
     corpus = corpus_of(settings)
-    return views(corpus), made_of(corpus)
+    return views(corpus), corpus_key(corpus)
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -125,7 +125,7 @@ def test_a_corpus_has_another_key_where_a_file_or_a_setting_changes_its_text(nam
     for path in edits(tmp_path):
         try:
             corpus = corpus_of(settings)
-            other_key = made_of(corpus) != key
+            other_key = corpus_key(corpus) != key
             other_text = (not changed or not other_key) and views(corpus) != text
         except InputError:
             other_key = other_text = True
@@ -136,7 +136,7 @@ def test_a_corpus_has_another_key_where_a_file_or_a_setting_changes_its_text(nam
         for other in [2] if setting == "size" else OTHERS[type(settings[setting])]:
             with suppress(InputError):
                 corpus = corpus_of(settings | {setting: other})
-                assert made_of(corpus) != key or views(corpus) == text, f"{setting}={other}"
+                assert corpus_key(corpus) != key or views(corpus) == text, f"{setting}={other}"
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -162,7 +162,7 @@ def test_another_version_of_any_library_behind_a_corpus_is_another_key(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = corpus_of(settings_of(name, tmp_path / "data"))
-    key, (by_module, by_name) = made_of(corpus), code._installed()
+    key, (by_module, by_name) = corpus_key(corpus), code._installed()
     source = inspect.getsourcefile(type(corpus))
     assert source
     libraries = {library for module in libraries_of(Path(source)) for library in by_module.get(module, ())}
@@ -170,7 +170,7 @@ def test_another_version_of_any_library_behind_a_corpus_is_another_key(
     for library in {*libraries, "regex"}:
         newer = by_name | {library: by_name[library]._replace(version="99")}
         monkeypatch.setattr(code, "_installed", lambda newer=newer: (by_module, newer))
-        assert made_of(corpus) != key, library
+        assert corpus_key(corpus) != key, library
 
 
 TASK = Classification("T", ["a", "b"], *(single(["a b c", "d a"], np.array([0, 1])) for _ in range(3)))

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from datamodules.corpora.inference_files import tokenized
+from datamodules.corpora.inference_files import tokenize_inference
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpora.parallel import rows_of_split
 from datamodules.corpus import LABELS, Inference, Split
@@ -18,7 +18,7 @@ from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage
 from encoder_lab.storage.files import path_inside
 from encoder_lab.storage.text_files import note
 
-NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
+SPLIT_NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
 
 
 class SavedDataset(OnDisk):
@@ -50,7 +50,7 @@ class SavedDataset(OnDisk):
         check_language(source_language, "corpus.source_language")
         check_language(target_language, "corpus.target_language")
         self.source_language, self.target_language, self.held_out = source_language, target_language, held_out
-        self.folders = {split: folder for split in NAMES if (folder := self._folder(split))}
+        self.folders = {split: folder for split in SPLIT_NAMES if (folder := self._find_folder(split))}
         if "train" not in self.folders:
             raise InputError(f"{self.root}: no state.json there, and none in train/; {self.remedy}")
 
@@ -61,17 +61,18 @@ class SavedDataset(OnDisk):
         return f"{super().fingerprint()} {self.columns} {self.target_language} 1/{self.held_out}"
 
     def sentences(self, split: Split) -> Iterator[str]:
-        return self.tokenize_all(row[0] for row in self.cut(split, self._rows(split, "text")))
+        return self.tokenize_all(row[0] for row in self.limit(split, self._rows(split, "text")))
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         if target != self.target_language:
             raise InputError(f"corpus.target_language={self.target_language}: translations into it, not {target}")
-        return self.tokenize_pairs(self.cut(split, self._rows(split, "text", "target")), target)
+        return self.tokenize_pairs(self.limit(split, self._rows(split, "text", "target")), target)
 
     def inference(self, split: Split) -> Iterator[Inference]:
-        return parallel_map(partial(tokenized, language=self.source_language), self.cut(split, self._labelled(split)))
+        pairs = self.limit(split, self._labelled_pairs(split))
+        return parallel_map(partial(tokenize_inference, language=self.source_language), pairs)
 
-    def _labelled(self, split: Split) -> Iterator[Inference]:
+    def _labelled_pairs(self, split: Split) -> Iterator[Inference]:
         names = self._label_names()
         undecided = 0
         for premise, hypothesis, label in self._rows(split, "premise", "hypothesis", "label"):
@@ -99,13 +100,13 @@ class SavedDataset(OnDisk):
         if split == "probe":
             raise InputError("corpus dataset has no probe split: use probes=files, trees, senteval or none")
         if split != "train" and split in self.folders:
-            return self._texts(self.folders[split], fields)
-        return rows_of_split(self._texts(self.folders["train"], fields), split, self.folders, self.held_out)
+            return self._read_texts(self.folders[split], fields)
+        return rows_of_split(self._read_texts(self.folders["train"], fields), split, self.folders, self.held_out)
 
-    def _texts(self, folder: Path, fields: Sequence[str]) -> Iterator[Any]:
+    def _read_texts(self, folder: Path, fields: Sequence[str]) -> Iterator[Any]:
         """Rows of a folder. Raises InputError naming row and column where a value is no text; labels may be numbers."""
         names = [self.columns[field] for field in fields]
-        for index, row in enumerate(_read(folder, names)):
+        for index, row in enumerate(_read_columns(folder, names)):
             for field, name, value in zip(fields, names, row, strict=True):
                 if field != "label" and not isinstance(value, str):
                     problem = f"row {index} of column {name} is {str(value)[:40]} ({type(value).__name__}), not a text"
@@ -113,12 +114,12 @@ class SavedDataset(OnDisk):
                     raise InputError(f"{folder}: {problem}; {remedy} and save it again")
             yield row
 
-    def _folder(self, split: str) -> Path | None:
-        folders = [self.root / name for name in NAMES[split]] + ([self.root] if split == "train" else [])
+    def _find_folder(self, split: str) -> Path | None:
+        folders = [self.root / name for name in SPLIT_NAMES[split]] + ([self.root] if split == "train" else [])
         return next((folder for folder in folders if (folder / "state.json").is_file()), None)
 
 
-def _read(folder: Path, columns: list[str]) -> Iterator[tuple]:
+def _read_columns(folder: Path, columns: list[str]) -> Iterator[tuple]:
     """The named columns of a saved data set. Raises InputError naming folder and column."""
     try:
         state = json.loads((folder / "state.json").read_text(encoding="utf-8"))

@@ -25,10 +25,10 @@ class JsonDocuments(PerhapsTokenized):
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():
             for number, record in read_json_lines(path):
-                yield self._unread(f"{path}:{number}", record)
+                yield self._unread_document(f"{path}:{number}", record)
 
-    def _unread(self, location: str, record: dict[str, Any]) -> UnreadDocument:
-        id, split = _text(record, "id", location), _text(record, "split", location, optional=True)
+    def _unread_document(self, location: str, record: dict[str, Any]) -> UnreadDocument:
+        id, split = _get_text(record, "id", location), _get_text(record, "split", location, optional=True)
         if not id:
             raise InputError(f"{location}: a document without an id; give each document a unique id")
         if split not in (None, *get_args(Split)):
@@ -40,12 +40,12 @@ class JsonDocuments(PerhapsTokenized):
         if not isinstance(categories, list) or not all(isinstance(name, str) for name in categories):
             raise InputError(f"{location}: categories must be a list of texts; see docs/documents_format.md")
         if "sections" in record or "sentences" not in record:
-            sections = [self._section(section, location) for section in _list(record, "sections", location)]
+            sections = [self._section(section, location) for section in _get_list(record, "sections", location)]
         else:
-            sections = [Section(None, None, self._story(record, location))]
+            sections = [Section(None, None, self._plain_paragraphs(record, location))]
         return Document(id, self._title(record, location), sections, tuple(categories))
 
-    def _story(self, record: dict[str, Any], location: str) -> list[list[str]]:
+    def _plain_paragraphs(self, record: dict[str, Any], location: str) -> list[list[str]]:
         """The sentences of a document without sections, in paragraphs of as many as it says."""
         sentences = self._paragraph(record["sentences"], location)
         counts = record.get("paragraphs", [len(sentences)])
@@ -62,7 +62,7 @@ class JsonDocuments(PerhapsTokenized):
         if level is not None and (not isinstance(level, int) or isinstance(level, bool) or not 0 <= level < 100):
             raise InputError(f"{location}: level {str(level)[:40]}, expected 0 to 99, or null where unknown")
         title = self._title(section, location)
-        return Section(level, title, [self._paragraph(p, location) for p in _list(section, "paragraphs", location)])
+        return Section(level, title, [self._paragraph(p, location) for p in _get_list(section, "paragraphs", location)])
 
     def _paragraph(self, paragraph: Any, location: str) -> list[str]:
         if not isinstance(paragraph, list) or not all(isinstance(sentence, str) for sentence in paragraph):
@@ -70,17 +70,17 @@ class JsonDocuments(PerhapsTokenized):
         return [self.tokens(sentence) for sentence in paragraph]
 
     def _title(self, record: dict[str, Any], location: str) -> str | None:
-        title = _text(record, "title", location, optional=True)
+        title = _get_text(record, "title", location, optional=True)
         return None if title is None else self.tokens(title)
 
 
-def _list(record: dict[str, Any], key: str, location: str) -> list[Any]:
+def _get_list(record: dict[str, Any], key: str, location: str) -> list[Any]:
     if not isinstance(record.get(key), list):
         raise InputError(f"{location}: no list of {key}; see docs/documents_format.md")
     return record[key]
 
 
-def _text(record: dict[str, Any], key: str, location: str, optional: bool = False) -> Any:
+def _get_text(record: dict[str, Any], key: str, location: str, optional: bool = False) -> Any:
     value = record.get(key)
     if isinstance(value, str) or (optional and value is None):
         return value

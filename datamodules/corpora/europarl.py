@@ -6,14 +6,14 @@ from typing import Annotated
 
 import numpy as np
 
-from datamodules.corpora.on_disk import Example, OnDisk, aligned, find_file, refuse_languages
+from datamodules.corpora.on_disk import Example, OnDisk, find_file, line_pairs, refuse_languages
 from datamodules.corpus import Split
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Seed, SourceLanguage
 from encoder_lab.storage.text_files import count_lines, read_lines
 
 LANGUAGES = ("fr", "de", "fi")
-HELD_OUT = 10_000  # pairs for dev and as many for test (Conneau et al. 2018, appendix)
+MAX_HELD_OUT = 10_000  # pairs for dev and as many for test (Conneau et al. 2018, appendix)
 
 
 class Europarl(OnDisk):
@@ -50,17 +50,17 @@ class Europarl(OnDisk):
         if "en" not in (source, target):
             raise InputError(f"corpus europarl has pairs with English alone, not {source}-{target}")
         foreign = target if source == "en" else source
-        first, second = self._file(foreign, source), self._file(foreign, target)
-        return self.tokenize_pairs(self.cut(split, self._examples(split, first, aligned(first, second))), target)
+        first, second = self._find_file(foreign, source), self._find_file(foreign, target)
+        return self.tokenize_pairs(self.limit(split, self._examples(split, first, line_pairs(first, second))), target)
 
     def sentences(self, split: Split) -> Iterator[str]:
         present = [language for language in LANGUAGES if any(f".{language}-en." in path.name for path in self.files())]
         pair = (present[0] if present else LANGUAGES[0]) if self.source_language == "en" else self.source_language
-        file = self._file(pair, self.source_language)
+        file = self._find_file(pair, self.source_language)
         lines = self._examples(split, file, read_lines(file))
-        return self.tokenize_all(text for _, text in self.cut(split, lines))
+        return self.tokenize_all(text for _, text in self.limit(split, lines))
 
-    def _file(self, pair: str, language: str) -> Path:
+    def _find_file(self, pair: str, language: str) -> Path:
         return find_file(self.root, f"europarl-v7.{pair}-en.{language}", self.remedy)
 
     def _examples(self, split: Split, english: Path, examples: Iterator[Example]) -> Iterator[Example]:
@@ -68,7 +68,7 @@ class Europarl(OnDisk):
         if split == "probe":
             raise InputError("corpus europarl has no probe split: use probes=trees, probes=senteval or probes=none")
         lines = count_lines(english)
-        held_out = min(HELD_OUT, lines // 20)
+        held_out = min(MAX_HELD_OUT, lines // 20)
         held_out_lines = np.random.default_rng(self.seed).permutation(lines)[: 2 * held_out]
         numbers = np.zeros(lines, dtype=np.uint8)
         numbers[held_out_lines[:held_out]], numbers[held_out_lines[held_out:]] = 1, 2

@@ -16,10 +16,11 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, PartHeldOutOrNull, ProbeSplit, SourceLanguage, Tokenized
 from encoder_lab.storage.text_files import read_blocks
 
-SHARES: dict[Split, int] = {"dev": 1, "test": 1, "probe": 2}  # parts of `held_out`; the rest is train
-HELD_OUT, OF_FEW, FEW = 20, 10, 500_000  # usual; of fewer bytes, so that small text has probing tasks
-MOST = {"dev": 10_000, "test": 10_000}  # sentences
-AT_A_TIME = 16  # documents sent to a process at a time
+SPLIT_PARTS: dict[Split, int] = {"dev": 1, "test": 1, "probe": 2}  # parts of `held_out`; the rest is train
+HELD_OUT = 20
+SMALL_HELD_OUT, SMALL_TEXT_BYTES = 10, 500_000  # of fewer bytes, so that small text has probing tasks
+MAX_SENTENCES = {"dev": 10_000, "test": 10_000}
+CHUNK_DOCUMENTS = 16  # sent to a process at a time
 
 
 class UnreadDocument(NamedTuple):
@@ -46,7 +47,7 @@ def split_of(id: str, published: Split | None = None, held_out: int = HELD_OUT, 
 
 def _hashed_split(id: str, held_out: int) -> Split:
     point = int.from_bytes(hashlib.blake2b(id.encode("utf-8"), digest_size=8).digest()) / 2**64
-    for split, parts in SHARES.items():
+    for split, parts in SPLIT_PARTS.items():
         if point < parts / held_out:
             return split
         point -= parts / held_out
@@ -83,7 +84,7 @@ class DocumentCorpus(OnDisk):
         if self._held_out is not None:
             return self._held_out
         sizes = accumulate(len(block) for path in self.files() for block in read_blocks(path))
-        return HELD_OUT if any(size >= FEW for size in sizes) else OF_FEW
+        return HELD_OUT if any(size >= SMALL_TEXT_BYTES for size in sizes) else SMALL_HELD_OUT
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} 1/{self.held_out}{'' if self.probe_split else ' no probe'}"
@@ -94,7 +95,7 @@ class DocumentCorpus(OnDisk):
 
     def documents(self, split: Split) -> Iterator[Document]:
         refuse_probing(split, self.probe_split)
-        limit = self._limit(split)
+        limit = self._max_sentences(split)
         documents = seen = sentences = 0
 
         def of_split() -> Iterator[UnreadDocument]:
@@ -105,7 +106,7 @@ class DocumentCorpus(OnDisk):
                 if split_of(id, unread.split, self.held_out, self.probe_split) == split:
                     yield unread
 
-        for document in parallel_map(methodcaller("read"), of_split(), AT_A_TIME):
+        for document in parallel_map(methodcaller("read"), of_split(), CHUNK_DOCUMENTS):
             seen += 1
             sentences += len(list(document.sentences()))
             yield document
@@ -117,13 +118,14 @@ class DocumentCorpus(OnDisk):
             raise InputError(f"{self.root}: {problem}, {share}; give more documents, or a smaller corpus.held_out=")
 
     def sentences(self, split: Split) -> Iterator[str]:
-        return islice((s for document in self.documents(split) for s in document.sentences()), self._limit(split))
+        sentences = (s for document in self.documents(split) for s in document.sentences())
+        return islice(sentences, self._max_sentences(split))
 
-    def _limit(self, split: Split) -> int | None:
+    def _max_sentences(self, split: Split) -> int | None:
         """Maximum sentences of a split. With a small `size`, dev and test have a fifth of it, at least 500."""
-        if split == "train" or self.size is None or split not in MOST:
-            return self.size if split == "train" else MOST.get(split)
-        return min(MOST[split], max(500, self.size // 5))
+        if split == "train" or self.size is None or split not in MAX_SENTENCES:
+            return self.size if split == "train" else MAX_SENTENCES.get(split)
+        return min(MAX_SENTENCES[split], max(500, self.size // 5))
 
 
 class PerhapsTokenized(DocumentCorpus):

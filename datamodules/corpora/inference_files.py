@@ -17,22 +17,22 @@ NO_MAJORITY = "-"  # annotators disagreed
 COLUMNS = ("gold_label", "sentence1", "sentence2")
 
 
-class _Published(OnDisk):
+class _PublishedPairs(OnDisk):
     """Pairs from files with columns `gold_label`, `sentence1`, `sentence2`; skips pairs without a gold label."""
 
     for_probing = ("dev", "test")
 
     def files(self) -> list[Path]:
-        return [self._file(split) for split in self.splits]
+        return [self._find_file(split) for split in self.splits]
 
     def inference(self, split: Split) -> Iterator[Inference]:
-        return parallel_map(tokenized, self.cut(split, self.raw(split)))
+        return parallel_map(tokenize_inference, self.limit(split, self.raw_pairs(split)))
 
-    def raw(self, split: Split) -> Iterator[Inference]:
+    def raw_pairs(self, split: Split) -> Iterator[Inference]:
         """The pairs of a split, not tokenised."""
-        return read_pairs(self._file(split))
+        return read_pairs(self._find_file(split))
 
-    def _file(self, split: Split) -> Path:
+    def _find_file(self, split: Split) -> Path:
         stem = self.split_name(split)
         try:
             return find_file(self.root, f"{stem}.jsonl", self.remedy)
@@ -40,7 +40,7 @@ class _Published(OnDisk):
             return find_file(self.root, f"{stem}.txt", f"and no {stem}.jsonl either; {self.remedy}")
 
 
-class Snli(_Published):
+class Snli(_PublishedPairs):
     """The Stanford corpus: the premises are image captions."""
 
     name = "snli"
@@ -48,7 +48,7 @@ class Snli(_Published):
     splits: ClassVar = {"train": "snli_1.0_train", "dev": "snli_1.0_dev", "test": "snli_1.0_test"}
 
 
-class MultiNli(_Published):
+class MultiNli(_PublishedPairs):
     """Ten genres of speech and writing. The mismatched dev set, of other genres than training, is the test set."""
 
     name = "multinli"
@@ -79,9 +79,9 @@ class AllNli(OnDisk):
         return self._snli.files() + self._multinli.files()
 
     def inference(self, split: Split) -> Iterator[Inference]:
-        pairs = self._snli.raw(split)
-        examples = chain(pairs, self._multinli.raw(split)) if split == "train" else pairs
-        return parallel_map(tokenized, self.cut(split, examples))
+        pairs = self._snli.raw_pairs(split)
+        examples = chain(pairs, self._multinli.raw_pairs(split)) if split == "train" else pairs
+        return parallel_map(tokenize_inference, self.limit(split, examples))
 
 
 def read_pairs(path: Path) -> Iterator[Inference]:
@@ -89,7 +89,7 @@ def read_pairs(path: Path) -> Iterator[Inference]:
     is_json = unpacked(path).suffix == ".jsonl"
     undecided = 0
     for number, record in read_json_lines(path) if is_json else read_table(path, COLUMNS):
-        label, premise, hypothesis = (_text(record, name, f"{path}:{number}") for name in COLUMNS)
+        label, premise, hypothesis = (_get_text(record, name, f"{path}:{number}") for name in COLUMNS)
         if label == NO_MAJORITY:
             undecided += 1
         elif label in LABELS:
@@ -100,12 +100,12 @@ def read_pairs(path: Path) -> Iterator[Inference]:
         note(f"{path}: {undecided} pairs without a gold label left out")
 
 
-def tokenized(pair: Inference, language: str = "en") -> Inference:
+def tokenize_inference(pair: Inference, language: str = "en") -> Inference:
     premise, hypothesis = (tokenize(text, language) for text in (pair.premise, pair.hypothesis))
     return pair._replace(premise=premise, hypothesis=hypothesis)
 
 
-def _text(record: dict, name: str, location: str) -> str:
+def _get_text(record: dict, name: str, location: str) -> str:
     if not isinstance(record.get(name), str):
         raise InputError(f"{location}: no text under {name}; fix or remove the line")
     return record[name]

@@ -10,17 +10,17 @@ from markdown_it.token import Token
 
 from datamodules.corpora.held_out import DocumentCorpus, UnreadDocument
 from datamodules.corpora.on_disk import text_files
-from datamodules.corpora.wikitext import most_open, paragraph_of
+from datamodules.corpora.wikitext import max_open_marks, tokenize_paragraph
 from datamodules.corpus import Document, Section
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import note, read_lines
 
-MAX_FILE = 1024 * 1024  # characters
-BRACKETS = re.compile(r"(\[)|\]")
-MAX_OPEN = 40  # the parser rereads the paragraph for each unclosed bracket
-NOTE = re.compile(r"^ {0,3}(\[\^[^\]\s]+\]):[ \t]*(?:\n +)?", re.MULTILINE)  # what begins a footnote: it is a paragraph
-BOX = r"^\[[ xX]\] "  # of a task
+MAX_CHARACTERS = 1024 * 1024
+BRACKET_PATTERN = re.compile(r"(\[)|\]")
+MAX_OPEN_BRACKETS = 40  # the parser rereads the paragraph for each unclosed bracket
+FOOTNOTE_PATTERN = re.compile(r"^ {0,3}(\[\^[^\]\s]+\]):[ \t]*(?:\n +)?", re.MULTILINE)  # its beginning
+BOX_PATTERN = r"^\[[ xX]\] "  # of a task
 FENCES = ("---", "+++")  # around the metadata at the top of a file, in YAML or TOML
 
 
@@ -37,13 +37,13 @@ class Markdown(DocumentCorpus):
         for path in self.files():
             id = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
             text = _read_text(path)
-            if most_open(BRACKETS, text) > MAX_OPEN:
-                note(f"{path}: left out: more than {MAX_OPEN} brackets open at once")
+            if max_open_marks(BRACKET_PATTERN, text) > MAX_OPEN_BRACKETS:
+                note(f"{path}: left out: more than {MAX_OPEN_BRACKETS} brackets open at once")
             else:
-                yield UnreadDocument(id, None, partial(_document, path, id, text, self.source_language), text)
+                yield UnreadDocument(id, None, partial(_parse_document, path, id, text, self.source_language), text)
 
 
-def _document(path: Path, id: str, text: str, language: str) -> Document:
+def _parse_document(path: Path, id: str, text: str, language: str) -> Document:
     """Parse one file. The title is the first heading of level 1, else the file name."""
     sections = read_markdown(text, language)
     title = next((section.title for section in sections if section.level == 1), None)
@@ -55,8 +55,8 @@ def _read_text(path: Path) -> str:
     lines, size = [], 0
     for number, line in read_lines(path):
         size += len(line) + 1
-        if size > MAX_FILE:
-            raise InputError(f"{path}:{number}: more than {MAX_FILE} characters in one file; cut it into several")
+        if size > MAX_CHARACTERS:
+            raise InputError(f"{path}:{number}: more than {MAX_CHARACTERS} characters in one file; cut it into several")
         lines.append(line)
     fence, *rest = map(str.rstrip, lines)
     if fence in FENCES and fence in rest:
@@ -67,20 +67,20 @@ def _read_text(path: Path) -> str:
 def read_markdown(text: str, language: str = "en") -> list[Section]:
     """The text before the first heading (level 0, untitled), and the sections. Code and HTML are left out."""
     sections = [Section(0, None, [])]
-    heading, left_out = None, re.compile("|".join([BOX, *map(re.escape, {*NOTE.findall(text)})]))
-    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(NOTE.sub("\n", text)):
+    heading, left_out = None, re.compile("|".join([BOX_PATTERN, *map(re.escape, {*FOOTNOTE_PATTERN.findall(text)})]))
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(FOOTNOTE_PATTERN.sub("\n", text)):
         if token.type == "heading_open":
             heading = int(token.tag.removeprefix("h"))
         elif token.type == "inline" and heading is not None:
-            sections.append(Section(heading, tokenize(_prose(token.children or (), left_out), language), []))
+            sections.append(Section(heading, tokenize(_visible_text(token.children or (), left_out), language), []))
             heading = None
         elif token.type == "inline":
-            sections[-1].paragraphs.append(paragraph_of(_prose(token.children or (), left_out), language))
+            sections[-1].paragraphs.append(tokenize_paragraph(_visible_text(token.children or (), left_out), language))
     with_text = [section._replace(paragraphs=[p for p in section.paragraphs if p]) for section in sections]
     return with_text if with_text[0].paragraphs else with_text[1:]
 
 
-def _prose(children: Sequence[Token], left_out: re.Pattern[str]) -> str:
+def _visible_text(children: Sequence[Token], left_out: re.Pattern[str]) -> str:
     """The visible text of a line: no pictures, no tags, no boxes of tasks, no marks of the footnotes of the file."""
     parts = []
     for token in children:

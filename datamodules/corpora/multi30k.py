@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from datamodules.corpora.on_disk import OnDisk, aligned, find_file, refuse_languages
+from datamodules.corpora.on_disk import OnDisk, find_file, line_pairs, refuse_languages
 from datamodules.corpus import Split
 from encoder_lab.settings.types import CorpusSize, SourceLanguage
 from encoder_lab.storage.text_files import read_lines
@@ -39,12 +39,12 @@ class Multi30k(OnDisk):
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         refuse_languages(self.name, [target], LANGUAGES)
-        pairs = aligned(self._file(split, self.source_language), self._file(split, target))
-        return self.tokenize_pairs(self.cut(split, pairs), target)
+        pairs = line_pairs(self._find_file(split, self.source_language), self._find_file(split, target))
+        return self.tokenize_pairs(self.limit(split, pairs), target)
 
     def sentences(self, split: Split) -> Iterator[str]:
-        lines = self.cut(split, read_lines(self._file(split, self.source_language)))
+        lines = self.limit(split, read_lines(self._find_file(split, self.source_language)))
         return self.tokenize_all(text for _, text in lines)
 
-    def _file(self, split: Split, language: str) -> Path:
+    def _find_file(self, split: Split, language: str) -> Path:
         return find_file(self.root, f"{self.split_name(split)}.{language}", self.remedy)

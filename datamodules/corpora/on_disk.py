@@ -14,7 +14,7 @@ from encoder_lab.settings.types import CorpusSize
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.text_files import files_below, read_lines, unpacked
 
-COLUMNS = frozenset([".jsonl", ".tsv", ".csv"])  # endings of files with more than a text on a line
+COLUMN_ENDINGS = frozenset([".jsonl", ".tsv", ".csv"])  # endings of files with more than a text on a line
 Example = TypeVar("Example")
 
 
@@ -49,7 +49,7 @@ class OnDisk(Corpus):
         """Raw sentences with their translations into `target`, tokenised on all cores."""
         return parallel_map(partial(tokenize_pair, source=self.source_language, target=target), pairs)
 
-    def cut(self, split: Split, examples: Iterable[Example]) -> Iterator[Example]:
+    def limit(self, split: Split, examples: Iterable[Example]) -> Iterator[Example]:
         return islice(examples, self.size if split == "train" else None)
 
     def split_name(self, split: Split) -> str:
@@ -77,25 +77,25 @@ def find_file(root: Path, name: str, remedy: str) -> Path:
 
 def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
     """The files below `root`, as `files_below` lists them, but empty ones. Raises InputError for a file of columns."""
-    if unpacked(root).suffix in COLUMNS.difference(endings) and root.is_file():
+    if unpacked(root).suffix in COLUMN_ENDINGS.difference(endings) and root.is_file():
         raise InputError(f"{root}: has columns; write what is to be read into a file that ends in {endings[0]}")
     files = files_below(root, endings)
     return [path for path in files if path.stat().st_size] or files  # the reader refuses an empty file
 
 
-def aligned(english: Path, translation: Path) -> Iterator[tuple[str, str]]:
+def line_pairs(english: Path, translation: Path) -> Iterator[tuple[str, str]]:
     """Pairs of raw lines. Raises InputError naming both files and their lengths if these differ."""
     sources, targets = read_lines(english), read_lines(translation)
     count = 0
     for count, (_, source) in enumerate(sources, start=1):
         target = next(targets, None)
         if target is None:
-            raise _unequal(english, count + sum(1 for _ in sources), translation, count - 1)
+            raise _unequal_error(english, count + sum(1 for _ in sources), translation, count - 1)
         yield source, target[1]
     extra = sum(1 for _ in targets)
     if extra:
-        raise _unequal(english, count, translation, count + extra)
+        raise _unequal_error(english, count, translation, count + extra)
 
 
-def _unequal(english: Path, lines: int, translation: Path, translation_lines: int) -> InputError:
+def _unequal_error(english: Path, lines: int, translation: Path, translation_lines: int) -> InputError:
     return InputError(f"{english} has {lines} lines but {translation} has {translation_lines}; get both files again")

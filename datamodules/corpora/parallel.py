@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from datamodules.corpora.on_disk import OnDisk, aligned, text_files
+from datamodules.corpora.on_disk import OnDisk, line_pairs, text_files
 from datamodules.corpus import Corpus, Split
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
@@ -71,17 +71,17 @@ class Parallel(Corpus):
             languages = f"{self.source_language}-{self.target_language}"
             remedy = "give objective=nmt, which takes it from there"
             raise InputError(f"corpus parallel has {languages}, not {target}: {remedy}")
-        raw = self._examples(split, lambda files: aligned(*files))
-        return parallel_map(partial(self._pair, target=target), raw)
+        raw = self._examples(split, lambda files: line_pairs(*files))
+        return parallel_map(partial(self._tokenize_pair, target=target), raw)
 
     def sentences(self, split: Split) -> Iterator[str]:
         lines = (line for _, line in self._examples(split, lambda files: read_lines(files[0])))
-        return parallel_map(partial(self._tokens, language=self.source_language), lines)
+        return parallel_map(partial(self._tokenize_line, language=self.source_language), lines)
 
-    def _pair(self, pair: tuple[str, str], target: str) -> tuple[str, str]:
-        return self._tokens(pair[0], self.source_language), self._tokens(pair[1], target)
+    def _tokenize_pair(self, pair: tuple[str, str], target: str) -> tuple[str, str]:
+        return self._tokenize_line(pair[0], self.source_language), self._tokenize_line(pair[1], target)
 
-    def _tokens(self, line: str, language: str) -> str:
+    def _tokenize_line(self, line: str, language: str) -> str:
         return " ".join(line.split()) if self.tokenized else tokenize(line, language)
 
     tokenize = staticmethod(OnDisk.tokenize)

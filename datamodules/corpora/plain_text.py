@@ -9,7 +9,7 @@ from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Document, Section
 from encoder_lab.storage.text_files import read_lines
 
-LONGEST, PIECE = 1000, 100  # sentences; a longer document is split into pieces: bounded memory, small text has some
+MAX_SENTENCES, PIECE_SENTENCES = 1000, 100  # a longer document is split: bounded memory, small text has some
 
 
 class PlainText(PerhapsTokenized):
@@ -24,7 +24,7 @@ class PlainText(PerhapsTokenized):
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():
             name = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
-            for first, lines in _pieces(path):
+            for first, lines in _document_pieces(path):
                 id = f"{name}:{first}"
                 yield UnreadDocument(id, None, partial(self._document, id, lines), "\n".join(lines))
 
@@ -32,10 +32,10 @@ class PlainText(PerhapsTokenized):
         return Document(id, None, [Section(None, None, [[*map(self.tokens, lines)]])])
 
 
-def _pieces(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The documents of a file; those of LONGEST lines in pieces."""
+def _document_pieces(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The documents of a file; those of MAX_SENTENCES lines in pieces."""
     for first, lines in _documents(path):
-        size = PIECE if len(lines) == LONGEST else LONGEST
+        size = PIECE_SENTENCES if len(lines) == MAX_SENTENCES else MAX_SENTENCES
         yield from ((first + start, lines[start : start + size]) for start in range(0, len(lines), size))
 
 
@@ -44,7 +44,7 @@ def _documents(path: Path) -> Iterator[tuple[int, list[str]]]:
     lines: list[str] = []
     first = 1
     for number, line in read_lines(path):
-        if lines and (not line.strip() or len(lines) == LONGEST):
+        if lines and (not line.strip() or len(lines) == MAX_SENTENCES):
             yield first, lines
             lines = []
         if line.strip():

@@ -10,7 +10,7 @@ from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_table
 
-WHOLE = "SICK.txt"  # all splits in one file: another label column, and a column with the split
+COMPLETE_FILE = "SICK.txt"  # all splits in one file: another label column, and a column with the split
 SETS = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}
 
 
@@ -27,7 +27,7 @@ class Sick(OnDisk):
         return [complete] if complete else [find_file(self.root, name, self.remedy) for name in self.splits.values()]
 
     def inference(self, split: Split) -> Iterator[Inference]:
-        return self.cut(split, self._pairs(split))
+        return self.limit(split, self._pairs(split))
 
     def _pairs(self, split: Split) -> Iterator[Inference]:
         name, complete = self.split_name(split), self._complete_file()
@@ -45,4 +45,4 @@ class Sick(OnDisk):
             yield Inference(tokenize(row["sentence_A"]), tokenize(row["sentence_B"]), gold)  # type: ignore[arg-type]
 
     def _complete_file(self) -> Path | None:
-        return next(iter(sorted([*self.root.glob(WHOLE), *self.root.glob(f"*/{WHOLE}")])), None)
+        return next(iter(sorted([*self.root.glob(COMPLETE_FILE), *self.root.glob(f"*/{COMPLETE_FILE}")])), None)

@@ -5,14 +5,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
-from datamodules.corpora.held_out import HELD_OUT, MOST, refuse_probing, split_of
+from datamodules.corpora.held_out import HELD_OUT, MAX_SENTENCES, refuse_probing, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.trees.penn import OnBadTreeSetting, Tree, read_trees, tree_files
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Count, PartHeldOut, ProbeSplit
 
-PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by file name without its ending
+PUBLISHED_SPLITS: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by file name without its ending
 
 
 class Trees(OnDisk):
@@ -42,7 +42,7 @@ class Trees(OnDisk):
 
     def fingerprint(self) -> str:
         splits = f"1/{self.held_out} of {self.stretch} {self.probe_split}"
-        return f"{super().fingerprint()} {self.on_bad_tree} {[*map(_published, self.files())]} {splits}"
+        return f"{super().fingerprint()} {self.on_bad_tree} {[*map(_published_split, self.files())]} {splits}"
 
     def files(self) -> list[Path]:
         return tree_files(self.root)
@@ -54,13 +54,13 @@ class Trees(OnDisk):
         return (" ".join(tree.words()) for tree in self._trees(split))
 
     def _trees(self, split: Split) -> Iterator[Tree]:
-        return islice(self._all_of(split), self.size if split == "train" else MOST.get(split))
+        return islice(self._trees_of_split(split), self.size if split == "train" else MAX_SENTENCES.get(split))
 
-    def _all_of(self, split: Split) -> Iterator[Tree]:
+    def _trees_of_split(self, split: Split) -> Iterator[Tree]:
         refuse_probing(split, self.probe_split)
         count = trees_of_split = 0
         for path in self.files():
-            published = _published(path)
+            published = _published_split(path)
             for index, tree in enumerate(read_trees(path, self.on_bad_tree)):
                 count += 1
                 if index % self.stretch == 0:
@@ -75,5 +75,5 @@ class Trees(OnDisk):
             raise InputError(f"{self.root}: {problem}, {share}; {remedy}")
 
 
-def _published(path: Path) -> Split | None:
-    return PUBLISHED.get(path.name.split(".")[0])
+def _published_split(path: Path) -> Split | None:
+    return PUBLISHED_SPLITS.get(path.name.split(".")[0])

@@ -52,20 +52,20 @@ class TreebankText(OnDisk):
         if not files:
             raise InputError(f"{self.root}: no CoNLL-U file there with {' or '.join(names)} in its name; {self.remedy}")
         trees = chain.from_iterable(map(read_conllu, files))
-        left_out = self._held_out if split == "train" else set()
-        return self.cut(split, (tree for tree in trees if text_of(tree) not in left_out))
+        left_out = self._held_out_texts if split == "train" else set()
+        return self.limit(split, (tree for tree in trees if text_of(tree) not in left_out))
 
     def sentences(self, split: Split) -> Iterator[str]:
         text = map(text_of, self.dependencies(split))
-        return self.cut(split, chain(text, self._added())) if split == "train" else text
+        return self.limit(split, chain(text, self._added_sentences())) if split == "train" else text
 
-    def _added(self) -> Iterator[str]:
+    def _added_sentences(self) -> Iterator[str]:
         lines = (line for path in self.more for _, line in read_lines(path) if line.strip())
-        held_out = Excluded(self._held_out)  # treebanks have tokens of their own
+        held_out = Excluded(self._held_out_texts)  # treebanks have tokens of their own
         return (sentence for sentence in self.tokenize_all(lines) if sentence not in held_out)
 
     @cached_property
-    def _held_out(self) -> set[str]:
+    def _held_out_texts(self) -> set[str]:
         return {text_of(tree) for tree in self.dependencies("probe")}
 
 

@@ -10,15 +10,15 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from datamodules.corpora.held_out import DocumentCorpus, UnreadDocument
 from datamodules.corpora.on_disk import text_files
-from datamodules.corpora.wikitext import read_wikitext, tangled
+from datamodules.corpora.wikitext import read_wikitext, why_not_parsed
 from datamodules.corpus import Document
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import note, open_packed
 
 MAX_PAGE = 64 * 1024 * 1024  # bytes of XML without the end of a page; MediaWiki's own limit is 2 MiB of text
-ARTICLES = "0"  # the namespace; others hold talk, users, templates
-UNSEEN = {"6": "File", "14": "Category"}  # namespaces of links that show nothing; each wiki knows the English names too
+ARTICLE_NAMESPACE = "0"  # the namespace; others hold talk, users, templates
+HIDDEN_NAMESPACES = {"6": "File", "14": "Category"}  # links to them show nothing; each wiki knows the English names too
 
 
 class Page(NamedTuple):
@@ -41,13 +41,13 @@ class Wikipedia(DocumentCorpus):
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():
             for page in read_pages(path):
-                if reason := tangled(page.wikitext):
+                if reason := why_not_parsed(page.wikitext):
                     note(f"{path}: article {page.title!r} left out: {reason}")
                 else:
-                    yield UnreadDocument(page.id, None, partial(_document, page, self.source_language))
+                    yield UnreadDocument(page.id, None, partial(_parse_page, page, self.source_language))
 
 
-def _document(page: Page, language: str) -> Document:
+def _parse_page(page: Page, language: str) -> Document:
     return Document(page.id, tokenize(page.title, language), read_wikitext(page.wikitext, language))
 
 
@@ -62,13 +62,13 @@ def read_pages(path: Path) -> Iterator[Page]:
                 parser.feed(block)
                 for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
                     root = element if root is None else root
-                    if _name(root) != "mediawiki":
-                        raise InputError(f"{path}:{line}: <{_name(root)}>, expected <mediawiki>: not a MediaWiki dump")
-                    if event == "end" and _name(element) == "namespace" and element.get("key") in UNSEEN:
-                        unseen[_text(element)] = UNSEEN[element.get("key", "")]
-                    if event == "end" and _name(element) == "page":
-                        for page in _article(element, f"{path}:{line}"):
-                            yield page._replace(wikitext=_in_english(page.wikitext, unseen))
+                    if _tag(root) != "mediawiki":
+                        raise InputError(f"{path}:{line}: <{_tag(root)}>, expected <mediawiki>: not a MediaWiki dump")
+                    if event == "end" and _tag(element) == "namespace" and element.get("key") in HIDDEN_NAMESPACES:
+                        unseen[_element_text(element)] = HIDDEN_NAMESPACES[element.get("key", "")]
+                    if event == "end" and _tag(element) == "page":
+                        for page in _read_article(element, f"{path}:{line}"):
+                            yield page._replace(wikitext=_translate_namespaces(page.wikitext, unseen))
                         root.clear()
                         since_page = 0
                 line += block.endswith(b"\n")
@@ -84,30 +84,30 @@ def read_pages(path: Path) -> Iterator[Page]:
         raise InputError(f"{path}:{line}: {error}; the file is damaged or not what its name says") from None
 
 
-def _article(page: Element, location: str) -> Iterator[Page]:
-    parts = {_name(child): child for child in page}
-    revision = {_name(child): child for child in parts.get("revision", ())}
-    namespace = _text(parts.get("ns"), ARTICLES)
+def _read_article(page: Element, location: str) -> Iterator[Page]:
+    parts = {_tag(child): child for child in page}
+    revision = {_tag(child): child for child in parts.get("revision", ())}
+    namespace = _element_text(parts.get("ns"), ARTICLE_NAMESPACE)
     if not namespace.removeprefix("-").isdecimal():
         raise InputError(f"{location}: the namespace of a page that ends here is {namespace[:40]!r}, expected a number")
-    if "redirect" in parts or namespace != ARTICLES:
+    if "redirect" in parts or namespace != ARTICLE_NAMESPACE:
         return
-    title, id = _text(parts.get("title")), _text(parts.get("id"))
+    title, id = _element_text(parts.get("title")), _element_text(parts.get("id"))
     if not title or not id or "text" not in revision:
         raise InputError(f"{location}: a page that ends here has no title, id or text; is the dump complete?")
-    yield Page(id, title, _text(revision["text"]))
+    yield Page(id, title, _element_text(revision["text"]))
 
 
-def _in_english(wikitext: str, names: dict[str, str]) -> str:
+def _translate_namespaces(wikitext: str, names: dict[str, str]) -> str:
     """The text with English names of namespaces in its links."""
     for name, english in names.items():
         wikitext = re.sub(rf"\[\[\s*{re.escape(name)}\s*:", f"[[{english}:", wikitext, flags=re.IGNORECASE)
     return wikitext
 
 
-def _text(element: Element | None, default: str = "") -> str:
+def _element_text(element: Element | None, default: str = "") -> str:
     return default if element is None else (element.text or "").strip()
 
 
-def _name(element: Element) -> str:
+def _tag(element: Element) -> str:
     return element.tag.rsplit("}", 1)[-1]

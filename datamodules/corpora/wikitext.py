@@ -11,15 +11,14 @@ from datamodules.text.tokenize import split_sentences, tokenize
 
 NO_PROSE = {"ref", "references", "gallery", "table", "math", "timeline", "score", "syntaxhighlight", "source", "pre"}
 LIST_ITEM = "\x01"  # never occurs in XML
-ITEM = re.compile(f"{LIST_ITEM}(.*)")
-UNSEEN = re.compile(  # titles of links that show nothing: of pictures, categories and the same page in other languages
-    r"\s*((?i:file|image|category)\s*:|[a-z]{2,3}(-[a-z]+)*:(?! )|[^:]+:.*\.\w{3,4}\s*$)"
-)
-SWITCH = re.compile(r"__[A-Z]+__")
-BLANK_LINES = re.compile(r"\n\s*\n")
-MAX_TEXT = 4 * 1024 * 1024  # characters; the limit of MediaWiki is 2 MiB
-MAX_OPEN = 40  # marks open at once; the parser rereads the page for each unclosed one
-OPENERS = {
+LIST_ITEM_PATTERN = re.compile(f"{LIST_ITEM}(.*)")
+# titles of links that show nothing: of pictures, categories and the same page in other languages
+HIDDEN_LINK_PATTERN = re.compile(r"\s*((?i:file|image|category)\s*:|[a-z]{2,3}(-[a-z]+)*:(?! )|[^:]+:.*\.\w{3,4}\s*$)")
+SWITCH_PATTERN = re.compile(r"__[A-Z]+__")
+BLANK_LINES_PATTERN = re.compile(r"\n\s*\n")
+MAX_CHARACTERS = 4 * 1024 * 1024  # the limit of MediaWiki is 2 MiB
+MAX_OPEN_MARKS = 40  # the parser rereads the page for each unclosed one
+MARK_PATTERNS = {
     "braces": re.compile(r"(\{\{)|\}\}"),
     "brackets": re.compile(r"(\[\[)|\]\]"),
     "links": re.compile(r"(\[(?:[a-z]+:)?//)|\]", re.I),
@@ -38,24 +37,24 @@ def read_wikitext(wikitext: str, language: str = "en") -> list[Section]:
     for node in mwparserfromhell.parse(wikitext).nodes:
         if isinstance(node, Heading):
             sections.append(Section(level, title, _paragraphs("".join(parts), language)))
-            level, title, parts = max(1, node.level - 1), tokenize(_prose(node.title.nodes), language), []
+            level, title, parts = max(1, node.level - 1), tokenize(_visible_text(node.title.nodes), language), []
         else:
-            parts += _text(node)
+            parts += _text_parts(node)
     sections.append(Section(level, title, _paragraphs("".join(parts), language)))
     return sections if sections[0].paragraphs else sections[1:]
 
 
-def tangled(wikitext: str) -> str | None:
+def why_not_parsed(wikitext: str) -> str | None:
     """Why a page is not parsed: broken markup could take hours. None if the page is fine."""
-    if len(wikitext) > MAX_TEXT:
-        return f"more than {MAX_TEXT} characters"
-    for name, pattern in OPENERS.items():
-        if most_open(pattern, wikitext) > MAX_OPEN:
-            return f"more than {MAX_OPEN} {name} open at once"
+    if len(wikitext) > MAX_CHARACTERS:
+        return f"more than {MAX_CHARACTERS} characters"
+    for name, pattern in MARK_PATTERNS.items():
+        if max_open_marks(pattern, wikitext) > MAX_OPEN_MARKS:
+            return f"more than {MAX_OPEN_MARKS} {name} open at once"
     return None
 
 
-def most_open(pattern: re.Pattern[str], text: str) -> int:
+def max_open_marks(pattern: re.Pattern[str], text: str) -> int:
     """The largest number of marks open at once. A match of group 1 opens a mark, any other match closes one."""
     highest = open_now = 0
     for mark in pattern.finditer(text):
@@ -64,48 +63,48 @@ def most_open(pattern: re.Pattern[str], text: str) -> int:
     return highest
 
 
-def paragraph_of(text: str, language: str) -> list[str]:
+def tokenize_paragraph(text: str, language: str) -> list[str]:
     """The tokenised sentences of a paragraph of raw text."""
     sentences = (tokenize(sentence, language) for sentence in split_sentences(text))
     return [sentence for sentence in sentences if sentence]
 
 
 def _paragraphs(text: str, language: str) -> list[list[str]]:
-    texts = BLANK_LINES.split(ITEM.sub(r"\n\n\1\n\n", SWITCH.sub("", text)))
-    return [paragraph for text in texts if (paragraph := paragraph_of(text, language))]
+    texts = BLANK_LINES_PATTERN.split(LIST_ITEM_PATTERN.sub(r"\n\n\1\n\n", SWITCH_PATTERN.sub("", text)))
+    return [paragraph for text in texts if (paragraph := tokenize_paragraph(text, language))]
 
 
-def _prose(nodes: Iterable[Node]) -> str:
-    return "".join(part for node in nodes for part in _text(node))
+def _visible_text(nodes: Iterable[Node]) -> str:
+    return "".join(part for node in nodes for part in _text_parts(node))
 
 
-def _text(node: Node) -> Iterator[str]:
+def _text_parts(node: Node) -> Iterator[str]:
     """The visible text of a node; templates, arguments and comments have none."""
     if isinstance(node, Text):
         yield str(node.value)
     elif isinstance(node, HTMLEntity):
-        yield _character(node)
-    elif isinstance(node, Wikilink) and not UNSEEN.match(str(node.title)):
-        yield _prose((node.text if node.text is not None else node.title).nodes).removeprefix(":")
+        yield _decode_entity(node)
+    elif isinstance(node, Wikilink) and not HIDDEN_LINK_PATTERN.match(str(node.title)):
+        yield _visible_text((node.text if node.text is not None else node.title).nodes).removeprefix(":")
     elif isinstance(node, ExternalLink) and node.title is not None:
-        yield _prose(node.title.nodes)
+        yield _visible_text(node.title.nodes)
     elif isinstance(node, Heading):
-        yield f"\n\n{_prose(node.title.nodes)}\n\n"
+        yield f"\n\n{_visible_text(node.title.nodes)}\n\n"
     elif isinstance(node, Tag):
-        yield from _tag(node)
+        yield from _tag_parts(node)
 
 
-def _tag(node: Tag) -> Iterator[str]:
+def _tag_parts(node: Tag) -> Iterator[str]:
     name = str(node.tag).strip().lower()
     if name == "br":
         yield "\n"
     elif name in ("li", "dd", "dt") and node.wiki_markup:
         yield f"\n{LIST_ITEM}"
     elif name not in NO_PROSE and node.contents is not None:
-        yield _prose(node.contents.nodes)
+        yield _visible_text(node.contents.nodes)
 
 
-def _character(node: HTMLEntity) -> str:
+def _decode_entity(node: HTMLEntity) -> str:
     try:
         character = str(node.normalize())
         character.encode()

@@ -61,11 +61,11 @@ def show(options: SimpleNamespace) -> None:
 
 def write_treebank(path: Path, corpus: "Demo", count: int) -> None:
     """The first sentences of the probe split, which no objective trains on, in CoNLL-U."""
-    from datamodules.trees.conllu import rows_of
+    from datamodules.trees.conllu import conllu_text
     from encoder_lab.storage.files import atomic_write
 
     with atomic_write(path) as file:
-        file.writelines(map(rows_of, islice(corpus.dependencies("probe"), count)))
+        file.writelines(map(conllu_text, islice(corpus.dependencies("probe"), count)))
 
 
 main = partial(run, COMMAND, work=show, writes=lambda options: options.conllu or "standard output")

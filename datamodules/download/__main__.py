@@ -14,7 +14,7 @@ from datamodules.download.catalogue import CATALOG, describe
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import FOLDER, TEXT, Command, Setting, run, unknown
 
-AGAIN, STOPPED = "fix this, then run again to continue", "stopped; run again to continue"
+REMEDY, STOP_MESSAGE = "fix this, then run again to continue", "stopped; run again to continue"
 COMMAND = Command(
     "python -m datamodules.download [NAME]",
     "List the corpora, or fetch one.",
@@ -29,7 +29,7 @@ COMMAND = Command(
 )
 
 
-def work(options: SimpleNamespace) -> None:
+def run_download(options: SimpleNamespace) -> None:
     if not options.positional:
         if options.base or options.to != Path("data"):
             raise InputError("to= and base= apply to one corpus; give its name before them")
@@ -47,7 +47,7 @@ def work(options: SimpleNamespace) -> None:
     print(f"{folder}: {entry.what}. Licence: {entry.licence}\nuse it with {entry.use.format(root=folder)}")
 
 
-main = partial(run, COMMAND, work=work, writes=lambda options: options.to, remedy=AGAIN, stopped=STOPPED)
+main = partial(run, COMMAND, work=run_download, writes=lambda options: options.to, remedy=REMEDY, stopped=STOP_MESSAGE)
 
 
 if __name__ == "__main__":

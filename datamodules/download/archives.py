@@ -17,35 +17,33 @@ from encoder_lab.storage.text_files import open_packed
 
 ARCHIVES = (".zip", ".tgz", ".tar.gz", ".tar")
 LITTER = ("__MACOSX", ".DS_Store")
-MOST_FILES = 100_000
-LONGEST_HEADER = 1 << 20  # bytes of a member that is no file: a long name, or records about the next one
-FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE, tarfile.GNUTYPE_SPARSE)
-RATIO, SLACK = 100, 64 * 1024 * 1024  # allowed unpacked bytes per packed byte, plus a fixed allowance
-LONGEST_END, MANY = (
-    22 + 0xFFFF,
-    0xFFFF,
-)  # bytes of the last record of a zip; its count if a ZIP64 record has the real one
-DAMAGED = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
-BROKEN = (*DAMAGED, OSError, RuntimeError, ValueError, IndexError)
+MAX_FILES = 100_000
+MAX_HEADER_BYTES = 1 << 20  # of a member that is no file: a long name, or records about the next one
+FILE_TYPES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE, tarfile.GNUTYPE_SPARSE)
+MAX_RATIO, EXTRA_BYTES = 100, 64 * 1024 * 1024  # allowed unpacked bytes per packed byte, plus a fixed allowance
+MAX_END_BYTES = 22 + 0xFFFF  # of the last record of a zip
+ZIP64_COUNT = 0xFFFF  # of that record, if a ZIP64 record has the real count
+DAMAGE_ERRORS = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
+READ_ERRORS = (*DAMAGE_ERRORS, OSError, RuntimeError, ValueError, IndexError)
 Member = TypeVar("Member")
 
 
-def check(path: Path, name: str) -> None:
+def verify_archive(path: Path, name: str) -> None:
     """Read a compressed file (type: ending of `name`) to its end. Raises InputError if it is corrupt."""
     try:
         if name.endswith(".zip"):
             with zipfile.ZipFile(path) as archive:
-                damaged = _entries(archive, path) and archive.testzip()
+                damaged = _zip_entries(archive, path) and archive.testzip()
             if damaged:
                 raise InputError(f"{name}: {damaged[:80]!r} inside is damaged")
         elif name.endswith((".gz", ".tgz", ".bz2")):
-            remaining = _allowance(path)
+            remaining = _max_unpacked_bytes(path)
             with open_packed(path, name) as file:
                 while block := file.read(1 << 20):
                     if (remaining := remaining - len(block)) < 0:
-                        raise _bomb(path)
-    except BROKEN as error:
-        raise _explained(path, error) from None
+                        raise _bomb_error(path)
+    except READ_ERRORS as error:
+        raise _as_input_error(path, error) from None
 
 
 def unpack(path: Path, folder: Path) -> None:
@@ -54,7 +52,7 @@ def unpack(path: Path, folder: Path) -> None:
     Raises InputError, perhaps after some files were written, for a corrupt archive, for a member that is outside the
     folder, a link or a device, and for an archive bomb. Raises OSError for a disk error.
     """
-    remaining, written = _allowance(path), 0
+    remaining, written = _max_unpacked_bytes(path), 0
     try:
         for name, open_member in _members(path):
             written += 1
@@ -63,20 +61,20 @@ def unpack(path: Path, folder: Path) -> None:
             with open_member() as source, target.open("wb") as file:
                 while block := source.read(1 << 20):
                     if (remaining := remaining - len(block)) < 0:
-                        raise _bomb(path)
+                        raise _bomb_error(path)
                     file.write(block)
-    except BROKEN as error:
-        raise _explained(path, error) from None
+    except READ_ERRORS as error:
+        raise _as_input_error(path, error) from None
     if not written:
         raise InputError(f"{path}: no files in it; not unpacked")
 
 
-def _allowance(path: Path) -> int:
+def _max_unpacked_bytes(path: Path) -> int:
     """How many bytes may come out of an archive."""
-    return RATIO * path.stat().st_size + SLACK
+    return MAX_RATIO * path.stat().st_size + EXTRA_BYTES
 
 
-def _bomb(path: Path) -> InputError:
+def _bomb_error(path: Path) -> InputError:
     return InputError(f"{path}: far more bytes unpacked than packed (an archive bomb?); not unpacked")
 
 
@@ -86,16 +84,16 @@ class _TarInfo(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_TarInfo":
         member = super().frombuf(buf, encoding, errors)
-        if member.type not in FILES and member.size > LONGEST_HEADER:
+        if member.type not in FILE_TYPES and member.size > MAX_HEADER_BYTES:
             raise tarfile.TarError(f"a header of {member.size:,} bytes")
         return member
 
 
-def _counted(members: Iterable[Member], path: Path) -> Iterator[Member]:
+def _limit_members(members: Iterable[Member], path: Path) -> Iterator[Member]:
     """The members; also folders and links count. Raises InputError for too many."""
     for count, member in enumerate(members, start=1):
-        if count > MOST_FILES:
-            raise InputError(f"{path}: more than {MOST_FILES:,} files (an archive bomb?); not unpacked")
+        if count > MAX_FILES:
+            raise InputError(f"{path}: more than {MAX_FILES:,} files (an archive bomb?); not unpacked")
         yield member
 
 
@@ -103,34 +101,34 @@ def _members(path: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
     """The regular files of an archive."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as zipped:
-            for info in _counted(_entries(zipped, path), path):
+            for info in _limit_members(_zip_entries(zipped, path), path):
                 if stat.S_ISLNK(info.external_attr >> 16):
                     raise InputError(f"{path}: {info.filename[:80]!r} is a link; not unpacked")
-                if not info.is_dir() and not _litter(info.filename):
+                if not info.is_dir() and not _is_litter(info.filename):
                     yield info.filename, partial(zipped.open, info)
         return
     with tarfile.open(path, tarinfo=_TarInfo) as tarred:
-        for member in _counted(tarred, path):
+        for member in _limit_members(tarred, path):
             if not member.isfile() and not member.isdir():
                 raise InputError(f"{path}: {member.name[:80]!r} is a link or a device; not unpacked")
-            if member.isfile() and not _litter(member.name):
-                yield member.name, partial(_extract, tarred, member)
-        _check_end(tarred)
+            if member.isfile() and not _is_litter(member.name):
+                yield member.name, partial(_open_member, tarred, member)
+        _check_tar_end(tarred)
 
 
-def _entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+def _zip_entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
     """The entries of a zip. Raises BadZipFile if the last record has another count, which zipfile does not check."""
     with path.open("rb") as file:
-        file.seek(-min(path.stat().st_size, LONGEST_END), os.SEEK_END)
+        file.seek(-min(path.stat().st_size, MAX_END_BYTES), os.SEEK_END)
         end = file.read()
     (counted,) = struct.unpack_from("<H", end, end.rfind(b"PK\5\6") + 10)
     entries = archive.infolist()
-    if counted not in (len(entries), MANY):
+    if counted not in (len(entries), ZIP64_COUNT):
         raise zipfile.BadZipFile(f"{len(entries)} files, but its end says {counted}")
     return entries
 
 
-def _check_end(archive: tarfile.TarFile) -> None:
+def _check_tar_end(archive: tarfile.TarFile) -> None:
     """Raises TarError if tarfile stopped before the end of the archive, or the rest of the file is corrupt."""
     assert archive.fileobj is not None
     archive.fileobj.seek(archive.offset)
@@ -140,13 +138,13 @@ def _check_end(archive: tarfile.TarFile) -> None:
         pass
 
 
-def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+def _open_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     file = archive.extractfile(member)
     assert file is not None  # only regular files come here
     return file
 
 
-def _litter(name: str) -> bool:
+def _is_litter(name: str) -> bool:
     return any(part in LITTER for part in PurePosixPath(name).parts)
 
 
@@ -161,7 +159,7 @@ def _relative_path(name: str, path: Path) -> PurePosixPath:
     return parts
 
 
-def _explained(path: Path, error: Exception) -> Exception:
+def _as_input_error(path: Path, error: Exception) -> Exception:
     """The InputError for a corrupt archive; a disk error stays as it is."""
     if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno in NO_ROOM):
         return error

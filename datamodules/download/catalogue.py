@@ -6,14 +6,14 @@ from typing import Any, Literal, NamedTuple
 import yaml
 
 
-class Remote(NamedTuple):
+class RemoteFile(NamedTuple):
     """A file to fetch; `sha256` is None if it is unknown or the file changes."""
 
     url: str
     sha256: str | None = None
 
 
-class Entry(NamedTuple):
+class CatalogEntry(NamedTuple):
     """A corpus. Sizes are those of the publisher or the paper: English side, all splits; None is unknown."""
 
     name: str
@@ -25,19 +25,19 @@ class Entry(NamedTuple):
     sentences: int | None = None
     words: int | None = None
     needs: tuple[str, ...] = ()  # patterns of required files
-    files: tuple[Remote, ...] = ()
+    files: tuple[RemoteFile, ...] = ()
     ask: str = ""  # if a licence agreement is needed: whom to ask, and what to copy
 
 
-def _entry(facts: dict[str, Any]) -> Entry:
-    files = tuple(Remote(**file) for file in facts.pop("files", ()))
-    return Entry(**{**facts, "needs": tuple(facts.get("needs", ())), "files": files})
+def _make_entry(facts: dict[str, Any]) -> CatalogEntry:
+    files = tuple(RemoteFile(**file) for file in facts.pop("files", ()))
+    return CatalogEntry(**{**facts, "needs": tuple(facts.get("needs", ())), "files": files})
 
 
-CATALOG = tuple(map(_entry, yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))))
+CATALOG = tuple(map(_make_entry, yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))))
 
 
-def state(entry: Entry, data: Path) -> str:
+def describe_state(entry: CatalogEntry, data: Path) -> str:
     """Whether the corpus is in its folder below `data`, and how to use it or get it."""
     folder = data / entry.name
     if entry.access == "built in":
@@ -51,9 +51,10 @@ def state(entry: Entry, data: Path) -> str:
     return f"{status}: python -m datamodules.download {entry.name}"
 
 
-def describe(entry: Entry, data: Path) -> str:
+def describe(entry: CatalogEntry, data: Path) -> str:
     """A few lines about a corpus."""
     sizes = ((entry.sentences, "sentences"), (entry.words, "words"))
     size = ", ".join(f"{count:,} {unit}" for count, unit in sizes if count is not None) or "size not stated"
-    rows = (entry.what, f"{entry.homepage}   {size}", f"licence: {entry.licence} ({entry.access})", state(entry, data))
+    licence = f"licence: {entry.licence} ({entry.access})"
+    rows = (entry.what, f"{entry.homepage}   {size}", licence, describe_state(entry, data))
     return "\n".join([entry.name, *(f"    {row}" for row in rows)])

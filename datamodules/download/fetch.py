@@ -9,22 +9,22 @@ from pathlib import Path
 import requests
 from urllib3.exceptions import HTTPError, LocationParseError
 
-from datamodules.download.archives import ARCHIVES, check, unpack
-from datamodules.download.catalogue import Entry, state
+from datamodules.download.archives import ARCHIVES, unpack, verify_archive
+from datamodules.download.catalogue import CatalogEntry, describe_state
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.progress import Progress
 from encoder_lab.storage.files import atomic_write
 
 ATTEMPTS = 5  # in a row without new bytes
-PAUSE = 2.0  # seconds before the next attempt, times the number of attempts
-TIMEOUT = (20, 60)  # seconds: to connect, and to wait for a byte
-BLOCK = 1 << 16  # bytes
-TRY_AGAIN = (408, 425, 429, 500, 502, 503, 504)
-SUMS = "SHA256SUMS"  # the fetched files, in the format of `sha256sum --check`
+PAUSE_SECONDS = 2.0  # before the next attempt, times the number of attempts
+TIMEOUT_SECONDS = (20, 60)  # to connect, and to wait for a byte
+BLOCK_BYTES = 1 << 16
+RETRY_STATUSES = (408, 425, 429, 500, 502, 503, 504)
+SUMS_FILE = "SHA256SUMS"  # the fetched files, in the format of `sha256sum --check`
 NOT_DATA = {b"<!doctype html": "a web page", b"<html": "a web page", b"version https://git-lfs": "a Git LFS pointer"}
 
 
-def download(entry: Entry, data: Path, base: str | None = None) -> Path:
+def download(entry: CatalogEntry, data: Path, base: str | None = None) -> Path:
     """Fetch, verify and unpack a corpus. Its folder below `data` is complete or does not exist.
 
     An unfinished download stays in `<name>.partial`; the next call resumes it. `base`: a mirror, which replaces
@@ -32,7 +32,7 @@ def download(entry: Entry, data: Path, base: str | None = None) -> Path:
     """
     folder = data / entry.name
     if not entry.files:
-        raise InputError(f"{entry.name}: nothing to fetch; {state(entry, data)}; see {entry.homepage}")
+        raise InputError(f"{entry.name}: nothing to fetch; {describe_state(entry, data)}; see {entry.homepage}")
     if folder.exists():
         raise InputError(f"{folder}: already there; remove it to fetch it again, or choose another to=")
     work = folder.with_name(f"{entry.name}.partial")
@@ -48,7 +48,7 @@ def download(entry: Entry, data: Path, base: str | None = None) -> Path:
     for name in sums:
         if name.endswith(ARCHIVES):
             (work / name).unlink()
-    with atomic_write(work / SUMS) as file:
+    with atomic_write(work / SUMS_FILE) as file:
         file.writelines(f"{sha256}  {name}\n" for name, sha256 in sums.items())
     work.rename(folder)
     return folder
@@ -58,10 +58,10 @@ def fetch(url: str, path: Path, sha256: str | None, homepage: str) -> str:
     """Fetch and verify the file at `url`; returns its SHA-256. Deletes a file that fails verification."""
     part = path.with_name(f"{path.name}.part")
     if not path.exists():
-        _fetch(url, part, homepage)
+        _fetch_rest(url, part, homepage)
     got = part if part.exists() else path
     try:
-        digest = _verified(got, path.name, sha256)
+        digest = _verify(got, path.name, sha256)
     except InputError as error:
         got.unlink()
         raise InputError(f"{url}: {error}; deleted, so run again; if it recurs see {homepage}") from None
@@ -71,13 +71,13 @@ def fetch(url: str, path: Path, sha256: str | None, homepage: str) -> str:
     return digest
 
 
-def _fetch(url: str, part: Path, homepage: str) -> None:
+def _fetch_rest(url: str, part: Path, homepage: str) -> None:
     """Append to `part` until the file is complete."""
     failures, reason = 0, "no answer"
     while failures < ATTEMPTS:
         size_before = _size(part)
         try:
-            if _append(url, part, homepage):
+            if _request_rest(url, part, homepage):
                 return
             reason = "the connection broke off"
         except (ValueError, LocationParseError) as error:  # requests raises ValueErrors for these
@@ -89,24 +89,24 @@ def _fetch(url: str, part: Path, homepage: str) -> None:
         except OSError as error:
             raise InputError(f"{part}: {error}; run again to continue") from None
         failures = 0 if _size(part) > size_before else failures + 1
-        time.sleep(PAUSE * failures)
+        time.sleep(PAUSE_SECONDS * failures)
     raise InputError(f"{url}: {reason}, {ATTEMPTS} times; {_size(part):,} bytes are kept, run again to continue")
 
 
-def _append(url: str, part: Path, homepage: str) -> bool:
+def _request_rest(url: str, part: Path, homepage: str) -> bool:
     """One request for the missing bytes; True if the file is then complete."""
     tag = part.with_suffix(".tag")
     have = _size(part) if tag.exists() else 0
     headers = {"Accept-Encoding": "identity"}
     if have:  # if the file has changed, the server sends all of it
         headers |= {"Range": f"bytes={have}-", "If-Range": tag.read_text(encoding="utf-8")}
-    with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as answer:
+    with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT_SECONDS) as answer:
         if answer.status_code == 416:  # no bytes left: complete, or another file
             if have and answer.headers.get("Content-Range", "").endswith(f"/{have}"):
                 return True
             part.unlink(missing_ok=True)
             return False
-        if answer.status_code in TRY_AGAIN:
+        if answer.status_code in RETRY_STATUSES:
             raise requests.HTTPError(f"status {answer.status_code}")
         if answer.status_code not in (200, 206):
             raise InputError(f"{url}: {answer.status_code} {answer.reason}; the file may have moved, see {homepage}")
@@ -114,11 +114,11 @@ def _append(url: str, part: Path, homepage: str) -> bool:
             part.unlink()
             return False
         have = have if answer.status_code == 206 else 0
-        _keep_tag(tag, answer.headers)
-        return _write(answer, part, have)
+        _save_tag(tag, answer.headers)
+        return _write_answer(answer, part, have)
 
 
-def _write(answer: requests.Response, part: Path, have: int) -> bool:
+def _write_answer(answer: requests.Response, part: Path, have: int) -> bool:
     length = answer.headers.get("Content-Length", "")
     total = have + int(length) if length.isdecimal() else None
     free = shutil.disk_usage(part.parent).free
@@ -129,13 +129,13 @@ def _write(answer: requests.Response, part: Path, have: int) -> bool:
         part.open("ab" if have else "wb") as file,
         Progress(total=total, initial=have, unit="B", unit_scale=True, desc=name) as bar,
     ):
-        for block in answer.raw.stream(BLOCK, decode_content=False):
+        for block in answer.raw.stream(BLOCK_BYTES, decode_content=False):
             file.write(block)
             bar.update(len(block))
     return total is None or _size(part) == total
 
 
-def _keep_tag(tag: Path, headers: Mapping[str, str]) -> None:
+def _save_tag(tag: Path, headers: Mapping[str, str]) -> None:
     """Store the version of the file: its ETag, if that is a strong one, which guarantees equal bytes, or its date."""
     strong = headers.get("ETag", "").startswith('"')
     if version := headers.get("ETag" if strong else "Last-Modified"):
@@ -144,7 +144,7 @@ def _keep_tag(tag: Path, headers: Mapping[str, str]) -> None:
         tag.unlink(missing_ok=True)
 
 
-def _verified(path: Path, name: str, sha256: str | None) -> str:
+def _verify(path: Path, name: str, sha256: str | None) -> str:
     """The SHA-256 of a file. Raises InputError if it is not the expected one, or the content does not fit the name."""
     digest = hashlib.sha256()
     with (
@@ -164,7 +164,7 @@ def _verified(path: Path, name: str, sha256: str | None) -> str:
     if not head:
         raise InputError("empty")
     if sha256 is None:
-        check(path, name)
+        verify_archive(path, name)
     return digest.hexdigest()
 
 

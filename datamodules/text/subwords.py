@@ -17,7 +17,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write, refuse_special
 
 BEGIN, END = 2, 3  # rows of the sentence marks
-RESERVED = re.compile("<(pad|unk|s|/s)>|.{1049}")  # the library reads over them and over words of more than 4192 bytes
+RESERVED_PATTERN = re.compile("<(pad|unk|s|/s)>|.{1049}")  # the library reads over these, and over words of 4193 bytes
 SPECIAL_ROWS = 5  # padding, unknown, both sentence marks, and the mark where a word begins
 
 
@@ -52,8 +52,8 @@ class Subwords:
         """
         counts = Counter(chain.from_iterable(map(str.split, sentences)))
         refuse_unspaced(counts)
-        unreserved = (word for word in counts if not RESERVED.search(word))
-        missed = "".join(sorted(set("".join(filter(RESERVED.search, counts))).difference(*unreserved)))
+        unreserved = (word for word in counts if not RESERVED_PATTERN.search(word))
+        missed = "".join(sorted(set("".join(filter(RESERVED_PATTERN.search, counts))).difference(*unreserved)))
         required: dict[str, Any] = {"required_chars": missed} if missed else {}  # an empty one would change the file
         model = io.BytesIO()
         try:

@@ -12,7 +12,7 @@ from encoder_lab.storage.text_files import composed
 if TYPE_CHECKING:  # slow: it reads what each character of Unicode is
     from sacremoses import MosesTokenizer
 
-PIECE = 150  # words; the tokeniser's time grows with the square of its input
+PIECE_WORDS = 150  # the tokeniser's time grows with the square of its input
 
 
 @cache
@@ -29,7 +29,7 @@ def tokenize(text: str, language: str = "en") -> str:
     Raises InputError for an unknown language code.
     """
     words, moses = composed(text).split(), _tokenizer(language)
-    pieces = (" ".join(words[i : i + PIECE]) for i in range(0, len(words), PIECE))
+    pieces = (" ".join(words[i : i + PIECE_WORDS]) for i in range(0, len(words), PIECE_WORDS))
     tokens = [token for piece in pieces for token in moses.tokenize(piece, escape=False)]
     return " ".join(" ".join(tokens).split())
 

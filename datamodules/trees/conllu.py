@@ -13,15 +13,14 @@ from typing import NamedTuple
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import composed, files_below, note_once, open_packed, refuse_html, refuse_no_file
 
-COLUMNS = 10
-SPLIT_IN_NAME = re.compile(r"(?:^|[-_.])(train|dev|test)[-_.]")  # as in en_ewt-ud-train.conllu
-BLOCK = 1 << 18  # bytes read at a time
+COLUMN_COUNT = 10
+SPLIT_PATTERN = re.compile(r"(?:^|[-_.])(train|dev|test)[-_.]")  # as in en_ewt-ud-train.conllu
+BLOCK_BYTES = 1 << 18  # read at a time
 MAX_SENTENCE = 1 << 24  # bytes; bounds the memory for a file without blank lines
 BLANK_LINE = re.compile(rb"\n\r?\n")
 WORD_ID, RANGE_ID, EMPTY_ID = (
     re.compile(form, re.ASCII) for form in (r"[1-9]\d*", r"([1-9]\d*)-([1-9]\d*)", r"\d+\.\d+")
 )
-
 SENTENCE_ID = re.compile(r"# *sent_id *= *(\S+)")
 
 NumberedRow = tuple[int, list[str]]  # a line with its number: ten columns
@@ -40,7 +39,7 @@ class Dependent(NamedTuple):
 
     def feature(self, name: str) -> str:
         """The value of a feature; "" if the word does not have it."""
-        return _features(self.features).get(name, "")
+        return _parse_features(self.features).get(name, "")
 
     @property
     def universal_relation(self) -> str:
@@ -84,17 +83,17 @@ class Portion(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 14)
-def _features(text: str) -> dict[str, str]:
+def _parse_features(text: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in text.split("|")) if text else {}
 
 
 def read_conllu(path: Path) -> Iterator[DependencyTree]:
     """The sentences of a file, plain, .gz or .bz2. Raises InputError naming file and line."""
-    for portion in portions(path):
+    for portion in read_portions(path):
         yield from parse_portion(portion)
 
 
-def rows_of(tree: DependencyTree) -> str:
+def conllu_text(tree: DependencyTree) -> str:
     """A sentence in CoNLL-U, with the blank line after it; lemmas and the columns that we do not read are empty."""
     lines, last = [], -1
     comment = f"# sent_id = {tree.id}\n" if tree.id else ""
@@ -118,10 +117,10 @@ def conllu_files(path: Path) -> list[Path]:
     named = {file.parent for file in files if split_in_name(file)}
     treebanks = {folder for folder in named if not named.intersection(folder.parents)}
     official = [file for file in files if split_in_name(file) and file.parent in treebanks]
-    return only_official(files, official) if official else files
+    return official_files(files, official) if official else files
 
 
-def only_official(files: Sequence[Path], official: Sequence[Path]) -> list[Path]:
+def official_files(files: Sequence[Path], official: Sequence[Path]) -> list[Path]:
     """The official files of a treebank; a note names the others, which are left out."""
     if unofficial := [file for file in files if file not in official]:
         suffix = f" and {len(unofficial) - 1} more files" if len(unofficial) > 1 else ""
@@ -131,17 +130,17 @@ def only_official(files: Sequence[Path], official: Sequence[Path]) -> list[Path]
 
 def split_in_name(path: Path) -> str | None:
     """train, dev or test, if the name of the file says so."""
-    match = SPLIT_IN_NAME.search(path.name)
+    match = SPLIT_PATTERN.search(path.name)
     return match[1] if match else None
 
 
-def portions(path: Path) -> Iterator[Portion]:
-    """A file in pieces of about BLOCK bytes that end between sentences: for several processes to parse."""
+def read_portions(path: Path) -> Iterator[Portion]:
+    """A file in pieces of about BLOCK_BYTES that end between sentences: for several processes to parse."""
     refuse_no_file(path)
     line, buffer, empty = 1, b"", True
     try:
         with open_packed(path) as file:
-            while block := file.read(BLOCK):
+            while block := file.read(BLOCK_BYTES):
                 if line == 1 and not buffer:
                     refuse_html(path, block)
                 buffer += block
@@ -176,7 +175,7 @@ def parse_portion(portion: Portion) -> list[DependencyTree]:
         if line and not line.isspace():
             rows.append((number, line.rstrip("\r").split("\t")))
         elif rows:
-            trees.append(_checked(_tree(rows, portion.path), (portion.path, rows[0][0]))._replace(id=name))
+            trees.append(_check_tree(_parse_tree(rows, portion.path), (portion.path, rows[0][0]))._replace(id=name))
             rows, name = [], ""
     return trees
 
@@ -185,14 +184,14 @@ def _error(location: FileLine, problem: str) -> InputError:
     return InputError(f"{location[0]}:{location[1]}: {problem}; fix or remove this sentence")
 
 
-def _tree(rows: list[NumberedRow], path: Path) -> DependencyTree:
+def _parse_tree(rows: list[NumberedRow], path: Path) -> DependencyTree:
     tokens: list[str] = []
     words: list[Dependent] = []
     last = 0  # the last word of a token that holds several
     for line, columns in rows:
         location = path, line
-        if len(columns) != COLUMNS:
-            raise _error(location, f"{len(columns)} columns, expected {COLUMNS} between tabs")
+        if len(columns) != COLUMN_COUNT:
+            raise _error(location, f"{len(columns)} columns, expected {COLUMN_COUNT} between tabs")
         id, form = columns[0], " ".join(columns[1].split())
         if not form:
             raise _error(location, f"word {id} has no form")
@@ -201,7 +200,7 @@ def _tree(rows: list[NumberedRow], path: Path) -> DependencyTree:
                 raise _error(location, f"word {id[:20]} where {len(words) + 1} is expected")
             if len(words) >= last:
                 tokens.append(form)
-            words.append(_word(location, columns, form, len(tokens) - 1))
+            words.append(_parse_word(location, columns, form, len(tokens) - 1))
         elif spans := RANGE_ID.fullmatch(id):
             if last > len(words) or spans[1] != str(len(words) + 1) or not len(words) < int(spans[2][:9]) <= len(rows):
                 raise _error(location, f"token {id[:20]} does not begin with word {len(words) + 1}, or does not end")
@@ -214,20 +213,20 @@ def _tree(rows: list[NumberedRow], path: Path) -> DependencyTree:
     return DependencyTree(tokens, words)
 
 
-def _word(location: FileLine, columns: list[str], form: str, token: int) -> Dependent:
+def _parse_word(location: FileLine, columns: list[str], form: str, token: int) -> Dependent:
     _, _, _, part, _, features, head, relation, _, _ = columns
     if len(f"{part}{features}{relation}".split()) != 1:
         raise _error(location, "a space in a part of speech, a feature or a relation")
     if not head.isascii() or not head.isdigit() or len(head) > 9:
         raise _error(location, f"{head[:20]!r} is not the number of a head")
     try:
-        _features(features := "" if features == "_" else features)
+        _parse_features(features := "" if features == "_" else features)
     except ValueError:
         raise _error(location, f"features {features[:40]!r}, expected Name=Value|Name=Value or _") from None
     return Dependent(form, part, features, int(head) - 1, relation, token)
 
 
-def _checked(tree: DependencyTree, location: FileLine) -> DependencyTree:
+def _check_tree(tree: DependencyTree, location: FileLine) -> DependencyTree:
     """The tree. Raises InputError unless it has one root, all heads are words, and nothing depends on itself."""
     words = tree.words
     if not words:

@@ -25,19 +25,19 @@ COMMAND = Command(
 )
 
 
-def sentences(folder: Path) -> Iterator[str]:
+def conllu_sentences(folder: Path) -> Iterator[str]:
     """The sentences of all documents in CoNLL-U. Raises InputError naming file and line."""
-    documents = (record for path in files(folder, "docs.jsonl") for _, record in read_json_lines(path))
+    documents = (record for path in gum_files(folder, "docs.jsonl") for _, record in read_json_lines(path))
     texts = {record.get("id"): record.get("sentences") or [] for record in documents}
-    for path in files(folder, "coref.jsonl"):
+    for path in gum_files(folder, "coref.jsonl"):
         for number, record in read_json_lines(path):
             try:
-                yield from list(_document(record, texts[record["id"]]))
+                yield from list(_document_sentences(record, texts[record["id"]]))
             except (KeyError, TypeError, ValueError, AttributeError, IndexError):
                 raise InputError(f"{path}:{number}: tokens without sentences of *.docs.jsonl; is this GUM?") from None
 
 
-def _document(record: dict[str, Any], texts: list[str]) -> Iterator[str]:
+def _document_sentences(record: dict[str, Any], texts: list[str]) -> Iterator[str]:
     names = ("lemma", "upos", "xpos", "feats", "head", "deprel")
     rows = list(zip(*(record["tokens"][name] for name in names), strict=True))
     begin = 0
@@ -53,7 +53,7 @@ def _document(record: dict[str, Any], texts: list[str]) -> Iterator[str]:
         begin += len(forms)
 
 
-def files(folder: Path, ending: str) -> list[Path]:
+def gum_files(folder: Path, ending: str) -> list[Path]:
     """The files of all splits, packed or not. Raises InputError where there are none."""
     paths = sorted(path for path in folder.glob(f"*.{ending}*") if path.name.endswith((ending, f"{ending}.gz")))
     if not paths:
@@ -61,14 +61,14 @@ def files(folder: Path, ending: str) -> list[Path]:
     return paths
 
 
-def work(options: SimpleNamespace) -> None:
+def run_gum(options: SimpleNamespace) -> None:
     folder, target = map(Path, options.positional)
     with atomic_write(target) as file:
-        written = sum(bool(file.write(text)) for text in sentences(folder))
+        written = sum(bool(file.write(text)) for text in conllu_sentences(folder))
     print(f"{written:,} sentences in {target}")
 
 
-main = partial(run, COMMAND, work=work, writes=lambda options: options.positional[1])
+main = partial(run, COMMAND, work=run_gum, writes=lambda options: options.positional[1])
 
 
 if __name__ == "__main__":

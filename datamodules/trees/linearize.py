@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from datamodules.trees.penn import Tree
 
-PUNCTUATION = {",", ":", "``", "''", "."}  # tags that EVALB's COLLINS.prm deletes
-ROOTS = {"ROOT", "TOP", "S1"}  # labels that EVALB ignores
-SAME = {"PRT": "ADVP"}  # labels that EVALB treats as equal
+PUNCTUATION_TAGS = {",", ":", "``", "''", "."}  # tags that EVALB's COLLINS.prm deletes
+ROOT_LABELS = {"ROOT", "TOP", "S1"}  # labels that EVALB ignores
+EQUAL_LABELS = {"PRT": "ADVP"}  # labels that EVALB treats as equal
 
 
 class Bracket(NamedTuple):
@@ -45,11 +45,11 @@ def brackets(symbols: Iterable[str]) -> Counter[Bracket] | None:
             label, start, tags_before = unclosed.pop() if unclosed else ("", 0, 0)
             if label != symbol[1:] or not label or tags == tags_before:
                 return None
-            if label not in ROOTS and words > start:
-                counts[Bracket(SAME.get(label, label), start, words)] += 1
+            if label not in ROOT_LABELS and words > start:
+                counts[Bracket(EQUAL_LABELS.get(label, label), start, words)] += 1
         elif not unclosed:
             return None
         else:
             tags += 1
-            words += symbol not in PUNCTUATION
+            words += symbol not in PUNCTUATION_TAGS
     return counts if trees == 1 and not unclosed else None

@@ -16,7 +16,7 @@ from encoder_lab.settings.command_line import Command, run
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.text_files import count_lines, read_lines
 
-TOGETHER = 256  # sentences per call of the parser
+BATCH_SENTENCES = 256  # sentences per call of the parser
 PROCESSORS = "tokenize,pos,constituency"
 
 
@@ -24,7 +24,7 @@ def parse_file(source: Path, target: Path, parser: Callable[[str], Any]) -> int:
     """Write a tree for each sentence that is not blank; returns their number. `target` is written atomically."""
     trees = 0
     with atomic_write(target) as file, Progress(total=count_lines(source), desc="parsing", unit=" sentences") as bar:
-        for first, sentences in _portions(source):
+        for first, sentences in _sentence_batches(source):
             parsed = parser("\n\n".join(sentences)).sentences  # only a blank line ends a sentence
             if len(parsed) != len(sentences):
                 problem = f"the parser made {len(parsed)} of the {len(sentences)} sentences from here on"
@@ -35,12 +35,12 @@ def parse_file(source: Path, target: Path, parser: Callable[[str], Any]) -> int:
     return trees
 
 
-def _portions(source: Path) -> Iterator[tuple[int, list[str]]]:
-    """Lists of TOGETHER sentences, each with the line number of the first."""
+def _sentence_batches(source: Path) -> Iterator[tuple[int, list[str]]]:
+    """Lists of BATCH_SENTENCES sentences, each with the line number of the first."""
     sentences: list[str] = []
     first = 1
     for number, line in read_lines(source):
-        if len(sentences) == TOGETHER:
+        if len(sentences) == BATCH_SENTENCES:
             yield first, sentences
             sentences = []
         if line.strip():
@@ -74,14 +74,14 @@ COMMAND = Command(
 )
 
 
-def work(options: SimpleNamespace) -> None:
+def run_parse(options: SimpleNamespace) -> None:
     source, target = map(Path, options.positional)
     if not source.is_file():
         raise InputError(f"{source}: no such file")
     print(f"{parse_file(source, target, stanza_parser())} trees in {target}")
 
 
-main = partial(run, COMMAND, work=work, writes=lambda options: options.positional[1])
+main = partial(run, COMMAND, work=run_parse, writes=lambda options: options.positional[1])
 
 
 if __name__ == "__main__":

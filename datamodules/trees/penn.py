@@ -11,18 +11,18 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import files_below, note_once, read_lines, unpacked
 
-TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
+TOKEN_PATTERN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
     r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"
 )
-ODD_SPACE = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces inside a word
-TRACE = "-NONE-"
-EMPTY = re.compile(r"\*(T|ICH|con|pro|exp|arb)\*(-\d+)?")  # traces of the historical corpora, under any tag
-CODES = {"ID", "CODE", "COMMENT", "METADATA", "-DFL-"}  # of the historical corpora and Switchboard: no words
-ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
-BEGINNING = re.compile(
+ODD_SPACE_PATTERN = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces inside a word
+TRACE_TAG = "-NONE-"
+TRACE_PATTERN = re.compile(r"\*(T|ICH|con|pro|exp|arb)\*(-\d+)?")  # traces of the historical corpora, under any tag
+CODE_TAGS = {"ID", "CODE", "COMMENT", "METADATA", "-DFL-"}  # of the historical corpora and Switchboard: no words
+ROOT_LABELS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
+TREE_START_PATTERN = re.compile(
     r"([^(]*\t)?\(\s*(\(|(ROOT|TOP|S1|VROOT)\b)"
 )  # of a line: also after a tree with an open bracket
-TREE_FILES = (".mrg", ".const.tsv", ".txt.json", ".txt.xml", ".txt.out")  # taken from a folder
+TREE_ENDINGS = (".mrg", ".const.tsv", ".txt.json", ".txt.xml", ".txt.out")  # taken from a folder
 MAX_TREE = 1_000_000  # characters; bounds the memory for a file without closing brackets
 
 OnBadTree = Literal["refuse", "skip"]
@@ -88,33 +88,33 @@ class Bracketed(NamedTuple):
     skipped_if_bad: bool = False
 
 
-def parse(text: str) -> Tree:
+def parse_tree(text: str) -> Tree:
     """One tree under ROOT, without traces and function labels. Raises ValueError if the text is not one tree."""
-    trees = parse_many(text)
+    trees = parse_trees(text)
     if len(trees) != 1:
         raise ValueError(f"expected one tree, found {len(trees)}")
     return trees[0]
 
 
-def parse_many(text: str) -> list[Tree]:
-    """All trees of a text, each like the result of `parse`; without those that hold nothing but ids and codes."""
+def parse_trees(text: str) -> list[Tree]:
+    """All trees of a text, each like the result of `parse_tree`; without those that hold nothing but ids and codes."""
     nodes = [Tree("")]
     emptied = ""  # "trace" or "code" if a node with nothing else was just removed
     depth = codes = 0  # open brackets of a node without words; trees with nothing but codes
-    for tag, word, opened, label, closed, stray in TOKEN.findall(ODD_SPACE.sub("_", text)):
+    for tag, word, opened, label, closed, stray in TOKEN_PATTERN.findall(ODD_SPACE_PATTERN.sub("_", text)):
         if depth:
             depth += bool(opened) - bool(closed)
-        elif (word and tag in CODES) or (opened and label in CODES):
+        elif (word and tag in CODE_TAGS) or (opened and label in CODE_TAGS):
             depth, emptied = int(bool(opened)), "code"
         elif word:
             emptied = "trace" if _is_trace(tag, word) else ""
             if not emptied:
-                nodes[-1].children.append(Tree(_plain(tag)[0], None, word))
+                nodes[-1].children.append(Tree(_split_label(tag)[0], None, word))
             elif len(nodes) == 1:
                 raise ValueError("nothing but traces")
         elif opened:
             emptied = ""
-            category, role = _plain(label)
+            category, role = _split_label(label)
             nodes.append(Tree(category, None, None, role))
         elif closed and len(nodes) == 1:
             raise ValueError("a closing bracket too many")
@@ -133,16 +133,16 @@ def parse_many(text: str) -> list[Tree]:
         raise ValueError(f"{depth + len(nodes) - 1} brackets are not closed")
     if not nodes[0].children and not codes:
         raise ValueError("no tree")
-    return [_rooted(tree) for tree in nodes[0].children]
+    return [_add_root(tree) for tree in nodes[0].children]
 
 
 def _is_trace(tag: str, word: str) -> bool:
     """Whether a leaf is no word of the sentence: of the Penn Treebank, or of the historical corpora (`(C 0)`)."""
-    return tag == TRACE or (word == "0" and (tag == "C" or tag[0] == "W")) or bool(EMPTY.fullmatch(word))
+    return tag == TRACE_TAG or (word == "0" and (tag == "C" or tag[0] == "W")) or bool(TRACE_PATTERN.fullmatch(word))
 
 
 @lru_cache(maxsize=4096)
-def _plain(label: str) -> tuple[str, str]:
+def _split_label(label: str) -> tuple[str, str]:
     """Category and function: NP-SBJ-1 to NP and SBJ, NP=2 to NP, PRT|ADVP to PRT, but -LRB- as it is."""
     if label.startswith("-"):
         return label, ""
@@ -150,8 +150,8 @@ def _plain(label: str) -> tuple[str, str]:
     return category or label, "-".join(function for function in functions if function.isupper())
 
 
-def _rooted(tree: Tree) -> Tree:
-    if tree.label in ROOTS and tree.word is None:
+def _add_root(tree: Tree) -> Tree:
+    if tree.label in ROOT_LABELS and tree.word is None:
         tree.label = "ROOT"
         return tree
     return Tree("ROOT", [tree])
@@ -163,24 +163,24 @@ def read_trees(path: Path, on_bad_tree: OnBadTree = "refuse") -> Iterator[Tree]:
 
     A tree may span lines. Raises InputError naming file and line.
     """
-    return readable(map(trees_in, read_texts(path, on_bad_tree)), f"{path}: ")
+    return readable_trees(map(parse_bracketed, read_texts(path, on_bad_tree)), f"{path}: ")
 
 
 def read_texts(path: Path, on_bad_tree: OnBadTree = "refuse") -> Iterator[Bracketed]:
     """The texts that `read_trees` parses. `on_bad_tree`: "skip" leaves out those that cannot be parsed."""
-    texts = ((file, line, text) for file in tree_files(path) for line, text in _texts(file))
+    texts = ((file, line, text) for file in tree_files(path) for line, text in _tree_texts(file))
     return (Bracketed(f"{file}:{line}", text, on_bad_tree == "skip") for file, line, text in texts)
 
 
-def numbered(texts: Iterable[str]) -> Iterator[Bracketed]:
+def corpus_texts(texts: Iterable[str]) -> Iterator[Bracketed]:
     """The trees of a corpus, one per line, each with its number as place."""
     return (Bracketed(f"tree {number} of the corpus", text) for number, text in enumerate(texts, start=1))
 
 
-def trees_in(text: Bracketed) -> list[Tree] | None:
+def parse_bracketed(text: Bracketed) -> list[Tree] | None:
     """Parse the trees of a text; None for bad ones that are to be skipped. Raises InputError naming its place."""
     try:
-        return parse_many(text.text)
+        return parse_trees(text.text)
     except ValueError as error:
         if text.skipped_if_bad:
             return None
@@ -189,7 +189,7 @@ def trees_in(text: Bracketed) -> list[Tree] | None:
         raise InputError(f"{text.location}: {error}; {remedy}") from None
 
 
-def readable(parsed: Iterable[list[T] | None], prefix: str = "") -> Iterator[T]:
+def readable_trees(parsed: Iterable[list[T] | None], prefix: str = "") -> Iterator[T]:
     """The trees that could be read; a note has the number of texts that were skipped."""
     skipped = 0
     for trees in parsed:
@@ -201,15 +201,15 @@ def readable(parsed: Iterable[list[T] | None], prefix: str = "") -> Iterator[T]:
 
 def tree_files(path: Path) -> list[Path]:
     """The file itself, or the tree files below a folder, sorted. Raises InputError when there is none."""
-    return files_below(path, TREE_FILES)
+    return files_below(path, TREE_ENDINGS)
 
 
-def _texts(path: Path) -> Iterator[tuple[int, str]]:
+def _tree_texts(path: Path) -> Iterator[tuple[int, str]]:
     """The text of each tree, with the line on which it begins."""
     lines: list[str] = []
     first_line = level = size = 0
-    for number, line in only_trees(path, read_lines(path)):
-        new_tree = level <= 0 or bool(BEGINNING.match(line))
+    for number, line in tree_lines(path, read_lines(path)):
+        new_tree = level <= 0 or bool(TREE_START_PATTERN.match(line))
         if new_tree and "\t" in line and not line.lstrip().startswith("("):
             line = line.rsplit("\t", 1)[1]  # document, tab, index, tab, tree
         if not line.strip():
@@ -231,14 +231,14 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
 
 Lines = Iterable[tuple[int, str]]  # with their numbers
 
-IN_JSON = re.compile(r'"parse"\s*:\s*("(?:[^"\\]|\\.)*+")')
+JSON_TREE_PATTERN = re.compile(r'"parse"\s*:\s*("(?:[^"\\]|\\.)*+")')
 
 
-def _of_json(lines: Lines) -> Iterator[tuple[int, str]]:
-    return ((number, json.loads(text)) for number, line in lines for text in IN_JSON.findall(line))
+def _json_trees(lines: Lines) -> Iterator[tuple[int, str]]:
+    return ((number, json.loads(text)) for number, line in lines for text in JSON_TREE_PATTERN.findall(line))
 
 
-def _of_xml(lines: Lines) -> Iterator[tuple[int, str]]:
+def _xml_trees(lines: Lines) -> Iterator[tuple[int, str]]:
     in_parse = False
     for number, line in lines:
         for part in re.split(r"(?=<)", line):
@@ -247,7 +247,7 @@ def _of_xml(lines: Lines) -> Iterator[tuple[int, str]]:
                 yield number, html.unescape(part.removeprefix("<parse>"))
 
 
-def _of_text(lines: Lines) -> Iterator[tuple[int, str]]:
+def _text_trees(lines: Lines) -> Iterator[tuple[int, str]]:
     level = 0
     for number, line in lines:
         if level > 0 or line.startswith("(ROOT"):
@@ -256,13 +256,13 @@ def _of_text(lines: Lines) -> Iterator[tuple[int, str]]:
 
 
 FORMATS: dict[str, Callable[[Lines], Iterator[tuple[int, str]]]] = {
-    ".json": _of_json,
-    ".xml": _of_xml,
-    ".out": _of_text,
+    ".json": _json_trees,
+    ".xml": _xml_trees,
+    ".out": _text_trees,
 }
 
 
-def only_trees(path: Path, lines: Lines) -> Lines:
+def tree_lines(path: Path, lines: Lines) -> Lines:
     """The lines of a file; of an output file of CoreNLP, known by its ending, those of its trees."""
     read = FORMATS.get(unpacked(path).suffix)
     return read(lines) if read else lines

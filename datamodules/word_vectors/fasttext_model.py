@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from datamodules.word_vectors.fasttext_check import BEHIND_WORD, Layout, check_bin
+from datamodules.word_vectors.fasttext_check import ENTRY_SUFFIX_BYTES, Layout, check_bin
 from datamodules.word_vectors.formats import open_bin
 from encoder_lab.errors import InputError
 
-END = "</s>"  # of a sentence
+SENTENCE_END = "</s>"  # of a sentence
 
 
 def open_lookup(path: Path) -> Any:
@@ -32,23 +32,23 @@ class FastTextFile:
 
     def get_word_vector(self, word: str) -> np.ndarray:
         """The mean (E,) of the vectors of a word, if the model has it, and of its n-grams; zero without any."""
-        total, rows = np.zeros(self.layout.dim, np.float32), self._rows(word)
+        total, rows = np.zeros(self.layout.dim, np.float32), self._rows_of_word(word)
         for row in rows:
-            total += self._row(row)
+            total += self._row_vector(row)
         return total * np.float32(1 / max(1, len(rows)))
 
-    def _rows(self, word: str) -> list[int]:
+    def _rows_of_word(self, word: str) -> list[int]:
         rows = [self._word_rows[key]] if (key := word.encode()) in self._word_rows else []
-        if word == END:
+        if word == SENTENCE_END:
             return rows
         sizes = self.layout.shortest, self.layout.longest, self.layout.bucket
         return [*rows, *(self.layout.ngrams + row for row in ngram_rows(word, *sizes))]
 
-    def _row(self, row: int) -> np.ndarray:
+    def _row_vector(self, row: int) -> np.ndarray:
         size = 4 * self.layout.dim
-        return np.frombuffer(self._read(self.layout.matrix + row * size, size), "<f4")
+        return np.frombuffer(self._read_bytes(self.layout.matrix + row * size, size), "<f4")
 
-    def _read(self, offset: int, size: int) -> bytes:
+    def _read_bytes(self, offset: int, size: int) -> bytes:
         data = os.pread(self.file.fileno(), size, offset)  # threads and forked processes share the position in a file
         if len(data) < size:
             raise InputError(f"{self.path}: changed while it was read")
@@ -58,11 +58,11 @@ class FastTextFile:
     def _word_rows(self) -> dict[bytes, int]:
         """The row of each word."""
         rows = {}
-        data, offset = self._read(self.layout.words, self.layout.matrix - self.layout.words), 0
+        data, offset = self._read_bytes(self.layout.words, self.layout.matrix - self.layout.words), 0
         for row in range(self.layout.entries):
             null = data.index(b"\0", offset)
             rows[data[offset:null]] = row
-            offset = null + BEHIND_WORD
+            offset = null + ENTRY_SUFFIX_BYTES
         return rows
 
 

@@ -10,13 +10,13 @@ from typing import IO, Any
 import numpy as np
 
 from datamodules.arrays import ArrayFile
-from datamodules.word_vectors.fasttext_check import LONGEST_WORD, check_bin
+from datamodules.word_vectors.fasttext_check import MAX_WORD_BYTES, check_bin
 from datamodules.word_vectors.forms import form_of
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
 from encoder_lab.storage.text_files import composed, open_packed, read_lines
 
-DIGITS = 15  # at most, of a count in a header
+MAX_DIGITS = 15  # of a count in a header
 NUMBER_IN_WORD = re.compile(r" [-+]?\d*\.\d+(e[-+]?\d+)?$", re.IGNORECASE)  # the line has more numbers than others
 VectorRow = tuple[str, np.ndarray]  # a word and its vector (E,)
 
@@ -39,15 +39,15 @@ def read_vectors(path: Path, out: Path) -> list[str]:
 def _text_rows(path: Path) -> Iterator[VectorRow]:
     lines = read_lines(path)
     first = next(lines)
-    declared = _header(first[1])
+    declared = _parse_header(first[1])
     start = list(islice(lines, 1)) if declared else [first]
     comma = bool(start) and _has_commas(start[0][1])
-    total, width = declared or (None, len(_fields(first[1], comma)) - 1)
+    total, width = declared or (None, len(_split_fields(first[1], comma)) - 1)
     if not width:
         raise InputError(f"{path}:1: no numbers; expected a word and its numbers, with spaces, tabs or commas between")
     count = 0
     for number, line in Progress(chain(start, lines), f"reading {path.name}", total, unit=" words"):
-        row = _parse(path, number, _fields(line, comma, width), width)
+        row = _parse_row(path, number, _split_fields(line, comma, width), width)
         if count == total:
             raise InputError(f"{path}:{number}: more words than the {total} that its first line says")
         count += 1
@@ -56,32 +56,32 @@ def _text_rows(path: Path) -> Iterator[VectorRow]:
         raise InputError(f"{path}: {count} vectors, but its first line says {total}; the file is cut off")
 
 
-def _header(line: str) -> tuple[int, int] | None:
+def _parse_header(line: str) -> tuple[int, int] | None:
     """`count width`, the first line of a .vec file; a GloVe file has none."""
     parts = line.replace(",", " ").split()
     if len(parts) != 2 or not all(part.isdecimal() for part in parts):
         return None
-    count, width = (int(part) if len(part) <= DIGITS else 10**DIGITS for part in parts)
+    count, width = (int(part) if len(part) <= MAX_DIGITS else 10**MAX_DIGITS for part in parts)
     return count, width
 
 
 def _has_commas(line: str) -> bool:
     """Whether commas are between a word and its numbers."""
     numbers = line.split(",")[1:]
-    return bool(numbers) and not _not_a_number(numbers)
+    return bool(numbers) and not _first_non_number(numbers)
 
 
-def _fields(line: str, comma: bool, width: int = -1) -> list[str]:
+def _split_fields(line: str, comma: bool, width: int = -1) -> list[str]:
     """A word and its numbers. GloVe 840B has words with spaces in them."""
     line = line.rstrip() if comma else line.rstrip().replace("\t", " ")
     return line.rsplit("," if comma else " ", width)
 
 
-def _parse(path: Path, number: int, parts: list[str], width: int) -> VectorRow:
+def _parse_row(path: Path, number: int, parts: list[str], width: int) -> VectorRow:
     try:
         vector = np.array(parts[1:], dtype=np.float32)
     except ValueError:
-        raise InputError(f"{path}:{number}: {_not_a_number(parts[1:])!r} is not a number") from None
+        raise InputError(f"{path}:{number}: {_first_non_number(parts[1:])!r} is not a number") from None
     if len(vector) != width or not parts[0]:
         raise InputError(f"{path}:{number}: {len(vector)} numbers, expected a word and {width} numbers")
     if NUMBER_IN_WORD.search(parts[0]):
@@ -91,7 +91,7 @@ def _parse(path: Path, number: int, parts: list[str], width: int) -> VectorRow:
     return parts[0], vector
 
 
-def _not_a_number(texts: list[str]) -> str:
+def _first_non_number(texts: list[str]) -> str:
     for text in texts:
         try:
             float(text)
@@ -132,7 +132,7 @@ def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
         with open_packed(path) as file:
             total, width = map(int, file.readline().split())
             for number in Progress(range(total), f"reading {path.name}", unit=" words"):  # noqa: B007
-                word = _until_space(file).lstrip(b"\r\n").decode("utf-8")
+                word = _read_until_space(file).lstrip(b"\r\n").decode("utf-8")
                 vector = np.frombuffer(file.read(4 * width), "<f4")
                 if not word or min(word) < " " or len(vector) != width:  # bytes of a vector, or no bytes at all
                     raise EOFError
@@ -150,10 +150,10 @@ def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
         raise InputError(f"{path}: {problem}; get the file again") from None
 
 
-def _until_space(file: IO[bytes]) -> bytes:
+def _read_until_space(file: IO[bytes]) -> bytes:
     word = bytearray()
     while (letter := file.read(1)) != b" ":
         word += letter
-        if not letter or len(word) > LONGEST_WORD:
+        if not letter or len(word) > MAX_WORD_BYTES:
             raise EOFError
     return bytes(word)

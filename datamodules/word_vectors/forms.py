@@ -14,11 +14,11 @@ from encoder_lab.storage.files import disk_errors, refuse_special
 from encoder_lab.storage.text_files import open_packed
 
 Form = Literal["text", "fasttext", "word2vec"]
-READ = "text (.vec, GloVe .txt), fastText .bin and word2vec .bin, plain or packed with .gz, .bz2 or .zip"
-START = 1 << 16  # bytes looked at
-HEADER = re.compile(rb"(\d{1,15}) (\d{1,6})\r?\n\s*(\S+) ")  # of word2vec: count and width, and the first word
-PICKLE = "a Python pickle, as gensim saves; save_word2vec_format of gensim writes a form that is read"
-OTHERS = {bytes([0x80, protocol]): PICKLE for protocol in (2, 3, 4, 5)} | {
+READ_FORMS = "text (.vec, GloVe .txt), fastText .bin and word2vec .bin, plain or packed with .gz, .bz2 or .zip"
+START_BYTES = 1 << 16
+WORD2VEC_PATTERN = re.compile(rb"(\d{1,15}) (\d{1,6})\r?\n\s*(\S+) ")  # count and width, and the first word
+PICKLE_PROBLEM = "a Python pickle, as gensim saves; save_word2vec_format of gensim writes a form that is read"
+UNREAD_FORMS = {bytes([0x80, protocol]): PICKLE_PROBLEM for protocol in (2, 3, 4, 5)} | {
     b"\x93NUMPY": "a NumPy array without words; write each word and its numbers on a line",
     b"PK\x03\x04": "a zip archive or PyTorch file; name an archive .zip, write the vectors of PyTorch as text",
     b"\x89HDF": "HDF5; write each word and its numbers on a line",
@@ -38,25 +38,25 @@ def form_of(path: Path) -> Form:
     refuse_special(path)
     try:
         with open_packed(path) as file:
-            start = file.read(START)
+            start = file.read(START_BYTES)
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
     if start[:4] == struct.pack("<i", MAGIC):
         return "fasttext"
-    for magic, problem in OTHERS.items():
+    for magic, problem in UNREAD_FORMS.items():
         if start.startswith(magic):
-            raise InputError(f"{path}: {problem}; read are {READ}")
-    if header := HEADER.match(start):
+            raise InputError(f"{path}: {problem}; read are {READ_FORMS}")
+    if header := WORD2VEC_PATTERN.match(start):
         numbers = start[header.end() : header.end() + 4 * int(header[2])]
         if 2 * len(re.findall(rb"[-+\d.eE\s,]", numbers)) < len(numbers):
             return "word2vec"
     return "fasttext" if ".bin" in path.suffixes[-2:] else "text"
 
 
-def unpacked(path: Path, work: Path) -> Path:
+def unpack_vectors(path: Path, work: Path) -> Path:
     """The file itself, or what a reader needs unpacked in the folder `work`: a .zip, and a packed fastText model."""
     if path.suffix == ".zip":
-        return _from_zip(path, work)
+        return _unpack_zip(path, work)
     if path.suffix in (".gz", ".bz2") and form_of(path) == "fasttext":
         out = work / path.stem
         try:
@@ -68,7 +68,7 @@ def unpacked(path: Path, work: Path) -> Path:
     return path
 
 
-def _from_zip(path: Path, work: Path) -> Path:
+def _unpack_zip(path: Path, work: Path) -> Path:
     try:
         with ZipFile(path) as archive:
             names = [e for e in archive.namelist() if not e.endswith("/") and not e.startswith("__MACOSX/")]

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from datamodules.word_vectors.fasttext_check import LONGEST_WORD, check_bin
+from datamodules.word_vectors.fasttext_check import MAX_WORD_BYTES, check_bin
 from encoder_lab.errors import InputError
 from encoder_lab.progress import SECONDS, Progress
 
-ZEROED = {
+ZEROED_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": "65536",  # bytes; the kernel zeroes larger blocks
     "MALLOC_PERTURB_": "255",  # malloc fills smaller blocks with the complement of this value
 }
@@ -38,11 +38,11 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
     _write_first_vectors(text, first, int(settings["dim"]))
     root = Path(__file__).parents[2]
     paths = os.pathsep.join([str(root), *filter(None, sys.path)])  # fasttext may lie where only this process looks
-    environment = {**os.environ, **ZEROED, "PYTHONPATH": paths}
+    environment = {**os.environ, **ZEROED_MEMORY, "PYTHONPATH": paths}
     arguments = [str(text), str(first), str(out), json.dumps(settings), str(os.getpid())]
     command = [sys.executable, "-m", "datamodules.word_vectors.skipgram", *arguments]
     title = f"training word vectors, {settings['epoch']} passes"
-    failed, reason = _watched(command, environment, title)
+    failed, reason = _run_with_progress(command, environment, title)
     if failed:
         raise InputError(f"fastText could not train word vectors ({reason}); try embeddings=file, or lower dim")
     try:
@@ -53,7 +53,7 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
         os.fsync(file.fileno())
 
 
-def _watched(command: Sequence[str], environment: Mapping[str, str], title: str) -> tuple[int, str]:
+def _run_with_progress(command: Sequence[str], environment: Mapping[str, str], title: str) -> tuple[int, str]:
     """Run fastText, which reports no progress; its exit status, and the last line of its errors."""
     errors, quiet = "", subprocess.DEVNULL
     with (
@@ -77,8 +77,8 @@ def _write_first_vectors(text: Path, out: Path, dim: int) -> None:
     with text.open(encoding="utf-8") as file:
         words = sorted({word for line in file for word in line.split()})
     for word in words:
-        if "\0" in word or len(word.encode()) > LONGEST_WORD:
-            problem = f"a NUL character, or more than {LONGEST_WORD:,} bytes"
+        if "\0" in word or len(word.encode()) > MAX_WORD_BYTES:
+            problem = f"a NUL character, or more than {MAX_WORD_BYTES:,} bytes"
             raise InputError(f"fastText cannot read the word {word[:20]!r}: it has {problem}; take it out of the text")
     rows = np.random.default_rng(0).uniform(-1 / dim, 1 / dim, (len(words), dim))
     with out.open("w", encoding="utf-8") as file:
@@ -88,7 +88,7 @@ def _write_first_vectors(text: Path, out: Path, dim: int) -> None:
 
 
 def _main(text: str, first: str, out: str, settings: str, parent: str) -> None:
-    _end_with(int(parent))
+    _end_with_parent(int(parent))
     import fasttext
 
     model = fasttext.train_unsupervised(
@@ -97,7 +97,7 @@ def _main(text: str, first: str, out: str, settings: str, parent: str) -> None:
     model.save_model(out)
 
 
-def _end_with(parent: int) -> None:
+def _end_with_parent(parent: int) -> None:
     """End this process when the parent is killed (Linux); fastText loops forever if its text is deleted."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

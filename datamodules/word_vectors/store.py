@@ -20,7 +20,7 @@ from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from datamodules.word_vectors.fasttext_model import open_lookup
 from datamodules.word_vectors.formats import read_vectors
-from datamodules.word_vectors.forms import form_of, unpacked
+from datamodules.word_vectors.forms import form_of, unpack_vectors
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import AboveZero, Count, Grams, Width, ZeroOrMore
@@ -28,17 +28,16 @@ from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.files import atomic_write, build_once, disk_errors, make_once, temporary
 
-RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes; a larger fastText .bin is not copied to the run folder
+MAX_RUN_SUBWORDS_BYTES = 100 * 2**20  # a larger fastText .bin is not copied to the run folder
 ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of the run
-COMPARED = 200  # words compared to check that a run was made from a store
-SCALED_BY = 50_000  # rows of a store from which its scale is computed
-CAPITALS = 0.001  # share of the words with capitals up to which a file counts as lower-cased
-LOWERCASE = "lowercase.npy"  # in the vectors of a run that looks words up in lower case
-SUBWORDS = "subwords.bin"  # of a store: the fastText model of a packed file
-MOST_FREQUENT = 10_000  # words; rare ones may be names and typing errors
-FEWEST = 0.1  # of the words of a text must have a vector: with fewer, these are vectors of another text or language
-INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
-
+COMPARED_WORDS = 200  # compared to check that a run was made from a store
+SCALE_ROWS = 50_000  # rows of a store from which its scale is computed
+MAX_CAPITALS_SHARE = 0.001  # share of the words with capitals up to which a file counts as lower-cased
+LOWERCASE_FILE = "lowercase.npy"  # in the vectors of a run that looks words up in lower case
+SUBWORDS_FILE = "subwords.bin"  # of a store: the fastText model of a packed file
+FREQUENT_WORDS = 10_000  # rare ones may be names and typing errors
+MIN_COVERAGE = 0.1  # of the words of a text; with fewer, these are vectors of another text or language
+INDEX_DTYPE = np.dtype([("hash", "<u8"), ("row", "<i8")])
 
 VectorScale = Annotated[
     AboveZero | None, "factor of every entry; null makes their mean square 1; 1 leaves them as they are"
@@ -69,8 +68,8 @@ class LookupResult(NamedTuple):
 
 def refuse_low_coverage(known: np.ndarray, source: str) -> None:
     """Raises InputError where less than a tenth of words, `known (N,)` bool, have a vector, of the first 10,000."""
-    known = known[:MOST_FREQUENT]
-    if len(known) and known.mean() < FEWEST:
+    known = known[:FREQUENT_WORDS]
+    if len(known) and known.mean() < MIN_COVERAGE:
         share = f"only {100 * known.mean():.1f}% of the words have a vector"
         hint = "are these vectors of this language, and is the text tokenised and cased as theirs?"
         raise InputError(f"{source}: {share}; {hint}")
@@ -101,7 +100,7 @@ class WordVectors:
         """
         if self.fixed_scale is not None:
             return self.fixed_scale
-        frequent = self.matrix[:SCALED_BY]
+        frequent = self.matrix[:SCALE_ROWS]
         nonzero = frequent[np.any(frequent, axis=1)]
         return float(1 / np.sqrt(np.square(nonzero, dtype=np.float64).mean())) if len(nonzero) else 1.0
 
@@ -137,28 +136,28 @@ def open_store(path: Path, cache: Path) -> WordVectors:
     key = key_of(code_of(open_store), contents_of([path]), path.suffix)
     folder = cache / f"vectors-{path.name}-{key}"
     build_once(folder, lambda work: _write_store(work, path))
-    unpacked_bin = folder / SUBWORDS
+    unpacked_bin = folder / SUBWORDS_FILE
     packed = path.suffix in (".gz", ".bz2", ".zip")
     subwords = unpacked_bin if unpacked_bin.exists() else None
     return WordVectors(folder, subwords if packed or form_of(path) != "fasttext" else path)
 
 
 def _write_store(work: Path, path: Path) -> None:
-    plain = unpacked(path, work)
+    plain = unpack_vectors(path, work)
     try:
         words = read_vectors(plain, work / "matrix.npy")
     except InputError as error:
         raise InputError(str(error).replace(str(plain), str(path))) from None
     if plain != path and form_of(plain) == "fasttext":
-        plain.replace(work / SUBWORDS)
+        plain.replace(work / SUBWORDS_FILE)
     elif plain != path:
         plain.unlink()
-    index = np.empty(len(words), dtype=INDEX)
+    index = np.empty(len(words), dtype=INDEX_DTYPE)
     index["hash"] = [_hash(word) for word in words]
     index["row"] = np.arange(len(words))
     index.sort(order=["hash", "row"])  # a lookup finds the first row of a repeated word
     np.save(work / "hashes.npy", index)
-    np.save(work / "capitals.npy", sum(word != word.lower() for word in words) > CAPITALS * len(words))
+    np.save(work / "capitals.npy", sum(word != word.lower() for word in words) > MAX_CAPITALS_SHARE * len(words))
 
 
 def _hash(word: str) -> int:
@@ -208,17 +207,17 @@ class RunVectors:
         if scale.size != 1 or not np.isfinite([scale.sum(), self.matrix.sum(dtype=np.float64)]).all():
             raise InputError(f"{folder}: numbers that are not finite, or not one scale; copy the whole run folder")
         self.scale = float(scale.item())
-        run_words = (self.vocabulary, self.matrix) if (folder / LOWERCASE).exists() else ()
+        run_words = (self.vocabulary, self.matrix) if (folder / LOWERCASE_FILE).exists() else ()
         self.lookup_oov = ComposedVectors(folder / "subwords.bin", self.scale, *run_words)
 
-    def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
+    def extend_lookup(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
         """A lookup, in `store`, of words that are not in the run folder.
 
         Words are looked up in lower case where the run does that, first among its own. If the store has other vectors
         than the run was made from, it is not used, and a warning is given.
         """
         store = WordVectors(store.folder, store.subwords_bin, store.lowercase or self.lookup_oov.words is not None)
-        shared = store.lookup(self.vocabulary.words[:COMPARED])
+        shared = store.lookup(self.vocabulary.words[:COMPARED_WORDS])
         run_matrix = np.asarray(self.matrix[: len(shared.matrix)])
         common = shared.known & run_matrix.any(1)  # more words may have vectors with lowercase=auto
         if run_matrix.shape != shared.matrix.shape or not np.allclose(
@@ -228,10 +227,10 @@ class RunVectors:
             warnings.warn(f"{self.lookup_oov.path.parent}: {store.folder.name} holds {problem}", stacklevel=2)
             return self.lookup_oov
 
-        return partial(_looked_up, self.lookup_oov, store)
+        return partial(_lookup_in_run_or_store, self.lookup_oov, store)
 
 
-def _looked_up(run_lookup: ComposedVectors, store: WordVectors, word: str) -> np.ndarray | None:
+def _lookup_in_run_or_store(run_lookup: ComposedVectors, store: WordVectors, word: str) -> np.ndarray | None:
     if (vector := run_lookup(word)) is None:
         vector = store.lookup([word]).matrix[0] * np.float32(run_lookup.scale)
     return vector if vector.any() else None
@@ -252,10 +251,10 @@ def save_run_vectors(
     """
     folder = run / "vectors"
     vocabulary.save(folder / "words.txt")
-    if subwords_bin and subwords_bin.stat().st_size <= RUN_SUBWORDS_LIMIT:
+    if subwords_bin and subwords_bin.stat().st_size <= MAX_RUN_SUBWORDS_BYTES:
         with atomic_write(folder / "subwords.bin", binary=True) as file, subwords_bin.open("rb") as source:
             shutil.copyfileobj(source, file)
-    numbers: dict[str, Any] = {LOWERCASE: 1} if lowercase else {}
+    numbers: dict[str, Any] = {LOWERCASE_FILE: 1} if lowercase else {}
     numbers |= {"scale.npy": scale, "matrix.npy": matrix if scaled else matrix * np.float32(scale)}
     for name, values in numbers.items():  # the matrix last: where it is, the folder is complete
         with atomic_write(folder / name, binary=True) as file:

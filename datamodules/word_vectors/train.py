@@ -28,7 +28,7 @@ COMMAND = Command(
 )
 
 
-def train(options: SimpleNamespace) -> None:
+def run_train(options: SimpleNamespace) -> None:
     """Read the text files, train on all of them, write the model. Raises InputError."""
     from datamodules.text.tokenize import tokenize
     from datamodules.word_vectors.store import Trained
@@ -43,7 +43,7 @@ def train(options: SimpleNamespace) -> None:
     training.write(parallel_map(tokenize, lines) if options.raw else lines, options.out)
 
 
-main = partial(run, COMMAND, work=train)
+main = partial(run, COMMAND, work=run_train)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import yaml
 
-from datamodules.corpus import Corpus, made_of
+from datamodules.corpus import Corpus, corpus_key
 from datamodules.word_vectors.store import FromFile
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
@@ -140,7 +140,7 @@ def untrained(
 ) -> Model:
     """bov, or an encoder with initial weights from the seed."""
     source = settings.embeddings.source.build()
-    store = source.vectors(lambda: corpus.sentences("train"), key_of(made_of(corpus)), work)
+    store = source.vectors(lambda: corpus.sentences("train"), key_of(corpus_key(corpus)), work)
     torch.manual_seed(settings.random_seed)
     loaded = yaml.safe_load(encoder_file(encoder).read_text(encoding="utf-8"))
     described = loaded.get("encoder", loaded)  # of a YAML that also has labels
@@ -170,7 +170,7 @@ def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Mo
 
 def _ngram(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
     """An n-gram model of the training text, with the settings of its corpus."""
-    fingerprint = key_of(name, made_of(corpus), code_of(NgramModel))
+    fingerprint = key_of(name, corpus_key(corpus), code_of(NgramModel))
     return Model("baseline", name, None, fingerprint, settings={"corpus": written}, logprobs=counted(corpus, name))
 
 

@@ -9,8 +9,8 @@ import pytorch_lightning as pl
 import torch
 
 from datamodules.base import ResumableData
-from datamodules.corpus import Corpus, without
-from datamodules.excluded import LEFT_OUT, Excluded, as_lines
+from datamodules.corpus import Corpus, exclude_sentences
+from datamodules.excluded import LEFT_OUT_FILE, Excluded, left_out_lines
 from datamodules.word_vectors.store import RunVectors
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
@@ -66,7 +66,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     tasks = tasks_of(suites)
     refuse_without_decoder(settings, tasks)
     sentences = distinct_sentences(tasks)
-    text = without(corpus, Excluded(sentences)) if settings.exclude_task_sentences else corpus
+    text = exclude_sentences(corpus, Excluded(sentences)) if settings.exclude_task_sentences else corpus
     data = settings.datamodule.build(corpus=text, cache=cache, seed=settings.seed)
     vector_file = settings.embeddings.source.arguments.get("path")
     if is_first():
@@ -146,9 +146,9 @@ def reads_of(run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Tas
 
 def keep_files(run: Path, module: Objective, data: ResumableData) -> None:
     """Write what the decoder needs to score texts, and what training left out, to the run's folder where it is not."""
-    if is_first() and data.left_out and not (run / LEFT_OUT).exists():
-        with atomic_write(run / LEFT_OUT) as file:
-            file.write(as_lines(data.left_out))
+    if is_first() and data.left_out and not (run / LEFT_OUT_FILE).exists():
+        with atomic_write(run / LEFT_OUT_FILE) as file:
+            file.write(left_out_lines(data.left_out))
     for name, source in module.likelihood_files().items():
         copy = run / "decoder" / name
         if is_first() and not copy.exists():

@@ -61,6 +61,6 @@ class StopsWhereNotFinite(pl.Callback):
         process = f"-process-{self.data.rank}" if self.data.world > 1 else ""
         path = self.folder / f"step-{step}{process}.txt"
         with atomic_write(path) as file:
-            file.writelines(f"{line}\n" for line in self.data.in_words(batch))
+            file.writelines(f"{line}\n" for line in self.data.readable_lines(batch))
         sentences = f"the sentences of its batch are in {path}"
         raise InputError(f"{problem} step {step}; {sentences}. Try a smaller objective.optimizer.lr")

@@ -76,7 +76,7 @@ def words_of(source: Source, vocabulary: Vocabulary, file: WordVectors | None) -
     words = vocabulary.extend(source.vectors.vocabulary.words)
     row = {word: index for index, word in enumerate(source.vectors.vocabulary.words)}
     source.vectors.lookup_oov.matrix = source.table
-    compose = source.vectors.extended(file) if file else source.vectors.lookup_oov
+    compose = source.vectors.extend_lookup(file) if file else source.vectors.lookup_oov
     matrix = np.tile(source.table[1], (len(words), 1))
     looked_up, composed = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=bool)
     for index, word in enumerate(words.words):

@@ -9,7 +9,7 @@ import torch
 from lightning_fabric.utilities import move_data_to_device
 from torch import Tensor
 
-from datamodules.base import fitting_batch
+from datamodules.base import default_batch_size
 from datamodules.batches import Bag, InDocument, LabelledPair, Position, SentencePair, Sentences
 from datamodules.discourse import TARGETS, ClassCounts
 from encoder_lab.compute.matmul import fast_exact_matmul
@@ -67,7 +67,7 @@ def measured(config: Mapping[str, Any]) -> Measured:
     """A step of the composed settings of a run, with its encoder, objective and optimiser."""
     device = probing_device(config["trainer"]["accelerator"])
     module, data = _built(config, device)
-    batch = config["datamodule"].get("batch_size") or fitting_batch(10**6)
+    batch = config["datamodule"].get("batch_size") or default_batch_size(10**6)
     if tokens := config["datamodule"].get("batch_tokens"):
         sides = (side for side in _batch(module, data, 1) if isinstance(side, Sentences))
         batch = max(1, tokens // sum(int(side.lengths.sum()) for side in sides))

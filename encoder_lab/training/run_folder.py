@@ -15,7 +15,7 @@ import torch
 import yaml
 
 from datamodules.base import ResumableData
-from datamodules.excluded import LEFT_OUT
+from datamodules.excluded import LEFT_OUT_FILE
 from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
 from encoder_lab.errors import InputError, in_one_line
@@ -43,7 +43,7 @@ from probes.suites import Suite
 # folders written before a checkpoint, and files:
 EARLY = ("vectors", "decoder", "not_finite", "tensorboard", "csv", "wandb", "mlruns")
 TABLES = ("metrics.csv", "test.csv", "probes.csv", "answers.csv", "curves.png")
-FILES = ("wandb_run", "mlflow_run", "reads.json", LEFT_OUT, *TABLES)
+FILES = ("wandb_run", "mlflow_run", "reads.json", LEFT_OUT_FILE, *TABLES)
 APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
 WITH_LINKS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
 FOLDERS = ("checkpoints", *EARLY)

@@ -64,7 +64,7 @@ def on_test(data: ResumableData) -> ResumableData:
         assert isinstance(part, CachedData)
         if not len(part.lengths("test", part.sources[0])):
             raise InputError(f"{part.folder}: the corpus of this run has no test split")
-        part.validated = "test"
+        part.validation_split = "test"
     return data
 
 

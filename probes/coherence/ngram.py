@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from datamodules.corpus import Corpus
-from datamodules.text.sentences import SEPARATOR, sentences_of
+from datamodules.text.sentences import SEPARATOR, sentence_spans
 from encoder_lab.errors import InputError
 from probes.coherence.length import WORD
 from probes.surprisals import Pair, TokenLogprobs
@@ -63,7 +63,7 @@ class NgramModel:
 
     def _score_text(self, text: str, begin: int) -> TokenLogprobs:
         history, tokens, spans, bits = [BOUNDARY], [], [], []
-        for start, end in sentences_of(text):
+        for start, end in sentence_spans(text):
             if history[-1] != BOUNDARY and not text.startswith(SEPARATOR, start):
                 history.append(BOUNDARY)
             for word in WORD.finditer(text, start, end):

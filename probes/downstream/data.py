@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from datamodules.corpora.sick import SETS, WHOLE
+from datamodules.corpora.sick import COMPLETE_FILE, SETS
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines, read_table
 from probes.classification import Classification
@@ -202,7 +202,7 @@ class TaskFiles(NamedTuple):
 
 def _files(folder: Path, name: str) -> list[Path]:
     files = [folder / file for file in TASKS[name].files]
-    joint = folder / "SICK" / WHOLE
+    joint = folder / "SICK" / COMPLETE_FILE
     return [joint] if TASKS[name].files == SICK and joint.is_file() and not all(map(Path.is_file, files)) else files
 
 

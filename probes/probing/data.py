@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from datamodules.corpora.on_disk import text_files
-from datamodules.corpus import Corpus, NoSuchView, made_of
+from datamodules.corpus import Corpus, NoSuchView, corpus_key
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import conllu_files, split_in_name
-from datamodules.trees.penn import Bracketed, OnBadTreeSetting, numbered, read_texts, tree_files
+from datamodules.trees.penn import Bracketed, OnBadTreeSetting, corpus_texts, read_texts, tree_files
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
@@ -75,15 +75,15 @@ class FromCorpus:
         limit = TREES_PER_SENTENCE * sum(request.sizes)
         with suppress(NoSuchView):
             trees = itertools.islice(corpus.trees("probe"), limit)
-            return request.of_trees(made_of(corpus), numbered(trees), self.tags)
+            return request.of_trees(corpus_key(corpus), corpus_texts(trees), self.tags)
         if self.tags.name != ENGLISH.name:
             raise InputError(
                 f"probes.tags={self.tags.name}: about Penn-style trees, and this corpus= has none; leave it out"
             )
         with suppress(NoSuchView):
             analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), limit))
-            return request.of_dependencies(made_of(corpus), analyses)
-        return request.of_text(made_of(corpus), itertools.islice(held_out_text(corpus), limit))
+            return request.of_dependencies(corpus_key(corpus), analyses)
+        return request.of_text(corpus_key(corpus), itertools.islice(held_out_text(corpus), limit))
 
 
 class FromTrees:
@@ -161,7 +161,7 @@ class FromText:
         request = Request(context, names, built_sizes(sizes), self.own)
         if not self.paths:
             held_out = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(request.sizes))
-            return request.of_text(made_of(context.corpus), held_out)
+            return request.of_text(corpus_key(context.corpus), held_out)
         files = _files(self.paths, partial(text_files, endings=(".txt",)))
         language = None if self.tokenized else self.language or context.given_corpus.source_language
         return request.of_text([*contents_of(files), language or ""], _lines(files, language))

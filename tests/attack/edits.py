@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from datamodules.base import lines
+from datamodules.base import cached_lines
 from datamodules.corpora.parallel import Parallel
 from datamodules.corpora.plain_text import PlainText
 from datamodules.sentences import PlainSentences
@@ -20,7 +20,7 @@ VECTORS = "4 3\na 1 2 3\nb 4 5 6\nc 7 8 9\nd 1 1 1\n"
 
 def _plain(path: Path, cache: Path) -> Any:
     data = PlainSentences(PlainText(str(path), tokenized=True), cache, seed=1)
-    return [list(lines(data.folder / f"{split}.source.txt")) for split in ("train", "dev")]
+    return [list(cached_lines(data.folder / f"{split}.source.txt")) for split in ("train", "dev")]
 
 
 def _parallel(path: Path, cache: Path) -> Any:

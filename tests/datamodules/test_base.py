@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datamodules.corpus import Document, Section, Split, without
+from datamodules.corpus import Document, Section, Split, exclude_sentences
 from datamodules.excluded import Excluded
-from datamodules.seq2seq import TextPairs, followed
+from datamodules.seq2seq import TextPairs, next_sentence_pairs
 from datamodules.seq2tree import SentenceTrees
 from encoder_lab.errors import InputError
 from encoder_lab.storage.content import key_of
@@ -102,13 +102,13 @@ def test_empty_and_long_pairs_are_counted_and_left_out(tmp_path: Path) -> None:
     data = TextPairs(corpus, "fr", tmp_path, seed=1, codes=20, max_words=3)
     assert data.skipped["train"]._asdict() == {"empty": 1, "too_long": 1, "in_tasks": 0}
     assert list(data.source_sentences()) == ["one two", "two", "two"]
-    assert data.validated_targets() == ["a", "d", "e e"]
+    assert data.validation_targets() == ["a", "d", "e e"]
 
 
 def test_each_text_says_what_it_left_out_itself(tmp_path: Path) -> None:
     tasks = Excluded(["one", "two"])
     for word in ("one", "two"):
-        corpus = without(Scripted((word, "a"), ("three", "b")), tasks)
+        corpus = exclude_sentences(Scripted((word, "a"), ("three", "b")), tasks)
         assert TextPairs(corpus, "fr", tmp_path, seed=1, codes=20).left_out == {word}
 
 
@@ -118,7 +118,7 @@ def test_a_corpus_without_a_usable_pair_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_next_sentence_is_of_the_same_document() -> None:
-    pairs = list(followed(TinyCorpus().documents("train")))
+    pairs = list(next_sentence_pairs(TinyCorpus().documents("train")))
     assert len(pairs) == 4 * 5
     assert pairs[:3] == [("dog0", "dog1 dog1"), ("dog1 dog1", "dog2 dog2 dog2"), ("dog2 dog2 dog2", "dog3")]
     assert all(a.split()[0][:3] == b.split()[0][:3] for a, b in pairs)
@@ -127,7 +127,7 @@ def test_the_next_sentence_is_of_the_same_document() -> None:
 @pytest.mark.parametrize("documents", [1, 3])
 def test_documents_of_one_sentence_have_no_next_one(documents: int) -> None:
     with pytest.raises(InputError, match="every document has one sentence"):
-        list(followed(Document(str(i), None, [Section(None, None, [["a b"]])]) for i in range(documents)))
+        list(next_sentence_pairs(Document(str(i), None, [Section(None, None, [["a b"]])]) for i in range(documents)))
 
 
 @pytest.mark.parametrize("limit", [1, 0.5])
@@ -135,7 +135,7 @@ def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path: Path, limi
     data: Any = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40, batch_size=1)
     data.trainer = SimpleNamespace(limit_val_batches=limit, global_rank=0, world_size=1)
     lengths = np.repeat(np.arange(1, 11), 100)
-    batches = list(data.by_length(lengths, lambda rows: rows))
+    batches = list(data.validation_loader(lengths, lambda rows: rows))
     assert sorted(np.concatenate(batches).tolist()) == list(range(1000))
     assert all(abs(lengths[rows].mean() - 5.5) < 0.1 for rows in batches)
 
@@ -145,14 +145,14 @@ def test_a_part_that_leaves_a_process_without_a_dev_batch_is_refused_in_each(tmp
     data: Any = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     data.trainer = SimpleNamespace(limit_val_batches=0.5, global_rank=rank, world_size=2)
     with pytest.raises(InputError, match=r"limit_val_batches=0\.5: less than one of the 1 dev batches of a process"):
-        data.by_length(np.ones(9), lambda rows: rows)  # two batches and one
+        data.validation_loader(np.ones(9), lambda rows: rows)  # two batches and one
 
 
 @pytest.mark.parametrize("count", [1, 256, 257, 1000])
 def test_validation_sees_every_example_the_longest_first(tmp_path: Path, count: int) -> None:
     data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     lengths = np.random.default_rng(0).integers(1, 30, count).astype(np.uint8)
-    batches: Any = list(data.by_length(lengths, lambda rows: rows))  # type: ignore[arg-type, return-value]
+    batches: Any = list(data.validation_loader(lengths, lambda rows: rows))  # type: ignore[arg-type, return-value]
     order = np.concatenate(batches)
     assert max(map(len, batches)) <= 256
     assert sorted(order) == list(range(count))
@@ -175,7 +175,7 @@ def test_trees_become_symbols_between_marks(tmp_path: Path) -> None:
 def test_an_adopted_vocabulary_renames_rows_not_words(tmp_path: Path) -> None:
     data, same = (TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40) for _ in range(2))
     larger = TextPairs(TinyCorpus(), "next", tmp_path, seed=1, codes=40).vocabulary.extend(data.vocabulary.words)
-    data.adopt(larger)
+    data.use_vocabulary(larger)
     for ours, theirs in zip(data.train_dataloader(), same.train_dataloader(), strict=True):
         words = [[larger.words[i] for i in row] for row in ours.source.ids.tolist()]
         assert words == [[same.vocabulary.words[i] for i in row] for row in theirs.source.ids.tolist()]
@@ -184,7 +184,7 @@ def test_an_adopted_vocabulary_renames_rows_not_words(tmp_path: Path) -> None:
 def test_symbols_are_counted_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = TextPairs(TinyCorpus(), "fr", tmp_path, seed=1)
     whole = np.bincount(data.ids("train", "target").ids, minlength=data.target_size)
-    monkeypatch.setattr("datamodules.seq2seq.COUNTED", 7)
+    monkeypatch.setattr("datamodules.seq2seq.CHUNK_SYMBOLS", 7)
     assert data.target_counts().tolist() == whole.tolist()
 
 
@@ -204,5 +204,5 @@ def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path: Path) -> None:
 def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path: Path, data: Callable) -> None:
     made = data(tmp_path)
     files = {side: (made.folder / f"train.{side}.txt").read_text().splitlines() for side in ("source", "target")}
-    written = [line for batch in made.train_dataloader() for line in made.in_words(batch)]
+    written = [line for batch in made.train_dataloader() for line in made.readable_lines(batch)]
     assert sorted(written) == sorted(f"{side}\t{text}" for side, texts in files.items() for text in texts)

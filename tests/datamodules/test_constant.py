@@ -6,7 +6,7 @@ import pytest
 
 from datamodules.demo import Demo
 from datamodules.demo.constant import Property
-from datamodules.trees.penn import parse
+from datamodules.trees.penn import parse_tree
 from encoder_lab.errors import InputError
 from probes.probing.build.analysis import Analysis, analyse
 
@@ -16,7 +16,7 @@ PLURAL = {"these", "several", "they", "them", "are", "were", "have"}
 
 
 def analyses(corpus: Demo, split: str = "train", count: int = 600) -> list[Analysis]:
-    read = (analyse(parse(text)) for text in islice(corpus.trees(split), count))  # type: ignore[arg-type]
+    read = (analyse(parse_tree(text)) for text in islice(corpus.trees(split), count))  # type: ignore[arg-type]
     return [sentence for sentence in read if sentence]
 
 

@@ -19,7 +19,7 @@ from datamodules.corpora.plain_text import PlainText
 from datamodules.corpora.sick import Sick
 from datamodules.corpora.trees import Trees
 from datamodules.corpora.wikipedia import Wikipedia
-from datamodules.corpora.wikitext import tangled
+from datamodules.corpora.wikitext import why_not_parsed
 from datamodules.corpus import Corpus
 from datamodules.trees.parse import main, parse_file
 from datamodules.trees.penn import read_trees
@@ -214,8 +214,8 @@ def test_a_page_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("mark", ["{{a|", "[[a|", "<b>", "[http://a ", "<!--", "\n{|\n", "{{{a|{{"])
 def test_an_article_that_would_take_hours_is_skipped(mark: str) -> None:
-    assert tangled(mark * 5000) is not None
-    assert tangled(f"Plain text with {mark}one of them.") is None
+    assert why_not_parsed(mark * 5000) is not None
+    assert why_not_parsed(f"Plain text with {mark}one of them.") is None
 
 
 class FakeSentence:

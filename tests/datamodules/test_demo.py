@@ -13,7 +13,7 @@ from datamodules.demo import Demo, english, finnish, french, german
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Spoken, say, tree_of_words
-from datamodules.trees.penn import Tree, parse
+from datamodules.trees.penn import Tree, parse_tree
 
 WORDS = lexicon()
 PINNED = "97fc2b5134f271e9"
@@ -21,7 +21,7 @@ PINNED = "97fc2b5134f271e9"
 
 @pytest.fixture(scope="module")
 def trees() -> list[Tree]:
-    return [parse(text) for text in Demo(size=8000).trees("train")]
+    return [parse_tree(text) for text in Demo(size=8000).trees("train")]
 
 
 def test_the_same_seed_gives_the_same_text_on_every_machine() -> None:
@@ -31,7 +31,7 @@ def test_the_same_seed_gives_the_same_text_on_every_machine() -> None:
 
 def test_all_views_have_the_same_sentences_in_the_same_order() -> None:
     corpus = Demo(size=60)
-    from_trees = [" ".join(parse(text).words()) for text in corpus.trees("dev")]
+    from_trees = [" ".join(parse_tree(text).words()) for text in corpus.trees("dev")]
     from_documents = [s for d in corpus.documents("dev") for part in d.sections for p in part.paragraphs for s in p]
     assert from_trees == list(corpus.sentences("dev"))
     assert from_trees == [english for english, _ in corpus.parallel("dev", "de")]

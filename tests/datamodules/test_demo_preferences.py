@@ -8,7 +8,7 @@ import numpy as np
 
 from datamodules.demo import Demo
 from datamodules.demo.lexicon import lexicon
-from datamodules.trees.penn import numbered
+from datamodules.trees.penn import corpus_texts
 from probes.probing.build.all_tasks import build_tasks
 from probes.probing.build.pool import Sizes
 
@@ -40,7 +40,7 @@ def test_a_replaced_word_rarely_cooccurs_with_the_others() -> None:
         return min((log((pairs[p] + 0.5) * read / ((alone[p[0]] + 1) * (alone[p[1]] + 1))) for p in lemmas), default=0)
 
     sizes = Sizes(200, 20, 200)
-    [task] = build_tasks(numbered(islice(Demo().trees("probe"), 12 * sum(sizes))), sizes, ["SOMO"]).tasks
+    [task] = build_tasks(corpus_texts(islice(Demo().trees("probe"), 12 * sum(sizes))), sizes, ["SOMO"]).tasks
     surprise = [np.array([least_expected(s) for s in split.sentences]) for split in (task.train, task.test)]
     changed = [split.gold == task.classes.index("C") for split in (task.train, task.test)]
     limit = max(surprise[0], key=lambda at: np.mean((surprise[0] < at) == changed[0]))

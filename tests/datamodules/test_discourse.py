@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from datamodules.arrays import ragged
+from datamodules.arrays import make_ragged
 from datamodules.batches import InDocument
-from datamodules.corpus import Document, Section, Split, without
+from datamodules.corpus import Document, Section, Split, exclude_sentences
 from datamodules.discourse import ClassCounts, SentencesInDocuments, pad_bags
 from datamodules.excluded import Excluded
 from datamodules.text.vocabulary import Vocabulary
@@ -80,7 +80,7 @@ def test_empty_and_long_sentences_are_counted(data: SentencesInDocuments) -> Non
 
 
 def test_a_sentence_of_the_tasks_is_no_example_and_no_target_and_keeps_its_position(tmp_path: Path) -> None:
-    corpus = without(TinyCorpus(), Excluded(["DOG1 dog1"]))
+    corpus = exclude_sentences(TinyCorpus(), Excluded(["DOG1 dog1"]))
     data = SentencesInDocuments(corpus, tmp_path, seed=1)
     rows = data._examples("train")
     assert rows.tolist() == [0, *range(2, 24)]
@@ -99,7 +99,7 @@ def test_words_beyond_the_most_frequent_are_unknown(tmp_path: Path) -> None:
 
 
 def test_a_bag_at_row_minus_one_is_empty() -> None:
-    bag = pad_bags(ragged([[5, 6, 7], [], [8]]), np.array([2, -1, 0, 1]))
+    bag = pad_bags(make_ragged([[5, 6, 7], [], [8]]), np.array([2, -1, 0, 1]))
     assert bag.ids.tolist() == [[8, 0, 0], [0, 0, 0], [5, 6, 7], [0, 0, 0]]
     assert bag.sizes.tolist() == [1, 0, 3, 0]
 

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from datamodules.excluded import LEFT_OUT, Excluded, as_lines, left_out_of, letters
+from datamodules.excluded import LEFT_OUT_FILE, Excluded, left_out_lines, letters_of, read_left_out
 from encoder_lab.errors import InputError
 
 
 def test_what_was_met_is_left_out_again_in_any_tokenisation(tmp_path: Path) -> None:
     tasks = Excluded(["A dog barks .", "Nobody says this ."])
     assert "a dog barks." in tasks
-    (tmp_path / LEFT_OUT).write_text(as_lines(tasks.met))
-    again = left_out_of(tmp_path)
+    (tmp_path / LEFT_OUT_FILE).write_text(left_out_lines(tasks.matched))
+    again = read_left_out(tmp_path)
     assert ("A DOG barks !" in again, "Nobody says this ." in again) == (True, False)
 
 
@@ -21,18 +21,18 @@ def test_vowel_signs_are_letters_and_accents_are_as_before() -> None:
     words = "की कू", "ক কি", "กิน กัน"  # in each pair of words letters are the same, and vowels are not
     assert [one.split()[0] in Excluded([one.split()[1]]) for one in words] == [False] * 3
     assert "की , है ।" in Excluded(["की, है।"])
-    assert letters("İ e\u0301 \u2764\ufe0f it's_2²") == "ieits2²"
+    assert letters_of("İ e\u0301 \u2764\ufe0f it's_2²") == "ieits2²"
 
 
 def test_a_run_without_the_file_left_nothing_out(tmp_path: Path) -> None:
-    assert "A dog barks ." not in left_out_of(tmp_path)
+    assert "A dog barks ." not in read_left_out(tmp_path)
 
 
 def test_a_pipe_or_other_bytes_are_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / LEFT_OUT)
+    os.mkfifo(tmp_path / LEFT_OUT_FILE)
     with pytest.raises(InputError, match="a pipe"):
-        left_out_of(tmp_path)
-    (tmp_path / LEFT_OUT).unlink()
-    (tmp_path / LEFT_OUT).write_bytes(b"\xff")
+        read_left_out(tmp_path)
+    (tmp_path / LEFT_OUT_FILE).unlink()
+    (tmp_path / LEFT_OUT_FILE).write_bytes(b"\xff")
     with pytest.raises(InputError, match="damaged"):
-        left_out_of(tmp_path)
+        read_left_out(tmp_path)

@@ -76,11 +76,11 @@ def test_the_demo_translates_from_any_of_its_languages(tmp_path: Path) -> None:
     assert list(french.parallel("dev", "en")) == [(b, a) for a, b in english.parallel("dev", "fr")]
     data = TextPairs(french, "en", tmp_path, seed=1)
     assert list(data.source_sentences()) == list(french.sentences("train"))
-    assert data.validated_targets() == list(english.sentences("dev"))
+    assert data.validation_targets() == list(english.sentences("dev"))
     with pytest.raises(InputError, match="target=fr is the source language"):
         TextPairs(french, "fr", tmp_path, seed=1)
     itself = TextPairs(french, "same", tmp_path, seed=1)
-    assert itself.validated_targets() == list(french.sentences("dev"))
+    assert itself.validation_targets() == list(french.sentences("dev"))
 
 
 def test_views_that_are_english_alone_are_refused_in_other_languages() -> None:

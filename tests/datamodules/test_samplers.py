@@ -77,7 +77,7 @@ def batches_as_once(lengths: list[np.ndarray], sampler: LengthBatches) -> list[l
     for first in range(0, len(shuffled), sampler._size * POOL_BATCHES):
         pool = shuffled[first : first + sampler._size * POOL_BATCHES]
         pool = pool[np.lexsort([key[pool] for key in reversed(lengths)])]
-        batches += np.split(pool, sampler._cuts(pool))
+        batches += np.split(pool, sampler._batch_cuts(pool))
     random.shuffle(batches)  # type: ignore[arg-type]
     return [batch.tolist() for batch in batches]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from datamodules.corpora.ud import TreebankText
-from datamodules.trees.conllu import read_conllu, rows_of
+from datamodules.trees.conllu import conllu_text, read_conllu
 from encoder_lab.errors import InputError
 
 SPLITS = {"train": ["a b", "c d", "e f"], "dev": ["c d"], "test": ["g h", "i du"]}
@@ -58,6 +58,6 @@ def test_files_that_are_missing_are_named(folder: Path) -> None:
 
 def test_a_written_tree_reads_back_as_itself(folder: Path) -> None:
     trees = list(read_conllu(folder / "x-ud-test.conllu"))
-    (folder / "again.conllu").write_text("".join(map(rows_of, trees)))
+    (folder / "again.conllu").write_text("".join(map(conllu_text, trees)))
     assert list(read_conllu(folder / "again.conllu")) == trees
     assert "2-3\tdu\t_" in (folder / "again.conllu").read_text()

@@ -19,7 +19,7 @@ from omegaconf import OmegaConf
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.formats import open_bin
 from datamodules.word_vectors.skipgram import train_bin
-from datamodules.word_vectors.store import LOWERCASE
+from datamodules.word_vectors.store import LOWERCASE_FILE
 from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.export import export, main
@@ -75,7 +75,7 @@ def make(tmp_path: Path, subwords: Path, monkeypatch: pytest.MonkeyPatch) -> Mak
             shutil.copy(subwords, run / "vectors" / "subwords.bin")
             np.save(run / "vectors" / "scale.npy", 2.0)
         if lowercase:
-            np.save(run / "vectors" / LOWERCASE, 1)
+            np.save(run / "vectors" / LOWERCASE_FILE, 1)
         return run
 
     return made

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from datamodules.discourse import SentencesInDocuments
 from datamodules.seq2seq import TextPairs
-from datamodules.text.sentences import sentences_of
+from datamodules.text.sentences import sentence_spans
 from datamodules.text.subwords import BEGIN, Subwords
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
@@ -72,14 +72,14 @@ def test_sentences_end_at_a_mark_and_its_closing_quotes() -> None:
         "He left .", "`` Why ? ''", "( No . )", "Mr. J. Smith said ...", "hello there.\u201d", "Yes [SEP]", "no",
     ]  # fmt: skip
     text = " ".join(sentences)
-    assert [text[start:end] for start, end in sentences_of(text)] == sentences
-    assert list(sentences_of("  ")) == []
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+    assert list(sentence_spans("  ")) == []
 
 
 @given(st.lists(st.sampled_from(SAID), min_size=1, max_size=6))
 def test_a_text_has_the_sentences_it_is_made_of_in_any_order(sentences: list[str]) -> None:
     text = " ".join(sentences)
-    assert [text[start:end] for start, end in sentences_of(text)] == sentences
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
 
 
 @cache
@@ -109,7 +109,7 @@ def plain_skipthought(module: SkipThought, encoder: FrozenEncoder, text: str, en
     """One sentence and one token at a time, without batches."""
     module.eval()
     bits, vector = [], torch.zeros(1, encoder.dim)
-    for start, end in sentences_of(text):
+    for start, end in sentence_spans(text):
         sentence, state = text[start:end], None
         token = torch.tensor([[BEGIN]])
         for gold in next(module.data.subwords.encode_all([sentence]))[1 : None if ends else -1]:
@@ -127,7 +127,7 @@ def plain_discourse(module: Discourse, encoder: FrozenEncoder, text: str) -> lis
     module.eval()
     words = (module.data.folder / "source.bag.txt").read_text().split("\n")[:-1]
     bits, vector = [], torch.zeros(1, encoder.dim)
-    for start, end in sentences_of(text):
+    for start, end in sentence_spans(text):
         shares = module.heads["nsp_next"](vector)[0].double().softmax(0)
         for word in text[start:end].lower().split():
             bits.append(-math.log2(shares[2 + words.index(word) if word in words else 1]))
@@ -211,7 +211,7 @@ def test_each_sentence_is_encoded_once_and_scored_once_after_each_other_one(
 
     counted = TextLikelihood(encode, Counted(likelihood.network, likelihood.subwords))
     score_pairs(counted.logprobs, pairs([*TEXTS, *TEXTS]))
-    spans = [[text[start:end] for start, end in sentences_of(text)] for text in TEXTS]
+    spans = [[text[start:end] for start, end in sentence_spans(text)] for text in TEXTS]
     assert sorted(encoded) == sorted({sentence for text in spans for sentence in text[:-1]})
     assert len(rows) == len({link for text in spans for link in zip(["", *text[:-1]], text, strict=True)})
 

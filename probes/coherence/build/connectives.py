@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from datamodules.trees.gum import files
+from datamodules.trees.gum import gum_files
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import files_below, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs
@@ -57,7 +57,7 @@ def connectives(path: Path, comma_scored: bool = False) -> Draft:
 
 def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
     documents = read_documents(folder)
-    for path in files(folder, "gdtb.tsv"):
+    for path in gum_files(folder, "gdtb.tsv"):
         for number, row in read_table(path, COLUMNS):
             if row["type"] != "Explicit" or row["conn"].lower() not in CONNECTIVES:
                 continue

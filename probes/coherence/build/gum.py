@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from datamodules.trees.gum import files
+from datamodules.trees.gum import gum_files
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
 from probes.coherence.build.draft import clean
@@ -59,7 +59,7 @@ class AnnotatedDocument(NamedTuple):
 def read_documents(folder: Path) -> dict[str, GumDocument]:
     """The documents of all *.docs.jsonl and *.docs.jsonl.gz in a folder, by name."""
     documents: dict[str, GumDocument] = {}
-    for path in files(folder, "docs.jsonl"):
+    for path in gum_files(folder, "docs.jsonl"):
         for number, record in read_json_lines(path):
             try:
                 rows, raw = [s.split() for s in record["sentences"]], [clean(text) for text in record["text"]]
@@ -81,7 +81,7 @@ def document_of(documents: Mapping[str, GumDocument], name: str, place: str) -> 
 def read_coreference(folder: Path) -> Iterator[AnnotatedDocument]:
     """The documents of all *.coref.jsonl and *.coref.jsonl.gz. Raises InputError naming file and line."""
     documents = read_documents(folder)
-    for path in files(folder, "coref.jsonl"):
+    for path in gum_files(folder, "coref.jsonl"):
         for number, record in read_json_lines(path):
             document = document_of(documents, str(record.get("id")), f"{path}:{number}")
             try:

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
-from datamodules.trees.penn import Bracketed, Tree, readable, trees_in
+from datamodules.trees.penn import Bracketed, Tree, parse_bracketed, readable_trees
 from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.tags import ENGLISH, TagSet
 
@@ -57,11 +57,11 @@ class Analysis:
 
 def analyse_all(texts: Iterable[Bracketed], tags: TagSet) -> Iterator[Analysis]:
     """Analyse all trees of usable length, in order, on all cores. Raises InputError naming a place."""
-    return readable(parallel_map(partial(_analyses, tags=tags), texts))
+    return readable_trees(parallel_map(partial(_analyses, tags=tags), texts))
 
 
 def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis] | None:
-    trees = trees_in(text)
+    trees = parse_bracketed(text)
     return None if trees is None else [analysis for tree in trees if (analysis := analyse(tree, tags))]
 
 

@@ -7,7 +7,14 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from datamodules.trees.conllu import DependencyTree, Portion, only_official, parse_portion, portions, split_in_name
+from datamodules.trees.conllu import (
+    DependencyTree,
+    Portion,
+    official_files,
+    parse_portion,
+    read_portions,
+    split_in_name,
+)
 from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target, non_empty, without_marks
 from probes.probing.build.pool import Sizes
@@ -32,13 +39,13 @@ def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[Po
     splits = Sizes._fields[:TEST] if test else Sizes._fields
     named = [split_in_name(file) for file in files]
     has_splits = set(splits) <= set(named)
-    for file in only_official(files, list(filter(split_in_name, files))) if has_splits else files:
+    for file in official_files(files, list(filter(split_in_name, files))) if has_splits else files:
         split = split_in_name(file)
         if not has_splits or split in splits:
             index = splits.index(split) if has_splits and split else None
-            yield from (portion._replace(split=index) for portion in portions(file))
+            yield from (portion._replace(split=index) for portion in read_portions(file))
     for file in test:
-        yield from (portion._replace(split=TEST) for portion in portions(file))
+        yield from (portion._replace(split=TEST) for portion in read_portions(file))
 
 
 def analyse_treebank(portions: Iterable[Portion], train_and_dev: Sizes | None = None) -> Iterator[Analysis]:

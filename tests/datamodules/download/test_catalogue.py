@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from datamodules.download.__main__ import main
-from datamodules.download.catalogue import CATALOG, Entry, state
+from datamodules.download.catalogue import CATALOG, CatalogEntry, describe_state
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 MULTI30K = next(entry for entry in CATALOG if entry.name == "multi30k")
 
 
-def named(entry: Entry) -> str:
+def named(entry: CatalogEntry) -> str:
     return entry.name
 
 
@@ -21,14 +21,14 @@ def test_every_name_is_there_once() -> None:
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=named)
-def test_an_entry_can_be_used_as_it_says(entry: Entry) -> None:
+def test_an_entry_can_be_used_as_it_says(entry: CatalogEntry) -> None:
     group, choice = entry.use.split()[0].split("=")
     assert (CONFIGS / group / f"{choice}.yaml").exists()
     assert entry.access == "built in" or "{root}" in entry.use
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=named)
-def test_an_entry_can_be_fetched_or_says_where_to_ask(entry: Entry) -> None:
+def test_an_entry_can_be_fetched_or_says_where_to_ask(entry: CatalogEntry) -> None:
     assert bool(entry.files) == (entry.access == "free")
     assert bool(entry.ask) == (entry.access == "agreement")
     assert all(re.fullmatch(r"https://\S+", remote.url) for remote in entry.files)
@@ -37,16 +37,16 @@ def test_an_entry_can_be_fetched_or_says_where_to_ask(entry: Entry) -> None:
 
 
 def test_the_state_follows_the_folder(tmp_path: Path) -> None:
-    assert state(MULTI30K, tmp_path) == "not here: python -m datamodules.download multi30k"
+    assert describe_state(MULTI30K, tmp_path) == "not here: python -m datamodules.download multi30k"
     (tmp_path / "multi30k.partial").mkdir()
-    assert state(MULTI30K, tmp_path).startswith("half fetched")
+    assert describe_state(MULTI30K, tmp_path).startswith("half fetched")
     folder = tmp_path / "multi30k"
     folder.mkdir()
     (folder / "train.en.gz").touch()
-    assert state(MULTI30K, tmp_path) == f"incomplete: {folder} has no val.en*"
+    assert describe_state(MULTI30K, tmp_path) == f"incomplete: {folder} has no val.en*"
     (folder / "val.en").touch()
     (folder / "test_2016_flickr.en").touch()
-    assert state(MULTI30K, tmp_path) == f"here: corpus=multi30k corpus.root={folder}"
+    assert describe_state(MULTI30K, tmp_path) == f"here: corpus=multi30k corpus.root={folder}"
 
 
 def test_the_command_lists_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ import pytest
 from datamodules.download import fetch as module
 from datamodules.download.__main__ import main
 from datamodules.download.archives import unpack
-from datamodules.download.catalogue import CATALOG, Entry, Remote
+from datamodules.download.catalogue import CATALOG, CatalogEntry, RemoteFile
 from datamodules.download.fetch import download
 from encoder_lab.errors import InputError
 from tests.fuzzing import any_damage_is_read_or_refused
@@ -85,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(module, "PAUSE_SECONDS", 0.0)
     running = Server()
     thread = threading.Thread(target=running.http.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -94,9 +94,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     running.http.server_close()
 
 
-def entry(*names: str, sha256: str | None = None) -> Entry:
-    files = tuple(Remote(f"http://example.invalid/{name}", sha256) for name in names)
-    return Entry("thing", "A thing", "https://example.invalid", "free", "free", None, None, "corpus=text", files=files)
+def entry(*names: str, sha256: str | None = None) -> CatalogEntry:
+    files = tuple(RemoteFile(f"http://example.invalid/{name}", sha256) for name in names)
+    return CatalogEntry(
+        "thing", "A thing", "https://example.invalid", "free", "free", None, None, "corpus=text", files=files
+    )
 
 
 def zipped(**members: bytes) -> bytes:
@@ -176,7 +178,7 @@ def test_a_server_that_never_gets_on_ends_in_an_error_that_keeps_the_part(server
 
 
 def test_nobody_listening_ends_in_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(module, "PAUSE_SECONDS", 0.0)
     with pytest.raises(InputError, match="ConnectionError, 5 times"):
         download(entry("a.gz"), tmp_path, "http://127.0.0.1:1")
 
@@ -255,7 +257,7 @@ HOSTILE = {
 def test_a_hostile_archive_writes_nothing_outside_its_folder(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("datamodules.download.archives.SLACK", 1024 * 1024)  # so that a small bomb is one
+    monkeypatch.setattr("datamodules.download.archives.EXTRA_BYTES", 1024 * 1024)  # so that a small bomb is one
     archive, folder = tmp_path / name, tmp_path / "inside" / "folder"
     archive.write_bytes(HOSTILE[name])
     folder.mkdir(parents=True)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datamodules.arrays import ragged
+from datamodules.arrays import make_ragged
 from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
@@ -43,7 +43,7 @@ def test_extending_moves_no_row(texts: list[str], more: list[str]) -> None:
 @given(sentences)
 def test_packing_keeps_sentences_separate(texts: list[str]) -> None:
     vocabulary = Vocabulary.count(texts)
-    packed = ragged(map(vocabulary.rows, texts))
+    packed = make_ragged(map(vocabulary.rows, texts))
     parts = np.split(packed.ids, packed.offsets[1:-1]) if texts else []
     assert [part.tolist() for part in parts] == [vocabulary.rows(text) for text in texts]
 

@@ -12,10 +12,10 @@ from datamodules.trees.conllu import (
     DependencyTree,
     Dependent,
     conllu_files,
+    conllu_text,
     parse_portion,
-    portions,
     read_conllu,
-    rows_of,
+    read_portions,
 )
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
@@ -77,7 +77,7 @@ def test_a_sentence_has_the_name_of_its_comment(tmp_path: Path) -> None:
     text = f"# newdoc id = d\n# sent_id = s-1\n# text = a\n{SHORT}{SHORT}# sent_id = s-2\n{SHORT}"
     result = list(read_conllu(written(tmp_path, text)))
     assert [tree.id for tree in result] == ["s-1", "", "s-2"]
-    assert list(read_conllu(written(tmp_path, "".join(map(rows_of, result))))) == result
+    assert list(read_conllu(written(tmp_path, "".join(map(conllu_text, result))))) == result
 
 
 @given(st.lists(st.sampled_from([FRENCH, SHORT]), min_size=1, max_size=12), st.integers(1, 400))
@@ -87,8 +87,8 @@ def test_pieces_of_any_size_give_the_same_sentences(
 ) -> None:
     path = written(tmp_path_factory.mktemp("pieces"), "".join(sentences))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conllu, "BLOCK", block)
-        pieces = list(portions(path))
+        patch.setattr(conllu, "BLOCK_BYTES", block)
+        pieces = list(read_portions(path))
     assert b"".join(piece.text for piece in pieces) == path.read_bytes()
     lines = path.read_bytes().split(b"\n")
     assert all(piece.text.split(b"\n")[0] == lines[piece.line - 1] for piece in pieces)
@@ -101,9 +101,9 @@ TREES = {text: parse_portion(conllu.Portion(Path("a"), 1, text.encode())) for te
 
 
 def test_several_processes_read_the_same_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conllu, "BLOCK", 300)
+    monkeypatch.setattr(conllu, "BLOCK_BYTES", 300)
     path = written(tmp_path, (FRENCH + SHORT) * 40, "a.conllu.gz")
-    result = [tree for trees in parallel_map(parse_portion, portions(path), 4, cores=2) for tree in trees]
+    result = [tree for trees in parallel_map(parse_portion, read_portions(path), 4, cores=2) for tree in trees]
     assert result == [*TREES[FRENCH], *TREES[SHORT]] * 40
 
 
@@ -179,7 +179,7 @@ def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(
 
 
 def test_a_file_without_blank_lines_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conllu, "BLOCK", 100)
+    monkeypatch.setattr(conllu, "BLOCK_BYTES", 100)
     monkeypatch.setattr(conllu, "MAX_SENTENCE", 1000)
     with pytest.raises(InputError, match="no blank line within 1,000 bytes"):
         list(read_conllu(written(tmp_path, SHORT.strip("\n") * 100)))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from datamodules.trees.conllu import DependencyTree, Dependent, read_conllu
-from datamodules.trees.gum import main, sentences
+from datamodules.trees.gum import conllu_sentences, main
 from encoder_lab.errors import InputError
 
 DOCS = {"id": "GUM_a", "sentences": ["Hi .", "Dogs bark ."]}
@@ -46,9 +46,9 @@ def test_heads_are_counted_within_the_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tokens", [None, {}, TOKENS | {"head": [0]}, TOKENS | {"head": ["a"] * 5}])
 def test_tokens_that_do_not_fit_are_named(tmp_path: Path, tokens: Any) -> None:
     with pytest.raises(InputError, match=r"dev\.coref\.jsonl:1: tokens without sentences"):
-        list(sentences(written(tmp_path, tokens)))
+        list(conllu_sentences(written(tmp_path, tokens)))
 
 
 def test_a_folder_without_gum_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no \*\.docs\.jsonl"):
-        list(sentences(tmp_path))
+        list(conllu_sentences(tmp_path))

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.trees.linearize import Bracket, brackets, linearize
-from datamodules.trees.penn import Tree, parse
+from datamodules.trees.penn import Tree, parse_tree
 
 TAGS = st.sampled_from(["DT", "NN", "VBZ", "IN", ",", ".", "-LRB-"]).map(lambda tag: Tree(tag, word="w"))
 PHRASES = st.recursive(
@@ -13,7 +13,7 @@ TREES = PHRASES.map(lambda phrase: Tree("ROOT", [phrase]))
 
 
 def test_the_example_of_the_paper() -> None:
-    tree = parse(
+    tree = parse_tree(
         "(ROOT (S (NP (NNP Dikoya)) (VP (VBZ is) (NP (NP (DT a) (NN village))"
         " (PP (IN in) (NP (NNP Sri) (NNP Lanka))))) (. .)))"
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from datamodules.corpora.trees import Trees
 from datamodules.trees import penn
-from datamodules.trees.penn import Tree, parse, parse_many, read_trees
+from datamodules.trees.penn import Tree, parse_tree, parse_trees, read_trees
 from encoder_lab.errors import InputError
 
 RAIN = "(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))"
@@ -26,8 +26,8 @@ TREES = st.recursive(
 @settings(max_examples=50)
 @given(TREES)
 def test_a_written_tree_reads_back_as_itself(tree: Tree) -> None:
-    assert parse(tree.bracketed()).bracketed() == tree.bracketed()
-    assert str(parse(str(tree))) == str(tree)
+    assert parse_tree(tree.bracketed()).bracketed() == tree.bracketed()
+    assert str(parse_tree(str(tree))) == str(tree)
 
 
 @settings(max_examples=50)
@@ -35,30 +35,30 @@ def test_a_written_tree_reads_back_as_itself(tree: Tree) -> None:
 def test_any_text_ends_in_trees_or_a_valueerror(tree: Tree, junk: str) -> None:
     for text in (junk, str(tree) + junk, junk + str(tree)):
         with contextlib.suppress(ValueError):
-            assert all(parsed.words() for parsed in parse_many(text))
+            assert all(parsed.words() for parsed in parse_trees(text))
 
 
 def test_depth_counts_the_nodes_down_to_the_tag() -> None:
-    assert parse(RAIN).depth() == 4  # ROOT, S, NP, NN
+    assert parse_tree(RAIN).depth() == 4  # ROOT, S, NP, NN
 
 
 def test_the_words_come_from_left_to_right() -> None:
-    assert parse(RAIN).words() == ["rain", "falls", "."]
+    assert parse_tree(RAIN).words() == ["rain", "falls", "."]
 
 
 @pytest.mark.parametrize("outer", ["(", "(ROOT ", "(TOP ", "(S1 ", ""])
 def test_every_outermost_bracket_becomes_root(outer: str) -> None:
     inner = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
-    assert str(parse(outer + inner + (")" if outer else ""))) == RAIN
+    assert str(parse_tree(outer + inner + (")" if outer else ""))) == RAIN
 
 
 def test_traces_are_removed_with_the_nodes_that_they_leave_empty() -> None:
     text = "((S (NP-SBJ-1 (NN rain)) (VP (VBZ falls) (S (NP (-NONE- *-1)) (ADVP (-NONE- *T*)))) (. .)))"
-    assert str(parse(text)) == RAIN
+    assert str(parse_tree(text)) == RAIN
 
 
 def test_function_labels_move_to_the_role() -> None:
-    phrase = parse("(S (NP-LOC-PRD-2 (NN rain)))").children[0].children[0]
+    phrase = parse_tree("(S (NP-LOC-PRD-2 (NN rain)))").children[0].children[0]
     assert (phrase.label, phrase.role) == ("NP", "LOC-PRD")
 
 
@@ -66,16 +66,16 @@ def test_function_labels_move_to_the_role() -> None:
     ("label", "category"), [("NP=2", "NP"), ("PRT|ADVP", "PRT"), ("-LRB-", "-LRB-"), ("PRP$", "PRP$")]
 )
 def test_a_label_keeps_its_category(label: str, category: str) -> None:
-    assert parse(f"(S ({label} x))").children[0].children[0].label == category
+    assert parse_tree(f"(S ({label} x))").children[0].children[0].label == category
 
 
 def test_a_no_break_space_stays_inside_its_word() -> None:
-    assert parse("(S (CD 1\u00a01/2))").words() == ["1_1/2"]
+    assert parse_tree("(S (CD 1\u00a01/2))").words() == ["1_1/2"]
 
 
 def test_very_deep_trees_are_read() -> None:
     deep = 20_000
-    assert parse("(S " * deep + "(NN rain)" + ")" * deep).depth() == deep + 2
+    assert parse_tree("(S " * deep + "(NN rain)" + ")" * deep).depth() == deep + 2
 
 
 BROKEN = {
@@ -121,17 +121,17 @@ def test_a_corpus_of_trees_takes_the_wish(tmp_path: Path) -> None:
 def test_ids_codes_and_traces_are_no_words(inside: str) -> None:
     sentence = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
     for text in (f"({sentence} {inside})", f"({inside} {sentence})", f"({sentence[:-1]} {inside}))"):
-        assert parse(text).words() == ["rain", "falls", "."]
+        assert parse_tree(text).words() == ["rain", "falls", "."]
 
 
 def test_a_tree_of_codes_alone_is_no_sentence_and_a_number_is_a_word() -> None:
-    assert parse_many("( (CODE <P_1>) (ID X,1) )") == []
-    assert parse("(S (NP (CD 0) (UH *smile*)))").words() == ["0", "*smile*"]
+    assert parse_trees("( (CODE <P_1>) (ID X,1) )") == []
+    assert parse_tree("(S (NP (CD 0) (UH *smile*)))").words() == ["0", "*smile*"]
 
 
 def test_several_trees_are_refused_where_one_is_expected() -> None:
     with pytest.raises(ValueError, match="found 2"):
-        parse(RAIN + RAIN)
+        parse_tree(RAIN + RAIN)
 
 
 BAD_FILES = {

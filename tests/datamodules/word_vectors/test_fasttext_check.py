@@ -148,10 +148,10 @@ def test_every_format_that_fasttext_writes_is_accepted(text: Path, tmp_path: Pat
 
 
 DAMAGE = {  # how many bytes behind the start of what the reader steps over, and what is written there
-    "a hash beyond the buckets": ("_subword_table", 0, 10**6),
-    "a row beyond the matrix": ("_subword_table", 4, 10**6),
-    "a row before the matrix": ("_subword_table", 4, -1),
-    "as many codes as there are not": ("_quantiser", -4, 7),
+    "a hash beyond the buckets": ("_skip_subword_table", 0, 10**6),
+    "a row beyond the matrix": ("_skip_subword_table", 4, 10**6),
+    "a row before the matrix": ("_skip_subword_table", 4, -1),
+    "as many codes as there are not": ("_skip_quantiser", -4, 7),
 }
 
 

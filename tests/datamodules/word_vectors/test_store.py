@@ -146,7 +146,7 @@ def two_of_three(folder: Path) -> tuple[WordVectors, RunVectors]:
 def test_words_missing_in_the_run_folder_are_found_in_its_store(tmp_path: Path) -> None:
     store, vectors = two_of_three(tmp_path)
     assert vectors.lookup_oov("green") is None
-    lookup = vectors.extended(store)
+    lookup = vectors.extend_lookup(store)
     np.testing.assert_array_equal(lookup("green"), [10, 12])
     assert lookup("grey") is None
 
@@ -158,7 +158,7 @@ def test_a_run_looks_words_up_in_its_store_as_it_does_itself(tmp_path: Path) -> 
     save_run_vectors(tmp_path / "run", vocabulary, matrix, lowercase=True)
     vectors = load_run_vectors(tmp_path / "run")
     vectors.lookup_oov.matrix = 7 * matrix  # trained since then
-    lookup = vectors.extended(store)
+    lookup = vectors.extend_lookup(store)
     assert [lookup(word).tolist() for word in ("GREEN", "RED")] == [[5, 6], [7, 14]]  # type: ignore[union-attr]
 
 
@@ -167,7 +167,7 @@ def test_a_store_of_other_vectors_is_not_used_and_a_warning_is_given(tmp_path: P
     _, vectors = two_of_three(tmp_path)
     (tmp_path / "w.vec").write_text(other)
     with pytest.warns(UserWarning, match=r"w\.vec.* holds not the word vectors that this run was made from"):
-        lookup = vectors.extended(open_store(tmp_path / "w.vec", tmp_path / "cache"))
+        lookup = vectors.extend_lookup(open_store(tmp_path / "w.vec", tmp_path / "cache"))
     assert lookup("green") is None
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from datamodules.text.sentences import sentences_of
+from datamodules.text.sentences import sentence_spans
 from encoder_lab.storage.text_files import read_lines
 from probes.coherence.build.cloze import cloze
 from probes.coherence.build.connectives import connectives
@@ -29,7 +29,7 @@ def test_no_sentence_of_the_training_text_is_in_a_suite() -> None:
     drafts = [order(documents, seed=0), cloze(documents), connectives(DATA / "gum")]
     items = [item for draft in drafts for suite in draft.suites for item in suite.items]
     texts = {text_of(text) for item in items for text in item.texts}
-    scored = {words(text[start:end]) for text in texts for start, end in sentences_of(text)}
+    scored = {words(text[start:end]) for text in texts for start, end in sentence_spans(text)}
     long = {sentence for sentence in scored if len(sentence) >= ENOUGH}
     assert len(trained) > 50_000
     assert len(long) > 5_000

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from datamodules.trees.conllu import read_conllu
-from datamodules.trees.penn import numbered
+from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
 from probes.probing.build.__main__ import COMMAND, build, command
 from probes.probing.build.all_tasks import TASKS, build_tasks, supported_tasks
@@ -46,7 +46,7 @@ def built(trees: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_built_tasks_are_read_back_unchanged(built: Path) -> None:
-    made = build_tasks(numbered(TREES), SIZES).tasks
+    made = build_tasks(corpus_texts(TREES), SIZES).tasks
     for task, read in zip(made, read_senteval(built), strict=True):
         assert (read.name, read.classes) == (task.name, task.classes)
         for mine, theirs in zip((task.train, task.dev, task.test), (read.train, read.dev, read.test), strict=True):

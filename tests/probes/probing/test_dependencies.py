@@ -309,7 +309,7 @@ def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(
 
 
 def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conllu_file, "BLOCK", 10_000)
+    monkeypatch.setattr(conllu_file, "BLOCK_BYTES", 10_000)
     [path] = written(tmp_path, test=tiny_treebank(200))
     orders = []
     for cores in (1, 2):

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from datamodules.trees.penn import numbered, parse
+from datamodules.trees.penn import corpus_texts, parse_tree
 from encoder_lab.errors import InputError
 from probes.probing.build.all_tasks import BuiltTasks, build_tasks, supported_tasks
 from probes.probing.build.analysis import Analysis, Clauses, analyse
@@ -45,14 +45,14 @@ def content(built: BuiltTasks) -> dict[str, list[set[tuple[str, str]]]]:
 
 def test_a_treebank_with_other_labels_gives_the_same_tasks() -> None:
     trees = tiny_trees(2500, seed=3)
-    english = content(build_tasks(numbered(trees), SIZES))
-    other = content(build_tasks(numbered(LABELS.sub("(x", tree) for tree in trees), SIZES, tags=toy()))
+    english = content(build_tasks(corpus_texts(trees), SIZES))
+    other = content(build_tasks(corpus_texts(LABELS.sub("(x", tree) for tree in trees), SIZES, tags=toy()))
     other["TopConst"] = [{(s, top.replace("x", "")) for s, top in split} for split in other["TopConst"]]
     assert other == english
 
 
 def german(text: str) -> Analysis:
-    analysis = analyse(parse(text), GERMAN)
+    analysis = analyse(parse_tree(text), GERMAN)
     assert analysis is not None
     return analysis
 
@@ -102,7 +102,9 @@ def test_german_labels_support_all_tasks_but_tense_and_number() -> None:
 
 def test_german_trees_give_the_other_seven_tasks() -> None:
     random = Random(1)
-    built = build_tasks(numbered(german_tree(random) for _ in range(4000)), SIZES, supported_tasks(GERMAN), tags=GERMAN)
+    built = build_tasks(
+        corpus_texts(german_tree(random) for _ in range(4000)), SIZES, supported_tasks(GERMAN), tags=GERMAN
+    )
     assert [task.name for task in built.tasks] == supported_tasks(GERMAN)
     swaps = next(task for task in built.tasks if task.name == "BShift").train.sentences
     assert all(sentence.endswith(" .") for sentence in swaps)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from datamodules.trees.conllu import Portion, parse_portion
-from datamodules.trees.penn import numbered, parse
+from datamodules.trees.penn import corpus_texts, parse_tree
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.build.all_tasks import TASKS, BuiltTasks, build_tasks
@@ -35,12 +35,12 @@ TREES = tiny_trees(4000)
 
 @pytest.fixture(scope="module")
 def built() -> BuiltTasks:
-    return build_tasks(numbered(TREES), SIZES)
+    return build_tasks(corpus_texts(TREES), SIZES)
 
 
 @pytest.fixture(scope="module")
 def analyses() -> dict[str, Analysis]:
-    return {analysis.sentence: analysis for text in TREES if (analysis := analyse(parse(text)))}
+    return {analysis.sentence: analysis for text in TREES if (analysis := analyse(parse_tree(text)))}
 
 
 def task(built: BuiltTasks, name: str) -> Classification:
@@ -131,7 +131,7 @@ def texts(built: BuiltTasks) -> list[list[tuple[list[str], list[int]]]]:
 
 
 def test_a_task_does_not_depend_on_the_other_tasks(built: BuiltTasks) -> None:
-    alone = build_tasks(numbered(TREES), SIZES, ["CoordInv", "WC"])
+    alone = build_tasks(corpus_texts(TREES), SIZES, ["CoordInv", "WC"])
     assert texts(alone) == [
         t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in TASKS.keys() & {"WC", "CoordInv"}
     ]
@@ -141,7 +141,7 @@ def test_the_order_of_the_trees_does_not_matter(built: BuiltTasks) -> None:
     shuffled = list(TREES)
     Random(7).shuffle(shuffled)
     names = ["SentLen", "BShift", "SubjNum"]
-    again = build_tasks(numbered(shuffled), SIZES, names)
+    again = build_tasks(corpus_texts(shuffled), SIZES, names)
     assert texts(again) == [t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in names]
 
 
@@ -167,7 +167,7 @@ def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses: dict[st
 
 
 def test_another_seed_gives_other_tasks(built: BuiltTasks) -> None:
-    other = build_tasks(numbered(TREES), SIZES, ["SentLen"], seed=1)
+    other = build_tasks(corpus_texts(TREES), SIZES, ["SentLen"], seed=1)
     assert texts(other)[0] != texts(built)[0]
 
 
@@ -176,7 +176,7 @@ def test_tasks_share_sentences(built: BuiltTasks) -> None:
 
 
 def test_memory_is_bounded_by_the_sizes() -> None:
-    pool = some(analyse_all(numbered(TREES), ENGLISH))
+    pool = some(analyse_all(corpus_texts(TREES), ENGLISH))
     assert sum(map(len, pool.splits)) < 3000
     assert pool.shape.sum() > 3000
 
@@ -211,7 +211,7 @@ def test_no_capital_letter_inside_a_sentence_gives_a_replacement_away() -> None:
         first, second = NOUNS[number % 21].capitalize(), NOUNS[number % 20]
         rest = f"(VP (VBP see) (NP (JJ {rare}) (NNS {second})) (ADVP (RB {rare}ly)))"
         trees.append(f"(ROOT (S (NP (NNS {first})) {rest} (. .)))")
-    somo = build_tasks(numbered(trees), Sizes(60, 12, 12), ["SOMO"]).tasks[0]
+    somo = build_tasks(corpus_texts(trees), Sizes(60, 12, 12), ["SOMO"]).tasks[0]
     assert all(s[1:] == s[1:].lower() for s in somo.train.sentences)
 
 
@@ -225,12 +225,12 @@ def test_coordinations_are_balanced_in_clause_length(built: BuiltTasks) -> None:
 
 @pytest.mark.parametrize("name", ["SentLen", "BShift", "WC"])
 def test_a_small_requested_size_is_reached(name: str) -> None:
-    [small] = build_tasks(numbered(TREES[:2000]), Sizes(60, 12, 12), [name]).tasks
+    [small] = build_tasks(corpus_texts(TREES[:2000]), Sizes(60, 12, 12), [name]).tasks
     assert len(small.train.sentences) == pytest.approx(60, abs=len(small.classes))
 
 
 def test_a_reduced_task_has_a_note() -> None:
-    built = build_tasks(numbered(TREES[:1500]), Sizes(2000, 400, 600), ["SubjNum"])
+    built = build_tasks(corpus_texts(TREES[:1500]), Sizes(2000, 400, 600), ["SubjNum"])
     [subject] = built.tasks
     got = [len(split.sentences) for split in subject.parts]
     assert got[0] < 2000
@@ -251,7 +251,7 @@ def test_a_somewhat_smaller_class_shrinks_all() -> None:
 
 
 def sentence(text: str) -> Analysis:
-    analysis = analyse(parse(text))
+    analysis = analyse(parse_tree(text))
     assert analysis is not None
     return analysis
 
@@ -354,14 +354,14 @@ def frames(words: list[str]) -> list[tuple[str, ...]]:
 
 def test_too_few_trees_are_refused_by_the_tasks_name() -> None:
     with pytest.raises(InputError, match="CoordInv"):
-        build_tasks(numbered(TREES[:40]), SIZES, ["CoordInv"])
+        build_tasks(corpus_texts(TREES[:40]), SIZES, ["CoordInv"])
 
 
 def test_analyses_come_in_the_order_of_the_trees_on_any_number_of_cores(
     analyses: dict[str, Analysis], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
-    assert list(dict.fromkeys(analysis.sentence for analysis in analyse_all(numbered(TREES), ENGLISH))) == list(
+    assert list(dict.fromkeys(analysis.sentence for analysis in analyse_all(corpus_texts(TREES), ENGLISH))) == list(
         analyses
     )
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from datamodules.trees.penn import numbered, parse
+from datamodules.trees.penn import corpus_texts, parse_tree
 from encoder_lab.errors import InputError
 from probes.probing.build.all_tasks import build_tasks
 from probes.probing.build.analysis import analyse
@@ -33,7 +33,7 @@ ORDERS = "(ROOT (S (VP (VB {1}) (NP (DT the) (JJ small) (NN {0}) (NN {2}))) (. !
     (QUESTIONS.replace("(. ?)", "(. .)"), {}),
 ])  # fmt: skip
 def test_classes_are_read_off_the_main_clause_of_a_penn_tree(tree: str, classes: dict[str, str]) -> None:
-    analysis = analyse(parse(tree.format("man", "see", "bird")))
+    analysis = analyse(parse_tree(tree.format("man", "see", "bird")))
     assert analysis is not None
     assert dict(analysis.classes) == classes
 
@@ -63,7 +63,7 @@ def made_of(*forms: str) -> list[str]:
 
 
 def test_the_tasks_of_penn_trees_are_balanced_and_have_no_final_marks() -> None:
-    trees = numbered(made_of(STATEMENTS, PASSIVES, QUESTIONS, ORDERS))
+    trees = corpus_texts(made_of(STATEMENTS, PASSIVES, QUESTIONS, ORDERS))
     built = build_tasks(trees, Sizes(60, 20, 20), ["Passive", "SentType"])
     passive, types = built.tasks
     assert (passive.classes, types.classes) == (["active", "passive"], ["declarative", "imperative", "interrogative"])
@@ -75,9 +75,9 @@ def test_the_tasks_of_penn_trees_are_balanced_and_have_no_final_marks() -> None:
 @pytest.mark.parametrize("name", ["Passive", "SentType"])
 def test_trees_without_such_sentences_are_refused_by_the_name_of_the_task(name: str) -> None:
     with pytest.raises(InputError, match=f"too few sentences for {name}"):
-        build_tasks(numbered(made_of(STATEMENTS)), Sizes(60, 20, 20), [name])
+        build_tasks(corpus_texts(made_of(STATEMENTS)), Sizes(60, 20, 20), [name])
 
 
 def test_a_tag_set_without_questions_is_refused() -> None:
     with pytest.raises(InputError, match="german/tiger do not support Passive"):
-        build_tasks(numbered(made_of(STATEMENTS)), Sizes(60, 20, 20), ["Passive"], tags=GERMAN)
+        build_tasks(corpus_texts(made_of(STATEMENTS)), Sizes(60, 20, 20), ["Passive"], tags=GERMAN)
