@@ -166,9 +166,8 @@ class CachedData(ResumableData):
         return self.training_loader([self.lengths("train", side) for side in self.sides], self._collate("train"))
 
     def val_dataloader(self) -> Any:
-        return self.validation_loader(
-            self.lengths(self.validation_split, self.sides[0]), self._collate(self.validation_split)
-        )
+        split = self.validation_split
+        return self.validation_loader(self.lengths(split, self.sides[0]), self._collate(split))
 
     def _collate(self, split: str) -> Callable[[np.ndarray], NamedTuple]:
         """Makes a batch of the examples at rows (B,)."""

@@ -95,10 +95,9 @@ class SentencesInDocuments(CachedData):
         return self.training_loader([self.lengths("train", "source")[rows]], self._collate("train"))
 
     def val_dataloader(self) -> DataLoader:
-        rows = self._examples(self.validation_split)
-        return self.validation_loader(
-            self.lengths(self.validation_split, "source")[rows], self._collate(self.validation_split)
-        )
+        split = self.validation_split
+        lengths = self.lengths(split, "source")[self._examples(split)]
+        return self.validation_loader(lengths, self._collate(split))
 
     def _examples(self, split: str) -> np.ndarray:
         """The rows of the sentences that are short enough."""

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 
 SEPARATOR = "[SEP]"  # in a text where the speaker changes, as in the published suites
 WORD_PATTERN = re.compile(r"\S+")
-LAST_WORD_PATTERN = re.compile(
-    r"\[SEP\]|.*[.!?…][\"'”’)\]]*"
-)  # the last word of a sentence; the rest are closing marks
+LAST_WORD_PATTERN = re.compile(r"\[SEP\]|.*[.!?…][\"'”’)\]]*")  # of a sentence; the rest are closing marks
 ABBREVIATION_PATTERN = re.compile(r"(Mr|Mrs|Ms|Dr|St|Prof|[A-Z])\.")
 CLOSING_MARKS = {"''", "”", "’", ")", "]"}  # belong to the sentence that has just ended
 
