@@ -6,7 +6,7 @@ from typing import NamedTuple
 from datamodules.corpus import Document, Section
 from datamodules.demo.chance import Chance
 from datamodules.demo.constant import Property, constant_plan
-from datamodules.demo.grammar import draw, words_of
+from datamodules.demo.grammar import draw_plan, words_of
 from datamodules.demo.lexicon import Noun
 from datamodules.demo.meaning import SentencePlan, Thing
 from datamodules.demo.world import Scene, new_scene
@@ -46,7 +46,7 @@ def story(seed: int, split: str, number: int, constant: Sequence[Property] = ())
     for i in range(chance.weighted([(1, 2.0), (2, 3.0), (3, 2.0), (4, 1.0)])):
         level = 1 if i == 0 else max(1, min(4, level + chance.weighted([(1, 3.0), (0, 2.0), (-1, 1.5)])))
         counts = [chance.between(2, 4) for _ in range(chance.between(1, 2))]
-        paragraphs = [[constant_plan(draw(chance, scene), constant) for _ in range(count)] for count in counts]
+        paragraphs = [[constant_plan(draw_plan(chance, scene), constant) for _ in range(count)] for count in counts]
         parts.append(StorySection(level, _section_title(scene, level, chance), paragraphs))
     return Story(f"{split}-{number}", title(scene.protagonists[0], scene.objects[0]), parts)
 

@@ -7,29 +7,29 @@ from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.meaning import QUESTIONS, Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Spoken, tree_of_words
-from datamodules.demo.world import FURTHER, ClauseSampler, Scene
+from datamodules.demo.world import CLAUSE_LINKS, ClauseSampler, Scene
 from datamodules.trees.conllu import DependencyTree
 
 WORDS = lexicon()
-LONGEST, SHORTEST = 28, 5
+MAX_WORDS, MIN_WORDS = 28, 5
 PATTERNS = [
     ("plain", 24.0), ("coordination", 5.0), ("coordination comma", 7.0), ("subordinate first", 5.0), ("adverb", 4.0),
     ("adverb comma", 4.0), ("place comma", 4.5), ("place", 2.5), ("time comma", 3.0), ("time", 2.5),
     ("adverb between", 4.0), ("interjection", 3.5), ("semicolon", 3.5), ("reporting clause last", 3.5),
     ("quotation", 3.5), ("yes-no", 5.0), ("who", 3.0), ("why", 3.0), ("where", 2.5),
 ]  # fmt: skip
-ALOUD = [verb for verb in WORDS.saying if verb.base in ("say", "explain", "claim", "report", "admit")]
-SINGLE = {"plain", "adverb", "adverb comma", "place comma", "time comma", "interjection", "subordinate first"}
+ALOUD_VERBS = [verb for verb in WORDS.saying if verb.base in ("say", "explain", "claim", "report", "admit")]
+SINGLE_CLAUSE = {"plain", "adverb", "adverb comma", "place comma", "time comma", "interjection", "subordinate first"}
 
 
-def draw(chance: Chance, scene: Scene) -> SentencePlan:
+def draw_plan(chance: Chance, scene: Scene) -> SentencePlan:
     """A plan of a sentence of 5 to 28 words about the scene."""
     sampler = ClauseSampler(chance, scene)
     size = chance.weighted([(0.35, 3.0), (0.9, 4.0), (1.6, 2.2), (2.4, 1.2), (3.6, 1.0)])
     pattern = chance.weighted(PATTERNS)
     while True:
         plan = _compose(sampler, pattern, size)
-        if SHORTEST <= len(english.sentence(plan)) <= LONGEST:
+        if MIN_WORDS <= len(english.sentence(plan)) <= MAX_WORDS:
             return plan
         size *= 0.8 if size > 0.5 else 1.5
 
@@ -42,7 +42,7 @@ def _compose(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan:
             event = sampler.event(size)
         return SentencePlan(pattern, (replace(event, frequency=chance.zipf(WORDS.frequency), aspect="simple"),))
     first = _first(sampler, size)
-    opener = chance.zipf(["but", "and", "yet"]) if pattern in SINGLE and chance.often(0.14) else None
+    opener = chance.zipf(["but", "and", "yet"]) if pattern in SINGLE_CLAUSE and chance.often(0.14) else None
     if pattern.startswith(("adverb", "time")):
         table = WORDS.opening if pattern.startswith("adverb") else WORDS.times
         word = chance.zipf([w for w in table if w.tense in ("any", first.tense)])
@@ -57,12 +57,12 @@ def _compose(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan:
         # the name comes first, in the subordinate clause, and the pronoun after it
         cause = sampler.event(size * 0.6) if chance.often(0.5) else sampler.idle(size * 0.6)
         effect = sampler.follow(cause, size * 0.7)
-        return SentencePlan(pattern, (effect, cause), link=chance.zipf(FURTHER), opener=opener)
+        return SentencePlan(pattern, (effect, cause), link=chance.zipf(CLAUSE_LINKS), opener=opener)
     if pattern in ("coordination", "coordination comma", "semicolon"):
         start, then = _two_clauses(sampler, size * 0.7)
         return SentencePlan(pattern, (start, then), link=chance.zipf(["and", "but", "yet"]))
     if pattern in ("reporting clause last", "quotation"):
-        speaker = Event(sampler.who(size=size * 0.5), chance.zipf(ALOUD), sampler.tense())
+        speaker = Event(sampler.who(size=size * 0.5), chance.zipf(ALOUD_VERBS), sampler.tense())
         inner = sampler.event(size * 0.8) if chance.often(0.6) else sampler.idle(size * 0.8)
         return SentencePlan(pattern, (inner, speaker))
     if pattern in QUESTIONS:
@@ -106,15 +106,15 @@ def _question(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan
 
 def words_of(plan: SentencePlan, language: str) -> str:
     """The sentence in a language: tokens with single spaces."""
-    return " ".join(english.sentence(plan) if language == "en" else map(str, _spoken(plan, language)))
+    return " ".join(english.sentence(plan) if language == "en" else map(str, _spoken_words(plan, language)))
 
 
 def dependencies_of(plan: SentencePlan, language: str) -> DependencyTree:
     """The dependency tree of the French, German or Finnish sentence."""
-    return tree_of_words(_spoken(plan, language))
+    return tree_of_words(_spoken_words(plan, language))
 
 
-def _spoken(plan: SentencePlan, language: str) -> list[Spoken]:
+def _spoken_words(plan: SentencePlan, language: str) -> list[Spoken]:
     words = {"fr": french, "de": german, "fi": finnish}[language].sentence(plan)
     first = next(word for word in words if word.text not in ("«", "„", "”"))
     first.text = first.text[:1].upper() + first.text[1:]

@@ -8,7 +8,7 @@ from datamodules.corpus import LABELS, Inference
 from datamodules.demo import english
 from datamodules.demo.chance import Chance
 from datamodules.demo.constant import Property, constant_event
-from datamodules.demo.grammar import LONGEST, SHORTEST
+from datamodules.demo.grammar import MAX_WORDS, MIN_WORDS
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.meaning import Event, Place, Thing
 from datamodules.demo.world import ClauseSampler, new_scene
@@ -25,7 +25,7 @@ def inference(seed: int, split: str, number: int, constant: Sequence[Property] =
         event = _premise(ClauseSampler(chance, new_scene(chance)))
         hypothesis = _hypothesis(chance, event, label)
         texts = [english.plain(constant_event(part, constant)) for part in (event, hypothesis)] if hypothesis else []
-        if hypothesis and all(SHORTEST <= len(t.split()) <= LONGEST for t in texts) and texts[0] != texts[1]:
+        if hypothesis and all(MIN_WORDS <= len(t.split()) <= MAX_WORDS for t in texts) and texts[0] != texts[1]:
             return Inference(texts[0], texts[1], label)  # type: ignore[arg-type]
     raise AssertionError
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 from datamodules.demo import english
 from datamodules.demo.chance import Chance
 from datamodules.demo.documents import Story, StorySection, title
-from datamodules.demo.grammar import LONGEST, SHORTEST
+from datamodules.demo.grammar import MAX_WORDS, MIN_WORDS
 from datamodules.demo.lexicon import Noun, Verb
 from datamodules.demo.meaning import Event, SentencePlan, Tense, Thing
 from datamodules.demo.scripts import ORDERS, order_of
 from datamodules.demo.world import ClauseSampler, Scene, drawn_tense, new_scene
 
-PRONOUN = 0.3  # share of subjects in a section that are he or she
+PRONOUN_SHARE = 0.3  # share of subjects in a section that are he or she
 ABSTRACT = "Abstract"
 
 
@@ -27,8 +27,8 @@ def narrative(seed: int, split: str, number: int) -> Story:
     hero = replace(scene.protagonists[0], article="the", plural=False)
     things = _things(chance, scene)
     tense = drawn_tense(chance)
-    abstract = StorySection(1, ABSTRACT, [_general(chance, scene, things[0])])
-    parts = [StorySection(1, f"The {it.lemma}", [_told(chance, scene, hero, it, tense)]) for it in things]
+    abstract = StorySection(1, ABSTRACT, [_abstract_plans(chance, scene, things[0])])
+    parts = [StorySection(1, f"The {it.lemma}", [_event_plans(chance, scene, hero, it, tense)]) for it in things]
     return Story(f"{split}-{number}", title(hero, things[0]), [abstract, *parts])
 
 
@@ -48,16 +48,16 @@ def _script(chance: Chance, noun: Noun, count: int) -> list[Verb]:
     return sorted(chance.shuffled(order)[:count], key=order.index)
 
 
-def _told(chance: Chance, scene: Scene, hero: Thing, noun: Noun, tense: Tense) -> list[SentencePlan]:
+def _event_plans(chance: Chance, scene: Scene, hero: Thing, noun: Noun, tense: Tense) -> list[SentencePlan]:
     """What the hero does to one thing."""
     plans = []
     for verb in _script(chance, noun, chance.between(6, 8)):
-        subject = replace(hero, pronoun=chance.often(PRONOUN))
+        subject = replace(hero, pronoun=chance.often(PRONOUN_SHARE))
         plans.append(_sentence(chance, scene, Event(subject, verb, tense, object=Thing(noun=noun))))
     return plans
 
 
-def _general(chance: Chance, scene: Scene, noun: Noun) -> list[SentencePlan]:
+def _abstract_plans(chance: Chance, scene: Scene, noun: Noun) -> list[SentencePlan]:
     """What people of the topic do to such things, in general: several and bare."""
     people = chance.choice([noun for noun in scene.topic.people if noun.category == "person"])
     tense = drawn_tense(chance)
@@ -69,5 +69,5 @@ def _sentence(chance: Chance, scene: Scene, event: Event) -> SentencePlan:
     sampler = ClauseSampler(chance, scene)
     while True:
         plan = SentencePlan("plain", (sampler.with_adverbials(event, chance.choice([1.0, 2.0, 3.0])),))
-        if SHORTEST <= len(english.sentence(plan)) <= LONGEST:
+        if MIN_WORDS <= len(english.sentence(plan)) <= MAX_WORDS:
             return plan

@@ -18,10 +18,10 @@ from datamodules.demo.scripts import ADJECTIVES, CONTRASTS, EFFECTS, ORDERS, eff
 from datamodules.demo.world import ClauseSampler, drawn_tense, new_scene
 
 WORDS = lexicon()
-LENGTHS = (5, 7)  # tokens of a clause: short enough for a state, long enough for an event with details
-DETAILS = {"frequency": 1, "manner": 1, "time": 2, "city": 2, "place": 3}  # and their tokens
-TOGETHER = [  # details of one clause: one place at most
-    names for count in range(4) for names in combinations(DETAILS, count) if not {"city", "place"} <= set(names)
+CLAUSE_LENGTHS = (5, 7)  # tokens of a clause: short enough for a state, long enough for an event with details
+DETAIL_TOKENS = {"frequency": 1, "manner": 1, "time": 2, "city": 2, "place": 3}  # and their tokens
+DETAIL_SETS = [  # details of one clause: one place at most
+    names for count in range(4) for names in combinations(DETAIL_TOKENS, count) if not {"city", "place"} <= set(names)
 ]
 CONNECTIVES = {
     "Contingency.Cause": "so",
@@ -73,12 +73,12 @@ class Narrator:
     def detailed(self, event: Event, length: int) -> str:
         """The English clause with random details, `length` tokens long."""
         missing = length - len(english.leaves(english.clause(event)))
-        fitting = [details for details in TOGETHER if sum(DETAILS[detail] for detail in details) == missing]
+        fitting = [details for details in DETAIL_SETS if sum(DETAIL_TOKENS[detail] for detail in details) == missing]
         for detail in self.chance.choice([d for d in fitting if event.verb or "manner" not in d]):
-            event = self._with(event, detail)
+            event = self._add_detail(event, detail)
         return " ".join(english.leaves(english.clause(event)))
 
-    def _with(self, event: Event, detail: str) -> Event:
+    def _add_detail(self, event: Event, detail: str) -> Event:
         if detail in ("frequency", "manner"):
             return replace(event, **{detail: self.chance.zipf(getattr(WORDS, detail))})
         if detail == "time":
@@ -89,7 +89,7 @@ class Narrator:
 
 def clauses(narrator: Narrator, sense: str) -> tuple[str, str]:
     """Two different clauses in the relation `sense`; their lengths are drawn first."""
-    lengths = [narrator.chance.between(*LENGTHS) for _ in range(2)]
+    lengths = [narrator.chance.between(*CLAUSE_LENGTHS) for _ in range(2)]
     while True:
         events = MAKERS[sense](narrator)
         first, second = (narrator.detailed(event, length) for event, length in zip(events, lengths, strict=True))

@@ -17,11 +17,11 @@ AGENT_NOUNS = {
     verb: [WORDS.noun(lemma) for lemma in lemmas.split()] for verb, lemmas in rows(sections("verbs")["agents"])
 }
 LAST_YEAR = 2020
-TYPICAL = 0.95  # probability that the topic decides subject, object and place
-NAMES = 0.5  # Zipf exponent of names; their distribution is flatter than that of words
-FURTHER = ("because", "although", "while", "if", "since", "after", "when")
-ON_TOP = ("table", "chair", "bed", "shelf", "bench", "carpet", "roof")
-SURFACES = [noun for noun in WORDS.nouns["furniture"] if noun.lemma in ON_TOP]
+TYPICAL_SHARE = 0.95  # probability that the topic decides subject, object and place
+NAME_EXPONENT = 0.5  # Zipf exponent of names; their distribution is flatter than that of words
+CLAUSE_LINKS = ("because", "although", "while", "if", "since", "after", "when")
+SURFACE_LEMMAS = ("table", "chair", "bed", "shelf", "bench", "carpet", "roof")
+SURFACES = [noun for noun in WORDS.nouns["furniture"] if noun.lemma in SURFACE_LEMMAS]
 
 
 class Topic(NamedTuple):
@@ -75,13 +75,13 @@ def drawn_tense(chance: Chance) -> Tense:
 
 
 def _person(chance: Chance, topic: Topic) -> Noun:
-    return chance.zipf(topic.people if chance.often(TYPICAL) else WORDS.nouns["person"])
+    return chance.zipf(topic.people if chance.often(TYPICAL_SHARE) else WORDS.nouns["person"])
 
 
 def _name(chance: Chance) -> Name:
     woman = chance.often(0.5)
-    surname = chance.zipf(WORDS.surnames, NAMES) if chance.often(0.45) else None
-    return Name(chance.zipf(WORDS.women if woman else WORDS.men, NAMES), surname, woman)
+    surname = chance.zipf(WORDS.surnames, NAME_EXPONENT) if chance.often(0.45) else None
+    return Name(chance.zipf(WORDS.women if woman else WORDS.men, NAME_EXPONENT), surname, woman)
 
 
 class ClauseSampler:
@@ -143,7 +143,7 @@ class ClauseSampler:
     def where(self) -> Thing:
         if self.chance.often(0.2):
             return Thing(noun=self.chance.zipf(WORDS.cities))
-        typical = self.chance.often(TYPICAL)
+        typical = self.chance.often(TYPICAL_SHARE)
         noun = self.chance.choice(self.scene.topic.places) if typical else self.chance.zipf(WORDS.nouns["place"])
         adjective = self.adjective(noun) if self.chance.often(0.15) else None
         return Thing(noun=noun, adjective=adjective)
@@ -162,7 +162,7 @@ class ClauseSampler:
         return self.chance.zipf(self.scene.topic.verbs)
 
     def intransitive(self) -> Verb:
-        return self.chance.zipf(self.scene.topic.idle if self.chance.often(TYPICAL) else WORDS.intransitive)
+        return self.chance.zipf(self.scene.topic.idle if self.chance.often(TYPICAL_SHARE) else WORDS.intransitive)
 
     def event(self, size: float, tense: Tense | None = None) -> Event:
         """Somebody does something to something."""
@@ -216,7 +216,7 @@ class ClauseSampler:
     def because(self, event: Event, size: float) -> Event:
         """The clause with a subordinate clause after it."""
         inner = self.follow(event, size * 0.6) if self.chance.often(0.5) else self.idle(size * 0.6, event.tense)
-        return replace(event, because=(self.chance.zipf(FURTHER), replace(inner, because=None)))
+        return replace(event, because=(self.chance.zipf(CLAUSE_LINKS), replace(inner, because=None)))
 
     def saying(self, size: float) -> Event:
         """Somebody says or thinks that something is true."""
