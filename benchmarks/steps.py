@@ -180,7 +180,7 @@ def our_loss(module: Any, batch: Any) -> Tensor:
         return torch.nn.functional.cross_entropy(module(batch), batch.label)
     if isinstance(module, Discourse):
         means = {name: term.nats.sum() / term.targets.sum() for name, term in module(batch).items()}
-        return module.total(means)  # type: ignore
+        return module.weighted_sum(means)  # type: ignore
     vector, memory = module.read(batch.source)
     nats, tokens = module.decoder.loss(vector, batch.target.ids, memory)
     return nats / tokens

@@ -140,7 +140,7 @@ def shares(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[
         elif isinstance(module, Discourse):
             with part("heads"):
                 terms = {name: module.targets[name].loss(head(*vectors), batch) for name, head in module.heads.items()}
-                torch.as_tensor(module.total({name: term.nats.sum() for name, term in terms.items()})).backward()
+                torch.as_tensor(module.weighted_sum({name: term.nats.sum() for name, term in terms.items()})).backward()
         else:
             _decode(module, batch, part)
         with part("optimiser"):

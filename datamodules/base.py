@@ -110,7 +110,7 @@ SkipCountsBySplit = dict[Split, SkipCounts]
 
 
 class CachedData(ResumableData):
-    """A datamodule over a cache folder with `words.txt`, `skipped.json`, LEFT_OUT and one Ragged per split and side.
+    """A datamodule over a cache folder: `words.txt`, `skipped.json`, LEFT_OUT_FILE, a Ragged for each split and side.
 
     A side is one text of an example, for instance `source` or `target`. Examples with an empty side, or a side of more
     than `max_words` words, are counted and left out.

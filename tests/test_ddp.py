@@ -232,7 +232,7 @@ def test_every_process_has_something_to_validate_on(examples: int, processes: in
             self.place = place
 
     def batches(rank: int) -> list[np.ndarray]:
-        return list(Part(rank).by_length(np.arange(examples), lambda rows: rows))
+        return list(Part(rank).validation_loader(np.arange(examples), lambda rows: rows))
 
     if examples < processes:
         with pytest.raises(InputError, match="examples to validate on"):

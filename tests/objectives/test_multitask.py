@@ -89,7 +89,7 @@ def test_parts_share_one_vocabulary(tmp_path: Path) -> None:
 def test_the_words_of_a_batch_come_from_its_part(tmp_path: Path) -> None:
     _, data = build(tmp_path, ("nli", "autoencoder"))
     for batch in data.train_dataloader():
-        lines = [line.split("\t") for line in data.in_words(batch)]
+        lines = [line.split("\t") for line in data.readable_lines(batch)]
         first, second = ("premise", "hypothesis") if batch.part == 0 else ("source", "target")
         texts = {field: [text for name, text in lines if name == field] for field in (first, second)}
         assert len(texts[first]) == len(texts[second]) == len(lines) / 2
