@@ -17,6 +17,7 @@ TASK_SETTINGS = "write_sentences|suites?|seed|cache|corpus|probes|protocol|allow
 MODEL_FORMS = ("untrained/", "hf:", "vectors:", "call:", "lm:")  # models that are no run and have no name of one word
 SHARED_PROBES = "classifier|measures|every_n_epochs|steps"  # those of `probes.` that other suites read, too
 WORD_SETTINGS = r"embeddings(\..*)?"
+WITHOUT_DECODER = {"objectives.nli.NLI", "objectives.discourse.Discourse"}
 WORD_VECTORS = "datamodules.word_vectors.store.FromFile"
 
 Unread = Iterator[tuple[str, str]]  # names, as a pattern, and what would have an effect
@@ -147,7 +148,11 @@ def _in_training(settings: Mapping[str, Any]) -> Unread:
     encoder = settings["encoder"]
     if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
         yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OR_NOT}"
-    for name, part in {"": settings, **(settings.get("parts") or {})}.items():
+    parts, own = settings.get("parts") or {}, settings["objective"]
+    trained = {parts[name]["objective"][CLASS] for name in own.get("parts") or () if name in parts} or {own[CLASS]}
+    if encoder.get("attention") and trained <= WITHOUT_DECODER:
+        yield r"encoder(\.attention)?", "this objective has no decoder that attends; give encoder=bilstm_last alone"
+    for name, part in {"": settings, **parts}.items():
         prefix, objective = rf"parts\.{name}\." if name else "", part.get("objective") or {}
         yield from _in_objective(prefix, objective)
         if encoder.get("attention") and not objective.get("attention", True):

@@ -157,6 +157,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate write_sentences=x out=y": "write_sentences= writes the sentences of tasks and stops; leave it out",
     "evaluate write_sentences=x probes.classifier.l2=[1]": "write_sentences= writes the sentences of tasks",
     "train objective=discourse objective.losses=[nsp] objective.weights.nl=2": "add its loss to objective.losses",
+    "train objective=nli encoder=bilstm_att": "this objective has no decoder that attends; give encoder=bilstm_last",
     "train ~encoder": "it needs a value; give encoder= instead",
     "train encoder=bilstm_last ~encoder.pooling": "it needs a value",  # that of its class is another one
     "train ~trainer.max_epochs": "it needs a value; give trainer.max_epochs= instead",
