@@ -6,9 +6,10 @@ from encoder_lab.reports.published import published
 from encoder_lab.reports.runs import grouped
 from encoder_lab.reports.text import aligned
 from probes.coherence.formula import chance
-from probes.coherence.scoring import also, compared_name, with_ties
+from probes.coherence.scoring import also, compared_name
 from probes.coherence.tasks import PAIRS, TIES
 from probes.evaluation import Evaluated
+from probes.statistics import with_ties
 
 PAPER = ("beyer2021_tables1to5", "beyer2021_table4")
 MEASURES = ("sum", "mean")

@@ -20,10 +20,10 @@ from encoder_lab.reports.table_notes import (
     stopped,
 )
 from probes.classifiers.grid import FRONT
-from probes.coherence.scoring import compared_name, with_ties
+from probes.coherence.scoring import compared_name
 from probes.facts import facts_of
 from probes.results import ProbeRow, chance_of
-from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs, mean_of_tasks
+from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs, mean_of_tasks, with_ties
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
 BOLD = (

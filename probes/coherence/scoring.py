@@ -9,7 +9,7 @@ import numpy as np
 from probes.coherence.formula import Value, compared, evaluate, margin, parse, values_in
 from probes.coherence.regions import regions_of, text_of, values
 from probes.coherence.suite_file import TestSuite
-from probes.statistics import wilson_interval
+from probes.statistics import with_ties
 from probes.surprisals import CHUNK_PAIRS, Pair, TokenLogprobs
 
 
@@ -110,11 +110,6 @@ def compared_name(suite: str, formula: str) -> str:
     """`connectives_as_causal since` for `(3;%as%) < (3;%since%)`; empty for a formula that compares otherwise."""
     pair = compared(formula)
     return f"{suite} {pair[1].condition}" if pair else ""
-
-
-def with_ties(holds: float, total: int) -> tuple[float, float]:
-    """Wilson's 95% interval in percent; of the whole numbers on both sides where ties leave a half."""
-    return wilson_interval(math.floor(holds), total)[0], wilson_interval(math.ceil(holds), total)[1]
 
 
 def score_line(score: PredictionScore) -> str:
