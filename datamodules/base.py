@@ -53,7 +53,7 @@ class ResumableData(pl.LightningDataModule):
     def readable_lines(self, batch: Any) -> list[str]:
         """The sentences of a training batch as readable lines: field name, tab, text."""
         return [
-            f"{field}\t{self.sentence(field, row[:length])}"
+            f"{field}\t{self.sentence_text(field, row[:length])}"
             for field, part in batch._asdict().items()
             if isinstance(part, Sentences)
             for row, length in zip(part.ids.tolist(), part.lengths.tolist(), strict=True)
@@ -61,7 +61,7 @@ class ResumableData(pl.LightningDataModule):
 
     lowercase = False  # whether encoders read sentences in lower case
 
-    def sentence(self, field: str, ids: list[int]) -> str:
+    def sentence_text(self, field: str, ids: list[int]) -> str:
         """The text of a sentence in this field of a batch."""
         return " ".join(self.vocabulary.words[i] for i in ids)
 

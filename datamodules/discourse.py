@@ -72,11 +72,11 @@ class SentencesInDocuments(CachedData):
         self.lowercase = lowercase
         self.classes = ClassCounts(levels, sentence_positions, paragraph_positions)
         self.bag_sizes = {side: len(Vocabulary.load(self.folder / f"{side}.bag.txt")) for side in TARGETS}
-        self.beyond = {split: _count_beyond(self._positions(split), self.classes) for split in ("train", "dev")}
+        self.clipped = {split: _count_clipped(self._positions(split), self.classes) for split in ("train", "dev")}
         self.notes = [
             f"set to the last class in {split}: {' and '.join(f'{n:,} {name}' for name, n in clipped.items())}"
-            for split, beyond in self.beyond.items()
-            if (clipped := {name.replace("_", " "): n for name, n in beyond._asdict().items() if n})
+            for split, counts in self.clipped.items()
+            if (clipped := {name.replace("_", " "): n for name, n in counts._asdict().items() if n})
         ]
 
     def write(self, work: Path, corpus: Corpus, max_words: int, bag_words: int, lowercase: bool) -> SkipCountsBySplit:
@@ -154,7 +154,7 @@ def _int64_tensor(array: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(array.astype(np.int64))
 
 
-def _count_beyond(positions: np.ndarray, classes: ClassCounts) -> ClassCounts:
+def _count_clipped(positions: np.ndarray, classes: ClassCounts) -> ClassCounts:
     """How many sentences have a value beyond the last class."""
     columns = [SentencePosition._fields.index(name) for name in ("level", "sentence", "paragraph")]
     return ClassCounts(*(int((positions[:, column] >= n).sum()) for column, n in zip(columns, classes, strict=True)))

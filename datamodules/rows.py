@@ -10,7 +10,7 @@ from encoder_lab.storage.files import refuse_special
 from encoder_lab.storage.text_files import composed, count_lines, json_object, read_lines
 
 JSON, ARROW, PARQUET = (".jsonl", ".ndjson", ".json"), (".arrow", ".feather"), (".parquet",)
-BATCH_ROWS = 1 << 14  # rows of a Parquet file in memory at a time
+BATCH_ROWS = 1 << 14  # of a Parquet file in memory at a time
 
 
 def has_columns(path: Path) -> bool:

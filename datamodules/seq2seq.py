@@ -16,7 +16,7 @@ from datamodules.text.subwords import Subwords, without_word_marks
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
 
-CHUNK_SYMBOLS = 1 << 20  # symbols counted at a time; numpy copies them to int64
+CHUNK_SYMBOLS = 1 << 20  # counted at a time; numpy copies them to int64
 
 
 class SourceTarget(CachedData):
@@ -86,8 +86,8 @@ class TextPairs(SourceTarget):
         """The tokenised references of the validation split, in corpus order."""
         return list(cached_lines(self.folder / f"{self.validation_split}.target.txt"))
 
-    def sentence(self, field: str, ids: list[int]) -> str:
-        return self.subwords.decode([ids])[0] if field == "target" else super().sentence(field, ids)
+    def sentence_text(self, field: str, ids: list[int]) -> str:
+        return self.subwords.decode([ids])[0] if field == "target" else super().sentence_text(field, ids)
 
 
 def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str]]:

@@ -48,8 +48,8 @@ class SentenceTrees(SourceTarget):
         """The symbols of a predicted or gold sequence, without sentence marks."""
         return [self.symbols.words[row] for row in rows if row not in (BEGIN, END)]
 
-    def sentence(self, field: str, ids: list[int]) -> str:
-        return " ".join(self.symbols_of(ids)) if field == "target" else super().sentence(field, ids)
+    def sentence_text(self, field: str, ids: list[int]) -> str:
+        return " ".join(self.symbols_of(ids)) if field == "target" else super().sentence_text(field, ids)
 
 
 def _pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str]]:

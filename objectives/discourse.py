@@ -119,7 +119,7 @@ class Discourse(Objective):
         for name, target in self.targets.items():
             accuracy = 100 * ratio(sums[f"{name} correct"], sums[f"{name} targets"])
             reported = {"accuracy": accuracy, "perplexity": perplexity(means[name])}
-            scores[f"val/{name}_{target.reports}"] = reported[target.reports]
+            scores[f"val/{name}_{target.metric}"] = reported[target.metric]
         return scores | {"val/loss": float(self.weighted_sum(means))}
 
 

@@ -78,7 +78,7 @@ class Head(NamedTuple):
 
     classes: Callable[[SentencesInDocuments], int]
     loss: Callable[[Tensor, InDocument], LossTerm]
-    reports: Literal["accuracy", "perplexity"]
+    metric: Literal["accuracy", "perplexity"]
 
 
 LOSSES: dict[str, dict[str, Head]] = {

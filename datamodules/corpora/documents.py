@@ -67,11 +67,11 @@ class JsonDocuments(PerhapsTokenized):
     def _paragraph(self, paragraph: Any, location: str) -> list[str]:
         if not isinstance(paragraph, list) or not all(isinstance(sentence, str) for sentence in paragraph):
             raise InputError(f"{location}: a paragraph that is not a list of sentences")
-        return [self.tokens(sentence) for sentence in paragraph]
+        return [self.tokenized_text(sentence) for sentence in paragraph]
 
     def _title(self, record: dict[str, Any], location: str) -> str | None:
         title = _get_text(record, "title", location, optional=True)
-        return None if title is None else self.tokens(title)
+        return None if title is None else self.tokenized_text(title)
 
 
 def _get_list(record: dict[str, Any], key: str, location: str) -> list[Any]:

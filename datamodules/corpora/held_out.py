@@ -146,6 +146,6 @@ class PerhapsTokenized(DocumentCorpus):
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} tokenized {self.tokenized}"
 
-    def tokens(self, text: str) -> str:
+    def tokenized_text(self, text: str) -> str:
         """The text with single spaces between its tokens."""
         return " ".join(text.split()) if self.tokenized else tokenize(text, self.source_language)

@@ -14,7 +14,7 @@ from encoder_lab.settings.types import CorpusSize
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.text_files import files_below, read_lines, unpacked
 
-COLUMN_ENDINGS = frozenset([".jsonl", ".tsv", ".csv"])  # endings of files with more than a text on a line
+COLUMN_ENDINGS = frozenset([".jsonl", ".tsv", ".csv"])  # of files with more than a text on a line
 Example = TypeVar("Example")
 
 

@@ -29,7 +29,7 @@ class PlainText(PerhapsTokenized):
                 yield UnreadDocument(id, None, partial(self._document, id, lines), "\n".join(lines))
 
     def _document(self, id: str, lines: list[str]) -> Document:
-        return Document(id, None, [Section(None, None, [[*map(self.tokens, lines)]])])
+        return Document(id, None, [Section(None, None, [[*map(self.tokenized_text, lines)]])])
 
 
 def _document_pieces(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -17,7 +17,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import note, open_packed
 
 MAX_PAGE = 64 * 1024 * 1024  # bytes of XML without the end of a page; MediaWiki's own limit is 2 MiB of text
-ARTICLE_NAMESPACE = "0"  # the namespace; others hold talk, users, templates
+ARTICLE_NAMESPACE = "0"  # others hold talk, users, templates
 HIDDEN_NAMESPACES = {"6": "File", "14": "Category"}  # links to them show nothing; each wiki knows the English names too
 
 

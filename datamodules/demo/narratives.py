@@ -16,7 +16,7 @@ from datamodules.demo.meaning import Event, SentencePlan, Tense, Thing
 from datamodules.demo.scripts import ORDERS, order_of
 from datamodules.demo.world import ClauseSampler, Scene, drawn_tense, new_scene
 
-PRONOUN_SHARE = 0.3  # share of subjects in a section that are he or she
+PRONOUN_SHARE = 0.3  # of the subjects in a section that are he or she
 ABSTRACT = "Abstract"
 
 

@@ -16,7 +16,7 @@ from encoder_lab.settings.command_line import Command, run
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.text_files import count_lines, read_lines
 
-BATCH_SENTENCES = 256  # sentences per call of the parser
+BATCH_SENTENCES = 256  # per call of the parser
 PROCESSORS = "tokenize,pos,constituency"
 
 

@@ -11,7 +11,7 @@ from datamodules.word_vectors.fasttext_check import ENTRY_SUFFIX_BYTES, Layout, 
 from datamodules.word_vectors.formats import open_bin
 from encoder_lab.errors import InputError
 
-SENTENCE_END = "</s>"  # of a sentence
+SENTENCE_END = "</s>"
 
 
 def open_lookup(path: Path) -> Any:

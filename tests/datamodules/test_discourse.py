@@ -72,7 +72,7 @@ def test_positions_and_levels_beyond_the_classes_become_the_last_and_are_counted
     assert batch.in_document.value.tolist() == [0, 0, 1, 0, 0]  # "d e" is in the third paragraph
     assert batch.in_document.total.tolist() == [2, 2, 2, 1, 1]
     assert batch.level.tolist() == [0, 0, 6, -1, -1]
-    assert data.beyond["train"] == ClassCounts(levels=2, sentences=0, paragraphs=1)
+    assert data.clipped["train"] == ClassCounts(levels=2, sentences=0, paragraphs=1)
 
 
 def test_empty_and_long_sentences_are_counted(data: SentencesInDocuments) -> None:
