@@ -20,8 +20,8 @@ COMMAND = Command(
     "List the corpora, or fetch one.",
     [
         Setting("data", "without NAME: the folder with one folder for each corpus", FOLDER, Path("data")),
-        Setting("to", "with NAME: the folder that gets the corpus's folder", FOLDER, Path("data")),
-        Setting("base", "with NAME: a mirror, replaces all of each address but the file's name", TEXT),
+        Setting("to", "with NAME: the folder that gets the corpus's folder", FOLDER, Path("data"), needs="NAME"),
+        Setting("base", "with NAME: a mirror, replaces all of each address but the file's name", TEXT, needs="NAME"),
     ],
     "NAME",
     "the corpus to fetch; without it all are listed",
@@ -31,8 +31,6 @@ COMMAND = Command(
 
 def run_download(options: SimpleNamespace) -> None:
     if not options.positional:
-        if options.base or options.to != Path("data"):
-            raise InputError("to= and base= apply to one corpus; give its name before them")
         print("\n\n".join(describe(entry, options.data) for entry in CATALOG))
         return
     name, entries = options.positional[0], {entry.name: entry for entry in CATALOG}

@@ -86,8 +86,6 @@ def _delete(path: Path) -> None:
 
 
 def work(options: SimpleNamespace) -> None:
-    if options.older and not options.prune:
-        raise InputError(f"older={options.older}: is for prune=true; add it, or leave it out")
     listed = list(prune(options.cache, options.older)) if options.prune else entries(options.cache)
     for entry in listed:
         days = max(0, int((time.time() - entry.used) / DAY))
