@@ -75,8 +75,6 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
     overrides = [text.lstrip("+") for text in overrides if not text.startswith("allow=")]
     refuse_other_settings(overrides, *allowed)
     written: Any = read_config(run)
-    if missing := missing_settings(RunSettings, written):
-        raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")
     for key, _, text in (text.partition("=") for text in overrides):
         try:
             value = yaml.load(text, PlainLoader) if "{" in text else plain_value(text)
@@ -84,10 +82,12 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
             raise InputError(f"{key}={text}: {in_one_line(error)}; write {key}={{name: value}}") from None
         written = _changed(written, key.split("."), value)
         group, _, name = key.partition(".")
-        source = written[group].get("source") if isinstance(written[group], dict) else None
+        source = written[group].get("source") if isinstance(written.get(group), dict) else None
         if isinstance(source, dict) and name in source:  # which has a copy
             written = _changed(written, [group, "source", name], value)
     refuse_foreign_classes(written, run / "config.yaml", allow)
+    if missing := missing_settings(RunSettings, written):
+        raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")
     refuse_without_class(written, run / "config.yaml")
     changed, added = tuple(text.partition("=")[0] for text in overrides), ("made_with", "begun_from")
     if errors := [line for line in mistakes("train", written, added) if not line.startswith(changed)]:
