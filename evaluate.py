@@ -109,7 +109,7 @@ def scored(
     from encoder_lab.reports.strips import TOKENS
     from encoder_lab.storage.content import key_of
     from probes.evaluation import Evaluation
-    from probes.geometry.history import keep_state
+    from probes.geometry.history import save_state
     from probes.suites import tasks_and_measures
 
     by_epoch = settings.epochs is not None
@@ -127,7 +127,7 @@ def scored(
         scores = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in measures]), written)
         if by_epoch or not (scores.folder / TOKENS).exists():  # the folder's name identifies model and tasks
             write_tokens(scores.folder, suite.tasks, evaluation)
-        keep_state(scores.folder, evaluation, suite.tasks, overwrite=by_epoch)
+        save_state(scores.folder, evaluation, suite.tasks, overwrite=by_epoch)
         yield scores
 
 

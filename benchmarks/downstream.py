@@ -45,8 +45,8 @@ from benchmarks.machine import add_ratios, in_new_process, measured
 from benchmarks.probing import Shape, vectors
 from probes.classifiers.classifier import Grid, as_tensors
 from probes.classifiers.examples import Tensors
-from probes.downstream.folds import nested
-from probes.downstream.relatedness import correlation, regression
+from probes.downstream.folds import score_nested
+from probes.downstream.relatedness import fit_regression, pearson
 
 SEED = 1111  # as in the toolkit
 SEQUENTIAL = "one after another"  # the published side
@@ -60,7 +60,7 @@ def cross_validate(side: str, shape: Shape, folds: int, outer: int) -> dict[str,
         if side == SEQUENTIAL:
             dev, test = sequential.nested_folds(items, shape.classes, folds, grid_of(side), SEED, outer)
         else:
-            dev, test, *_ = nested(items, shape.classes, folds, grid_of(side), SEED)
+            dev, test, *_ = score_nested(items, shape.classes, folds, grid_of(side), SEED)
     if side == SEQUENTIAL and outer < folds:
         cost["seconds"] *= folds / outer
         return {"timed_outer_folds": outer, **cost}
@@ -90,8 +90,8 @@ def regress(side: str, pairs: tuple[int, int, int], dim: int) -> dict[str, Any]:
         if side == SEQUENTIAL:
             r, predicted = sequential.relatedness(train, dev, test, SEED)
         else:
-            r, predicted, _ = regression(train, dev, test, (1, 5), grid_of(side), SEED)
-    return {"dev": 100 * r, "test": 100 * correlation(predicted, test.y.numpy()), **cost}
+            r, predicted, _ = fit_regression(train, dev, test, (1, 5), grid_of(side), SEED)
+    return {"dev": 100 * r, "test": 100 * pearson(predicted, test.y.numpy()), **cost}
 
 
 def compare(side_of: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, dict[str, Any]]:

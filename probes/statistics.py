@@ -39,7 +39,7 @@ def wilson_interval(correct: int, total: int) -> tuple[float, float]:
     return 100 * float(interval.low), 100 * float(interval.high)
 
 
-def with_ties(holds: float, total: int) -> tuple[float, float]:
+def interval_with_ties(holds: float, total: int) -> tuple[float, float]:
     """Wilson's 95% interval in percent; of the whole numbers on both sides where ties leave a half."""
     return wilson_interval(math.floor(holds), total)[0], wilson_interval(math.ceil(holds), total)[1]
 

@@ -11,7 +11,7 @@ from torch import nn
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
-from probes.geometry.history import compare_states, keep_state
+from probes.geometry.history import compare_states, save_state
 from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, write_rows
 from probes.share import SINGLE_PROCESS, Share
@@ -48,7 +48,7 @@ def probe_now(
         evaluation = Evaluation(current, tasks, share, cache if step == 0 else None, seed, cache)
         rows = [score.row for score in evaluation.scores()]
         rows = [row for row in rows if row.suite != CONTROL]  # they are in `selectivity`
-        saved = keep_state(results.parent, evaluation, tasks)
+        saved = save_state(results.parent, evaluation, tasks)
     del evaluation
     torch.cuda.empty_cache()  # what the classifiers needed is free for other processes while the model trains
     if share.rank == 0:

@@ -18,8 +18,8 @@ from encoders import FrozenEncoder
 from encoders.embedding import WordEmbedding
 from probes.bits.online import description_length
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
-from probes.downstream.folds import nested
-from probes.downstream.relatedness import regression
+from probes.downstream.folds import score_nested
+from probes.downstream.relatedness import fit_regression
 from tests.commands import FORKS
 from tests.silent import silent_trainer
 from tests.test_every_encoder import CONFIGS, WIDTH, batch
@@ -75,13 +75,15 @@ def bits(device: str) -> float:
 
 
 def folds(device: str, protocol: str) -> float:
-    return nested(as_tensors(parts(3)[0], device), 3, 2, Grid(protocol=protocol, l2=(1e-4, 1e-2)).logistic(), 1)[1]
+    return score_nested(as_tensors(parts(3)[0], device), 3, 2, Grid(protocol=protocol, l2=(1e-4, 1e-2)).logistic(), 1)[
+        1
+    ]
 
 
 def relatedness(device: str, protocol: str) -> float:
     found = [as_tensors(part._replace(labels=part.labels % 5 + 1.0), device) for part in parts(5)]
-    with patch("probes.downstream.relatedness.MOST_PASSES", 8):
-        return 100 * regression(*found, (1.0, 5.0), Grid(protocol=protocol, l2=(1e-3,)).logistic(), 1)[0]
+    with patch("probes.downstream.relatedness.MAX_PASSES", 8):
+        return 100 * fit_regression(*found, (1.0, 5.0), Grid(protocol=protocol, l2=(1e-3,)).logistic(), 1)[0]
 
 
 def vectors(device: str, name: str) -> np.ndarray:

@@ -25,8 +25,8 @@ from encoders.load import SavedRun, find_checkpoint, intermediate_checkpoints, o
 from encoders.sources import precomputed_model, trained_model, untrained_model
 from objectives.likelihood import NoLikelihood, TextLikelihood
 from objectives.load import load_dev_loss, load_likelihood
-from probes.coherence.length import Length
-from probes.coherence.ngram import ORDERS, NgramModel, counted
+from probes.coherence.length import LengthModel
+from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model
 from probes.evaluation import distinct_sentences
 from probes.task import Task
 
@@ -68,7 +68,9 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
         function = function_named(rest, "turns sentences into vectors, or scores (context, continuation) pairs")
         return lambda _, tasks: [_called(rest, function, device, tasks)]
     if name in BASELINES:
-        models = [Model("baseline", name, None, "baseline", logprobs=Length().logprobs if name == "length" else None)]
+        models = [
+            Model("baseline", name, None, "baseline", logprobs=LengthModel().logprobs if name == "length" else None)
+        ]
     elif form == "hf" and rest:
         models = pretrained(rest, settings.layers, settings.pooling, device, work, settings.prompt)
     elif form == "vectors" and rest:
@@ -171,7 +173,9 @@ def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Mo
 def _ngram(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
     """An n-gram model of the training text, with the settings of its corpus."""
     fingerprint = key_of(name, corpus_key(corpus), code_of(NgramModel))
-    return Model("baseline", name, None, fingerprint, settings={"corpus": written}, logprobs=counted(corpus, name))
+    return Model(
+        "baseline", name, None, fingerprint, settings={"corpus": written}, logprobs=lazy_ngram_model(corpus, name)
+    )
 
 
 def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) -> None:

@@ -6,10 +6,10 @@ from encoder_lab.reports.published import published
 from encoder_lab.reports.runs import grouped
 from encoder_lab.reports.text import aligned
 from probes.coherence.formula import chance
-from probes.coherence.scoring import also, compared_name
-from probes.coherence.tasks import PAIRS, TIES
+from probes.coherence.scoring import compared_name, note_on_ties
+from probes.coherence.tasks import PAIRS_DETAIL, TIES_PREFIX
 from probes.evaluation import Evaluated
-from probes.statistics import with_ties
+from probes.statistics import interval_with_ties
 
 PAPER = ("beyer2021_tables1to5", "beyer2021_table4")
 MEASURES = ("sum", "mean")
@@ -26,21 +26,21 @@ def suite_lines(title: str, scores: Sequence[Evaluated], tables: Sequence[str] |
 def _suite(scored: Evaluated, quotes: dict[str, list[tuple[str, float]]]) -> Iterator[str]:
     row, details, items = scored.row, scored.details, len(scored.correct)
     line = f"{row.test_accuracy:.1f} [{row.test_low:.1f}, {row.test_high:.1f}] of {items} items"
-    line += also(details.get("ties", 0), details.get("undefined", 0))
+    line += note_on_ties(details.get("ties", 0), details.get("undefined", 0))
     if long := details.get("long texts"):
         line += f", {long:.0f} texts longer than the model's context"
     names = [name for name in quotes if name == row.task or name.startswith(f"{row.task}_")]
     yield f"  {row.task}: {line}{_published(row.task, names, quotes)}"
-    formulas = [name for name in details if "%" in name and not name.startswith(TIES)]
+    formulas = [name for name in details if "%" in name and not name.startswith(TIES_PREFIX)]
     if formulas:
         chances = {chance([formula], syntaxgym=True) for formula in formulas}  # parsed as it was scored
         same = chances.pop() if len(chances) == 1 else None
         by_chance = "" if same is None else f", each {same:.4g} by chance"
         yield f"    {len(formulas)} predictions{by_chance}; the score above is of all together{_by_chance(row.chance)}"
-        yield f"    each of them as an item by itself: {details[PAIRS]:.1f} of {len(formulas) * items}"
+        yield f"    each of them as an item by itself: {details[PAIRS_DETAIL]:.1f} of {len(formulas) * items}"
     for formula in formulas:
-        low, high = with_ties(round(details[formula] * items / 50) / 2, items)
-        line = f"{details[formula]:.1f} [{low:.1f}, {high:.1f}]{also(details.get(TIES + formula, 0), 0)}"
+        low, high = interval_with_ties(round(details[formula] * items / 50) / 2, items)
+        line = f"{details[formula]:.1f} [{low:.1f}, {high:.1f}]{note_on_ties(details.get(TIES_PREFIX + formula, 0), 0)}"
         line += "" if by_chance else _by_chance(chance([formula], syntaxgym=True))
         name = compared_name(row.task, formula)
         yield f"    {formula}: {line}{_published(name, [name] if name in quotes else [], quotes)}"

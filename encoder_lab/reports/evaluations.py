@@ -75,7 +75,7 @@ def compare_states(written: Sequence[WrittenScores]) -> None:
     """Add the similarity of the epochs of a run, or of the layers of a model, to their scores."""
     for model in dict.fromkeys(d.model for d in written):
         folders = dict.fromkeys(d.folder for d in written if d.model == model)
-        series = [state for folder in folders for state in history.states_in(folder / "probes.csv")]
+        series = [state for folder in folders for state in history.states_of_run(folder / "probes.csv")]
         for (_, file), rows in zip(series, history.similarities(series), strict=True) if len(series) > 1 else ():
             write_rows(file.parents[1] / "probes.csv", rows)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
-from probes.coherence.regions import values
+from probes.coherence.regions import segment_values
 from probes.coherence.suite_file import METRICS
 
 TOKENS = "surprisals.jsonl"  # of an evaluation's folder
@@ -105,7 +105,7 @@ def by_region(record: Record) -> list[str]:
         return []
     bits = np.array([np.inf if bits is None else bits for bits in record["surprisals"]], dtype=float)
     regions = np.array(record["regions"], dtype=np.int64)
-    region_values = values(metric_of(record), bits, regions - 1, int(regions.max(initial=0)))
+    region_values = segment_values(metric_of(record), bits, regions - 1, int(regions.max(initial=0)))
     return [f"region {number}: {value:.2f}" for number, value in enumerate(region_values, 1) if number in regions]
 
 

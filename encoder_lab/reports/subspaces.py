@@ -70,9 +70,9 @@ def read_subspaces(folder: Path) -> Subspaces:
 
 def _states(folder: Path) -> dict[Epoch, dict[str, Any]]:
     """The saved tensors of each epoch by their names; loads torch."""
-    from probes.geometry.history import read_state, states_in
+    from probes.geometry.history import read_state, states_of_run
 
-    return {row.epoch: read_state(path) for row, path in states_in(folder / "probes.csv")}
+    return {row.epoch: read_state(path) for row, path in states_of_run(folder / "probes.csv")}
 
 
 def _unusable(bases: Sequence[np.ndarray | None], width: int) -> str:

@@ -23,7 +23,7 @@ from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name
 from probes.facts import facts_of
 from probes.results import ProbeRow, chance_of
-from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs, mean_of_tasks, with_ties
+from probes.statistics import Interval, bounded_mean_of_runs, interval_with_ties, mean_of_runs, mean_of_tasks
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
 BOLD = (
@@ -178,7 +178,7 @@ def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection
         task: len(answers.right) for task, rows in scores.items() for row in reversed(rows) if (answers := row.answers)
     }
     cells = grouped(
-        (name, (percent, *with_ties(round(percent * items[task] / 50) / 2, items[task])))
+        (name, (percent, *interval_with_ties(round(percent * items[task] / 50) / 2, items[task])))
         for run in model.runs
         for (task, measure), percent in run.details.items()
         if task in items and measure.startswith("(") and (name := compared_name(task, measure)) in names

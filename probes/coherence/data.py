@@ -7,13 +7,13 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import files_below, read_json_lines, unpacked
 from probes.coherence.suite_file import Item, TestSuite, read_suite
 
-BUILD = "python -m probes.coherence.build"
+BUILD_COMMAND = "python -m probes.coherence.build"
 ENDINGS = (".json", ".jsonl")
 
 
 def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuite]:
     """The suites of files and folders: SyntaxGym's .json, and minimal pairs as .jsonl. Raises InputError for none."""
-    files = [file for path in paths for file in _files(path)]
+    files = [file for path in paths for file in _suite_files(path)]
     origins: dict[str, Path] = {}
     suites = []
     for file in dict.fromkeys(files):
@@ -26,9 +26,9 @@ def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuit
     return suites
 
 
-def _files(path: Path) -> list[Path]:
+def _suite_files(path: Path) -> list[Path]:
     if not path.exists():
-        raise InputError(f"coherence.paths: {path}: no such file or folder; build suites with {BUILD}")
+        raise InputError(f"coherence.paths: {path}: no such file or folder; build suites with {BUILD_COMMAND}")
     return files_below(path, ENDINGS)
 
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from encoder_lab.errors import InputError
 
-TIE = 1e-9  # two sides that differ by less than this share are the same: what rounding leaves of equal sums
-LONGEST, DEPTH, OPERATORS = 10_000, 50, 200  # characters, nested brackets and operators of a formula
-SPACE = re.compile(r"\s*")
-ATOM = re.compile(r"\(\s*(\d+|\*)\s*;%\s*([\w-]+)\s*%\s*\)", re.ASCII)
-NUMBER = re.compile(r"[+-]?\d+\.?\d*(?:[eE][+-]?\d+)?", re.ASCII)
+TIE_TOLERANCE = 1e-9  # two sides that differ by less than this share are the same: what rounding leaves of equal sums
+MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS = 10_000, 50, 200  # characters, nested brackets and operators of a formula
+SPACES = re.compile(r"\s*")
+VALUE_PATTERN = re.compile(r"\(\s*(\d+|\*)\s*;%\s*([\w-]+)\s*%\s*\)", re.ASCII)
+NUMBER_PATTERN = re.compile(r"[+-]?\d+\.?\d*(?:[eE][+-]?\d+)?", re.ASCII)
 CLOSING = {"(": ")", "[": "]"}
-LEVELS = ("&|", "<>=", "+-")  # the loosest first
+OPERATOR_LEVELS = ("&|", "<>=", "+-")  # the loosest first
 
 
 class Number(NamedTuple):
@@ -51,10 +51,10 @@ Formula = Number | Value | Operation
 
 def parse(text: str, syntaxgym: bool = False) -> Formula:
     """The tree of a formula. Raises InputError that names the character."""
-    if len(text) > LONGEST:
-        raise InputError(f"formula {text[:40]!r}...: {len(text)} characters, at most {LONGEST} are read")
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"formula {text[:40]!r}...: {len(text)} characters, at most {MAX_CHARACTERS} are read")
     reader = _Reader(text, syntaxgym)
-    tree = reader.level(0)
+    tree = reader.read_level(0)
     if reader.position < len(text):
         raise reader.error("expected an operator (+ - < > = & |) or the end")
     return tree
@@ -69,42 +69,42 @@ class _Reader:
         self.skip(0)
 
     def skip(self, characters: int) -> None:
-        match = SPACE.match(self.text, self.position + characters)
+        match = SPACES.match(self.text, self.position + characters)
         self.position = match.end() if match else len(self.text)
 
     def error(self, problem: str) -> InputError:
         seen = repr(self.text[self.position]) if self.position < len(self.text) else "the end"
         return InputError(f"formula {self.text!r}, character {self.position + 1} ({seen}): {problem}")
 
-    def level(self, number: int) -> Formula:
+    def read_level(self, number: int) -> Formula:
         """A chain of operands with operators of one level between them."""
-        if number == len(LEVELS):
-            return self.operand()
+        if number == len(OPERATOR_LEVELS):
+            return self.read_operand()
         start = self.position
-        operands, symbols = [self.level(number + 1)], []
-        while self.position < len(self.text) and self.text[self.position] in LEVELS[number]:
-            if self.operators == OPERATORS:
-                raise self.error(f"more than {OPERATORS} operators; split the formula into several predictions")
+        operands, symbols = [self.read_level(number + 1)], []
+        while self.position < len(self.text) and self.text[self.position] in OPERATOR_LEVELS[number]:
+            if self.operators == MAX_OPERATORS:
+                raise self.error(f"more than {MAX_OPERATORS} operators; split the formula into several predictions")
             self.operators += 1
             symbols.append(self.text[self.position])
             self.skip(1)
-            operands.append(self.level(number + 1))
-        if LEVELS[number] == "<>=" and len(symbols) > 1:
+            operands.append(self.read_level(number + 1))
+        if OPERATOR_LEVELS[number] == "<>=" and len(symbols) > 1:
             if not self.syntaxgym:
-                raise self.unclear(start, _chain(operands, symbols))
+                raise self.ambiguity_error(start, _chain_as_conjunction(operands, symbols))
             operands, symbols = operands[:2], symbols[:1]
-        if len(set(symbols)) > 1 and LEVELS[number] == "&|" and not self.syntaxgym:
-            raise self.unclear(start, "brackets, for example " + _from_left(operands, symbols))
+        if len(set(symbols)) > 1 and OPERATOR_LEVELS[number] == "&|" and not self.syntaxgym:
+            raise self.ambiguity_error(start, "brackets, for example " + _bracketed_from_left(operands, symbols))
         tree = operands[0]
         for symbol, right in zip(symbols, operands[1:], strict=True):
-            tree = self.typed(Operation(symbol, tree, right), start)
+            tree = self.check_types(Operation(symbol, tree, right), start)
         return tree
 
-    def unclear(self, start: int, write: str) -> InputError:
+    def ambiguity_error(self, start: int, write: str) -> InputError:
         part = self.text[start : self.position].strip()
         return InputError(f"formula {self.text!r}: {part!r} can be read in two ways; write {write}")
 
-    def typed(self, operation: Operation, start: int) -> Operation:
+    def check_types(self, operation: Operation, start: int) -> Operation:
         """The operation, where its sides are both true or false for & and |, and numbers for the others."""
         is_logical = operation.symbol in "&|"
         if {is_prediction(operation.left), is_prediction(operation.right)} != {is_logical}:
@@ -113,24 +113,24 @@ class _Reader:
             raise InputError(f"formula {self.text!r}: in {part!r} both sides of {operation.symbol} must be {sides}")
         return operation
 
-    def operand(self) -> Formula:
-        if match := ATOM.match(self.text, self.position):
+    def read_operand(self) -> Formula:
+        if match := VALUE_PATTERN.match(self.text, self.position):
             self.skip(len(match[0]))
             if match[1] != "*" and len(match[1]) > 6:
                 raise self.error(f"no region has the number {match[1][:12]}...")
             return Value(None if match[1] == "*" else int(match[1]), match[2])
-        if match := NUMBER.match(self.text, self.position):
+        if match := NUMBER_PATTERN.match(self.text, self.position):
             value = float(match[0])
             if not np.isfinite(value):
                 raise self.error("the number is too large")
             self.skip(len(match[0]))
             return Number(value)
         opening = self.text[self.position : self.position + 1]
-        if opening not in CLOSING or self.depth == DEPTH:
+        if opening not in CLOSING or self.depth == MAX_DEPTH:
             raise self.error("expected (REGION;%CONDITION%), a number or an opening bracket")
         self.depth += 1
         self.skip(1)
-        inner = self.level(0)
+        inner = self.read_level(0)
         if self.text[self.position : self.position + 1] != CLOSING[opening]:
             raise self.error(f"expected {CLOSING[opening]!r}")
         self.depth -= 1
@@ -138,29 +138,29 @@ class _Reader:
         return inner
 
 
-def _chain(operands: list[Formula], symbols: list[str]) -> str:
+def _chain_as_conjunction(operands: list[Formula], symbols: list[str]) -> str:
     pairs = zip(operands, symbols, operands[1:], strict=False)
-    return " & ".join(f"({written(a)} {symbol} {written(b)})" for a, symbol, b in pairs)
+    return " & ".join(f"({formula_text(a)} {symbol} {formula_text(b)})" for a, symbol, b in pairs)
 
 
-def _from_left(operands: list[Formula], symbols: list[str]) -> str:
-    text = _grouped(operands[0])
+def _bracketed_from_left(operands: list[Formula], symbols: list[str]) -> str:
+    text = _bracketed_text(operands[0])
     for symbol, right in zip(symbols, operands[1:], strict=True):
-        text = f"({text} {symbol} {_grouped(right)})"
+        text = f"({text} {symbol} {_bracketed_text(right)})"
     return text[1:-1]
 
 
-def written(tree: Formula) -> str:
+def formula_text(tree: Formula) -> str:
     """The formula with round brackets: `parse(written(tree)) == tree`."""
     if isinstance(tree, Number):
         return repr(tree.value)
     if isinstance(tree, Value):
         return f"({'*' if tree.region is None else tree.region};%{tree.condition}%)"
-    return f"{_grouped(tree.left)} {tree.symbol} {_grouped(tree.right)}"
+    return f"{_bracketed_text(tree.left)} {tree.symbol} {_bracketed_text(tree.right)}"
 
 
-def _grouped(tree: Formula) -> str:
-    return f"({written(tree)})" if isinstance(tree, Operation) else written(tree)
+def _bracketed_text(tree: Formula) -> str:
+    return f"({formula_text(tree)})" if isinstance(tree, Operation) else formula_text(tree)
 
 
 def is_prediction(tree: Formula) -> bool:
@@ -190,14 +190,14 @@ def evaluate(tree: Formula, value: Callable[[Value], np.ndarray], syntaxgym: boo
         return value(tree)
     left, right = evaluate(tree.left, value, syntaxgym), evaluate(tree.right, value, syntaxgym)
     with np.errstate(invalid="ignore"):
-        if tree.symbol in EXACT:
-            return EXACT[tree.symbol](left, right)
+        if tree.symbol in ARITHMETIC:
+            return ARITHMETIC[tree.symbol](left, right)
         if tree.symbol == "=":
             return np.isclose(left, right, rtol=1e-5, atol=1e-3).astype(float)
         strict = left < right if tree.symbol == "<" else left > right
         if syntaxgym:
             return strict.astype(float)
-        close = np.abs(left - right) <= TIE * np.maximum(1, np.maximum(np.abs(left), np.abs(right)))
+        close = np.abs(left - right) <= TIE_TOLERANCE * np.maximum(1, np.maximum(np.abs(left), np.abs(right)))
         tie = (left == right) | (close & np.isfinite(left - right))  # any number is below infinity
         return np.where(tie, 0.5, strict)
 
@@ -207,13 +207,13 @@ def margin(tree: Formula, value: Callable[[Value], np.ndarray]) -> np.ndarray:
     if not isinstance(tree, Operation) or tree.symbol in "+-":
         return evaluate(tree, value)
     if tree.symbol in "&|":
-        return EXACT[tree.symbol](margin(tree.left, value), margin(tree.right, value))
+        return ARITHMETIC[tree.symbol](margin(tree.left, value), margin(tree.right, value))
     with np.errstate(invalid="ignore"):
         difference = evaluate(tree.right, value) - evaluate(tree.left, value)
     return {"<": difference, ">": -difference, "=": -np.abs(difference)}[tree.symbol]
 
 
-def compared(text: str) -> tuple[Value, Value] | None:
+def compared_values(text: str) -> tuple[Value, Value] | None:
     """The two values of a formula `a < b` of one region; None for any other formula."""
     tree = parse(text, syntaxgym=True)
     if not isinstance(tree, Operation) or tree.symbol != "<":
@@ -224,7 +224,7 @@ def compared(text: str) -> tuple[Value, Value] | None:
     return None
 
 
-EXACT: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+ARITHMETIC: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "+": operator.add,
     "-": operator.sub,
     "&": np.minimum,
@@ -232,9 +232,9 @@ EXACT: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 
 
-MOST_ORDERED_VALUES = 7  # values; up to this many every order of them is tried (7! = 5,040)
-DRAWS = 50_000
-BITS = 1e4  # the standard deviation of drawn values: sides that `=` takes for equal are then rare
+MAX_ORDERED_VALUES = 7  # values; up to this many every order of them is tried (7! = 5,040)
+CHANCE_DRAWS = 50_000
+DRAWN_DEVIATION = 1e4  # the standard deviation of drawn values: sides that `=` takes for equal are then rare
 
 
 def chance(formulas: Sequence[str], syntaxgym: bool = False) -> float | None:
@@ -244,22 +244,22 @@ def chance(formulas: Sequence[str], syntaxgym: bool = False) -> float | None:
     other than 0: that depends on the model's bits.
     """
     trees = [parse(formula, syntaxgym) for formula in formulas]
-    parts = [part for tree in trees for part in _parts(tree)]
+    parts = [part for tree in trees for part in _subformulas(tree)]
     if any(isinstance(part, Number) and part.value for part in parts):
         return None
     names = list(dict.fromkeys(value for tree in trees for value in values_in(tree)))
     ordinal = not any(
         isinstance(part, Number) or (isinstance(part, Operation) and part.symbol in "+-") for part in parts
     )
-    if ordinal and len(names) <= MOST_ORDERED_VALUES:
+    if ordinal and len(names) <= MAX_ORDERED_VALUES:
         samples = np.array(list(permutations(range(len(names)))), dtype=float)
     else:
-        normal = np.random.default_rng(0).normal(0, BITS, (DRAWS, len(names)))
+        normal = np.random.default_rng(0).normal(0, DRAWN_DEVIATION, (CHANCE_DRAWS, len(names)))
         samples = np.concatenate([normal, -normal])  # so that one comparison holds in exactly a half
     columns = dict(zip(names, samples.T, strict=True))
     truths = [np.broadcast_to(evaluate(tree, columns.__getitem__, syntaxgym), len(samples)) for tree in trees]
     return 100 * float(np.min(truths, axis=0).mean())
 
 
-def _parts(tree: Formula) -> list[Formula]:
-    return [tree, *_parts(tree.left), *_parts(tree.right)] if isinstance(tree, Operation) else [tree]
+def _subformulas(tree: Formula) -> list[Formula]:
+    return [tree, *_subformulas(tree.left), *_subformulas(tree.right)] if isinstance(tree, Operation) else [tree]

@@ -11,7 +11,7 @@ from probes.surprisals import Pair, TokenLogprobs
 WORD = regex.compile(regex.escape(SEPARATOR) + r"|[\p{L}\p{M}\p{N}_]+|\S")  # a letter has its vowel sign and accent
 
 
-class Length:
+class LengthModel:
     """A control: each word costs one bit for each of its characters, in any context."""
 
     def logprobs(self, pairs: Sequence[Pair]) -> list[TokenLogprobs]:

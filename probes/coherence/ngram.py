@@ -12,7 +12,7 @@ from encoder_lab.errors import InputError
 from probes.coherence.length import WORD
 from probes.surprisals import Pair, TokenLogprobs
 
-FEWEST = 2  # times that a word must occur to be a word of the model; all others are unknown words
+MIN_COUNT = 2  # times that a word must occur to be a word of the model; all others are unknown words
 UNKNOWN, BOUNDARY = "<UNK>", "</s>"
 ORDERS = {"unigram": 1, "ngram": 4}  # words and boundaries of an n-gram
 CACHED_NGRAMS = 1 << 16  # n-grams with a known probability in memory
@@ -40,12 +40,12 @@ class NgramModel:
 
         if order < 1:
             raise InputError(f"order={order}: an n-gram has at least one word")
-        rows = [list(_with_boundaries(text)) for text in texts]
-        self.vocabulary = Vocabulary((word for row in rows for word in row), unk_cutoff=FEWEST, unk_label=UNKNOWN)
+        rows = [list(_add_boundaries(text)) for text in texts]
+        self.vocabulary = Vocabulary((word for row in rows for word in row), unk_cutoff=MIN_COUNT, unk_label=UNKNOWN)
         words = self.vocabulary.counts.keys() - {BOUNDARY, SEPARATOR}
         if not words:
             raise InputError("no words to count for an n-gram model; give a corpus with text")
-        self.rare = sum(self.vocabulary.counts[word] < FEWEST for word in words)
+        self.rare = sum(self.vocabulary.counts[word] < MIN_COUNT for word in words)
         names = {word: self._symbol(word) for word in self.vocabulary.counts}
         self.order, self.model = order, WittenBellInterpolated(order, vocabulary=self.vocabulary)
         self.model.counts.update(everygrams([names[word] for word in row], max_len=order) for row in rows)
@@ -84,14 +84,14 @@ class NgramModel:
         return math.log2(self.model.unmasked_score(symbol, history) / share)
 
 
-def _with_boundaries(sentences: Sequence[str]) -> Iterator[str]:
+def _add_boundaries(sentences: Sequence[str]) -> Iterator[str]:
     yield BOUNDARY
     for sentence in sentences:
         yield from WORD.findall(sentence)
         yield BOUNDARY
 
 
-def counted(corpus: Corpus, name: str) -> Callable[[Sequence[Pair]], list[TokenLogprobs]]:
+def lazy_ngram_model(corpus: Corpus, name: str) -> Callable[[Sequence[Pair]], list[TokenLogprobs]]:
     """The model `unigram` or `ngram` of a corpus.
 
     It counts when the first text is scored: scores that are cached need no counts.
@@ -99,7 +99,7 @@ def counted(corpus: Corpus, name: str) -> Callable[[Sequence[Pair]], list[TokenL
 
     @cache
     def model() -> NgramModel:
-        return NgramModel(_running(corpus), ORDERS[name])
+        return NgramModel(_training_texts(corpus), ORDERS[name])
 
     def logprobs(pairs: Sequence[Pair]) -> list[TokenLogprobs]:
         return model().logprobs(pairs)
@@ -107,7 +107,7 @@ def counted(corpus: Corpus, name: str) -> Callable[[Sequence[Pair]], list[TokenL
     return logprobs
 
 
-def _running(corpus: Corpus) -> Iterator[list[str]]:
+def _training_texts(corpus: Corpus) -> Iterator[list[str]]:
     """The training sentences of each document; where the corpus has no documents, each sentence by itself."""
     if type(corpus).documents is Corpus.documents:
         yield from ([sentence] for sentence in corpus.sentences("train"))

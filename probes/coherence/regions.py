@@ -22,7 +22,7 @@ def regions_of(starts: np.ndarray, regions: Sequence[str]) -> np.ndarray:
     return filled[np.maximum(np.searchsorted(edges, starts, side="right") - 1, 0)]
 
 
-def values(metric: str, surprisals: np.ndarray, segments: np.ndarray, count: int) -> np.ndarray:
+def segment_values(metric: str, surprisals: np.ndarray, segments: np.ndarray, count: int) -> np.ndarray:
     """One value for each of `count` segments, (count,): sum, mean, median, range, max or min of its surprisals.
 
     `segments (T,)` says which segment each of the `surprisals (T,)` belongs to. A segment without a token has the

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probes.coherence.formula import Value, compared, evaluate, margin, parse, values_in
-from probes.coherence.regions import regions_of, text_of, values
+from probes.coherence.formula import Value, compared_values, evaluate, margin, parse, values_in
+from probes.coherence.regions import regions_of, segment_values, text_of
 from probes.coherence.suite_file import TestSuite
-from probes.statistics import with_ties
+from probes.statistics import interval_with_ties
 from probes.surprisals import CHUNK_PAIRS, Pair, TokenLogprobs
 
 
@@ -53,17 +53,19 @@ def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgy
     for start in range(0, shape[0], CHUNK_PAIRS):  # so that the tokens of all items are never in memory together
         part = slice(start, start + CHUNK_PAIRS)
         chunk = suite._replace(items=suite.items[part])
-        surprisals, segments = _tokens_of(chunk, scored)
+        surprisals, segments = _tokens_and_segments(chunk, scored)
         chunk_shape = len(chunk.items), *shape[1:]
         for metric, out in by_region.items():
-            out[part] = values(metric, surprisals, segments, math.prod(chunk_shape)).reshape(chunk_shape)
+            out[part] = segment_values(metric, surprisals, segments, math.prod(chunk_shape)).reshape(chunk_shape)
         texts = math.prod(chunk_shape[:2])
-        text_values[part] = values(suite.metric, surprisals, segments // shape[2], texts).reshape(chunk_shape[:2])
+        text_values[part] = segment_values(suite.metric, surprisals, segments // shape[2], texts).reshape(
+            chunk_shape[:2]
+        )
     region_values = by_region[suite.metric]
     if syntaxgym:
         text_values = region_values.sum(2)
 
-    def value(operand: Value) -> np.ndarray:
+    def operand_values(operand: Value) -> np.ndarray:
         if operand.condition not in suite.conditions:
             return np.zeros(shape[0])
         condition = suite.conditions.index(operand.condition)
@@ -72,8 +74,8 @@ def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgy
     filled = np.array([[[bool(text) for text in regions] for regions in item.texts] for item in suite.items])
     lost = np.isnan(by_region["mean"]) & filled  # without a token, as the model gave too few
 
-    def missing(operand: Value) -> np.ndarray:
-        no_value = np.isnan(value(operand))
+    def is_undefined(operand: Value) -> np.ndarray:
+        no_value = np.isnan(operand_values(operand))
         if operand.region is None or operand.condition not in suite.conditions:
             return no_value
         return no_value | lost[:, suite.conditions.index(operand.condition), operand.region - 1]
@@ -81,14 +83,14 @@ def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgy
     predictions, margins = [], []
     for text in suite.predictions:
         tree = parse(text, syntaxgym)
-        margins.append(np.broadcast_to(margin(tree, value), shape[:1]))
-        truths = np.broadcast_to(evaluate(tree, value, syntaxgym), shape[:1])
-        undefined = int(np.any([np.zeros(shape[0]), *map(missing, values_in(tree))], axis=0).sum())
+        margins.append(np.broadcast_to(margin(tree, operand_values), shape[:1]))
+        truths = np.broadcast_to(evaluate(tree, operand_values, syntaxgym), shape[:1])
+        undefined = int(np.any([np.zeros(shape[0]), *map(is_undefined, values_in(tree))], axis=0).sum())
         predictions.append(prediction_score(text, truths, undefined))
     return SuiteScore(predictions, region_values, by_region["sum"], by_region["mean"], np.min(margins, axis=0))
 
 
-def _tokens_of(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs]) -> tuple[np.ndarray, np.ndarray]:
+def _tokens_and_segments(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs]) -> tuple[np.ndarray, np.ndarray]:
     """The bits of all tokens (T,), and the segment of each: items, in these conditions, in these regions (T,)."""
     texts = [regions for item in suite.items for regions in item.texts]
     tokens = [scored[pair] for pair in pairs_of(suite)]
@@ -103,22 +105,22 @@ def prediction_score(formula: str, truths: np.ndarray, undefined: int) -> Predic
     """The share of items where it holds, `truths (N,)` as in PredictionScore, with its interval."""
     holds, total = float(truths.sum()), len(truths)
     ties = int((truths == 0.5).sum())
-    return PredictionScore(formula, truths, 100 * holds / total, *with_ties(holds, total), ties, undefined)
+    return PredictionScore(formula, truths, 100 * holds / total, *interval_with_ties(holds, total), ties, undefined)
 
 
 def compared_name(suite: str, formula: str) -> str:
     """`connectives_as_causal since` for `(3;%as%) < (3;%since%)`; empty for a formula that compares otherwise."""
-    pair = compared(formula)
+    pair = compared_values(formula)
     return f"{suite} {pair[1].condition}" if pair else ""
 
 
 def score_line(score: PredictionScore) -> str:
     """A score as a reader needs it: `62.5 [30.6, 86.3] of 8 items, 1 tie counted half`."""
     line = f"{score.percent:.1f} [{score.low:.1f}, {score.high:.1f}] of {len(score.truths)} items"
-    return line + also(score.ties, score.undefined)
+    return line + note_on_ties(score.ties, score.undefined)
 
 
-def also(ties: float, undefined: float) -> str:
+def note_on_ties(ties: float, undefined: float) -> str:
     """The number of items that tie or have no value, as `, 1 tie counted half`."""
     text = f", {ties:.0f} {'tie' if ties == 1 else 'ties'} counted half" if ties else ""
     return text + (f", {undefined:.0f} with a region that has no token" if undefined else "")

@@ -13,9 +13,9 @@ from encoder_lab.storage.text_files import json_of_user, read_blocks
 from probes.coherence.formula import is_prediction, parse, values_in
 
 METRICS = ("sum", "mean", "median", "range", "max", "min")
-ALL = "all"  # of files: every metric is stored; formulas read the sum
+ALL_METRICS = "all"  # of files: every metric is stored; formulas read the sum
 UNUSUAL_SPACE = re.compile(r"\s{2}|[^\S ]")
-ROUND = str.maketrans("[]", "()")
+ROUND_BRACKETS = str.maketrans("[]", "()")
 
 
 class Item(NamedTuple):
@@ -40,10 +40,10 @@ class TestSuite(NamedTuple):
 
 def read_suite(path: Path, syntaxgym: bool = False) -> TestSuite:
     """The suite in a JSON file (also packed). Raises InputError that names suite, item, condition and region."""
-    return suite_of(_json(path), str(path), syntaxgym)
+    return suite_from_record(_read_json(path), str(path), syntaxgym)
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     content = b"".join(read_blocks(path))
     try:
         return json_of_user(path, content.decode("utf-8-sig"))
@@ -51,17 +51,17 @@ def _json(path: Path) -> Any:
         raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
 
 
-def suite_of(record: Any, location: str, syntaxgym: bool = False) -> TestSuite:
+def suite_from_record(record: Any, location: str, syntaxgym: bool = False) -> TestSuite:
     """The suite in a parsed file. `location` is for messages."""
     types = {"meta": dict, "region_meta": dict, "items": list, "predictions": list}
-    top = _fields(record, location, types, ("predictions",))
-    meta = _fields(top["meta"], f"{location}: meta", {"name": str, "metric": str})
+    top = _checked_fields(record, location, types, ("predictions",))
+    meta = _checked_fields(top["meta"], f"{location}: meta", {"name": str, "metric": str})
     if not meta["name"] or not meta["name"].isprintable():
         raise InputError(f"{location}: meta: the name of a suite is a word or a few, in one line")
     location = f"{location}: suite {meta['name']}"
-    if meta["metric"] not in (*METRICS, ALL):
-        raise InputError(f"{location}: metric {meta['metric']!r}; give one of {', '.join((*METRICS, ALL))}")
-    metric = METRICS[0] if meta["metric"] == ALL else meta["metric"]
+    if meta["metric"] not in (*METRICS, ALL_METRICS):
+        raise InputError(f"{location}: metric {meta['metric']!r}; give one of {', '.join((*METRICS, ALL_METRICS))}")
+    metric = METRICS[0] if meta["metric"] == ALL_METRICS else meta["metric"]
     regions = _region_names(top["region_meta"], location)
     predictions = _predictions(top, location)
     if not top["items"]:
@@ -79,7 +79,9 @@ def suite_of(record: Any, location: str, syntaxgym: bool = False) -> TestSuite:
     return suite
 
 
-def _fields(record: Any, location: str, types: Mapping[str, type], optional: Sequence[str] = ()) -> dict[str, Any]:
+def _checked_fields(
+    record: Any, location: str, types: Mapping[str, type], optional: Sequence[str] = ()
+) -> dict[str, Any]:
     """The object, with fields of these types; the published form allows any others."""
     needed = [name for name in types if name not in optional]
     if not isinstance(record, dict):
@@ -118,20 +120,24 @@ def _predictions(top: dict[str, Any], location: str) -> tuple[str, ...]:
         old = [old] if isinstance(old, str) else old
         if not isinstance(old, list) or not old or not all(isinstance(formula, str) for formula in old):
             raise InputError(f"{location}: no predictions; add a list of {{type: formula, formula: ...}}")
-        return tuple(formula.translate(ROUND) for formula in old)
+        return tuple(formula.translate(ROUND_BRACKETS) for formula in old)
     formulas = []
     for number, record in enumerate(top["predictions"], 1):
         prefix = f"{location}, prediction {number}"
         if isinstance(record, dict) and record.get("type") != "formula":
             raise InputError(f"{prefix}: type {record.get('type')!r} is not read; write type 'formula' and a formula")
-        formulas.append(_fields(record, prefix, {"type": str, "formula": str})["formula"].translate(ROUND))
+        formulas.append(
+            _checked_fields(record, prefix, {"type": str, "formula": str})["formula"].translate(ROUND_BRACKETS)
+        )
     return tuple(formulas)
 
 
 def _condition_names(item: Any, location: str) -> tuple[str, ...]:
     types = {"item_number": int, "conditions": list, "source": str}
-    conditions = _fields(item, location, types, ("source",))["conditions"]
-    names = [_fields(c, location, {"condition_name": str, "regions": list})["condition_name"] for c in conditions]
+    conditions = _checked_fields(item, location, types, ("source",))["conditions"]
+    names = [
+        _checked_fields(c, location, {"condition_name": str, "regions": list})["condition_name"] for c in conditions
+    ]
     if not names or len(set(names)) < len(names):
         raise InputError(f"{location}: {'two conditions have the same name' if names else 'no conditions'}")
     if not all(name and name.isprintable() for name in names):
@@ -155,7 +161,7 @@ def _regions(records: list[Any], count: int, location: str) -> tuple[str, ...]:
     texts = []
     for number, record in enumerate(records, 1):
         prefix = f"{location}, region {number}"
-        fields = _fields(record, prefix, {"region_number": int, "content": str})
+        fields = _checked_fields(record, prefix, {"region_number": int, "content": str})
         if fields["region_number"] != number:
             raise InputError(f"{prefix}: has region_number {fields['region_number']}; list the regions as 1, 2, 3, ...")
         text = fields["content"].strip(" ")
@@ -214,6 +220,6 @@ def write_suite(suite: TestSuite, path: Path) -> None:
         file.write("\n")
 
 
-def fingerprint(suite: TestSuite) -> str:
+def suite_fingerprint(suite: TestSuite) -> str:
     """The same text means the same items and predictions."""
     return sha256(json.dumps(record_of(suite), sort_keys=True).encode()).hexdigest()[:16]

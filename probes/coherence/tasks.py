@@ -14,14 +14,14 @@ from encoder_lab.settings.types import MOST_ITEMS
 from probes.coherence.data import read_suites
 from probes.coherence.formula import chance
 from probes.coherence.scoring import SuiteScore, compared_name, pairs_of, prediction_score, score_suite, token_records
-from probes.coherence.suite_file import TestSuite, fingerprint
+from probes.coherence.suite_file import TestSuite, suite_fingerprint
 from probes.coherence.world import world_suites
 from probes.suites import Context
 from probes.surprisals import Surprisals
 from probes.task import Outcome, content_hash
 
-TIES = "ties of "  # before a formula, among the details
-PAIRS = "pairs"  # each prediction of each item counts by itself
+TIES_PREFIX = "ties of "  # before a formula, among the details
+PAIRS_DETAIL = "pairs"  # each prediction of each item counts by itself
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Coherence:
 
     @property
     def data(self) -> str:
-        return fingerprint(self.items)
+        return suite_fingerprint(self.items)
 
     @property
     def fingerprint(self) -> str:
@@ -64,7 +64,7 @@ class Coherence:
         details = dict(self._details(scored)) | {"ties": float(combined.ties)}
         seconds = time.monotonic() - started
         percents = combined.percent, combined.percent, combined.low, combined.high
-        return Outcome(*percents, holds(combined.truths), {}, details, seconds, self.chance)
+        return Outcome(*percents, which_hold(combined.truths), {}, details, seconds, self.chance)
 
     @property
     def chance(self) -> float | None:
@@ -87,11 +87,11 @@ class Coherence:
         """Scores of single predictions, and the mean over items of the sum and of the mean of each region."""
         yield "undefined", float(max(prediction.undefined for prediction in scored.predictions))
         if len(scored.predictions) > 1:
-            yield PAIRS, float(np.mean([prediction.percent for prediction in scored.predictions]))
+            yield PAIRS_DETAIL, float(np.mean([prediction.percent for prediction in scored.predictions]))
             for prediction in scored.predictions:
                 yield prediction.formula, prediction.percent
                 if prediction.ties:
-                    yield f"{TIES}{prediction.formula}", float(prediction.ties)
+                    yield f"{TIES_PREFIX}{prediction.formula}", float(prediction.ties)
         for measure, values in (("sum", scored.sums), ("mean", scored.means)):
             for index, condition in enumerate(self.items.conditions):
                 for region in range(len(self.items.regions)):
@@ -100,7 +100,7 @@ class Coherence:
                         yield f"{measure} {condition} {region + 1}", float(defined.mean())
 
 
-def holds(truths: np.ndarray) -> np.ndarray:
+def which_hold(truths: np.ndarray) -> np.ndarray:
     """Which items (N,) bool hold. Of ties every second item counts, the same ones for all models."""
     return (truths == 1) | ((truths == 0.5) & (np.arange(len(truths)) % 2 == 0))
 

@@ -3,16 +3,16 @@
 from datamodules.demo.minimal_pairs import contradiction, mentions, references
 from datamodules.demo.narratives import narrative
 from datamodules.demo.relations import CONNECTIVES, SENSES, capital, relation
-from probes.coherence.build.cloze import cloze
+from probes.coherence.build.cloze import build_cloze
 from probes.coherence.build.draft import DraftPair, suite_of_pairs
-from probes.coherence.build.order import order
-from probes.coherence.build.speakers import by_two_and_by_one, speaker_suite
+from probes.coherence.build.order import build_order
+from probes.coherence.build.speakers import speaker_pair, speaker_suite
 from probes.coherence.build.texts import SourceText
 from probes.coherence.build.winograd import winograd_suites
 from probes.coherence.suite_file import TestSuite
 
 SPLIT = "test"  # no run trains on it
-STORIES = 3  # that every narrative has at least
+MIN_STORIES = 3  # that every narrative has at least
 
 
 def world_suites(items: int, seed: int) -> list[TestSuite]:
@@ -20,14 +20,14 @@ def world_suites(items: int, seed: int) -> list[TestSuite]:
 
     A story is a section of a narrative: what one person does to one thing, in an order that the world knows.
     """
-    stories = [story for number in range(items // STORIES + 2) for story in _stories(seed, number)]
-    suites = [*order(stories, seed).suites, *cloze(stories).suites]
+    stories = [story for number in range(items // MIN_STORIES + 2) for story in _stories(seed, number)]
+    suites = [*build_order(stories, seed).suites, *build_cloze(stories).suites]
     twins = items // 2
     sizes = {"story_cloze": 2 * twins}
     suites = [s._replace(items=s.items[: sizes.get(s.name, items)]) for s in suites if s.items]
     suites += [*_winograd(seed, twins), _mention_form(seed, twins), *_connectives(items, seed)]
     contradictions = ((f"inference {SPLIT}-{number}", *contradiction(seed, SPLIT, number)) for number in range(items))
-    return [*suites, speaker_suite(by_two_and_by_one(*pair) for pair in contradictions)]
+    return [*suites, speaker_suite(speaker_pair(*pair) for pair in contradictions)]
 
 
 def _stories(seed: int, number: int) -> list[SourceText]:

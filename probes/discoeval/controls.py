@@ -21,33 +21,33 @@ def controls(task: Classification) -> dict[str, float]:
     words = [len(text.split()) for text in task.train.sentences]
     return {
         "majority": 100 * float((task.test.gold == majority).mean()),
-        "length only": _logistic(_lengths(task.train), _lengths(task.test), task),
-        "position only": _logistic(_position_features(task.train), _position_features(task.test), task),
+        "length only": _logistic_accuracy(_length_features(task.train), _length_features(task.test), task),
+        "position only": _logistic_accuracy(_position_features(task.train), _position_features(task.test), task),
         "ceiling": ceiling(task.test),
         "sentences in two splits": len((train & dev) | (train & test) | (dev & test)),
         "words in a sentence": float(np.mean(words)),
     }
 
 
-def balance(task: Classification) -> Mapping[str, list[int]]:
+def class_counts(task: Classification) -> Mapping[str, list[int]]:
     """Items of each class in train, dev and test."""
     counts = [np.bincount(part.gold, minlength=len(task.classes)) for part in task.parts]
     return {label: [int(count[i]) for count in counts] for i, label in enumerate(task.classes)}
 
 
-def _logistic(train: np.ndarray, test: np.ndarray, task: Classification) -> float:
+def _logistic_accuracy(train: np.ndarray, test: np.ndarray, task: Classification) -> float:
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(train, task.train.gold)
     return 100 * float((model.predict(test) == task.test.gold).mean())
 
 
-def _lengths(items: Items) -> np.ndarray:
+def _length_features(items: Items) -> np.ndarray:
     """Words of each text of an item, their logarithms, and of lists how many texts they have."""
-    counts = np.array([_counts(column) for column in items.texts], dtype=float)  # (k, 2, N)
+    counts = np.array([_word_counts(column) for column in items.texts], dtype=float)  # (k, 2, N)
     features = counts.reshape(-1, counts.shape[-1]).T
     return np.concatenate([features, np.log1p(features)], 1)
 
 
-def _counts(column: Texts) -> list[list[int]]:
+def _word_counts(column: Texts) -> list[list[int]]:
     lists = list(map(texts_of, column))
     return [[sum(len(text.split()) for text in texts) for texts in lists], [len(texts) for texts in lists]]
 

@@ -28,20 +28,20 @@ COMMAND = Command(
 
 def convert(folder: Path, out: Path) -> list[Path]:
     """Convert the three files; all are read before one is written. Raises InputError."""
-    from probes.discoeval.rst_files import NAMES, rst_file, write_rst
+    from probes.discoeval.rst_files import FILE_NAMES, read_rst, write_rst
 
     source = folder / "RST" if (folder / "RST").is_dir() else folder
-    nodes_by_file = {name: rst_file(source / f"{name}.pkl") for name in NAMES}
+    nodes_by_file = {name: read_rst(source / f"{name}.pkl") for name in FILE_NAMES}
     for name, nodes in nodes_by_file.items():
         write_rst(nodes, out / f"{name}.jsonl")
-    return [out / f"{name}.jsonl" for name in NAMES]
+    return [out / f"{name}.jsonl" for name in FILE_NAMES]
 
 
-def work(options: SimpleNamespace) -> None:
+def run_convert(options: SimpleNamespace) -> None:
     print("\n".join(map(str, convert(Path(options.positional[0]), options.out))))
 
 
-command = partial(run, COMMAND, work=work)
+command = partial(run, COMMAND, work=run_convert)
 
 
 if __name__ == "__main__":

@@ -12,27 +12,29 @@ import numpy as np
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines
 from probes.classification import Classification
-from probes.discoeval.items import discourse_task, group_of, items_of, keys_of, order_task
-from probes.discoeval.rst_files import rst_file, rst_items, rst_paths
+from probes.discoeval.items import discourse_task, group_of, items_from_rows, keys_of, order_task
+from probes.discoeval.rst_files import read_rst, rst_items, rst_paths
 from probes.task import Items
 
 SOURCE = "https://github.com/ZeweiChu/DiscoEval (data)"
 SEED = 1111  # of the published toolkit by default: it decides the order of BSO's items
 FILES = ("train.txt", "valid.txt", "test.txt")
 LABELS = "labelset.txt"
-POSITIONS, TWO = ["0", "1", "2", "3", "4"], ["0", "1"]
-PUBLISHED = {"SP": ("arxiv", "rocstory", "wiki"), "BSO": ("arxiv", "rocstory", "wiki"), "DC": ("chat", "wiki"),
+POSITIONS, BINARY = ["0", "1", "2", "3", "4"], ["0", "1"]
+PUBLISHED_DOMAINS = {"SP": ("arxiv", "rocstory", "wiki"), "BSO": ("arxiv", "rocstory", "wiki"), "DC": ("chat", "wiki"),
              "SSP": ("abs",)}  # fmt: skip
-ITEMS = {  # of all parts; BSO's are read in both orders
+PUBLISHED_SIZES = {  # of all parts; BSO's are read in both orders
     **dict.fromkeys(("SParxiv", "SProc", "SPwiki", "DCwiki", "SSPabs"), 18_000),
     **dict.fromkeys(("BSOarxiv", "BSOroc", "BSOwiki"), 36_000),
     **{"DCchat": 10_068, "PDTB-E": 16_754, "PDTB-I": 14_689, "RST": 21_404},
 }
-SHORT = {"rocstory": "roc"}  # as the toolkit calls a domain in a task's name
-DOMAIN = re.compile(r"[\w.-]+")
+SHORT_DOMAINS = {"rocstory": "roc"}  # as the toolkit calls a domain in a task's name
+DOMAIN_PATTERN = re.compile(r"[\w.-]+")
 PDTB = {"PDTB-E": "Explicit", "PDTB-I": "Implicit"}
-SHARED = 0.05  # of the items of dev or test that may be in train too; the published files have far fewer
-PARTLY_SHARED = 0.5  # of the items, with half of their texts: short utterances of dialogues are said again and again
+MAX_SHARED = 0.05  # of the items of dev or test that may be in train too; the published files have far fewer
+MAX_PARTLY_SHARED = (
+    0.5  # of the items, with half of their texts: short utterances of dialogues are said again and again
+)
 
 Reader = Callable[[str, Sequence[Path]], Classification]
 
@@ -53,36 +55,38 @@ def read_discoeval(root: Path, names: Sequence[str] = (), seed: int = SEED) -> t
     folder = root / "data" if (root / "data").is_dir() else root
     if not folder.is_dir():
         raise InputError(f"{root}: no such folder; get DiscoEval from {SOURCE} and name its folder (discoeval.root=)")
-    requested = named(list(sources(folder, seed)), names)
+    requested = select_tasks(list(published_tasks(folder, seed)), names)
     missing = {source.name: path for source in requested for path in reversed(source.files) if not path.is_file()}
     return [s.read(s.name, s.files) for s in requested if s.name not in missing], missing
 
 
-def sources(folder: Path, seed: int = SEED) -> Iterator[PublishedTask]:
+def published_tasks(folder: Path, seed: int = SEED) -> Iterator[PublishedTask]:
     """Every task that a folder has or should have: the published domains, or those that somebody else put there."""
     readers: dict[str, Reader] = {
-        "SP": partial(_labelled, classes=POSITIONS, texts=5),  # the first sentence was moved there from one of five
-        "BSO": partial(_orders, seed=seed),
-        "DC": partial(_labelled, classes=TWO, texts=6),  # 0: one of six was replaced
-        "SSP": partial(_labelled, classes=TWO, texts=1),  # 1: a sentence of an abstract
+        "SP": partial(
+            _read_labelled, classes=POSITIONS, texts=5
+        ),  # the first sentence was moved there from one of five
+        "BSO": partial(_read_orders, seed=seed),
+        "DC": partial(_read_labelled, classes=BINARY, texts=6),  # 0: one of six was replaced
+        "SSP": partial(_read_labelled, classes=BINARY, texts=1),  # 1: a sentence of an abstract
     }
     for group, read in readers.items():
-        for domain in domains(folder / group, PUBLISHED[group]):
-            yield PublishedTask(group + SHORT.get(domain, domain), _files(folder / group / domain), read)
+        for domain in domains_in(folder / group, PUBLISHED_DOMAINS[group]):
+            yield PublishedTask(group + SHORT_DOMAINS.get(domain, domain), _split_files(folder / group / domain), read)
     for group, name in PDTB.items():
         subfolder = folder / "PDTB" / name
-        yield PublishedTask(group, [subfolder / LABELS, *_files(subfolder)], _relations)
-    yield PublishedTask("RST", rst_paths(folder / "RST"), _trees)
+        yield PublishedTask(group, [subfolder / LABELS, *_split_files(subfolder)], _read_relations)
+    yield PublishedTask("RST", rst_paths(folder / "RST"), _read_trees)
 
 
-def domains(folder: Path, published: Sequence[str]) -> list[str]:
+def domains_in(folder: Path, published: Sequence[str]) -> list[str]:
     """The domains of a group: those that have a folder, and all published ones unless only others have.
 
     A domain is part of a task's name, which stands in tables and messages: raises InputError for odd characters.
     """
     present = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     for name in present:
-        if not DOMAIN.fullmatch(name):
+        if not DOMAIN_PATTERN.fullmatch(name):
             problem = f"{name!r} is no name of a domain: only letters, digits, _, - and . may be in it"
             raise InputError(f"{folder}: {problem}; rename the folder or remove it")
     unpublished = [name for name in present if name not in published]
@@ -92,35 +96,39 @@ def domains(folder: Path, published: Sequence[str]) -> list[str]:
 Named = TypeVar("Named", PublishedTask, Classification)
 
 
-def named(available: list[Named], names: Sequence[str]) -> list[Named]:
+def select_tasks(available: list[Named], names: Sequence[str]) -> list[Named]:
     """The tasks with these names or groups; all tasks without names. Raises InputError with the choices."""
-    requested = {_plain(name) for name in names}
-    choices = {_plain(key): key for task in available for key in (task.name, group_of(task.name))}
+    requested = {_name_key(name) for name in names}
+    choices = {_name_key(key): key for task in available for key in (task.name, group_of(task.name))}
     if unknown := requested - set(choices):
         raise InputError(f"no DiscoEval task {', '.join(sorted(unknown))}; choose from {', '.join(choices.values())}")
-    return [task for task in available if not requested or {_plain(task.name), _plain(group_of(task.name))} & requested]
+    return [
+        task
+        for task in available
+        if not requested or {_name_key(task.name), _name_key(group_of(task.name))} & requested
+    ]
 
 
-def _plain(name: str) -> str:
+def _name_key(name: str) -> str:
     return name.replace("-", "").lower()
 
 
-def _files(folder: Path) -> list[Path]:
+def _split_files(folder: Path) -> list[Path]:
     return [folder / file for file in FILES]
 
 
-def _labelled(name: str, files: Sequence[Path], classes: list[str], texts: int) -> Classification:
-    return _task(name, classes, files, [_read(path, classes, texts) for path in files])
+def _read_labelled(name: str, files: Sequence[Path], classes: list[str], texts: int) -> Classification:
+    return _checked_task(name, classes, files, [_read_file(path, classes, texts) for path in files])
 
 
-def _orders(name: str, files: Sequence[Path], seed: int) -> Classification:
+def _read_orders(name: str, files: Sequence[Path], seed: int) -> Classification:
     """BSO: pairs in their true order, without labels."""
-    pairs = [_read(path, [], 2) for path in files]
-    _check_splits(files, [_sorted(part) for part in pairs])
+    pairs = [_read_file(path, [], 2) for path in files]
+    _check_splits(files, [_sort_pairs(part) for part in pairs])
     return order_task(name, pairs, seed)
 
 
-def _relations(name: str, files: Sequence[Path]) -> Classification:
+def _read_relations(name: str, files: Sequence[Path]) -> Classification:
     """PDTB: the number of a sense in labelset.txt, and the two arguments."""
     labelset, *texts = files
     classes = [line.strip() for _, line in read_lines(labelset)]
@@ -128,23 +136,23 @@ def _relations(name: str, files: Sequence[Path]) -> Classification:
         if not label or label in classes[: number - 1]:
             problem = "the same label again" if label else "no label"
             raise InputError(f"{labelset}:{number}: {problem}; give one on each line")
-    parts = [_read(path, [str(i) for i in range(len(classes))], 2) for path in texts]
+    parts = [_read_file(path, [str(i) for i in range(len(classes))], 2) for path in texts]
     used = set(chain.from_iterable(part.gold.tolist() for part in parts))
     if unused := [i for i in range(len(classes)) if i not in used]:
         problem = f"{classes[unused[0]]!r} is the label of no item"
         raise InputError(f"{labelset}:{unused[0] + 1}: {problem}; is it the list of these files?")
-    return _task(name, classes, texts, parts)
+    return _checked_task(name, classes, texts, parts)
 
 
-def _trees(name: str, files: Sequence[Path]) -> Classification:
+def _read_trees(name: str, files: Sequence[Path]) -> Classification:
     """RST: the label of a node and the EDUs of its two subtrees. Classes: those of train sorted, then the others."""
-    rows = [rst_file(path) for path in files]
+    rows = [read_rst(path) for path in files]
     train_labels = sorted({row.label for row in rows[0]})
     classes = [*train_labels, *sorted({row.label for part in rows for row in part} - set(train_labels))]
-    return _task(name, classes, files, [rst_items(part, classes) for part in rows], complete=False)
+    return _checked_task(name, classes, files, [rst_items(part, classes) for part in rows], complete=False)
 
 
-def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
+def _read_file(path: Path, labels: Sequence[str], texts: int) -> Items:
     """A file of the published form: label, if there are labels, and texts between tabs."""
     rows, gold = [], []
     for number, line in read_lines(path):
@@ -161,10 +169,10 @@ def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
             raise InputError(f"{path}:{number}: sentence {words.index('') + 1} is empty; correct or remove the line")
         rows.append(words)
         gold.append(labels.index(label) if labels else 0)
-    return items_of(rows, gold)
+    return items_from_rows(rows, gold)
 
 
-def _task(
+def _checked_task(
     name: str, classes: list[str], files: Sequence[Path], parts: Sequence[Items], complete: bool = True
 ) -> Classification:
     """A task, checked: train has several classes, all of them if it is `complete`; the splits have different items."""
@@ -177,7 +185,7 @@ def _task(
     return discourse_task(name, classes, *parts)
 
 
-def _sorted(pairs: Items) -> Items:
+def _sort_pairs(pairs: Items) -> Items:
     """Each pair in one order, as both orders become items."""
     texts = zip(*(sorted(pair) for pair in zip(*pairs.texts, strict=True)), strict=True)
     return pairs._replace(texts=tuple(map(list, texts)))
@@ -189,30 +197,30 @@ def _check_splits(files: Sequence[Path], parts: Sequence[Items]) -> None:
     Of five or six sentences all but one make an item the same, as the windows of a document may overlap.
     """
     for first, second in ((0, 1), (0, 2), (1, 2)):
-        for rows, limit in ((shared, SHARED), (partly_shared, PARTLY_SHARED)):
+        for rows, limit in ((shared_rows, MAX_SHARED), (partly_shared_rows, MAX_PARTLY_SHARED)):
             pairs = rows(parts[first], parts[second])
             if len(pairs) > limit * len(parts[second].gold):
                 row, other_row = pairs[0]
-                counted = "items" if rows is shared else "items with half of their texts or more"
+                counted = "items" if rows is shared_rows else "items with half of their texts or more"
                 problem = f"{len(pairs)} of {len(parts[second].gold)} {counted} are in {files[first]} too"
                 problem = f"{files[second]}:{row + 1}: {problem} (as in line {other_row + 1})"
                 raise InputError(f"{problem}; the splits must have different documents")
 
 
-def shared(first: Items, second: Items) -> list[tuple[int, int]]:
+def shared_rows(first: Items, second: Items) -> list[tuple[int, int]]:
     """Rows of the second with texts that are in the first, and the first's row with them."""
     if (count := len(first.texts)) > 2:
-        return _with_texts_of(first, second, count - 1)
+        return _rows_with_texts_of(first, second, count - 1)
     rows = {key: row for row, key in reversed(list(enumerate(keys_of(first))))}
     return [(row, rows[key]) for row, key in enumerate(keys_of(second)) if key in rows]
 
 
-def partly_shared(first: Items, second: Items) -> list[tuple[int, int]]:
+def partly_shared_rows(first: Items, second: Items) -> list[tuple[int, int]]:
     """Rows of the second with half of their texts or more in the first, and a row of the first with one."""
-    return _with_texts_of(first, second, (len(first.texts) + 1) // 2)
+    return _rows_with_texts_of(first, second, (len(first.texts) + 1) // 2)
 
 
-def _with_texts_of(first: Items, second: Items, least: int) -> list[tuple[int, int]]:
+def _rows_with_texts_of(first: Items, second: Items, least: int) -> list[tuple[int, int]]:
     rows = {text: row for row, texts in enumerate(keys_of(first)) for text in texts}
     matches = [[rows[text] for text in texts if text in rows] for texts in keys_of(second)]
     return [(row, first_rows[0]) for row, first_rows in enumerate(matches) if len(first_rows) >= least]

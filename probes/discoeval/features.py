@@ -29,12 +29,12 @@ def pair_and_difference(columns: Columns) -> Tensor:
     return torch.cat([first, second, first - second], 1)
 
 
-def all_six(columns: Columns) -> Tensor:
+def concatenation(columns: Columns) -> Tensor:
     """DC (n, 6D): x1 to x6 (section 3.4)."""
     return torch.cat([*columns], 1)
 
 
-def relation(columns: Columns) -> Tensor:
+def relation_features(columns: Columns) -> Tensor:
     """PDTB and RST (n, 4D): u, v, u * v, |u - v| (section 3.1)."""
     u, v = columns
     return torch.cat([u, v, u * v, (u - v).abs()], 1)
@@ -60,21 +60,21 @@ class Reading(NamedTuple):
         """
         if requested.protocol == "modern":
             return requested if self.hidden else requested.logistic()
-        for name in FIXED:
-            if tuple_of(getattr(requested, name)) != tuple_of(getattr(Grid, name)):
+        for name in FIXED_SETTINGS:
+            if as_tuple(getattr(requested, name)) != as_tuple(getattr(Grid, name)):
                 problem = "protocol=senteval has published settings for each group of suite=discoeval"
                 raise InputError(f"{problem}; leave probes.classifier.{name}= out")
-        published = {name: getattr(self, name) for name in FIXED[2:]}
+        published = {name: getattr(self, name) for name in FIXED_SETTINGS[2:]}
         return replace(requested, widths=(self.hidden,), dropouts=(0.0,), **published)
 
 
-FIXED = ("widths", "dropouts", "l2", "max_passes", "block", "tenacity")
+FIXED_SETTINGS = ("widths", "dropouts", "l2", "max_passes", "block", "tenacity")
 NO_L2 = (1e-9,)  # what the toolkit takes where nothing is regularised
-RELATION = Reading(relation, l2=NO_L2, max_passes=15, block=1)
+RELATION = Reading(relation_features, l2=NO_L2, max_passes=15, block=1)
 READINGS = {
     "SP": Reading(first_and_differences),
     "BSO": Reading(pair_and_difference),
-    "DC": Reading(all_six, hidden=2000, l2=NO_L2, block=15, tenacity=8),
+    "DC": Reading(concatenation, hidden=2000, l2=NO_L2, block=15, tenacity=8),
     "SSP": Reading(sentence_vector, l2=NO_L2),  # section 3.5
     "PDTB-E": RELATION,
     "PDTB-I": RELATION,
@@ -88,6 +88,6 @@ ABLATIONS = {  # analyses of the paper: a group of which the tasks are read a se
 }
 
 
-def tuple_of(value: object) -> object:
+def as_tuple(value: object) -> object:
     """A list as a tuple; any other value unchanged."""
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value

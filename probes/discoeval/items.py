@@ -12,7 +12,7 @@ from probes.discoeval.features import READINGS
 from probes.task import Items
 
 SPLITS = ("train", "dev", "test")
-FEWEST = 10  # items of a label that train must have, of tasks that are built from annotations
+MIN_LABEL_ITEMS = 10  # items of a label that train must have, of tasks that are built from annotations
 
 Item = TypeVar("Item")
 
@@ -34,15 +34,15 @@ def order_task(name: str, pairs: Iterable[Items], seed: int) -> Classification:
     return discourse_task(name, ["swapped", "true order"], *(both_orders(part, order) for part in pairs))
 
 
-def items_of(rows: Iterable[Sequence[Any]], gold: Sequence[int]) -> Items:
+def items_from_rows(rows: Iterable[Sequence[Any]], gold: Sequence[int]) -> Items:
     """Items from the texts of each, and their classes."""
     return Items(tuple(map(list, zip(*rows, strict=True))), np.array(gold, dtype=np.int64))
 
 
-def frequent(parts: Mapping[str, list[Item]], label: Callable[[Item], str]) -> dict[str, list[Item]]:
+def with_frequent_labels(parts: Mapping[str, list[Item]], label: Callable[[Item], str]) -> dict[str, list[Item]]:
     """The items of each split with a label that train has at least FEWEST times."""
     counts = Counter(map(label, parts["train"]))
-    return {split: [item for item in part if counts[label(item)] >= FEWEST] for split, part in parts.items()}
+    return {split: [item for item in part if counts[label(item)] >= MIN_LABEL_ITEMS] for split, part in parts.items()}
 
 
 def keys_of(items: Items) -> list[tuple]:
@@ -60,7 +60,7 @@ def second_measures(predicted: np.ndarray, items: Items) -> dict[str, float]:
     return {"either sense": either_sense(predicted, items, classes), "ceiling": best}
 
 
-def senses(items: Items, classes: int) -> np.ndarray:
+def correct_classes(items: Items, classes: int) -> np.ndarray:
     """Which classes are right for each item (N, C) bool: an item on several lines has the label of each.
 
     The PDTB gives some relations two senses; the published files repeat such an item with each label.
@@ -84,7 +84,7 @@ def ceiling(items: Items) -> float:
 
 def either_sense(predicted: np.ndarray, items: Items, classes: int) -> float:
     """Accuracy in percent where each sense of an item is right; `predicted` (N,) int64."""
-    return 100 * float(senses(items, classes)[np.arange(len(predicted)), predicted].mean())
+    return 100 * float(correct_classes(items, classes)[np.arange(len(predicted)), predicted].mean())
 
 
 def both_orders(pairs: Items, order: np.random.RandomState) -> Items:

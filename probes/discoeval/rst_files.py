@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.text_files import composed, read_json_lines
-from probes.discoeval.items import items_of
+from probes.discoeval.items import items_from_rows
 from probes.discoeval.rst_pickle import read_pickle
 from probes.task import Items
 
-NAMES = ("RST_TRAIN", "RST_DEV", "RST_TEST")
-MOST_EDUS = 20_000_000  # in one file, each as often as it stands there
-MOST_CHARACTERS = 200_000_000  # of all labels and EDUs of a file together; RST-DT's train set has a tenth of it
+FILE_NAMES = ("RST_TRAIN", "RST_DEV", "RST_TEST")
+MAX_EDUS = 20_000_000  # in one file, each as often as it stands there
+MAX_CHARACTERS = 200_000_000  # of all labels and EDUs of a file together; RST-DT's train set has a tenth of it
 
 
 class Node(NamedTuple):
@@ -27,10 +27,10 @@ class Node(NamedTuple):
 
 def rst_paths(folder: Path) -> list[Path]:
     """The three files in a folder: JSON lines where they are there, else the published pickles."""
-    return [path if (path := folder / f"{name}.jsonl").is_file() else folder / f"{name}.pkl" for name in NAMES]
+    return [path if (path := folder / f"{name}.jsonl").is_file() else folder / f"{name}.pkl" for name in FILE_NAMES]
 
 
-def rst_file(path: Path) -> list[Node]:
+def read_rst(path: Path) -> list[Node]:
     """All nodes of a file. Raises InputError naming file and item; nothing in the file is run."""
     if path.suffix == ".pkl":
         items = read_pickle(path)
@@ -38,7 +38,7 @@ def rst_file(path: Path) -> list[Node]:
             raise InputError(f"{path}: holds no list of items; is it one of the RST files?")
         rows = ((f"{path}: item {number}", item) for number, item in enumerate(items, 1))
     else:
-        rows = ((f"{path}:{n}", _fields(f"{path}:{n}", record)) for n, record in read_json_lines(path))
+        rows = ((f"{path}:{n}", _node_fields(f"{path}:{n}", record)) for n, record in read_json_lines(path))
     texts = _Texts()
     nodes = [texts.node(location, item) for location, item in rows]
     if not nodes:
@@ -46,13 +46,13 @@ def rst_file(path: Path) -> list[Node]:
     return nodes
 
 
-def _fields(location: str, record: dict[str, Any]) -> tuple[Any, ...]:
+def _node_fields(location: str, record: dict[str, Any]) -> tuple[Any, ...]:
     if missing := [key for key in Node._fields if key not in record]:
         raise InputError(f"{location}: no {missing[0]}; expected label, left and right")
     return tuple(record[key] for key in Node._fields)
 
 
-class Limits:
+class FileLimits:
     """Counts over all nodes of a file: a few bytes of a pickle may expand to many long lists."""
 
     def __init__(self) -> None:
@@ -62,17 +62,17 @@ class Limits:
         """Add to the counts. Raises InputError where they are too large."""
         self.edus += edus
         self.characters += characters
-        if self.edus > MOST_EDUS:
-            raise InputError(f"{location}: more than {MOST_EDUS:,} EDUs up to here; is it an RST file?")
-        if self.characters > MOST_CHARACTERS:
-            raise InputError(f"{location}: more than {MOST_CHARACTERS:,} characters up to here; is it an RST file?")
+        if self.edus > MAX_EDUS:
+            raise InputError(f"{location}: more than {MAX_EDUS:,} EDUs up to here; is it an RST file?")
+        if self.characters > MAX_CHARACTERS:
+            raise InputError(f"{location}: more than {MAX_CHARACTERS:,} characters up to here; is it an RST file?")
 
 
 class _Texts:
     """The texts of one file: counted, and each stored once, as a pickle may refer to a long one many times."""
 
     def __init__(self) -> None:
-        self.limits = Limits()
+        self.limits = FileLimits()
         self.texts: dict[str, str] = {}  # each text of the file, and its normalised form
         self.labels: dict[str, str] = {}
 
@@ -86,7 +86,7 @@ class _Texts:
         label, left, right = item
         self.limits.count(location, len(left) + len(right), len(label))
         if label not in self.labels:
-            self.labels[label] = _valid(location, label.strip())
+            self.labels[label] = _checked_text(location, label.strip())
         return Node(self.labels[label], self._edus(location, left), self._edus(location, right))
 
     def _edus(self, location: str, edus: Sequence[Any]) -> list[str]:
@@ -96,7 +96,7 @@ class _Texts:
                 raise InputError(f"{location}: an EDU that is empty or no text")
             self.limits.count(location, 0, len(edu))
             if edu not in self.texts:
-                text = _valid(location, " ".join(edu.split()))
+                text = _checked_text(location, " ".join(edu.split()))
                 self.texts[edu] = edu if text == edu else text
             texts.append(self.texts[edu])
         return texts
@@ -106,7 +106,7 @@ def _is_text(value: Any, texts: dict[str, str]) -> bool:
     return isinstance(value, str) and (value in texts or bool(value.strip()))
 
 
-def _valid(location: str, text: str) -> str:
+def _checked_text(location: str, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which no file can hold
@@ -117,7 +117,7 @@ def _valid(location: str, text: str) -> str:
 def rst_items(nodes: Sequence[Node], classes: Sequence[str]) -> Items:
     """Nodes as items: two columns of lists of EDUs, and the labels as indices in `classes`."""
     index = {label: i for i, label in enumerate(classes)}
-    return items_of([(node.left, node.right) for node in nodes], [index[node.label] for node in nodes])
+    return items_from_rows([(node.left, node.right) for node in nodes], [index[node.label] for node in nodes])
 
 
 def write_rst(nodes: Sequence[Node], path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from encoder_lab.errors import InputError
 
-MOST_BYTES = 1 << 27  # of a file; the published ones are far smaller
+MAX_BYTES = 1 << 27  # of a file; the published ones are far smaller
 TEXT = {"UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}
 TEXT_OF_PYTHON_2 = {"STRING", "SHORT_BINSTRING", "BINSTRING"}  # bytes that genops gives as Latin-1
 NUMBERS = {"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"}
@@ -25,13 +25,13 @@ def read_pickle(path: Path) -> Any:
     """The lists, tuples, strings and numbers in a pickle. Raises InputError for anything else, and runs nothing."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"{path}: more than {MOST_BYTES >> 20} MB; is it one of the RST files?")
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(f"{path}: more than {MAX_BYTES >> 20} MB; is it one of the RST files?")
     stack: list[Any] = []
     memo: dict[int, Any] = {}
     for name, value, offset in _opcodes(path):
         try:
-            _step(name, value, stack, memo)
+            _apply_opcode(name, value, stack, memo)
         except (IndexError, KeyError, AttributeError, TypeError, ValueError):
             raise InputError(f"{path}: damaged at byte {offset} ({name}); get the file again") from None
         except NotImplementedError:
@@ -55,7 +55,7 @@ def _opcodes(path: Path) -> Iterator[tuple[str, Any, int]]:
         yield opcode.name, value, offset or 0
 
 
-def _step(name: str, value: Any, stack: list[Any], memo: dict[int, Any]) -> None:
+def _apply_opcode(name: str, value: Any, stack: list[Any], memo: dict[int, Any]) -> None:
     """One opcode. Raises NotImplementedError for those that a list of texts does not need."""
     if name in TEXT or name in NUMBERS:
         stack.append(value)
@@ -66,31 +66,31 @@ def _step(name: str, value: Any, stack: list[Any], memo: dict[int, Any]) -> None
     elif name in ("EMPTY_LIST", "EMPTY_TUPLE"):
         stack.append([] if name == "EMPTY_LIST" else ())
     elif name in ("LIST", "TUPLE"):
-        values = _since_mark(stack)
+        values = _pop_to_mark(stack)
         stack.append(values if name == "LIST" else tuple(values))
     elif name in TUPLES:
-        stack[-TUPLES[name] :] = [tuple(_top(stack, TUPLES[name]))]
+        stack[-TUPLES[name] :] = [tuple(_top_values(stack, TUPLES[name]))]
     elif name in ("APPEND", "APPENDS"):
-        values = [stack.pop()] if name == "APPEND" else _since_mark(stack)
+        values = [stack.pop()] if name == "APPEND" else _pop_to_mark(stack)
         if not isinstance(stack[-1], list) or MARK in values:
             raise ValueError("not appended to a list")
         stack[-1].extend(values)
     elif name in PUT or name == "MEMOIZE":
-        memo[len(memo) if name == "MEMOIZE" else value] = _top(stack, 1)[0]
+        memo[len(memo) if name == "MEMOIZE" else value] = _top_values(stack, 1)[0]
     elif name in GET:
         stack.append(memo[value])
     elif name not in ("PROTO", "FRAME", "STOP"):
         raise NotImplementedError(name)
 
 
-def _top(stack: list[Any], count: int) -> list[Any]:
+def _top_values(stack: list[Any], count: int) -> list[Any]:
     values = stack[-count:]
     if len(values) < count or any(value is MARK for value in values):
         raise ValueError("too few values")
     return values
 
 
-def _since_mark(stack: list[Any]) -> list[Any]:
+def _pop_to_mark(stack: list[Any]) -> list[Any]:
     values = []
     while (value := stack.pop()) is not MARK:
         values.append(value)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from encoder_lab.errors import InputError, printable
 from encoder_lab.settings.types import Even, NameOrNull, NamesOrNull
 from probes.classification import Classification
-from probes.discoeval.data import ITEMS, SOURCE, named, read_discoeval
+from probes.discoeval.data import PUBLISHED_SIZES, SOURCE, read_discoeval, select_tasks
 from probes.discoeval.features import ABLATIONS, READINGS, Reading
 from probes.discoeval.items import SPLITS, group_of
 from probes.discoeval.world import SIZES, world_tasks
@@ -31,41 +31,41 @@ class DiscoEvalSettings:
 def tasks(context: Context, settings: DiscoEvalSettings) -> list[Classification]:
     """The tasks in `discoeval.root`, or those of the embedded world; says which files are missing."""
     discourse = _discourse_tasks(settings, context.seed)
-    analyses = _names_in(settings.analyses)
+    analyses = _names_of_setting(settings.analyses)
     if unknown := [name for name in analyses if name not in ABLATIONS]:
         raise InputError(f"discoeval.analyses={unknown[0]}: give {' or '.join(ABLATIONS)}, or both in brackets")
-    classifications = [_read_by(READINGS[group_of(task.name)], task, context) for task in discourse]
+    classifications = [_with_reading(READINGS[group_of(task.name)], task, context) for task in discourse]
     for name in analyses:
         group, reading = ABLATIONS[name]
         without = name.replace("_", " ")
         ablated = [replace(t, name=f"{t.name} without {without}") for t in discourse if group_of(t.name) == group]
         if not ablated:
             raise InputError(f"discoeval.analyses={name}: it is about {group}; add {group} to discoeval.tasks=")
-        classifications += [_read_by(reading, task, context) for task in ablated]
+        classifications += [_with_reading(reading, task, context) for task in ablated]
     return classifications
 
 
 def _discourse_tasks(settings: DiscoEvalSettings, seed: int) -> list[Classification]:
-    names, root = _names_in(settings.tasks), settings.root
+    names, root = _names_of_setting(settings.tasks), settings.root
     sizes = {split: size for split in SPLITS if (size := getattr(settings, f"{split}_size")) is not None}
     if root is None:
-        return named(world_tasks(SIZES | sizes, seed), names)
+        return select_tasks(world_tasks(SIZES | sizes, seed), names)
     if sizes:
         split = next(iter(sizes))
         raise InputError(f"discoeval.{split}_size= is about the embedded world; leave it out with discoeval.root=")
     tasks, missing = read_discoeval(Path(root), names, seed)
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it from {SOURCE}"), file=sys.stderr)
-    warn_of_wrong_sizes({task.name: task.parts for task in tasks}, ITEMS)
+    warn_of_wrong_sizes({task.name: task.parts for task in tasks}, PUBLISHED_SIZES)
     if not tasks:
         raise InputError(f"{root}: none of the tasks is there; get them from {SOURCE}, or leave discoeval.root= out")
     return tasks
 
 
-def _names_in(setting: Any) -> list[str]:
+def _names_of_setting(setting: Any) -> list[str]:
     """The names in a setting that is null, one name or a list."""
     return [] if setting is None else [setting] if isinstance(setting, str) else [str(name) for name in setting]
 
 
-def _read_by(reading: Reading, task: Classification, context: Context) -> Classification:
+def _with_reading(reading: Reading, task: Classification, context: Context) -> Classification:
     return replace(task, grid=reading.grid(context.grid), seed=context.seed, features=reading.features)

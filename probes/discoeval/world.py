@@ -8,22 +8,22 @@ from datamodules.demo.relations import LABELS, SENSES, relation, rhetorical_tree
 from probes.classification import Classification
 from probes.discoeval.build.documents import Part, PlainDocument
 from probes.discoeval.build.tasks import BUILDERS, Rows, build_task
-from probes.discoeval.data import POSITIONS, SEED, TWO
-from probes.discoeval.items import SPLITS, discourse_task, items_of, order_task
+from probes.discoeval.data import BINARY, POSITIONS, SEED
+from probes.discoeval.items import SPLITS, discourse_task, items_from_rows, order_task
 from probes.discoeval.rst_files import Node, rst_items
 from probes.task import Items
 
 SIZES = {"train": 1200, "dev": 300, "test": 500}  # items of a task; BSO has each pair in both orders
 SPARE_DOCUMENTS = 20  # documents beyond those that give enough items by themselves
-CLASSES = {"SP": POSITIONS, "DC": TWO, "SSP": TWO}
+CLASSES = {"SP": POSITIONS, "DC": BINARY, "SSP": BINARY}
 
 
 def world_tasks(sizes: Mapping[str, int] = SIZES, seed: int = 1) -> list[Classification]:
     """SP, BSO, DC and SSP of one domain, PDTB-E, PDTB-I and RST, `sizes` items each (DC and SSP: an even number)."""
     documents = {split: _documents(seed, split, sizes[split]) for split in SPLITS}
-    from_documents = [_from_rows(group, build_task(group, documents, sizes, seed)) for group in BUILDERS]
-    pairs = [_relations(explicit, sizes, seed) for explicit in (True, False)]
-    return [*from_documents, *pairs, _trees(sizes, seed)]
+    from_documents = [_task_from_rows(group, build_task(group, documents, sizes, seed)) for group in BUILDERS]
+    pairs = [_relation_task(explicit, sizes, seed) for explicit in (True, False)]
+    return [*from_documents, *pairs, _tree_task(sizes, seed)]
 
 
 def _documents(seed: int, split: str, size: int) -> list[PlainDocument]:
@@ -35,27 +35,27 @@ def _documents(seed: int, split: str, size: int) -> list[PlainDocument]:
     ]
 
 
-def _from_rows(group: str, rows: Rows) -> Classification:
+def _task_from_rows(group: str, rows: Rows) -> Classification:
     classes = CLASSES.get(group, [""])
     parts = [
-        items_of([row.texts for row in rows[split]], [classes.index(row.label) for row in rows[split]])
+        items_from_rows([row.texts for row in rows[split]], [classes.index(row.label) for row in rows[split]])
         for split in SPLITS
     ]
     name = f"{group}demo"
     return order_task(name, parts, SEED) if group == "BSO" else discourse_task(name, classes, *parts)
 
 
-def _relations(explicit: bool, sizes: Mapping[str, int], seed: int) -> Classification:
+def _relation_task(explicit: bool, sizes: Mapping[str, int], seed: int) -> Classification:
     classes = sorted(SENSES)
 
     def part(split: str) -> Items:
         relations = [relation(seed, split, number, explicit) for number in range(sizes[split])]
-        return items_of([(r.first, r.second) for r in relations], [classes.index(r.sense) for r in relations])
+        return items_from_rows([(r.first, r.second) for r in relations], [classes.index(r.sense) for r in relations])
 
     return discourse_task("PDTB-E" if explicit else "PDTB-I", classes, *map(part, SPLITS))
 
 
-def _trees(sizes: Mapping[str, int], seed: int) -> Classification:
+def _tree_task(sizes: Mapping[str, int], seed: int) -> Classification:
     classes = sorted(LABELS.values())
     parts = (rst_items(_nodes(seed, split, sizes[split]), classes) for split in SPLITS)
     return discourse_task("RST", classes, *parts)

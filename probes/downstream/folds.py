@@ -25,9 +25,9 @@ from probes.classifiers.grid import Grid, best_of_l2
 from probes.classifiers.optimum import covariance, curvature_factor, optimum
 
 NESTED_SEED = 1111  # of the published nested folds, with any seed of the user
-HELD_BACK = 0.05  # of train, to stop the last fit of the published protocol
-CPU_FOLDS = 10  # trained together on one core; more are not faster and leave cores idle at the end
-BATCHES = 2**28  # numbers (1 GB) in the batches of all folds trained together on a GPU, at one step
+HELD_OUT_SHARE = 0.05  # of train, to stop the last fit of the published protocol
+MAX_CPU_FOLDS = 10  # trained together on one core; more are not faster and leave cores idle at the end
+MAX_BATCH_NUMBERS = 2**28  # numbers (1 GB) in the batches of all folds trained together on a GPU, at one step
 
 FoldRows = tuple[np.ndarray, np.ndarray]  # to train on, to score
 
@@ -57,26 +57,28 @@ class FoldScores(NamedTuple):
     l2: list[float]  # one for each outer fold
 
 
-def by_folds(
+def score_by_folds(
     train: Tensors, test: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = ""
 ) -> FoldScores:
     """Choose L2 by folds of `train`, score `test` (KFoldClassifier)."""
     data = Tensors(torch.cat([train.x, test.x]), torch.cat([train.y, test.y]))
     train_rows, test_rows = np.split(np.arange(len(data.y)), [len(train.y)])
-    return _scored(
-        data, [OuterSplit(train_rows, test_rows, _stratified(train.y, folds, seed))], classes, grid, seed, title
+    return _score_splits(
+        data, [OuterSplit(train_rows, test_rows, _stratified_folds(train.y, folds, seed))], classes, grid, seed, title
     )
 
 
-def nested(items: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = "") -> FoldScores:
+def score_nested(items: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = "") -> FoldScores:
     """Each fold is the test part once; L2 is chosen by folds of the others (InnerKFoldClassifier)."""
     split_seed = NESTED_SEED if grid.protocol == "senteval" else seed
-    outer = _stratified(items.y, folds, split_seed)
-    parts = [OuterSplit(train, test, _stratified(items.y[train], folds, split_seed)) for train, test in outer]
-    return _scored(items, parts, classes, grid, seed, title)
+    outer = _stratified_folds(items.y, folds, split_seed)
+    parts = [OuterSplit(train, test, _stratified_folds(items.y[train], folds, split_seed)) for train, test in outer]
+    return _score_splits(items, parts, classes, grid, seed, title)
 
 
-def _scored(data: Tensors, parts: Sequence[OuterSplit], classes: int, grid: Grid, seed: int, title: str) -> FoldScores:
+def _score_splits(
+    data: Tensors, parts: Sequence[OuterSplit], classes: int, grid: Grid, seed: int, title: str
+) -> FoldScores:
     if grid.protocol == "modern":
         progress = Progress(parts, title, leave=False, unit=" folds")
         chosen = [_choose_at_optimum(data, part, classes, grid) for part in progress]
@@ -89,7 +91,7 @@ def _scored(data: Tensors, parts: Sequence[OuterSplit], classes: int, grid: Grid
     return FoldScores(round(float(dev), 2), round(float(test), 2), predicted, [fit.l2 for fit in chosen])
 
 
-def _stratified(y: Tensor, folds: int, seed: int) -> list[FoldRows]:
+def _stratified_folds(y: Tensor, folds: int, seed: int) -> list[FoldRows]:
     labels = y.cpu().numpy()
     fewest = int(np.unique(labels, return_counts=True)[1].min())
     if fewest < folds:
@@ -110,17 +112,19 @@ def _choose_as_published(
     means = tried.reshape(len(parts), -1, len(grid.l2)).mean(1)
     dev = [[round(100 * float(mean), 2) for mean in accuracies] for accuracies in means]
     best = np.array([[grid.l2[int(np.argmax(accuracies))]] for accuracies in dev])
-    last = [_last_fit(part.train, seed) for part in parts]
+    last = [_last_fold(part.train, seed) for part in parts]
     weights = _train_together(data, classes, last, best, grid, seed, title).weights[:, 0]
-    predicted = [_classes(data.x[part.test], w[:, :-1].t(), w[:, -1]) for part, w in zip(parts, weights, strict=True)]
+    predicted = [
+        _predict_classes(data.x[part.test], w[:, :-1].t(), w[:, -1]) for part, w in zip(parts, weights, strict=True)
+    ]
     return [ChosenL2(float(l2), max(d), p) for (l2,), d, p in zip(best, dev, predicted, strict=True)]
 
 
-def _last_fit(rows: np.ndarray, seed: int) -> Fold:
+def _last_fold(rows: np.ndarray, seed: int) -> Fold:
     """All rows except those held back for early stopping. Raises InputError where that is none."""
     order = np.random.RandomState(seed)
     shuffled = rows[order.permutation(len(rows))]
-    if not (count := int(HELD_BACK * len(shuffled))):
+    if not (count := int(HELD_OUT_SHARE * len(shuffled))):
         reason = f"protocol=senteval stops at 5% of the training items, and of {len(shuffled)} that is none"
         raise InputError(f"{reason}; give probes.classifier.protocol=modern")
     return Fold(shuffled[count:], shuffled[:count], order)
@@ -129,46 +133,46 @@ def _last_fit(rows: np.ndarray, seed: int) -> Fold:
 def _train_together(
     data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int, title: str
 ) -> FoldResults:
-    """`train_folds`, with at most `at_once` folds in one model."""
+    """`train_folds`, with at most `folds_per_model` folds in one model."""
     device = data.x.device.type
-    size = at_once(len(folds), grid.batch * data.x.shape[1], device)
+    size = folds_per_model(len(folds), grid.batch * data.x.shape[1], device)
 
     with Progress(total=len(folds), desc=title, leave=False, unit=" folds") as progress:
 
-        def work(first: int) -> FoldResults:
+        def train_chunk(first: int) -> FoldResults:
             chunk = slice(first, first + size)
             stopped = train_folds(data, classes, folds[chunk], l2[chunk], grid, seed)
             progress.update(len(folds[chunk]))
             return stopped
 
-        results = map_on_cores(work, range(0, len(folds), size), device)
+        results = map_on_cores(train_chunk, range(0, len(folds), size), device)
     return FoldResults(
         np.concatenate([part.accuracies for part in results]), torch.cat([part.weights for part in results])
     )
 
 
-def at_once(folds: int, batch: int, device: str) -> int:
+def folds_per_model(folds: int, batch: int, device: str) -> int:
     """How many folds are trained as one model. `batch`: the numbers in a batch of one fold.
 
     On a CPU each core trains its own models; on a GPU all folds are one model, if their batches fit.
     """
     if device == "cpu":
-        return min(CPU_FOLDS, ceil(folds / torch.get_num_threads()))
-    return max(1, min(folds, BATCHES // batch))
+        return min(MAX_CPU_FOLDS, ceil(folds / torch.get_num_threads()))
+    return max(1, min(folds, MAX_BATCH_NUMBERS // batch))
 
 
 def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid) -> ChosenL2:
     train, test = standardise(*(Tensors(data.x[rows], data.y[rows]) for rows in (part.train, part.test)))
     spread, curvatures = covariance(train.x), dict[float, Tensor]()
 
-    def fitted(rows: np.ndarray, l2: float) -> tuple[Tensor, Tensor]:
+    def fit(rows: np.ndarray, l2: float) -> tuple[Tensor, Tensor]:
         indices = torch.from_numpy(rows).to(train.y.device)
         return optimum(Tensors(train.x[indices], train.y[indices]), classes, l2, curvatures[l2])
 
     def accuracy(job: tuple[FoldRows, float]) -> float:
         (rows, scored), l2 = job
         indices = torch.from_numpy(scored).to(train.y.device)
-        return float((_classes(train.x[indices], *fitted(rows, l2)) == train.y[indices].cpu().numpy()).mean())
+        return float((_predict_classes(train.x[indices], *fit(rows, l2)) == train.y[indices].cpu().numpy()).mean())
 
     def dev_accuracies(values: list[float]) -> list[float]:
         device = train.x.device.type
@@ -179,9 +183,9 @@ def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid
         return [round(100 * float(mean), 2) for mean in means]
 
     best, dev = best_of_l2(grid, dev_accuracies, float)
-    return ChosenL2(best, dev, _classes(test.x, *fitted(np.arange(len(train.y)), best)))
+    return ChosenL2(best, dev, _predict_classes(test.x, *fit(np.arange(len(train.y)), best)))
 
 
-def _classes(x: Tensor, weight: Tensor, bias: Tensor) -> np.ndarray:
+def _predict_classes(x: Tensor, weight: Tensor, bias: Tensor) -> np.ndarray:
     """The classes (N,) that logistic regression gives to vectors (N, D)."""
     return (x @ weight + bias).argmax(1).cpu().numpy()

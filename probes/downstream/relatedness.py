@@ -19,50 +19,52 @@ from probes.classifiers.optimisers import adam
 from probes.classifiers.optimum import covariance, curvature_factor, optimum
 
 PUBLISHED_RATINGS = (1.0, 5.0)
-ALIGNED = 16  # numbers: products are up to twice as fast if the length of a row is a multiple of this
-BLOCK, MOST_PASSES, PATIENCE, BATCH = 50, 1000, 3, 64  # passes between scores on dev; early-stopping patience; pairs
+ROW_MULTIPLE = 16  # numbers: products are up to twice as fast if the length of a row is a multiple of this
+BLOCK, MAX_PASSES, PATIENCE, BATCH = 50, 1000, 3, 64  # passes between scores on dev; early-stopping patience; pairs
 
 
-def regression(
+def fit_regression(
     train: Tensors, dev: Tensors, test: Tensors, rated: tuple[float, float], grid: Grid, seed: int
 ) -> tuple[float, np.ndarray, dict[str, float]]:
     """The Pearson correlation on dev, the scores (N_test,) predicted, and what was chosen. `y` are the gold scores."""
     if grid.protocol == "senteval":
-        return _published(train, dev, test, seed)
+        return _fit_as_published(train, dev, test, seed)
     train, dev, test = standardise(train, dev, test)
     ratings = torch.arange(rated[0], rated[1] + 1.0, device=train.x.device)
-    soft = Tensors(train.x, targets(train.y, ratings))
+    soft = Tensors(train.x, rating_targets(train.y, ratings))
     spread = covariance(train.x)
 
-    def work(l2: float) -> tuple[float, Tensor]:
+    def fit_l2(l2: float) -> tuple[float, Tensor]:
         weight, bias = optimum(soft, len(ratings), l2, curvature_factor(spread, len(ratings), l2))
         on_dev, on_test = (torch.softmax(part.x @ weight + bias, 1) @ ratings for part in (dev, test))
-        return correlation(on_dev.cpu().numpy(), dev.y.cpu().numpy()), on_test
+        return pearson(on_dev.cpu().numpy(), dev.y.cpu().numpy()), on_test
 
     device = train.x.device.type
-    l2, (r, predicted) = best_of_l2(grid, lambda values: map_on_cores(work, values, device), lambda fitted: fitted[0])
+    l2, (r, predicted) = best_of_l2(grid, lambda values: map_on_cores(fit_l2, values, device), lambda fitted: fitted[0])
     return r, predicted.cpu().numpy(), {"l2": l2}
 
 
-def targets(scores: Tensor, ratings: Tensor) -> Tensor:
+def rating_targets(scores: Tensor, ratings: Tensor) -> Tensor:
     """Distributions (N, R) over neighbouring ratings; their means are the scores (N,)."""
     return (1 - (scores[:, None] - ratings).abs()).clamp_min(0).float()
 
 
-def correlation(predicted: np.ndarray, gold: np.ndarray) -> float:
+def pearson(predicted: np.ndarray, gold: np.ndarray) -> float:
     """Pearson's r; 0 where one side is constant."""
     return float(pearsonr(predicted, gold)[0]) if np.ptp(predicted) > 0 and np.ptp(gold) > 0 else 0.0
 
 
 @torch.no_grad()
-def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[float, np.ndarray, dict[str, float]]:
+def _fit_as_published(
+    train: Tensors, dev: Tensors, test: Tensors, seed: int
+) -> tuple[float, np.ndarray, dict[str, float]]:
     ratings = torch.arange(PUBLISHED_RATINGS[0], PUBLISHED_RATINGS[1] + 1, device=train.x.device)
-    expected = targets(train.y, ratings)  # zero for a score of 0, as the toolkit's
+    expected = rating_targets(train.y, ratings)  # zero for a score of 0, as the toolkit's
     order = np.random.RandomState(seed)
     fit = SquaredErrorFit(len(ratings), train.x.shape[1], seed, train.x.device)
     inputs, *scored = (with_constant(part.x) for part in (train, dev, test))
     best, predicted, failures, passes = -1.0, np.zeros(len(test.y)), 0, 0
-    while failures <= PATIENCE and passes <= MOST_PASSES:
+    while failures <= PATIENCE and passes <= MAX_PASSES:
         for _ in range(BLOCK):
             rows = torch.from_numpy(order.permutation(len(train.y))).to(train.x.device)
             target_batches = expected[rows].t().contiguous().split(BATCH, 1)
@@ -70,7 +72,7 @@ def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[
                 fit.step(inputs.index_select(0, batch_rows), batch_targets)
         passes += BLOCK
         on_dev, on_test = ((fit.shares(x).t() @ ratings).cpu().numpy() for x in scored)
-        score = correlation(on_dev, dev.y.cpu().numpy())
+        score = pearson(on_dev, dev.y.cpu().numpy())
         if score > best:
             best, predicted = score, on_test
         else:
@@ -80,7 +82,7 @@ def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[
 
 def with_constant(x: Tensor) -> Tensor:
     """Vectors (N, D) followed by the constant 1 of the bias, and by zeros until a row is ALIGNED."""
-    wide = x.new_zeros(len(x), -(-(x.shape[1] + 1) // ALIGNED) * ALIGNED)
+    wide = x.new_zeros(len(x), -(-(x.shape[1] + 1) // ROW_MULTIPLE) * ROW_MULTIPLE)
     wide[:, : x.shape[1]] = x
     wide[:, x.shape[1]] = 1
     return wide

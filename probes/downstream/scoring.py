@@ -13,8 +13,8 @@ from sklearn.metrics import f1_score
 from probes.classifiers.examples import Tensors
 from probes.classifiers.grid import Grid
 from probes.correlations import make_domain, pack_domains
-from probes.downstream.folds import FoldScores, by_folds, nested
-from probes.downstream.relatedness import correlation, regression
+from probes.downstream.folds import FoldScores, score_by_folds, score_nested
+from probes.downstream.relatedness import fit_regression, pearson
 from probes.statistics import fisher_interval, wilson_interval
 from probes.task import NO_ITEMS, Items, Outcome, content_hash
 from probes.vectors import Vectors, pair_features, sentence_vector
@@ -81,18 +81,18 @@ class Downstream:
 
         if self.method == "similarity":
             domains = {name: (_cosines(part, vectors), part.gold) for name, part in self.parts.items()}
-            outcome = _similarity(domains)
+            outcome = _similarity_outcome(domains)
         elif self.method == "relatedness":
             train, dev_part, test = (tensors(self.parts[part]) for part in ("train", "dev", "test"))
-            dev, predicted, chosen = regression(train, dev_part, test, self.rated, self.grid, self.seed)
-            outcome = _relatedness(100 * dev, predicted, self.parts["test"].gold, chosen)
+            dev, predicted, chosen = fit_regression(train, dev_part, test, self.rated, self.grid, self.seed)
+            outcome = _relatedness_outcome(100 * dev, predicted, self.parts["test"].gold, chosen)
         elif self.method == "folds":
             train, test = tensors(self.parts["train"]), tensors(self.parts["test"])
-            scores = by_folds(train, test, self.classes, self.folds, self.grid, self.seed, self.name)
-            outcome = self._folded(scores, self.parts["test"].gold)
+            scores = score_by_folds(train, test, self.classes, self.folds, self.grid, self.seed, self.name)
+            outcome = self._outcome_of_folds(scores, self.parts["test"].gold)
         else:
-            scores = nested(tensors(self.parts["all"]), self.classes, self.folds, self.grid, self.seed, self.name)
-            outcome = self._folded(scores, self.parts["all"].gold)
+            scores = score_nested(tensors(self.parts["all"]), self.classes, self.folds, self.grid, self.seed, self.name)
+            outcome = self._outcome_of_folds(scores, self.parts["all"].gold)
         return outcome._replace(seconds=time.monotonic() - started, chance=self.baseline("majority").test)
 
     def baseline(self, name: str) -> Outcome:
@@ -102,21 +102,23 @@ class Downstream:
         """
         assert name == "majority"
         if self.method == "similarity":
-            return _similarity({name: (np.zeros(len(part.gold)), part.gold) for name, part in self.parts.items()})
+            return _similarity_outcome(
+                {name: (np.zeros(len(part.gold)), part.gold) for name, part in self.parts.items()}
+            )
         all_items = self.parts.get("all")
         train, test = (all_items or self.parts[part] for part in ("train", "test"))
         if self.method == "relatedness":
-            return _relatedness(0.0, np.full(len(test.gold), train.gold.mean()), test.gold, {})
+            return _relatedness_outcome(0.0, np.full(len(test.gold), train.gold.mean()), test.gold, {})
         majority = int(np.bincount(train.gold).argmax())
         dev = 100 * float((train.gold == majority).mean())
-        return self._classified(dev, np.full(len(test.gold), majority), test.gold, {})
+        return self._outcome_of_classes(dev, np.full(len(test.gold), majority), test.gold, {})
 
-    def _folded(self, scores: FoldScores, gold: np.ndarray) -> Outcome:
+    def _outcome_of_folds(self, scores: FoldScores, gold: np.ndarray) -> Outcome:
         chosen = {"l2": " ".join(f"{value:g}" for value in scores.l2)} if len(scores.l2) > 1 else {"l2": scores.l2[0]}
-        outcome = self._classified(scores.dev_accuracy, scores.predicted, gold, dict(chosen))
+        outcome = self._outcome_of_classes(scores.dev_accuracy, scores.predicted, gold, dict(chosen))
         return outcome._replace(test=scores.test_accuracy)  # the mean over the folds
 
-    def _classified(
+    def _outcome_of_classes(
         self, dev: float, predicted: np.ndarray, gold: np.ndarray, chosen: dict[str, float | int | str]
     ) -> Outcome:
         correct, positive = predicted == gold, self.positive
@@ -130,19 +132,19 @@ def _cosines(part: Items, vectors: Vectors) -> np.ndarray:
     return cosines(first, second)
 
 
-def _relatedness(dev: float, predicted: np.ndarray, gold: np.ndarray, chosen: dict[str, float]) -> Outcome:
-    r = correlation(predicted, gold)
-    details = {"spearman": 100 * rank_correlation(predicted, gold), "mse": float(np.mean((predicted - gold) ** 2))}
-    return _correlated(dev, [(r, predicted)], dict(chosen), details)
+def _relatedness_outcome(dev: float, predicted: np.ndarray, gold: np.ndarray, chosen: dict[str, float]) -> Outcome:
+    r = pearson(predicted, gold)
+    details = {"spearman": 100 * spearman(predicted, gold), "mse": float(np.mean((predicted - gold) ** 2))}
+    return _correlation_outcome(dev, [(r, predicted)], dict(chosen), details)
 
 
-def _similarity(domains: dict[str, tuple[np.ndarray, np.ndarray]]) -> Outcome:
-    details = similarity(domains)
+def _similarity_outcome(domains: dict[str, tuple[np.ndarray, np.ndarray]]) -> Outcome:
+    details = similarity_measures(domains)
     parts = [(details[f"{name} pearson"] / 100, predicted) for name, (predicted, _) in domains.items()]
-    return _correlated(details["mean pearson"], parts, {}, details)
+    return _correlation_outcome(details["mean pearson"], parts, {}, details)
 
 
-def _correlated(
+def _correlation_outcome(
     dev: float,
     parts: Sequence[tuple[float, np.ndarray]],
     chosen: dict[str, float | int | str],
@@ -166,12 +168,12 @@ def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return exact.astype(np.float32).astype(np.float64)
 
 
-def rank_correlation(predicted: np.ndarray, gold: np.ndarray) -> float:
+def spearman(predicted: np.ndarray, gold: np.ndarray) -> float:
     """Spearman's rho; 0 where one side is constant."""
     return float(spearmanr(predicted, gold)[0]) if np.ptp(predicted) > 0 and np.ptp(gold) > 0 else 0.0
 
 
-def similarity(domains: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
+def similarity_measures(domains: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
     """Pearson and Spearman of cosines and gold scores, for each domain and in three summaries.
 
     `mean` weighs all domains equally and `wmean` by their pairs (SentEval); `all` pools the pairs (SimCSE).
@@ -179,7 +181,7 @@ def similarity(domains: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str
     measures: dict[str, float] = {}
     sizes = [len(gold) for _, gold in domains.values()]
     pooled = [np.concatenate(part) for part in zip(*domains.values(), strict=True)]
-    for name, measure in (("pearson", correlation), ("spearman", rank_correlation)):
+    for name, measure in (("pearson", pearson), ("spearman", spearman)):
         scores = {domain: 100 * measure(*pair) for domain, pair in domains.items()}
         measures |= {f"{domain} {name}": score for domain, score in scores.items()}
         measures[f"mean {name}"] = float(np.mean(list(scores.values())))

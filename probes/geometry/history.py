@@ -14,21 +14,21 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
 from probes.classification import Classification
 from probes.evaluation import Evaluation
-from probes.geometry.measures import similarity
-from probes.geometry.subspaces import HALVES, SUBSPACE, subspace
+from probes.geometry.measures import linear_cka
+from probes.geometry.subspaces import HALVES, SUBSPACE, probe_subspace
 from probes.geometry.tasks import MEASURES, PERCENT, Shape, matrix_of
 from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, read_rows, write_rows
 from probes.task import Task
 from probes.vectors import sentence_vector
 
-FOLDER, VECTORS, DATA = "geometry", "vectors", "data of "  # the last: of a task's subspace
-NONE = torch.empty(0)
+FOLDER, VECTORS, DATA_PREFIX = "geometry", "vectors", "data of "  # the last: of a task's subspace
+EMPTY_TENSOR = torch.empty(0)
 FIRST, BEFORE, LAST = "CKAfirst", "CKAbefore", "CKAlast"
 Series = Sequence[tuple[ProbeRow, Path]]  # states in order: a score of each, and its file
 
 
-def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], overwrite: bool = True) -> bool:
+def save_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], overwrite: bool = True) -> bool:
     """Write the state of the model into the folder of a run or an evaluation. `overwrite`: replace a file that exists.
 
     A state is the vectors (N, D) of the sentences of the geometry suite, and the subspaces of the classification tasks
@@ -36,7 +36,7 @@ def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], over
     task of that suite. The first process writes.
     """
     shape = next((task for task in tasks if isinstance(task, Shape)), None)
-    path = file_of(folder, evaluation.model.epoch)
+    path = state_file(folder, evaluation.model.epoch)
     subspace_tasks = [
         task for task in evaluation.tasks if isinstance(task, Classification) and task.features is sentence_vector
     ]
@@ -44,14 +44,18 @@ def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], over
     if shape is None:
         return False
     saved = read_state(path) if path.exists() else {}
-    if saved and not overwrite and all(torch.equal(saved.get(DATA + t.name, NONE), _data(t)) for t in subspace_tasks):
+    if (
+        saved
+        and not overwrite
+        and all(torch.equal(saved.get(DATA_PREFIX + t.name, EMPTY_TENSOR), _data_tensor(t)) for t in subspace_tasks)
+    ):
         return True
     vectors = evaluation.vectors  # made by all processes together
     if evaluation.share.rank == 0:
         state = {VECTORS: matrix_of(vectors, shape.sentences)}
         for task in subspace_tasks:
             state |= _subspaces(task, vectors.features(task.train, sentence_vector)[:].numpy())
-        if torch.equal(saved.get(VECTORS, NONE), state[VECTORS]):
+        if torch.equal(saved.get(VECTORS, EMPTY_TENSOR), state[VECTORS]):
             state = saved | state
         with atomic_write(path, binary=True) as file:
             file.write(save(state))
@@ -62,17 +66,17 @@ def _subspaces(task: Classification, vectors: np.ndarray) -> dict[str, Tensor]:
     """The subspaces of all training sentences and of two halves of them, which show how certain they are."""
     order = np.random.default_rng(0).permutation(len(vectors))
     parts = {SUBSPACE: order, HALVES[0]: order[::2], HALVES[1]: order[1::2]}
-    bases = {f"{part}{task.name}": subspace(vectors[rows], task.train.gold[rows]) for part, rows in parts.items()}
+    bases = {f"{part}{task.name}": probe_subspace(vectors[rows], task.train.gold[rows]) for part, rows in parts.items()}
     tensors = {name: torch.from_numpy(np.ascontiguousarray(basis)) for name, basis in bases.items()}
-    return {**tensors, DATA + task.name: _data(task)}
+    return {**tensors, DATA_PREFIX + task.name: _data_tensor(task)}
 
 
-def _data(task: Classification) -> Tensor:
+def _data_tensor(task: Classification) -> Tensor:
     """The fingerprint of its items."""
     return torch.tensor(list(task.data.encode()))
 
 
-def file_of(folder: Path, epoch: Epoch) -> Path:
+def state_file(folder: Path, epoch: Epoch) -> Path:
     return folder / FOLDER / f"epoch-{epoch}.safetensors"
 
 
@@ -84,11 +88,11 @@ def read_state(path: Path) -> dict[str, Tensor]:
         raise InputError(f"{path}: not the state of an epoch ({error}); delete it") from None
 
 
-def states_in(results: Path) -> Series:
+def states_of_run(results: Path) -> Series:
     """The states of the epochs of a probes.csv, in order."""
     shape = next(iter(MEASURES))
     rows = [row for row in read_rows(results) if (row.suite, row.task) == ("geometry", shape)]
-    files = ((row, file_of(results.parent, row.epoch)) for row in sorted(rows, key=lambda row: row.epoch))
+    files = ((row, state_file(results.parent, row.epoch)) for row in sorted(rows, key=lambda row: row.epoch))
     return [(row, file) for row, file in files if file.exists()]
 
 
@@ -97,7 +101,7 @@ def compare_states(results: Path, epoch: Epoch | None = None) -> list[ProbeRow]:
 
     Returns the rows of the newest state, without its similarity to itself.
     """
-    series = [(row, file) for row, file in states_in(results) if epoch is None or row.epoch <= epoch]
+    series = [(row, file) for row, file in states_of_run(results) if epoch is None or row.epoch <= epoch]
     rows = similarities(series, 0 if epoch is None else len(series) - 1)
     write_rows(results, [row for state_rows in rows for row in state_rows])
     return [row for row in rows[-1] if row.task != LAST] if rows else []
@@ -111,11 +115,13 @@ def similarities(series: Series, since: int = 0) -> list[list[ProbeRow]]:
         if index >= since:
             references |= {FIRST: series[0][1], BEFORE: series[max(0, index - 1)][1]}
         vectors = read_state(file)[VECTORS]
-        rows.append([_row(row, name, vectors, read_state(path)[VECTORS]) for name, path in references.items()])
+        rows.append(
+            [_similarity_row(row, name, vectors, read_state(path)[VECTORS]) for name, path in references.items()]
+        )
     return rows
 
 
-def _row(row: ProbeRow, name: str, first: Tensor, second: Tensor) -> ProbeRow:
-    value, low, high = (100.0, 100.0, 100.0) if torch.equal(first, second) else similarity(first, second)
+def _similarity_row(row: ProbeRow, name: str, first: Tensor, second: Tensor) -> ProbeRow:
+    value, low, high = (100.0, 100.0, 100.0) if torch.equal(first, second) else linear_cka(first, second)
     row = replace(row, task=name, classifier=PERCENT, dev_accuracy=value, test_accuracy=value)
     return replace(row, test_low=low, test_high=high, seconds=0.0)

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.geometry.subspaces import EPSILON
+from probes.geometry.subspaces import RELATIVE_TOLERANCE
 from probes.statistics import Interval
 
 GROUPS = 10
-STUDENT = 2.262  # of 9 degrees of freedom, 95%
+STUDENT_QUANTILE = 2.262  # of 9 degrees of freedom, 95%
 
 
 def effective_rank(vectors: Tensor) -> Interval:
@@ -31,7 +31,7 @@ def effective_rank(vectors: Tensor) -> Interval:
         parts = sizes / sizes.sum()
         return float(torch.special.entr(parts).sum().exp()) if sizes.sum() > 0 else 0.0
 
-    return _without_each_group(rank, vectors.double())
+    return _jackknife(rank, vectors.double())
 
 
 def participation_ratio(vectors: Tensor) -> Interval:
@@ -39,7 +39,7 @@ def participation_ratio(vectors: Tensor) -> Interval:
 
     The eigenvalues are those of the covariance, of which both sums are estimated without bias.
     """
-    return _interval(_ratios(vectors))
+    return _jackknife_interval(_participation_ratios(vectors))
 
 
 def iso_score(vectors: Tensor) -> Interval:
@@ -48,14 +48,14 @@ def iso_score(vectors: Tensor) -> Interval:
     Steps 3 to 7 of the paper's Algorithm 1 come to (P - 1) / (D - 1), where P is the participation ratio.
     """
     width = vectors.shape[1]
-    return _interval(100 * (_ratios(vectors) - 1).clamp(min=0) / max(1, width - 1))
+    return _jackknife_interval(100 * (_participation_ratios(vectors) - 1).clamp(min=0) / max(1, width - 1))
 
 
 def mean_cosine(vectors: Tensor) -> Interval:
     """The mean cosine of two of the vectors (N, D), in percent (Ethayarajh 2019); zero vectors have cosine 0."""
     unit = torch.nn.functional.normalize(vectors.double(), eps=1e-300)
-    sizes, lengths = _sizes(len(unit)), _leave_out(unit.square().sum(1))
-    return _interval(100 * (_leave_out(unit).square().sum(1) - lengths) / (sizes * (sizes - 1)))
+    sizes, lengths = _leave_out_sizes(len(unit)), _leave_out_sums(unit.square().sum(1))
+    return _jackknife_interval(100 * (_leave_out_sums(unit).square().sum(1) - lengths) / (sizes * (sizes - 1)))
 
 
 def two_nn(vectors: Tensor) -> Interval:
@@ -64,7 +64,7 @@ def two_nn(vectors: Tensor) -> Interval:
     The maximum likelihood estimate without bias, (N - 1) / sum of log(r2 / r1); of equal vectors one is taken.
     """
     distances = torch.cdist(vectors.double(), vectors.double(), compute_mode="donot_use_mm_for_euclid_dist")
-    tolerance = EPSILON * float(vectors.abs().max())
+    tolerance = RELATIVE_TOLERANCE * float(vectors.abs().max())
     first = ~(torch.tril(distances <= tolerance, diagonal=-1).any(1))
 
     def dimension(indices: Tensor) -> float:
@@ -75,77 +75,79 @@ def two_nn(vectors: Tensor) -> Interval:
         logs = (nearest[:, 2] / nearest[:, 1]).log().sum()
         return float((len(indices) - 1) / logs) if logs > 0 else 0.0
 
-    return _without_each_group(dimension, torch.arange(len(vectors)))
+    return _jackknife(dimension, torch.arange(len(vectors)))
 
 
-def similarity(a: Tensor, b: Tensor) -> Interval:
+def linear_cka(a: Tensor, b: Tensor) -> Interval:
     """Linear CKA of the same N items in two spaces (N, D1) and (N, D2), in percent (Kornblith et al. 2019).
 
     Without bias (Nguyen et al. 2021): unrelated spaces have 0, however wide they are.
     """
-    first, second = gram(a), gram(b)
+    first, second = gram_matrix(a), gram_matrix(b)
     scale = (hsic(first, first) * hsic(second, second)).clamp(min=0).sqrt()
-    return _interval(100 * torch.where(scale > 0, hsic(first, second) / scale, 0))
+    return _jackknife_interval(100 * torch.where(scale > 0, hsic(first, second) / scale, 0))
 
 
-def gram(vectors: Tensor) -> Tensor:
+def gram_matrix(vectors: Tensor) -> Tensor:
     """The products (N, N) of centred vectors (N, D) with each other; 0 with themselves."""
     centred = vectors.double() - vectors.double().mean(0)
-    centred[:, centred.abs().amax(0) <= EPSILON * vectors.abs().amax(0)] = 0  # what rounding leaves of a constant
+    centred[:, centred.abs().amax(0) <= RELATIVE_TOLERANCE * vectors.abs().amax(0)] = (
+        0  # what rounding leaves of a constant
+    )
     return (centred @ centred.T).fill_diagonal_(0)
 
 
 def hsic(a: Tensor, b: Tensor) -> Tensor:
     """The squared norm of the covariance of two spaces, without bias (Song et al. 2012, equation 5).
 
-    `a`, `b` (N, N) of `gram`. (1 + G,): of all N items, then without each group.
+    `a`, `b` (N, N) of `gram_matrix`. (1 + G,): of all N items, then without each group.
     """
-    sizes, groups = _sizes(len(a)), _groups(len(a))
+    sizes, groups = _leave_out_sizes(len(a)), _group_indicators(len(a))
     present = torch.cat([torch.ones(1, len(a), dtype=torch.double), 1 - groups])
     blocks = groups @ (a * b) @ groups.T
     traces = torch.cat([blocks.sum()[None], blocks.sum() - blocks.sum(0) - blocks.sum(1) + blocks.diagonal()])
-    first, second = _leave_out(a), _leave_out(b)  # the sum of each row, (1 + G, N)
+    first, second = _leave_out_sums(a), _leave_out_sums(b)  # the sum of each row, (1 + G, N)
     sums = (present * first).sum(1) * (present * second).sum(1) / ((sizes - 1) * (sizes - 2))
     products = (present * first * second).sum(1) / (sizes - 2)
     return (traces + sums - 2 * products) / (sizes * (sizes - 3))
 
 
-def _ratios(vectors: Tensor) -> Tensor:
+def _participation_ratios(vectors: Tensor) -> Tensor:
     """The participation ratio of all vectors, then without each group; 0 where all are equal."""
-    k = gram(vectors)
+    k = gram_matrix(vectors)
     squares = hsic(k, k)
     if not float(k.abs().max()):
         return torch.zeros_like(squares)
-    centred, sizes = vectors.double() - vectors.double().mean(0), _sizes(len(vectors))
-    lengths = _leave_out(centred.square().sum(1)) - _leave_out(centred).square().sum(1) / sizes
+    centred, sizes = vectors.double() - vectors.double().mean(0), _leave_out_sizes(len(vectors))
+    lengths = _leave_out_sums(centred.square().sum(1)) - _leave_out_sums(centred).square().sum(1) / sizes
     variance = lengths / (sizes - 1)
-    significant = squares > EPSILON * variance.square()  # not what rounding leaves of zero
+    significant = squares > RELATIVE_TOLERANCE * variance.square()  # not what rounding leaves of zero
     return torch.where(significant, variance.square() / squares, vectors.shape[1])
 
 
-def _groups(size: int) -> Tensor:
+def _group_indicators(size: int) -> Tensor:
     """Which of N items are in each group (G, N), as ones and zeros: every tenth one."""
     return torch.nn.functional.one_hot(torch.arange(size) % GROUPS, GROUPS).double().T
 
 
-def _leave_out(values: Tensor) -> Tensor:
+def _leave_out_sums(values: Tensor) -> Tensor:
     """The sum of the values (N, ...) of all items, then without each group, (1 + G, ...)."""
     total = values.sum(0)
-    return torch.cat([total[None], total - _groups(len(values)) @ values])
+    return torch.cat([total[None], total - _group_indicators(len(values)) @ values])
 
 
-def _sizes(size: int) -> Tensor:
-    return _leave_out(torch.ones(size, dtype=torch.double))
+def _leave_out_sizes(size: int) -> Tensor:
+    return _leave_out_sums(torch.ones(size, dtype=torch.double))
 
 
-def _without_each_group(measure: Callable[[Tensor], float], items: Tensor) -> Interval:
+def _jackknife(measure: Callable[[Tensor], float], items: Tensor) -> Interval:
     groups = torch.arange(len(items)) % GROUPS
     parts = [measure(items), *(measure(items[groups != group]) for group in range(GROUPS))]
-    return _interval(torch.tensor(parts, dtype=torch.double))
+    return _jackknife_interval(torch.tensor(parts, dtype=torch.double))
 
 
-def _interval(values: Tensor) -> Interval:
+def _jackknife_interval(values: Tensor) -> Interval:
     """A value with its jackknife interval; `values (1 + G,)`: of all items, then without each group."""
     value, *replicates = values.tolist()
-    half_width = STUDENT * sqrt(GROUPS - 1) * float(np.std(replicates))
+    half_width = STUDENT_QUANTILE * sqrt(GROUPS - 1) * float(np.std(replicates))
     return value, value - half_width, value + half_width

@@ -7,8 +7,10 @@ import numpy as np
 import scipy  # which imports its parts at their first use
 
 SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")  # how the names of saved ones begin
-DRAWS = 50  # of random subspaces
-EPSILON = 1e-6  # of the largest number of a matrix: nearer vectors are one (also for measures.py, which loads torch)
+RANDOM_DRAWS = 50  # of random subspaces
+RELATIVE_TOLERANCE = (
+    1e-6  # of the largest number of a matrix: nearer vectors are one (also for measures.py, which loads torch)
+)
 RANK_TOLERANCE = 1e-5  # of the largest singular value: a direction with less is none
 
 
@@ -26,7 +28,7 @@ class RandomOverlap(NamedTuple):
     high: float  # above which 2.5% of the draws are
 
 
-def subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def probe_subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """An orthonormal basis (D, k) of the weights of the least-squares probe of classes `gold` (N,) on vectors (N, D).
 
     k is the number of classes less one, at most D. The weights span what linear discriminant analysis spans. The
@@ -35,7 +37,7 @@ def subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
     from sklearn.covariance import ledoit_wolf_shrinkage  # slow, and few runs need it
 
     x = vectors.astype(np.float64) - vectors.mean(0, dtype=np.float64)
-    x[:, np.abs(x).max(0) <= EPSILON * np.abs(vectors).max(0)] = 0
+    x[:, np.abs(x).max(0) <= RELATIVE_TOLERANCE * np.abs(vectors).max(0)] = 0
     classes = np.eye(int(gold.max()) + 1)[gold]
     classes = classes[:, classes.any(0)] - classes[:, classes.any(0)].mean(0)
     size, width = x.shape
@@ -63,7 +65,7 @@ def nearness(first: np.ndarray, second: np.ndarray) -> Nearness:
 def random_overlap(rank: int, other_rank: int, width: int) -> RandomOverlap:
     """The overlap of random subspaces of these ranks. The mean is exact: the larger rank / D."""
     random = np.random.default_rng(0)
-    bases = (np.linalg.qr(random.normal(size=(width, other_rank)))[0] for _ in range(DRAWS))
+    bases = (np.linalg.qr(random.normal(size=(width, other_rank)))[0] for _ in range(RANDOM_DRAWS))
     # with the subspace of the first axes: the squared cosines of all angles are the squares of the first rows
     overlaps = [100 * np.square(axes[:rank]).sum() / min(rank, other_rank) for axes in bases]
     return RandomOverlap(100 * max(rank, other_rank) / width, float(np.quantile(overlaps, 0.975)))

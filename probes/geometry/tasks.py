@@ -22,8 +22,8 @@ from probes.suites import Context
 from probes.task import NO_ITEMS, Outcome, content_hash
 from probes.vectors import Vectors, distinct
 
-FEWEST = 40  # sentences: four in each group of the jackknife
-SPREAD = 20  # sentences that are read for each that is drawn
+MIN_SENTENCES = 40  # sentences: four in each group of the jackknife
+CANDIDATES_PER_SENTENCE = 20  # sentences that are read for each that is drawn
 
 
 DIMENSIONS, PERCENT = "dimensions", "percent"
@@ -82,22 +82,22 @@ class GeometrySettings:
 
     sentences: Annotated[
         int,
-        Field(ge=FEWEST, le=5000, title=f"a whole number from {FEWEST} to 5000"),
+        Field(ge=MIN_SENTENCES, le=5000, title=f"a whole number from {MIN_SENTENCES} to 5000"),
         "held-out sentences of the corpus that are measured",
     ] = 1000
 
 
 def tasks(context: Context, settings: GeometrySettings) -> list[Shape]:
     """Every measure, of the same sentences."""
-    sentences = sentences_of(context.corpus, settings.sentences, context.seed)
+    sentences = draw_sentences(context.corpus, settings.sentences, context.seed)
     return [Shape(name, sentences) for name in MEASURES]
 
 
-def sentences_of(corpus: Corpus, size: int, seed: int) -> list[str]:
+def draw_sentences(corpus: Corpus, size: int, seed: int) -> list[str]:
     """`size` distinct sentences that no objective trains on, or as many as there are. Raises InputError for too few."""
-    candidates = distinct(itertools.islice(held_out_text(corpus), SPREAD * size))
-    if len(candidates) < FEWEST:
-        raise InputError(f"suite=geometry needs {FEWEST} held-out sentences; this corpus= has {len(candidates)}")
+    candidates = distinct(itertools.islice(held_out_text(corpus), CANDIDATES_PER_SENTENCE * size))
+    if len(candidates) < MIN_SENTENCES:
+        raise InputError(f"suite=geometry needs {MIN_SENTENCES} held-out sentences; this corpus= has {len(candidates)}")
     if len(candidates) < size:
         message = f"suite=geometry has {len(candidates):,} of {size:,} sentences"
         print(f"{message}: the text that is read gives no more", file=sys.stderr)

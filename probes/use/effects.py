@@ -10,11 +10,11 @@ from torch import Tensor
 from encoder_lab.errors import InputError
 from encoder_lab.model import Examined, Model, VectorChange
 from probes.task import Task
-from probes.use.eraser import InTurn, Whitening, erase_random
+from probes.use.eraser import RotatingErasers, Whitening, erase_random
 from probes.vectors import Vectors
 
-SAMPLES = 1000  # bootstrap samples
-TURNS = 32  # draws that share the examples of an objective, at most: a batch of them is as large
+BOOTSTRAP_SAMPLES = 1000  # bootstrap samples
+MAX_TURNS = 32  # draws that share the examples of an objective, at most: a batch of them is as large
 
 
 class Effect(NamedTuple):
@@ -44,26 +44,26 @@ class Erasures:
             return self._objective_effect(on, examples, change, decode)
         return self._task_effect(on, change)
 
-    def unchanged(self, on: Task | str, examples: int) -> Effect:
+    def unchanged_effect(self, on: Task | str, examples: int) -> Effect:
         """The loss or error with the vectors as they are."""
-        return self._once((_name(on), 0, 0), lambda: self.effect(on, examples, None, True))
+        return self._measure_once((_name_of(on), 0, 0), lambda: self.effect(on, examples, None, True))
 
-    def random(self, on: Task | str, examples: int, rank: int, draws: int) -> list[Effect]:
+    def random_effects(self, on: Task | str, examples: int, rank: int, draws: int) -> list[Effect]:
         """The effects of erasing `rank` random directions of the whitened space; one list for all properties.
 
-        A task gives one effect for each draw. An objective gives one for each part of at most `TURNS` draws, all of
+        A task gives one effect for each draw. An objective gives one for each part of at most `MAX_TURNS` draws, all of
         about the same size: a draw is measured on its share of the examples.
         """
         erasers = [erase_random(self.whitening, rank, draw) for draw in range(draws)]
-        turns = -(-draws // TURNS)
-        shared = [InTurn(erasers[first::turns]) for first in range(turns)]
+        turns = -(-draws // MAX_TURNS)
+        shared = [RotatingErasers(erasers[first::turns]) for first in range(turns)]
         changes: Sequence[VectorChange] = shared if isinstance(on, str) else erasers
         return [
-            self._once((_name(on), rank, number), lambda change=change: self.effect(on, examples, change))  # type: ignore[misc]
+            self._measure_once((_name_of(on), rank, number), lambda change=change: self.effect(on, examples, change))  # type: ignore[misc]
             for number, change in enumerate(changes, start=1)
         ]
 
-    def _once(self, key: tuple[str, int, int], measure: Callable[[], Effect]) -> Effect:
+    def _measure_once(self, key: tuple[str, int, int], measure: Callable[[], Effect]) -> Effect:
         if key not in self._effects:
             self._effects[key] = measure()
         return self._effects[key]
@@ -78,31 +78,31 @@ class Erasures:
             return examined.scores_of(dict(zip(names, sums.tolist(), strict=True)))
 
         total = scores(counts.sum(0))
-        samples = [1000 * scores(sums)["val/loss"] for sums in resampled(counts)]
+        samples = [1000 * scores(sums)["val/loss"] for sums in resample_sums(counts)]
         further = {name.removeprefix("val/"): total[name] for name in {examined.score} & total.keys() - {"val/loss"}}
         return Effect(1000 * total["val/loss"], np.array(samples), further)
 
     def _task_effect(self, task: Task, change: VectorChange | None) -> Effect:
-        vectors = self.vectors if change is None else changed(self.vectors, list(task.sentences), change)
+        vectors = self.vectors if change is None else change_vectors(self.vectors, list(task.sentences), change)
         outcome = task.score(vectors, self.model.device)
         if not len(outcome.correct):
             raise InputError(f"use.on={task.suite}: {task.name} has no right and wrong answers; leave it out")
         errors = 100.0 * ~outcome.correct[:, None]
-        return Effect(float(errors.mean()), resampled(errors)[:, 0] / len(errors))
+        return Effect(float(errors.mean()), resample_sums(errors)[:, 0] / len(errors))
 
 
-def _name(on: Task | str) -> str:
+def _name_of(on: Task | str) -> str:
     return on if isinstance(on, str) else on.name
 
 
-def changed(vectors: Vectors, sentences: Sequence[str], change: Callable[[Tensor], Tensor]) -> Vectors:
+def change_vectors(vectors: Vectors, sentences: Sequence[str], change: Callable[[Tensor], Tensor]) -> Vectors:
     """The changed vectors of some of the sentences."""
     distinct = list(dict.fromkeys(sentences))
     column = vectors.column_of(distinct)
     return Vectors(change(column.matrix[column.rows]).numpy(), distinct, vectors.bfloat16)
 
 
-def resampled(counts: np.ndarray) -> np.ndarray:
+def resample_sums(counts: np.ndarray) -> np.ndarray:
     """Sums (SAMPLES, S) of counts (N, S) over examples drawn with replacement; equal N gives equal draws."""
     return _draw_counts(len(counts)) @ counts.astype(np.float64)
 
@@ -110,13 +110,13 @@ def resampled(counts: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=4)
 def _draw_counts(size: int) -> np.ndarray:
     """The number of times that each example is drawn, (SAMPLES, N)."""
-    return np.random.default_rng(size).multinomial(size, np.full(size, 1 / size), SAMPLES)
+    return np.random.default_rng(size).multinomial(size, np.full(size, 1 / size), BOOTSTRAP_SAMPLES)
 
 
-def excess(effect: Effect, controls: Sequence[Effect]) -> tuple[float, float, float]:
+def excess_over_controls(effect: Effect, controls: Sequence[Effect]) -> tuple[float, float, float]:
     """Difference to the mean of control effects, with its 95% interval over examples and over these effects."""
-    choices = np.random.default_rng(len(controls)).integers(0, len(controls), (SAMPLES, len(controls)))
+    choices = np.random.default_rng(len(controls)).integers(0, len(controls), (BOOTSTRAP_SAMPLES, len(controls)))
     samples = np.stack([control.samples for control in controls], 1)
-    means = samples[np.arange(SAMPLES)[:, None], choices].mean(1)
+    means = samples[np.arange(BOOTSTRAP_SAMPLES)[:, None], choices].mean(1)
     low, high = np.quantile(effect.samples - means, (0.025, 0.975))
     return effect.value - float(np.mean([control.value for control in controls])), float(low), float(high)

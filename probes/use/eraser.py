@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 RANK_TOLERANCE = 1e-7  # times the largest singular value: smaller ones are rounding errors
-FLOOR = 1e-10  # times the mean variance, added to each variance: some directions do not vary
+VARIANCE_FLOOR = 1e-10  # times the mean variance, added to each variance: some directions do not vary
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class Whitening(NamedTuple):
         mean = wide.mean(0)
         covariance = torch.from_numpy(ledoit_wolf((wide - mean).numpy(), assume_centered=True)[0])
         variance = float(covariance.diagonal().mean())
-        covariance.diagonal().add_(FLOOR * variance or 1.0)
+        covariance.diagonal().add_(VARIANCE_FLOOR * variance or 1.0)
         return cls(mean, torch.linalg.cholesky(covariance))
 
-    def erasing(self, directions: Tensor) -> Eraser:
+    def eraser_of(self, directions: Tensor) -> Eraser:
         """The eraser of orthonormal directions (D, R) in the whitened space."""
         right = torch.linalg.solve_triangular(self.triangle.T, directions, upper=True)
         return Eraser(self.mean, right, (self.triangle @ directions).T)
@@ -72,11 +72,11 @@ def erase_classes(vectors: Tensor, gold: np.ndarray, whitening: Whitening) -> Er
     cross = (vectors.double() - whitening.mean).T @ (classes - classes.mean(0)) / len(gold)
     white = torch.linalg.solve_triangular(whitening.triangle, cross, upper=False)
     directions, sizes, _ = torch.linalg.svd(white, full_matrices=False)
-    return whitening.erasing(directions[:, sizes > max(RANK_TOLERANCE * float(sizes[0]), RANK_TOLERANCE)])
+    return whitening.eraser_of(directions[:, sizes > max(RANK_TOLERANCE * float(sizes[0]), RANK_TOLERANCE)])
 
 
 @dataclass(frozen=True)
-class InTurn:
+class RotatingErasers:
     """Several erasers that take turns: row i is changed by eraser i modulo their number."""
 
     erasers: Sequence[Eraser]
@@ -93,6 +93,6 @@ def erase_random(whitening: Whitening, rank: int, draw: int) -> Eraser:
     """The eraser of `rank` random directions of the whitened space, at most D; each `draw` gives other directions."""
     random = torch.Generator().manual_seed(10_000 * rank + draw)
     width = len(whitening.mean)
-    return whitening.erasing(
+    return whitening.eraser_of(
         torch.linalg.qr(torch.randn(width, min(rank, width), dtype=torch.double, generator=random)).Q
     )

@@ -16,11 +16,11 @@ from probes.classification import Classification
 from probes.probing.controls import control_task
 from probes.suites import Context
 from probes.task import NO_ITEMS, DerivedTask, Outcome, Task, content_hash
-from probes.use.effects import Erasures, changed, excess
+from probes.use.effects import Erasures, change_vectors, excess_over_controls
 from probes.use.eraser import Eraser, Whitening, erase_classes
 from probes.vectors import sentence_vector
 
-OBJECTIVE = "objective"
+ON_OBJECTIVE = "objective"
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,14 @@ class Use(DerivedTask):
         if erase.rank == width:
             problems += [f"its classes span all {width} directions, so all that is left is the mean vector"]
         on, size = self.reading or self.part, self.examples
-        unchanged = erasures.unchanged(on, size)
+        unchanged = erasures.unchanged_effect(on, size)
         effect = erasures.effect(on, size, erase, decode=True)
-        random = erasures.random(on, size, erase.rank, self.draws)
-        rise, low, high = excess(effect, [unchanged])
-        above_controls = [excess(effect, random), excess(effect, [erasures.effect(on, size, control)])]
+        random = erasures.random_effects(on, size, erase.rank, self.draws)
+        rise, low, high = excess_over_controls(effect, [unchanged])
+        above_controls = [
+            excess_over_controls(effect, random),
+            excess_over_controls(effect, [erasures.effect(on, size, control)]),
+        ]
         numbers: dict[str, float] = {
             "rank": erase.rank,
             "random": rise - above_controls[0][0],
@@ -109,7 +112,7 @@ class Use(DerivedTask):
         if grid.is_logistic:
             return {}
         narrow = replace(grid, widths=(max(grid.widths),), dropouts=(min(grid.dropouts),))
-        vectors = changed(erasures.vectors, self.task.sentences, erase)
+        vectors = change_vectors(erasures.vectors, self.task.sentences, erase)
         accuracy = replace(self.task, grid=narrow, second=None).score(vectors, device).test
         return {"mlp": accuracy, "majority": self.task.baseline("majority").test}
 
@@ -121,7 +124,7 @@ class Use(DerivedTask):
 class UseSettings:
     """The settings of `suite=use`."""
 
-    on: Annotated[NonEmpty, "measured: objective, or the tasks of an earlier suite, as downstream"] = OBJECTIVE
+    on: Annotated[NonEmpty, "measured: objective, or the tasks of an earlier suite, as downstream"] = ON_OBJECTIVE
     draws: Annotated[
         int, Field(ge=10, le=10_000, title="10 or more"), "random directions, as many times, as control"
     ] = 10
@@ -135,7 +138,7 @@ def tasks(context: Context, settings: UseSettings) -> list[Use]:
     """
     on = settings.on
     reading = [task for task in context.earlier if task.suite == on and task.needs == "vectors"]
-    if on != OBJECTIVE and not reading:
+    if on != ON_OBJECTIVE and not reading:
         raise InputError(f"use.on={on}: no suite before it has this name and reads vectors, as suite=downstream does")
     properties = [
         task

@@ -10,7 +10,7 @@ from encoder_lab.errors import InputError
 from objectives.dev_loss import DevLoss
 from objectives.nli import NLI, concat_batches, pair_features
 from objectives.objective import Objective
-from probes.use.eraser import InTurn, Whitening, erase_random
+from probes.use.eraser import RotatingErasers, Whitening, erase_random
 from tests.silent import validation_scores
 from tests.test_every_objective import TRAINED, build  # noqa: F401  the fixture
 
@@ -54,7 +54,7 @@ def test_both_sentences_of_a_pair_lose_the_same_random_directions_also_where_the
 ) -> None:
     module, data = build("objective=nli")
     whitening = Whitening.of(torch.randn(99, module.encoder.dim))
-    drawn = InTurn([erase_random(whitening, module.encoder.dim // 2, draw) for draw in range(10)])
+    drawn = RotatingErasers([erase_random(whitening, module.encoder.dim // 2, draw) for draw in range(10)])
     apart = scores(DevLoss(module, data, {}), drawn)
     module.forward = lambda batch: module.head(  # as on a GPU
         pair_features(*module.encode(concat_batches(batch.premise, batch.hypothesis)).vector.chunk(2))

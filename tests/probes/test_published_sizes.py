@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from probes.classifiers.grid import Grid
-from probes.discoeval.data import ITEMS
+from probes.discoeval.data import PUBLISHED_SIZES
 from probes.discoeval.tasks import DiscoEvalSettings
 from probes.discoeval.tasks import tasks as discourse_tasks
 from probes.probing.data import FromSentEval
@@ -39,4 +39,4 @@ def test_a_part_of_the_published_discourse_data_says_so(tmp_path: Path, capsys: 
     settings = DiscoEvalSettings(str(small_files(tmp_path / "data")))
     tasks = discourse_tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), settings)
     lines = capsys.readouterr().err.splitlines()
-    assert sum("are published" in line for line in lines) == len(tasks) == len(ITEMS)
+    assert sum("are published" in line for line in lines) == len(tasks) == len(PUBLISHED_SIZES)

@@ -13,7 +13,7 @@ import pytest
 from encoder_lab.model import Model
 from probes.classification import Classification, in_published_order
 from probes.classifiers.classifier import Grid
-from probes.coherence.length import Length
+from probes.coherence.length import LengthModel
 from probes.coherence.suite_file import Item, TestSuite
 from probes.coherence.tasks import Coherence
 from probes.evaluation import Evaluated, Evaluation
@@ -36,7 +36,7 @@ class Counts:
 
     def logprobs(self, pairs: Sequence[Pair]) -> list[TokenLogprobs]:
         self.scored += [text for _, text in pairs]
-        return Length().logprobs(pairs)
+        return LengthModel().logprobs(pairs)
 
     def encode(self, sentences: list[str]) -> np.ndarray:
         self.given += sentences

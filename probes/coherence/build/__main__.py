@@ -63,7 +63,7 @@ def build(options: SimpleNamespace) -> "Draft":
     for key, phenomenon in (("comma", "connectives"), ("separator", "order")):
         if getattr(options, key) and options.phenomenon != phenomenon:
             raise InputError(f"{key}=true: only phenomenon={phenomenon} has it; leave it out of {options.phenomenon}")
-    draft = _draft(options)
+    draft = _build_draft(options)
     non_empty = (suite for suite in draft.suites if suite.items)
     samples = (draw_items(suite, draft.twins.get(suite.name, []), options.items, options.seed) for suite in non_empty)
     suites = [suite for suite in samples if suite.items]
@@ -78,27 +78,31 @@ def build(options: SimpleNamespace) -> "Draft":
     return draft
 
 
-def _draft(options: SimpleNamespace) -> "Draft":
+def _build_draft(options: SimpleNamespace) -> "Draft":
     from itertools import chain
 
-    from probes.coherence.build.cloze import cloze
-    from probes.coherence.build.connectives import connectives
-    from probes.coherence.build.order import order
-    from probes.coherence.build.remention import remention
-    from probes.coherence.build.speakers import speakers
+    from probes.coherence.build.cloze import build_cloze
+    from probes.coherence.build.connectives import build_connectives
+    from probes.coherence.build.order import build_order
+    from probes.coherence.build.remention import build_remention
+    from probes.coherence.build.speakers import build_speakers
     from probes.coherence.build.texts import read_texts
-    from probes.coherence.build.winograd import winograd
+    from probes.coherence.build.winograd import build_winograd
 
     builders: dict[str, Callable[[Path], Draft]] = {
-        "winograd": winograd,
-        "remention": remention,
-        "connectives": partial(connectives, comma_scored=options.comma),
-        "speakers": speakers,
+        "winograd": build_winograd,
+        "remention": build_remention,
+        "connectives": partial(build_connectives, comma_scored=options.comma),
+        "speakers": build_speakers,
     }
     if options.phenomenon in builders:
         return builders[options.phenomenon](options.source[0])
     texts = chain.from_iterable(map(read_texts, options.source))
-    return order(texts, options.seed, separator=options.separator) if options.phenomenon == "order" else cloze(texts)
+    return (
+        build_order(texts, options.seed, separator=options.separator)
+        if options.phenomenon == "order"
+        else build_cloze(texts)
+    )
 
 
 def _refuse_other_suites(out: Path, names: set[str]) -> None:
@@ -108,13 +112,13 @@ def _refuse_other_suites(out: Path, names: set[str]) -> None:
         raise InputError(f"out={out}: has suites of another build, such as {other_suites[0]}; give another folder")
 
 
-def work(options: SimpleNamespace) -> None:
+def run_build(options: SimpleNamespace) -> None:
     draft = build(options)
     items = sum(len(suite.items) for suite in draft.suites)
     print(f"{len(draft.suites)} suites, {items} items: {options.out}/report.md")
 
 
-command = partial(run, COMMAND, work=work)
+command = partial(run, COMMAND, work=run_build)
 
 
 if __name__ == "__main__":

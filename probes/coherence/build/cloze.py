@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from probes.coherence.build.draft import Draft, DraftPair, suite_of_pairs, twins_of
-from probes.coherence.build.texts import WINDOW, SourceText, windows
+from probes.coherence.build.texts import WINDOW_SENTENCES, SourceText, split_into_windows
 
 
-def cloze(texts: Iterable[SourceText]) -> Draft:
+def build_cloze(texts: Iterable[SourceText]) -> Draft:
     """One suite. The endings are those of the Story Cloze test; other stories exchange their endings in pairs.
 
     Two stories that exchange endings of about the same length give two items, so that a model which sees no context
@@ -18,16 +18,16 @@ def cloze(texts: Iterable[SourceText]) -> Draft:
         if text.dialogue:
             excluded["dialogues, which have no ending"] += 1
         elif text.wrong_ending:
-            pairs.append(_pair(text, text.wrong_ending))
-        elif pieces := windows(text):
+            pairs.append(_ending_pair(text, text.wrong_ending))
+        elif pieces := split_into_windows(text):
             open_stories += [(text.topic or text.source, piece) for piece in pieces]
         else:
-            excluded[f"texts of fewer than {WINDOW} sentences"] += 1
+            excluded[f"texts of fewer than {WINDOW_SENTENCES} sentences"] += 1
     unpaired: list[tuple[str, SourceText]] = []
     for story, piece in sorted(open_stories, key=lambda item: (len(item[1].sentences[-1].split()), item[1].source)):
         for index, (other_story, other) in enumerate(unpaired):
             if other_story != story and other.sentences[-1] != piece.sentences[-1]:
-                pairs += [_exchanged(other, piece), _exchanged(piece, other)]
+                pairs += [_exchange_endings(other, piece), _exchange_endings(piece, other)]
                 del unpaired[index]
                 break
         else:
@@ -39,13 +39,13 @@ def cloze(texts: Iterable[SourceText]) -> Draft:
     return Draft([suite], excluded, twins={suite.name: twins_of(pairs)})
 
 
-def _exchanged(story: SourceText, other: SourceText) -> DraftPair:
+def _exchange_endings(story: SourceText, other: SourceText) -> DraftPair:
     """The story with its own ending and that of the other one."""
-    pair = _pair(story, other.sentences[-1])
+    pair = _ending_pair(story, other.sentences[-1])
     sources = " and ".join(sorted([story.source, other.source]))
     return pair._replace(source=f"{story.source}; wrong ending of {other.source}", twins=sources)
 
 
-def _pair(text: SourceText, wrong_ending: str) -> DraftPair:
+def _ending_pair(text: SourceText, wrong_ending: str) -> DraftPair:
     context = " ".join(text.sentences[:-1])
     return DraftPair(text.source, ((context, text.sentences[-1]), (context, wrong_ending)))

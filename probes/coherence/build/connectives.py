@@ -9,7 +9,7 @@ from typing import NamedTuple
 from datamodules.trees.gum import gum_files
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import files_below, read_lines, read_table
-from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs
+from probes.coherence.build.draft import Draft, DraftPair, capitalise, single_spaced, suite_of_pairs
 from probes.coherence.build.gum import GumDocument, document_of, numbers_in, read_documents
 from probes.coherence.suite_file import TestSuite
 
@@ -17,8 +17,8 @@ CONNECTIVES = ("although", "as", "however", "since", "though", "while", "yet")  
 COLUMNS = ("doc", "type", "sense", "sense2", "conn", "conn_toks", "arg1_toks")
 TOKEN_COLUMNS = ("conn_toks", "arg1_toks")
 SENSES = {"cause": "causal", "synchronous": "temporal", "asynchronous": "temporal", "similarity": "comparison"}
-SENSE = re.compile(r"[a-z][a-z-]*")
-MOST_APART = 2  # sentences between the first argument and the connective, at most
+SENSE_PATTERN = re.compile(r"[a-z][a-z-]*")
+MAX_SENTENCES_APART = 2  # sentences between the first argument and the connective, at most
 
 
 class ConnectiveInText(NamedTuple):
@@ -32,7 +32,7 @@ class ConnectiveInText(NamedTuple):
     after: str
 
 
-def connectives(path: Path, comma_scored: bool = False) -> Draft:
+def build_connectives(path: Path, comma_scored: bool = False) -> Draft:
     """A suite for each connective and sense of GUM's explicit relations, or of Disco-Annotation.
 
     What follows the connective is scored: without a comma right after it, or with `comma_scored`, as in the paper.
@@ -45,13 +45,15 @@ def connectives(path: Path, comma_scored: bool = False) -> Draft:
             excluded["relations without a word on both sides of the connective"] += 1
             continue
         original = item.connective.lower()
-        shape = capital if item.connective[0].isupper() else str
-        with_it, scored = ("", clean(f"{item.comma} {item.after}")) if comma_scored else (item.comma, item.after)
+        shape = capitalise if item.connective[0].isupper() else str
+        with_it, scored = (
+            ("", single_spaced(f"{item.comma} {item.after}")) if comma_scored else (item.comma, item.after)
+        )
         role = "which is scored" if comma_scored else "which is not scored"
         changed[f"connectives with a comma after them, {role}"] += bool(item.comma)
         texts = tuple((item.before, shape(other) + with_it, scored) for other in _conditions(original))
         by_sense[original, item.sense].append(DraftPair(item.source, texts))
-    suites = [_suite(original, sense, pairs) for (original, sense), pairs in sorted(by_sense.items())]
+    suites = [_connective_suite(original, sense, pairs) for (original, sense), pairs in sorted(by_sense.items())]
     return Draft(suites, excluded, +changed)
 
 
@@ -67,7 +69,7 @@ def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[Connectiv
             except ValueError:
                 raise InputError(f"{path}:{number}: token numbers that {document.location} does not have") from None
             sense = sense_of(row)
-            if not SENSE.fullmatch(sense):
+            if not SENSE_PATTERN.fullmatch(sense):
                 problem = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
                 raise InputError(f"{path}:{number}: {problem}")
             reason, regions = _regions(document, tokens, arguments)
@@ -97,12 +99,12 @@ def _regions(document: GumDocument, tokens: list[int], arguments: list[int]) -> 
     token, first = tokens[0], min(arguments)
     if first > token:
         return "relations in which the first argument does not come before the connective", ("", "", "")
-    if document.sentences[token - 1] - document.sentences[first - 1] > MOST_APART:
-        return f"relations with more than {MOST_APART} sentences between argument and connective", ("", "", "")
-    before = document.text(document.first_of(first), token - 1)
-    follows = document.tokens[token] if token < document.last_of(token) else ""  # tokens have numbers from 1
+    if document.sentences[token - 1] - document.sentences[first - 1] > MAX_SENTENCES_APART:
+        return f"relations with more than {MAX_SENTENCES_APART} sentences between argument and connective", ("", "", "")
+    before = document.text(document.first_in_sentence(first), token - 1)
+    follows = document.tokens[token] if token < document.last_in_sentence(token) else ""  # tokens have numbers from 1
     comma = document.text(token, token + 1)[len(document.tokens[token - 1]) :] if follows == "," else ""
-    after = document.text(token + 1 + bool(comma), document.last_of(token))
+    after = document.text(token + 1 + bool(comma), document.last_in_sentence(token))
     return "", (before, comma.strip(), after)
 
 
@@ -120,7 +122,7 @@ def sense_of(row: dict[str, str]) -> str:
     return "-".join(dict.fromkeys(names))
 
 
-def _suite(original: str, sense: str, pairs: list[DraftPair]) -> TestSuite:
+def _connective_suite(original: str, sense: str, pairs: list[DraftPair]) -> TestSuite:
     regions = ("before", "connective", "after")
     comment = f"{original} ({sense}) replaced by another connective; what follows it is scored"
     return suite_of_pairs(f"connectives_{original}_{sense}", regions, _conditions(original), 3, pairs, comment)
@@ -132,10 +134,12 @@ LABELS = {
     "comparison": "comparison", "temporal-causal": "temporal-causal", "temporal-contrast": "temporal-contrast",
     "prep": "preposition", "preposition": "preposition", "adv": "adverb", "adverb": "adverb",
 }  # fmt: skip
-ANY_WORD = "|".join(WORDS)
-IN_NAME = re.compile(rf"(?<![a-z])(?:{ANY_WORD})(?![a-z])")
-LABELLED = re.compile(rf"\b({ANY_WORD})[_-]({'|'.join(sorted(LABELS, key=len, reverse=True))})(?![\w-])", re.IGNORECASE)
-EXPECTED = "the sense behind the connective (while_contrast), or sense, connective and segment between tabs"
+WORD_ALTERNATIVES = "|".join(WORDS)
+WORD_PATTERN = re.compile(rf"(?<![a-z])(?:{WORD_ALTERNATIVES})(?![a-z])")
+LABELLED_PATTERN = re.compile(
+    rf"\b({WORD_ALTERNATIVES})[_-]({'|'.join(sorted(LABELS, key=len, reverse=True))})(?![\w-])", re.IGNORECASE
+)
+EXPECTED_MESSAGE = "the sense behind the connective (while_contrast), or sense, connective and segment between tabs"
 
 
 class Segment(NamedTuple):
@@ -161,29 +165,31 @@ def read_segments(path: Path, excluded: Counter[str]) -> Iterator[Segment]:
         if not file.name.lower().startswith("readme"):
             for number, line in read_lines(file):
                 if line.strip():
-                    segment = _segment(line, file, number)
+                    segment = _parse_segment(line, file, number)
                     if isinstance(segment, str):
                         excluded[segment] += 1
                     else:
                         yield segment
 
 
-def _segment(line: str, path: Path, number: int) -> Segment | str:
+def _parse_segment(line: str, path: Path, number: int) -> Segment | str:
     """The segment of a line, or why it is left out."""
     source = f"{path.name}:{number}"
-    labelled = list(LABELLED.finditer(line))
+    labelled = list(LABELLED_PATTERN.finditer(line))
     if len(labelled) == 1:
         (mark,) = labelled
-        sides = clean(line[: mark.start()]), clean(line[mark.end() :])
+        sides = single_spaced(line[: mark.start()]), single_spaced(line[mark.end() :])
         return Segment(source, mark[1], LABELS[mark[2].lower()], *sides)
-    fields = [clean(field) for field in line.split("\t")]
+    fields = [single_spaced(field) for field in line.split("\t")]
     senses = [field.lower() for field in fields if field.lower() in LABELS]
-    named = [field.lower() for field in fields if field.lower() in WORDS] or IN_NAME.findall(path.name.lower())
+    named = [field.lower() for field in fields if field.lower() in WORDS] or WORD_PATTERN.findall(path.name.lower())
     if len(labelled) > 1 or len(senses) != 1 or len(set(named)) != 1:
-        raise InputError(f"{path}:{number}: not a segment of Disco-Annotation; expected {EXPECTED}")
+        raise InputError(f"{path}:{number}: not a segment of Disco-Annotation; expected {EXPECTED_MESSAGE}")
     text = max(fields, key=len)
     matches = list(re.finditer(rf"(?<![\w-]){named[0]}(?![\w-])", text, re.IGNORECASE))
     if len(matches) != 1:
         return "segments with the connective not exactly once"
     (match,) = matches
-    return Segment(source, match[0], LABELS[senses[0]], clean(text[: match.start()]), clean(text[match.end() :]))
+    return Segment(
+        source, match[0], LABELS[senses[0]], single_spaced(text[: match.start()]), single_spaced(text[match.end() :])
+    )

@@ -63,12 +63,12 @@ def suite_of_pairs(
     return TestSuite(name, "mean", tuple(regions), tuple(conditions), tuple(predictions), items, meta)
 
 
-def generator(seed: int, source: str) -> np.random.Generator:
+def item_generator(seed: int, source: str) -> np.random.Generator:
     """Random numbers of one item: they do not depend on which other items there are."""
     return np.random.default_rng([seed, crc32(source.encode())])
 
 
-def clean(text: str) -> str:
+def single_spaced(text: str) -> str:
     """The text with single spaces, as a region has them."""
     return " ".join(text.split())
 
@@ -77,13 +77,13 @@ FINAL_MARKS = tuple(".!?…\"'”’)")
 SEPARATE_MARK = re.compile(r"\s[.,!?;]")  # a mark that is a token by itself
 
 
-def ended(text: str, tokenized: bool = False) -> str:
+def with_final_mark(text: str, tokenized: bool = False) -> str:
     """The sentence or turn with a full stop where it has no final mark, apart from its words where its marks are."""
     if not text or text.endswith(FINAL_MARKS):
         return text
     return f"{text} ." if tokenized or SEPARATE_MARK.search(text) else f"{text}."
 
 
-def capital(text: str) -> str:
+def capitalise(text: str) -> str:
     """The text with a capital first letter."""
     return text[:1].upper() + text[1:]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from datamodules.trees.gum import gum_files
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
-from probes.coherence.build.draft import clean
+from probes.coherence.build.draft import single_spaced
 
 
 class GumDocument(NamedTuple):
@@ -20,11 +20,11 @@ class GumDocument(NamedTuple):
     spans: list[tuple[int, int]]  # (N,) characters in its raw sentence
     location: str = ""  # file and line, for messages
 
-    def first_of(self, token: int) -> int:
+    def first_in_sentence(self, token: int) -> int:
         """The first token of the sentence of a token."""
         return self.sentences.index(self.sentences[token - 1]) + 1
 
-    def last_of(self, token: int) -> int:
+    def last_in_sentence(self, token: int) -> int:
         """The last token of the sentence of a token."""
         return len(self.sentences) - self.sentences[::-1].index(self.sentences[token - 1])
 
@@ -62,8 +62,8 @@ def read_documents(folder: Path) -> dict[str, GumDocument]:
     for path in gum_files(folder, "docs.jsonl"):
         for number, record in read_json_lines(path):
             try:
-                rows, raw = [s.split() for s in record["sentences"]], [clean(text) for text in record["text"]]
-                document = aligned(str(record["id"]), rows, raw)
+                rows, raw = [s.split() for s in record["sentences"]], [single_spaced(text) for text in record["text"]]
+                document = align_document(str(record["id"]), rows, raw)
             except (KeyError, TypeError, AttributeError, ValueError):
                 raise InputError(f"{path}:{number}: no id, sentences and text of a document; is this GUM?") from None
             documents[document.name] = document._replace(location=f"{path}:{number}")
@@ -103,7 +103,7 @@ def _mentions(record: dict[str, Any], tokens: int) -> Iterator[Mention]:
         yield Mention(int(mention["entity"]), first, last, str(mention["form"]))
 
 
-def aligned(name: str, rows: list[list[str]], raw: list[str]) -> GumDocument:
+def align_document(name: str, rows: list[list[str]], raw: list[str]) -> GumDocument:
     """A document of the tokens of each sentence and its raw text.
 
     A sentence that cannot be aligned has its tokens, with spaces, as its raw text.

@@ -11,12 +11,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from encoder_lab.errors import InputError
-from probes.coherence.build.gum import AnnotatedDocument, Mention, aligned
+from probes.coherence.build.gum import AnnotatedDocument, Mention, align_document
 from probes.coherence.build.xml_file import read_xml
 
-WORDS = "_words.xml"
+WORDS_ENDING = "_words.xml"
 LEVELS, MARKABLES = ("sentence", "coref", "pos"), ("markables", "Markables")
-SPAN = re.compile(r"(\w+?)(?:\.\.(\w+))?")
+SPAN_PATTERN = re.compile(r"(\w+?)(?:\.\.(\w+))?")
 PARTS = {
     "RST_DTreeBank": "wsj", "VPC": "vpc", "Trains_91": "dialogue", "Trains_93": "dialogue", "Pear_Stories": "fiction",
 }  # fmt: skip
@@ -34,36 +34,36 @@ MARKS = {"``": '"', "''": '"', "-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-"
 
 def has_mmax(folder: Path) -> bool:
     """Whether there are files of MMAX2 anywhere below."""
-    return next(folder.rglob(f"*{WORDS}"), None) is not None
+    return next(folder.rglob(f"*{WORDS_ENDING}"), None) is not None
 
 
 def read_mmax(folder: Path) -> Iterator[AnnotatedDocument]:
     """Every document below a folder that has sentences and coreference. Raises InputError naming the file."""
-    for words in sorted(folder.rglob(f"*{WORDS}")):
-        name = words.name.removesuffix(WORDS)
+    for words in sorted(folder.rglob(f"*{WORDS_ENDING}")):
+        name = words.name.removesuffix(WORDS_ENDING)
         folder = next((words.parents[1] / child for child in MARKABLES if (words.parents[1] / child).is_dir()), words)
         paths = {level: folder / f"{name}_{level}_level.xml" for level in LEVELS}
         levels = {level: path for level, path in paths.items() if path.is_file()}
         if "sentence" in levels and "coref" in levels:
-            yield _document(words, levels)
+            yield _read_document(words, levels)
 
 
-def _document(words: Path, levels: dict[str, Path]) -> AnnotatedDocument:
-    rows = [(str(word.get("id")), "".join((word.text or "").split())) for word in _elements(words, "word")]
+def _read_document(words: Path, levels: dict[str, Path]) -> AnnotatedDocument:
+    rows = [(str(word.get("id")), "".join((word.text or "").split())) for word in _read_elements(words, "word")]
     rows = [(id, text) for id, text in rows if text]
     index = {id: number for number, (id, _) in enumerate(rows)}  # from 0
     tokens = [MARKS.get(text, text) for _, text in rows]
-    starts = sorted({span[0] for _, span in _spans(levels["sentence"], index, words)} | {0})
+    starts = sorted({span[0] for _, span in _markable_spans(levels["sentence"], index, words)} | {0})
     if not tokens:
         raise InputError(f"{words}: no words")
     ends = [*starts[1:], len(tokens)]
     sentences = [tokens[start:end] for start, end in zip(starts, ends, strict=True)]
-    raw = [_joined([text for _, text in rows[start:end]]) for start, end in zip(starts, ends, strict=True)]
-    document = aligned(words.name.removesuffix(WORDS), sentences, raw)
+    raw = [_join_tokens([text for _, text in rows[start:end]]) for start, end in zip(starts, ends, strict=True)]
+    document = align_document(words.name.removesuffix(WORDS_ENDING), sentences, raw)
     tags = _tags(levels.get("pos"), index, tokens, words)
     entities: dict[str, int] = {}
     mentions = []
-    for element, (first, last) in _spans(levels["coref"], index, words):
+    for element, (first, last) in _markable_spans(levels["coref"], index, words):
         if (entity := element.get("coref_set")) and entity != "empty":
             form = "pronoun" if first == last and tokens[first].lower() in PRONOUNS else "common"
             mentions.append(Mention(entities.setdefault(entity, len(entities)), first + 1, last + 1, form))
@@ -72,19 +72,21 @@ def _document(words: Path, levels: dict[str, Path]) -> AnnotatedDocument:
     return AnnotatedDocument(document, mentions, tags, words.name, part)
 
 
-def _elements(path: Path, name: str) -> list[ElementTree.Element]:
+def _read_elements(path: Path, name: str) -> list[ElementTree.Element]:
     """The elements of a name, in any namespace."""
     root = read_xml(path, "a file of MMAX2")
     return [element for element in root.iter() if element.tag.rpartition("}")[2] == name]
 
 
-def _spans(path: Path, index: dict[str, int], words: Path) -> Iterator[tuple[ElementTree.Element, tuple[int, int]]]:
+def _markable_spans(
+    path: Path, index: dict[str, int], words: Path
+) -> Iterator[tuple[ElementTree.Element, tuple[int, int]]]:
     """Each markable with its first and last word, from 0; those of several pieces are left out."""
-    for element in _elements(path, "markable"):
+    for element in _read_elements(path, "markable"):
         span = element.get("span", "")
         if "," in span:
             continue
-        match = SPAN.fullmatch(span)
+        match = SPAN_PATTERN.fullmatch(span)
         ends = [index.get(id) for id in (match[1], match[2] or match[1])] if match else [None]
         if None in ends or ends[0] > ends[1]:  # type: ignore[operator]
             problem = f"span {span[:40]!r} names no words of {words}"
@@ -99,7 +101,7 @@ def _tags(path: Path | None, index: dict[str, int], tokens: list[str], words: Pa
     """
     if path is not None:
         tags = [""] * len(tokens)
-        for element, (first, last) in _spans(path, index, words):
+        for element, (first, last) in _markable_spans(path, index, words):
             tags[first : last + 1] = [element.get("tag", "").upper()] * (last + 1 - first)
         return tags
     lower = {token for token in tokens if token.islower()}
@@ -109,7 +111,7 @@ def _tags(path: Path | None, index: dict[str, int], tokens: list[str], words: Pa
     ]
 
 
-def _joined(tokens: list[str]) -> str:
+def _join_tokens(tokens: list[str]) -> str:
     """The text of a sentence: no space before a mark or a clitic, none after an opening bracket."""
     text, glue = "", True
     for token in tokens:

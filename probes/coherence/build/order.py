@@ -6,14 +6,14 @@ from collections.abc import Iterable
 import numpy as np
 
 from datamodules.text.sentences import SEPARATOR
-from probes.coherence.build.draft import Draft, DraftPair, generator, suite_of_pairs
-from probes.coherence.build.texts import WINDOW, SourceText, windows
+from probes.coherence.build.draft import Draft, DraftPair, item_generator, suite_of_pairs
+from probes.coherence.build.texts import WINDOW_SENTENCES, SourceText, split_into_windows
 from probes.coherence.suite_file import TestSuite
 
 CONDITIONS = ("original", "shuffled")
 
 
-def order(texts: Iterable[SourceText], seed: int, separator: bool = False) -> Draft:
+def build_order(texts: Iterable[SourceText], seed: int, separator: bool = False) -> Draft:
     """Two suites of stories and documents, two of dialogues: all sentences shuffled, and only those before the last.
 
     Both texts of a pair have the same words. With `separator` there is `[SEP]` between the turns of a dialogue.
@@ -26,31 +26,32 @@ def order(texts: Iterable[SourceText], seed: int, separator: bool = False) -> Dr
         change = f" {SEPARATOR}" if text.dialogue and separator else ""
         glue = f"{change} "
         pairs = full.setdefault(genre, []), context.setdefault(genre, [])
-        pieces = windows(text)
+        pieces = split_into_windows(text)
         if not pieces:
-            excluded[f"texts of fewer than {WINDOW} sentences"] += 1
+            excluded[f"texts of fewer than {WINDOW_SENTENCES} sentences"] += 1
         for piece in pieces:
             sentences = piece.sentences
             if len(sentences) < 3:
                 excluded["texts of fewer than 3 sentences"] += 1
                 continue
-            rng = generator(seed, piece.source)
-            if reordered := shuffled(sentences, rng):
+            rng = item_generator(seed, piece.source)
+            if reordered := shuffle_sentences(sentences, rng):
                 pairs[0].append(DraftPair(piece.source, ((glue.join(sentences),), (glue.join(reordered),))))
             else:
                 excluded["texts with all sentences the same"] += 1
-            if reordered := shuffled(sentences[:-1], rng):
+            if reordered := shuffle_sentences(sentences[:-1], rng):
                 contexts = (glue.join(turns) + change for turns in (sentences[:-1], reordered))
                 pairs[1].append(DraftPair(piece.source, tuple((turns, sentences[-1]) for turns in contexts)))
             else:
                 excluded["contexts with all sentences the same"] += 1
     genres = list(full) or ["narration"]
     return Draft(
-        [suite for genre in genres for suite in _suites(genre, full.get(genre, []), context.get(genre, []))], excluded
+        [suite for genre in genres for suite in _order_suites(genre, full.get(genre, []), context.get(genre, []))],
+        excluded,
     )
 
 
-def _suites(genre: str, full: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:
+def _order_suites(genre: str, full: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:
     all_shuffled = "all sentences shuffled; the whole text is scored"
     context_shuffled = "all sentences but the last shuffled; the last one is scored"
     regions = ("context", "last sentence")
@@ -60,7 +61,7 @@ def _suites(genre: str, full: list[DraftPair], context: list[DraftPair]) -> list
     ]
 
 
-def shuffled(sentences: list[str], rng: np.random.Generator) -> list[str] | None:
+def shuffle_sentences(sentences: list[str], rng: np.random.Generator) -> list[str] | None:
     """The sentences in a random order that gives another text; None where there is none."""
     if len(set(sentences)) < 2:
         return None

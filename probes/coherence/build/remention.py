@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from probes.coherence.build.draft import Draft, DraftPair, capital, suite_of_pairs
+from probes.coherence.build.draft import Draft, DraftPair, capitalise, suite_of_pairs
 from probes.coherence.build.gum import AnnotatedDocument, GumDocument, Mention, read_coreference
 from probes.coherence.build.mmax import has_mmax, read_mmax
 
 PRONOUNS = {"he", "she", "it", "they", "him", "her", "them"}
 PHRASES = ("proper", "common")  # forms of a mention that names what it means
 POSSESSIVE = {"'s", "’s", "'", "’"}  # the last token of `Ann's`, which stands for Ann
-LONGEST = 10  # tokens of a phrase that is repeated
+MAX_PHRASE_TOKENS = 10  # tokens of a phrase that is repeated
 
 
-def remention(folder: Path) -> Draft:
+def build_remention(folder: Path) -> Draft:
     """A suite of coreference, of GUM or ARRAU; the parts of ARRAU that the paper has are a suite each.
 
     A sentence with the phrase, then one with the pronoun or the phrase again. As in the paper, the phrase is in the
@@ -51,15 +51,15 @@ def _pairs(annotated: AnnotatedDocument, excluded: Counter[str]) -> Iterator[Dra
         phrase = candidates[-1]
         if phrase.last > phrase.first and document.tokens[phrase.last - 1] in POSSESSIVE:
             phrase = phrase._replace(last=phrase.last - 1)
-        if phrase.last - phrase.first >= LONGEST:
-            excluded[f"phrases of more than {LONGEST} tokens"] += 1
+        if phrase.last - phrase.first >= MAX_PHRASE_TOKENS:
+            excluded[f"phrases of more than {MAX_PHRASE_TOKENS} tokens"] += 1
             continue
-        first, last = document.first_of(token), document.last_of(token)
-        context = document.text(document.first_of(phrase.first), first - 1)
-        if _doubled(document, phrase, tags, token):
+        first, last = document.first_in_sentence(token), document.last_in_sentence(token)
+        context = document.text(document.first_in_sentence(phrase.first), first - 1)
+        if _doubles_determiner(document, phrase, tags, token):
             excluded["repetitions with two determiners one after the other"] += 1
             continue
-        repeated = _repetition(document, phrase, tags, at_start=token == first)
+        repeated = _repeated_phrase(document, phrase, tags, at_start=token == first)
         original = document.text(first, last)
         start, end = document.spans[token - 1]
         repetition = original[:start] + repeated + original[end:]
@@ -69,18 +69,18 @@ def _pairs(annotated: AnnotatedDocument, excluded: Counter[str]) -> Iterator[Dra
         yield DraftPair(f"{source} ({document.name}), token {token}", ((context, original), (context, repetition)))
 
 
-def _doubled(document: GumDocument, phrase: Mention, tags: list[str], pronoun: int) -> bool:
+def _doubles_determiner(document: GumDocument, phrase: Mention, tags: list[str], pronoun: int) -> bool:
     """Whether the phrase begins with two determiners (a slip of the tongue), or would follow one."""
 
-    def determines(token: int) -> bool:
+    def is_determiner(token: int) -> bool:
         return tags[token - 1] == "PRP$" or document.tokens[token - 1].lower() in ("a", "an", "the")
 
-    after_one = pronoun > document.first_of(pronoun) and determines(pronoun - 1)
-    twice = phrase.last > phrase.first and determines(phrase.first + 1)
-    return determines(phrase.first) and (after_one or twice)
+    after_one = pronoun > document.first_in_sentence(pronoun) and is_determiner(pronoun - 1)
+    twice = phrase.last > phrase.first and is_determiner(phrase.first + 1)
+    return is_determiner(phrase.first) and (after_one or twice)
 
 
-def _repetition(document: GumDocument, phrase: Mention, tags: list[str], at_start: bool) -> str:
+def _repeated_phrase(document: GumDocument, phrase: Mention, tags: list[str], at_start: bool) -> str:
     """The phrase for its repetition: definite, with a capital letter only where it needs one."""
     text = document.text(phrase.first, phrase.last)
     first, _, rest = text.partition(" ")
@@ -88,4 +88,4 @@ def _repetition(document: GumDocument, phrase: Mention, tags: list[str], at_star
         text = f"the {rest}"
     elif not tags[phrase.first - 1].startswith("NNP") and first != "I" and not first.isupper():
         text = text[:1].lower() + text[1:]
-    return capital(text) if at_start else text
+    return capitalise(text) if at_start else text

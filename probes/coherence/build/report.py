@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from encoder_lab.storage.files import atomic_write
-from probes.coherence.build.draft import Draft, capital
-from probes.coherence.length import Length
+from probes.coherence.build.draft import Draft, capitalise
+from probes.coherence.length import LengthModel
 from probes.coherence.ngram import NgramModel
 from probes.coherence.regions import text_of
 from probes.coherence.scoring import pairs_of, score_line, score_suite
@@ -18,7 +18,7 @@ from probes.surprisals import Logprobs, score_pairs
 def write_report(draft: Draft, sources: list[str], path: Path) -> None:
     lines = ["# Coherence suites", "", f"From {', '.join(sources)}.", ""]
     for suite in draft.suites:
-        lines += [f"## {suite.name}", "", f"{capital(suite.meta['comment'])}. {len(suite.items)} items.", ""]
+        lines += [f"## {suite.name}", "", f"{capitalise(suite.meta['comment'])}. {len(suite.items)} items.", ""]
         texts = zip(*(item.texts for item in suite.items), strict=True)
         lengths = [[len(text_of(text).split()) for text in condition] for condition in texts]
         words = zip(suite.conditions, map(np.mean, lengths), map(min, lengths), map(max, lengths), strict=True)
@@ -40,4 +40,4 @@ def write_report(draft: Draft, sources: list[str], path: Path) -> None:
 def controls(suite: TestSuite) -> dict[str, Logprobs]:
     """Models without context: word lengths, and word frequencies in the suite's own texts of all conditions."""
     unigram = NgramModel(([text_of(text)] for item in suite.items for text in item.texts), 1)
-    return {"length": Length().logprobs, "unigram": unigram.logprobs}
+    return {"length": LengthModel().logprobs, "unigram": unigram.logprobs}

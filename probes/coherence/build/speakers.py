@@ -8,14 +8,14 @@ from typing import Any
 from datamodules.text.sentences import SEPARATOR
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import json_of_user, read_json_lines, read_lines, read_table
-from probes.coherence.build.draft import Draft, DraftPair, clean, ended, suite_of_pairs
+from probes.coherence.build.draft import Draft, DraftPair, single_spaced, suite_of_pairs, with_final_mark
 from probes.coherence.suite_file import TestSuite
 
 CONTRADICTIONS = ("negative", "contradiction")
 SICK = ("sentence_A", "sentence_B", "entailment_judgment")
 
 
-def speakers(path: Path) -> Draft:
+def build_speakers(path: Path) -> Draft:
     """One suite: a contradiction by the same speaker should be more surprising than by another one."""
     pairs, excluded = [], Counter[str]()
     for source, first, second, label in _sentence_pairs(path):
@@ -24,13 +24,13 @@ def speakers(path: Path) -> Draft:
         elif not first or not second or first == second:
             excluded["pairs without two different sentences"] += 1
         else:
-            pairs.append(by_two_and_by_one(source, first, second))
+            pairs.append(speaker_pair(source, first, second))
     return Draft([speaker_suite(pairs)], excluded)
 
 
-def by_two_and_by_one(source: str, first: str, second: str) -> DraftPair:
+def speaker_pair(source: str, first: str, second: str) -> DraftPair:
     """Two sentences by two speakers, and by the same one."""
-    first, second = ended(first), ended(second)  # the sentences of SICK have no final mark
+    first, second = with_final_mark(first), with_final_mark(second)  # the sentences of SICK have no final mark
     return DraftPair(source, ((f"{first} {SEPARATOR}", second), (first, second)))
 
 
@@ -45,13 +45,13 @@ def _sentence_pairs(path: Path) -> Iterator[tuple[str, str, str, str]]:
     """DialogueNLI (a JSON list, or a record on each line) and SICK (a table of columns)."""
     if path.name.endswith(".txt"):
         for number, row in read_table(path, SICK):
-            yield f"{path.name}:{number}", *(clean(row[name]) for name in SICK)  # type: ignore[misc]
+            yield f"{path.name}:{number}", *(single_spaced(row[name]) for name in SICK)  # type: ignore[misc]
         return
     for number, record in _records(path):
         values = [record.get(name) for name in ("sentence1", "sentence2", "label")]
         if not all(isinstance(value, str) for value in values):
             raise InputError(f"{path}:{number}: no sentence1, sentence2 and label; is this DialogueNLI?")
-        yield f"{path.name}:{number}", *(clean(str(value)) for value in values)  # type: ignore[misc]
+        yield f"{path.name}:{number}", *(single_spaced(str(value)) for value in values)  # type: ignore[misc]
 
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines, read_lines
-from probes.coherence.build.draft import clean, ended
+from probes.coherence.build.draft import single_spaced, with_final_mark
 
 ROC = [f"sentence{number}" for number in range(1, 6)]
 CONTEXT = [f"InputSentence{number}" for number in range(1, 5)]
 ENDINGS = ["RandomFifthSentenceQuiz1", "RandomFifthSentenceQuiz2"]
 ANSWER = "AnswerRightEnding"
-WINDOW = 5  # sentences of a story, and of a piece of a longer text
+WINDOW_SENTENCES = 5  # sentences of a story, and of a piece of a longer text
 SILENCE = "__SILENCE__"  # PersonaChat's mark of a speaker who says nothing
 
 
@@ -43,7 +43,7 @@ def read_texts(path: Path) -> Iterator[SourceText]:
         yield from _persona_chat(path)
     elif path.name.endswith((".jsonl", ".jsonl.gz")):
         for number, record in read_json_lines(path):
-            yield _record(record, f"{path}:{number}", f"{path.name}:{record.get('id', number)}")
+            yield _text_from_record(record, f"{path}:{number}", f"{path.name}:{record.get('id', number)}")
     else:
         raise InputError(f"{path}: not .csv, .txt, .jsonl or .jsonl.gz; give a file of texts")
 
@@ -62,7 +62,7 @@ def _stories(path: Path) -> Iterator[SourceText]:
         if len(row) != len(header):
             raise InputError(f"{path}:{number}: {len(row)} columns, expected {len(header)}; correct the line")
         fields = dict(zip(header, row, strict=True))
-        sentences = [clean(fields[column]) for column in columns]
+        sentences = [single_spaced(fields[column]) for column in columns]
         if not all(sentences):
             raise InputError(f"{path}:{number}: {columns[sentences.index('')]} is empty; remove the line")
         source = f"{path.name}:{fields.get(identity, number)}"
@@ -98,37 +98,43 @@ def _persona_chat(path: Path) -> Iterator[SourceText]:
             turns = []
         start = number if line_number == "1" or not start else start
         if not rest.startswith(("your persona:", "partner's persona:")):
-            turns += [ended(text, True) for text in map(clean, rest.split("\t")[:2]) if text not in ("", SILENCE)]
+            turns += [
+                with_final_mark(text, True)
+                for text in map(single_spaced, rest.split("\t")[:2])
+                if text not in ("", SILENCE)
+            ]
     if start:
         yield SourceText(f"{path.name}:{start}", turns, dialogue=True)
 
 
-def _record(record: dict[str, Any], location: str, source: str) -> SourceText:
+def _text_from_record(record: dict[str, Any], location: str, source: str) -> SourceText:
     """A document as JSON; `text` has raw sentences where `sentences` has tokens."""
     try:
         if "turns" in record:
-            sentences = [ended(clean(turn["text"])) for turn in _list(record["turns"])]
+            sentences = [with_final_mark(single_spaced(turn["text"])) for turn in _checked_list(record["turns"])]
         elif "sections" in record:
-            paragraphs = [p for section in _list(record["sections"]) for p in _list(section["paragraphs"])]
-            sentences = [sentence for paragraph in paragraphs for sentence in _list(paragraph)]
+            paragraphs = [
+                p for section in _checked_list(record["sections"]) for p in _checked_list(section["paragraphs"])
+            ]
+            sentences = [sentence for paragraph in paragraphs for sentence in _checked_list(paragraph)]
         else:
             raw = record.get("text")
-            sentences = raw if isinstance(raw, list) else _list(record["sentences"])
-        texts = [clean(sentence) for sentence in sentences]
+            sentences = raw if isinstance(raw, list) else _checked_list(record["sentences"])
+        texts = [single_spaced(sentence) for sentence in sentences]
     except (KeyError, TypeError, AttributeError):
         raise InputError(f"{location}: no list of sentences, turns or sections; is this a file of texts?") from None
     return SourceText(source, [text for text in texts if text], dialogue="turns" in record)
 
 
-def _list(value: Any) -> list[Any]:
+def _checked_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError
     return value
 
 
-def windows(text: SourceText) -> list[SourceText]:
+def split_into_windows(text: SourceText) -> list[SourceText]:
     """A dialogue unchanged; any other text in pieces of WINDOW sentences that do not overlap."""
-    if text.dialogue or len(text.sentences) == WINDOW:
+    if text.dialogue or len(text.sentences) == WINDOW_SENTENCES:
         return [text]
-    starts = range(0, len(text.sentences) - WINDOW + 1, WINDOW)
-    return [SourceText(f"{text.source}, sentence {i + 1}", text.sentences[i : i + WINDOW]) for i in starts]
+    starts = range(0, len(text.sentences) - WINDOW_SENTENCES + 1, WINDOW_SENTENCES)
+    return [SourceText(f"{text.source}, sentence {i + 1}", text.sentences[i : i + WINDOW_SENTENCES]) for i in starts]

@@ -7,7 +7,7 @@ from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
-from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs, twins_of
+from probes.coherence.build.draft import Draft, DraftPair, capitalise, single_spaced, suite_of_pairs, twins_of
 from probes.coherence.build.xml_file import read_xml
 from probes.coherence.suite_file import TestSuite
 
@@ -18,19 +18,19 @@ PARTS = ("text/txt1", "text/pron", "text/txt2", "correctAnswer")
 CONDITIONS = ("target", "distractor")
 
 
-def winograd(path: Path) -> Draft:
+def build_winograd(path: Path) -> Draft:
     """Two suites: the whole text is scored, or only what follows the inserted noun (Trinh and Le 2019)."""
     full, partial, excluded = [], [], Counter[str]()
     options, twins = frozenset[str](), ""
-    for source, record in _schemas(path):
-        if (pair := frozenset(map(clean, record["options"]))) != options:
+    for source, record in _read_schemas(path):
+        if (pair := frozenset(map(single_spaced, record["options"]))) != options:
             options, twins = pair, source  # twins have the same nouns, one after another
         offset, pronoun = record["pronoun_loc"], record["pronoun"]
-        before, after = clean(record["text"][:offset]), clean(record["text"][offset + len(pronoun) :])
+        before, after = single_spaced(record["text"][:offset]), single_spaced(record["text"][offset + len(pronoun) :])
         correct = record["label"]
-        answers = (clean(record["options"][index]) for index in (correct, 1 - correct))
-        nouns = [inserted(option, pronoun, before, after) for option in answers]
-        full.append(DraftPair(source, tuple((clean(f"{before} {noun} {after}"),) for noun in nouns), twins))
+        answers = (single_spaced(record["options"][index]) for index in (correct, 1 - correct))
+        nouns = [noun_for_pronoun(option, pronoun, before, after) for option in answers]
+        full.append(DraftPair(source, tuple((single_spaced(f"{before} {noun} {after}"),) for noun in nouns), twins))
         if not after:
             excluded["schemas in which nothing follows the pronoun (partial)"] += 1
             continue
@@ -49,34 +49,34 @@ def winograd_suites(full: list[DraftPair], partial: list[DraftPair]) -> list[Tes
     ]
 
 
-def _schemas(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, record in _collection(path) if path.name.endswith(".xml") else read_json_lines(path):
+def _read_schemas(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, record in _read_collection(path) if path.name.endswith(".xml") else read_json_lines(path):
         for name, expected in FIELDS.items():
             if not isinstance(record.get(name), expected):
                 raise InputError(f"{path}:{number}: no {name!r}, or not of its kind; is this a file of schemas?")
         offset, pronoun, options = record["pronoun_loc"], record["pronoun"], record["options"]
         if not pronoun or offset < 0 or record["text"][offset : offset + len(pronoun)] != pronoun:
             raise InputError(f"{path}:{number}: the text has no {pronoun!r} at character {offset}; correct pronoun_loc")
-        if len(options) != 2 or not all(isinstance(option, str) and clean(option) for option in options):
+        if len(options) != 2 or not all(isinstance(option, str) and single_spaced(option) for option in options):
             raise InputError(f"{path}:{number}: options must be two nouns")
         if record["label"] not in (0, 1):
             raise InputError(f"{path}:{number}: label {record['label']}; it must be 0 or 1")
         yield f"{path.name}:{number}", record
 
 
-def _collection(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_collection(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The schemas of the published collection (Davis, Morgenstern and Ortiz), WSCollection.xml, numbered from 1.
 
     The encoding that its first line names is not the file's, which is UTF-8.
     """
     schemas = read_xml(path, "a collection of schemas in XML").findall("schema")
     for number, schema in enumerate(schemas, 1):
-        before, pronoun, after, answer = (clean(schema.findtext(name) or "") for name in PARTS)
-        options = [clean(option.text or "") for option in schema.findall("answers/answer")]
+        before, pronoun, after, answer = (single_spaced(schema.findtext(name) or "") for name in PARTS)
+        options = [single_spaced(option.text or "") for option in schema.findall("answers/answer")]
         yield (
             number,
             {
-                "text": clean(f"{before} {pronoun} {after}"),
+                "text": single_spaced(f"{before} {pronoun} {after}"),
                 "pronoun": pronoun,
                 "pronoun_loc": len(before) + bool(before),
                 "options": options,
@@ -85,12 +85,12 @@ def _collection(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         )
 
 
-def inserted(option: str, pronoun: str, before: str, after: str) -> str:
+def noun_for_pronoun(option: str, pronoun: str, before: str, after: str) -> str:
     """The noun in place of the pronoun: with the right capital letter, and 's for a possessive."""
     lower = option[:1].lower() + option[1:]
     text = f"{before} {after}"
     if option.split()[0] in DETERMINERS or (lower in text and option not in text):
         option = lower
     if pronoun[0].isupper():
-        option = capital(option)
+        option = capitalise(option)
     return f"{option}'s" if pronoun.lower() in POSSESSIVE else option

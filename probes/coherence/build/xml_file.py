@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines
 
-HEADER = re.compile(r"\A\s*(<\?xml[^>]*>)?\s*(<!DOCTYPE[^>\[]*>)?")
+HEADER_PATTERN = re.compile(r"\A\s*(<\?xml[^>]*>)?\s*(<!DOCTYPE[^>\[]*>)?")
 
 
 def read_xml(path: Path, expected: str) -> ElementTree.Element:
     """The root of a file in UTF-8, also where its first line names another encoding. Raises InputError."""
-    text = HEADER.sub("", "\n".join(line for _, line in read_lines(path)))
+    text = HEADER_PATTERN.sub("", "\n".join(line for _, line in read_lines(path)))
     try:
         if "<!ENTITY" in text:
             raise ElementTree.ParseError("it defines entities")

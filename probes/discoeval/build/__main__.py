@@ -56,15 +56,15 @@ def build(options: SimpleNamespace) -> list[str]:
     from probes.discoeval.build.tasks import BUILDERS, build_task
     from probes.discoeval.build.trees import read_trees
     from probes.discoeval.build.write import write_relations, write_report, write_rows, write_trees
-    from probes.discoeval.data import DOMAIN, read_discoeval
+    from probes.discoeval.data import DOMAIN_PATTERN, read_discoeval
     from probes.discoeval.items import SPLITS
 
     if not (options.documents or options.pdtb or options.rst):
         raise InputError("give documents=, pdtb= or rst=, or several of them; see --help")
     check_language(options.language)
-    root, raw = (_path(key, getattr(options, key)) for key in ("documents", "raw"))
+    root, raw = (_single_path(key, getattr(options, key)) for key in ("documents", "raw"))
     domain = options.domain or (root.name.split(".")[0] if root else "")
-    if root and (not DOMAIN.fullmatch(domain) or domain.startswith(".")):
+    if root and (not DOMAIN_PATTERN.fullmatch(domain) or domain.startswith(".")):
         raise InputError(f"domain={domain}: name the documents with letters, digits, _, - and . (domain=)")
     sizes = {split: getattr(options, split) for split in SPLITS}
     documents = read_documents(DocumentSource(root, options.language, options.tokenized), sizes) if root else {}
@@ -77,19 +77,19 @@ def build(options: SimpleNamespace) -> list[str]:
         if all(len({row.label for row in rows[split]}) > (group != "BSO") for split in SPLITS):
             writes[group + domain] = partial(write_rows, rows, options.out / group / domain)
         else:
-            failures.append(f"{group} was not built: {_counts(rows)} items; give more or longer documents")
+            failures.append(f"{group} was not built: {_split_counts(rows)} items; give more or longer documents")
     short = []
     for group in GROUPS if relations else ():
         if all(relations[group].values()):
             writes[f"PDTB-{group[0]}"] = partial(write_relations, relations[group], options.out / "PDTB" / group)
         else:
-            short.append(f"PDTB-{group[0]} was not built: {_counts(relations[group])} relations; give more files")
+            short.append(f"PDTB-{group[0]} was not built: {_split_counts(relations[group])} relations; give more files")
     if relations and len(short) == len(GROUPS):
         raise InputError("; ".join(short))
     failures += short
     if nodes:
         if not all(nodes.values()):
-            raise InputError(f"RST was not built: {_counts(nodes)} nodes; give more files")
+            raise InputError(f"RST was not built: {_split_counts(nodes)} nodes; give more files")
         writes["RST"] = partial(write_trees, nodes, options.out / "RST")
     if not writes:
         raise InputError("; ".join(failures))
@@ -99,23 +99,23 @@ def build(options: SimpleNamespace) -> list[str]:
     return failures
 
 
-def _path(key: str, paths: Sequence[Path] | None) -> Path | None:
+def _single_path(key: str, paths: Sequence[Path] | None) -> Path | None:
     if paths and len(paths) > 1:
         raise InputError(f"{key}={','.join(map(str, paths))}: give one path")
     return paths[0] if paths else None
 
 
-def _counts(parts: dict) -> str:
+def _split_counts(parts: dict) -> str:
     return ", ".join(f"{len(part)} {split}" for split, part in parts.items())
 
 
-def work(options: SimpleNamespace) -> None:
+def run_build(options: SimpleNamespace) -> None:
     for line in build(options):
         print(printable(line), file=sys.stderr)
     print(printable(f"{options.out / 'report.md'} says what was built"))
 
 
-command = partial(run, COMMAND, work=work)
+command = partial(run, COMMAND, work=run_build)
 
 
 if __name__ == "__main__":

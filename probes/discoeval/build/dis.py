@@ -8,15 +8,17 @@ from typing import Any, NamedTuple
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines
-from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
+from probes.discoeval.build.subtrees import Subtree, attach_satellites, join_subtrees, label_of
 from probes.discoeval.rst_files import Node
 
 CHILD_ROLES = ("Nucleus", "Satellite")
 REMARK = "//"  # as //TT_ERR behind a field in two files of RST-DT
-TOKEN = re.compile(r"\(|\)|_!.*?(?:!_|\Z)|[^\s()]+", re.DOTALL)  # a text without an end goes on to the last line
+TOKEN_PATTERN = re.compile(
+    r"\(|\)|_!.*?(?:!_|\Z)|[^\s()]+", re.DOTALL
+)  # a text without an end goes on to the last line
 
 
-class Child(NamedTuple):
+class DisNode(NamedTuple):
     """A node as its parent sees it."""
 
     role: str  # Root, Nucleus or Satellite
@@ -29,19 +31,19 @@ def read_dis(path: Path) -> list[Node]:
 
     Raises InputError naming file and line.
     """
-    return _node(path, _brackets(path)).subtree.nodes
+    return _parse_node(path, _parse_brackets(path)).subtree.nodes
 
 
 def _error(path: Path, line: int, problem: str) -> InputError:
     return InputError(f"{path}:{line}: {problem}; is it a .dis file?")
 
 
-def _brackets(path: Path) -> list[Any]:
+def _parse_brackets(path: Path) -> list[Any]:
     """The brackets of a file as lists in lists, each with the line of its end in front."""
     text = "\n".join(line for _, line in read_lines(path))
     stack: list[list[Any]] = [[]]
     line, offset = 1, 0
-    for match in TOKEN.finditer(text):
+    for match in TOKEN_PATTERN.finditer(text):
         line, offset = line + text.count("\n", offset, match.start()), match.start()
         if match[0] == "(":
             stack.append([])
@@ -56,18 +58,18 @@ def _brackets(path: Path) -> list[Any]:
     return stack[0][0]
 
 
-def _node(path: Path, content: Sequence[Any]) -> Child:
+def _parse_node(path: Path, content: Sequence[Any]) -> DisNode:
     """A node with its role, its relation to the parent, and a text or children."""
     line, role, *parts = [*content, ""]
     if role not in ("Root", *CHILD_ROLES):
         raise _error(path, line, f"expected Root, Nucleus or Satellite, found {str(role)[:20]}")
     fields = {"rel2par": "span", "text": ""}
-    children: list[Child] = []
+    children: list[DisNode] = []
     for part in parts[:-1]:
         if not isinstance(part, list):
             raise _error(path, line, f"expected a bracket, found {part[:20]}")
         if len(part) > 1 and part[1] in CHILD_ROLES:
-            children.append(_node(path, part))
+            children.append(_parse_node(path, part))
         elif len(part) > 1:
             fields[str(part[1])] = " ".join(map(str, part[2:]))
     leaf = fields["text"]
@@ -75,7 +77,7 @@ def _node(path: Path, content: Sequence[Any]) -> Child:
         raise _error(path, line, "a node must have a text or two subtrees")
     if children and not any(child.role == "Nucleus" for child in children):
         raise _error(path, line, "a node must have a nucleus")
-    return Child(role, fields["rel2par"], _leaf(leaf) if leaf else _combined(children))
+    return DisNode(role, fields["rel2par"], _leaf(leaf) if leaf else _combine_children(children))
 
 
 def _leaf(text: str) -> Subtree:
@@ -83,22 +85,22 @@ def _leaf(text: str) -> Subtree:
     return Subtree([tokenize(inner) or "."], [])
 
 
-def _combined(children: Sequence[Child]) -> Subtree:
+def _combine_children(children: Sequence[DisNode]) -> Subtree:
     """Nuclei under one label, each with the satellites behind it; those in front of the first belong to all."""
     first = next(i for i, child in enumerate(children) if child.role == "Nucleus")
-    groups: list[list[Child]] = []
+    groups: list[list[DisNode]] = []
     for child in children[first:]:
         groups += [[child]] if child.role == "Nucleus" else []
         if child.role != "Nucleus":
             groups[-1].append(child)
     nuclei = [group[0] for group in groups]
     if len(nuclei) == 1:
-        subtree = _with_satellites(groups[0])
+        subtree = _attach_satellites(groups[0])
     else:
         relation = next((child.relation for child in nuclei if child.relation != "span"), "span")
-        subtree = joined(label_of("NN", relation), [_with_satellites(group) for group in groups])
-    return attached(subtree, [(child.relation, child.subtree) for child in reversed(children[:first])], [])
+        subtree = join_subtrees(label_of("NN", relation), [_attach_satellites(group) for group in groups])
+    return attach_satellites(subtree, [(child.relation, child.subtree) for child in reversed(children[:first])], [])
 
 
-def _with_satellites(group: Sequence[Child]) -> Subtree:
-    return attached(group[0].subtree, [], [(child.relation, child.subtree) for child in group[1:]])
+def _attach_satellites(group: Sequence[DisNode]) -> Subtree:
+    return attach_satellites(group[0].subtree, [], [(child.relation, child.subtree) for child in group[1:]])

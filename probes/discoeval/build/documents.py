@@ -14,11 +14,11 @@ from encoder_lab.storage.text_files import read_lines
 from probes.discoeval.items import SPLITS
 
 ANNOTATION, MESSAGES = ".annotation.txt", ".tok.txt"
-LINK = re.compile(r"(\d{1,9}) (\d{1,9})( -)?\s*")
-MARKS = re.compile(r"^\s*<s>\s*|\s*</s>\s*$")
+LINK_PATTERN = re.compile(r"(\d{1,9}) (\d{1,9})( -)?\s*")
+MARKS_PATTERN = re.compile(r"^\s*<s>\s*|\s*</s>\s*$")
 
 
-SHORTEST, LONGEST = 3, 100  # tokens of a sentence that may be in an item
+MIN_TOKENS, MAX_TOKENS = 3, 100  # tokens of a sentence that may be in an item
 INTRODUCTION = "Introduction"
 SENTENCES_PER_ITEM = 60  # sentences for each wanted item; the documents after those are not read
 
@@ -56,7 +56,7 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
     documents: dict[str, list[PlainDocument]] = {split: [] for split in SPLITS}
     sentence_counts = dict.fromkeys(SPLITS, 0)
     seen: dict[str, bool] = {}
-    for split, document in _plain(source):
+    for split, document in _plain_documents(source):
         if document.id in seen:
             raise InputError(f"{source.root}: two documents have the id {document.id[:40]!r}; give each its own")
         if split not in (None, *SPLITS):
@@ -76,16 +76,16 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
     return documents
 
 
-def _plain(source: DocumentSource) -> Iterator[tuple[str | None, PlainDocument]]:
+def _plain_documents(source: DocumentSource) -> Iterator[tuple[str | None, PlainDocument]]:
     if has_conversations(source.root):
         for split, name, messages in read_conversations(source.root):
             yield split, PlainDocument(name, [Part("", messages)], conversation=True)
     else:
         reader = JsonDocuments(str(source.root), tokenized=source.tokenized, source_language=source.language)
-        yield from ((unread.split, _text(unread.read())) for unread in reader.unread_documents())
+        yield from ((unread.split, _plain_document(unread.read())) for unread in reader.unread_documents())
 
 
-def _text(document: Document) -> PlainDocument:
+def _plain_document(document: Document) -> PlainDocument:
     """Sections with the titles of their parents; text before a heading is an introduction, as in an encyclopedia."""
     parts, enclosing = [], list[tuple[int, str]]()
     for section in document.sections:
@@ -99,9 +99,9 @@ def _text(document: Document) -> PlainDocument:
     return PlainDocument(document.id, [part for part in parts if part.sentences], frozenset(document.categories))
 
 
-def fits(sentence: str) -> bool:
+def has_fitting_length(sentence: str) -> bool:
     """Whether a sentence may be in an item: words, not too few and not too many."""
-    return SHORTEST <= len(sentence.split()) <= LONGEST and any(c.isalpha() for c in sentence)
+    return MIN_TOKENS <= len(sentence.split()) <= MAX_TOKENS and any(c.isalpha() for c in sentence)
 
 
 def has_conversations(root: Path) -> bool:
@@ -119,7 +119,9 @@ def read_conversations(root: Path) -> Iterator[tuple[str | None, str, list[str]]
     for path in sorted(root.rglob(f"*{ANNOTATION}")):
         name = path.name.removesuffix(ANNOTATION)
         split = next((folder for folder in reversed(path.parts[:-1]) if folder in SPLITS), None)
-        messages = [" ".join(MARKS.sub("", line).split()) for _, line in read_lines(path.with_name(name + MESSAGES))]
+        messages = [
+            " ".join(MARKS_PATTERN.sub("", line).split()) for _, line in read_lines(path.with_name(name + MESSAGES))
+        ]
         for numbers in _conversations(path, len(messages)):
             texts = [messages[number] for number in numbers]
             yield split, f"{path.parent.name}/{name}/{numbers[0]}", [message for message in texts if message]
@@ -129,7 +131,7 @@ def _conversations(path: Path, messages: int) -> list[list[int]]:
     """The messages that links connect, one list for each conversation."""
     linked: DisjointSet = DisjointSet()
     for number, line in read_lines(path):
-        link = LINK.fullmatch(line)
+        link = LINK_PATTERN.fullmatch(line)
         if line.strip() and (link is None or max(int(link[1]), int(link[2])) >= messages):
             problem = f"{line[:40]!r} is no link between two of the {messages:,} messages"
             raise InputError(f"{path}:{number}: {problem} of *{MESSAGES}")

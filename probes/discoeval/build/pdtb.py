@@ -9,7 +9,7 @@ from typing import NamedTuple
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines, read_table
-from probes.discoeval.items import SPLITS, frequent
+from probes.discoeval.items import SPLITS, with_frequent_labels
 
 GROUPS = ("Explicit", "Implicit")
 SECTIONS = {"train": range(2, 15), "dev": range(15, 19), "test": range(19, 24)}  # Chen et al. 2019, section 3.1
@@ -45,13 +45,13 @@ def read_relations(paths: Sequence[Path], raw: Path | None) -> dict[str, dict[st
             triples[relation.group][relation.split] += [
                 (sense, relation.first, relation.second) for sense in relation.senses
             ]
-    return {group: frequent(parts, itemgetter(0)) for group, parts in triples.items()}
+    return {group: with_frequent_labels(parts, itemgetter(0)) for group, parts in triples.items()}
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            files = sorted(p for p in path.rglob("*") if p.is_file() and _is_relations(p))
+            files = sorted(p for p in path.rglob("*") if p.is_file() and _has_relations_name(p))
             if not files:
                 raise InputError(f"{path}: no .pipe, .pdtb, .gdtb.tsv or wsj_ files below it (pdtb=)")
             yield from files
@@ -59,7 +59,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             yield path
 
 
-def _is_relations(path: Path) -> bool:
+def _has_relations_name(path: Path) -> bool:
     return path.name.endswith((".pipe", ".pdtb", ".gdtb.tsv", ".gdtb.tsv.gz")) or bool(FILE_NAME.fullmatch(path.name))
 
 
@@ -72,7 +72,7 @@ def _table_relations(path: Path) -> Iterator[Relation]:
         if row["type"] in GROUPS:
             first, second = (" ".join(row[key].replace("<*>", " ").split()) for key in ("arg1", "arg2"))
             senses = _two_levels([row["sense"], row["sense2"]])
-            yield from _relation(f"{path}:{number}", Relation(split, row["type"], senses, first, second))
+            yield from _checked_relation(f"{path}:{number}", Relation(split, row["type"], senses, first, second))
 
 
 def _pipe_relations(path: Path, raw: Path | None) -> Iterator[Relation]:
@@ -87,20 +87,23 @@ def _pipe_relations(path: Path, raw: Path | None) -> Iterator[Relation]:
             raise InputError(f"{location}: {len(fields)} fields between |, {expected}")
         if fields[0] not in GROUPS:
             continue
-        split = _split(location, path, fields)
+        split = _split_of_section(location, path, fields)
         if split is None:
             continue
         if len(fields) == PDTB_2:
             arguments = fields[FIRST_2], fields[SECOND_2]
         else:
-            text = text if text is not None else _raw_text(path, raw)
-            arguments = _piece(location, text, fields[FIRST_3]), _piece(location, text, fields[SECOND_3])
+            text = text if text is not None else _read_raw_text(path, raw)
+            arguments = (
+                _text_of_spans(location, text, fields[FIRST_3]),
+                _text_of_spans(location, text, fields[SECOND_3]),
+            )
         senses = _two_levels([fields[i] for i in SENSES[len(fields)]])
         first, second = map(tokenize, arguments)
-        yield from _relation(location, Relation(split, fields[0], senses, first, second))
+        yield from _checked_relation(location, Relation(split, fields[0], senses, first, second))
 
 
-def _relation(location: str, relation: Relation) -> Iterator[Relation]:
+def _checked_relation(location: str, relation: Relation) -> Iterator[Relation]:
     if not relation.first or not relation.second:
         raise InputError(f"{location}: argument {1 if not relation.first else 2} is empty; correct or remove the line")
     if relation.senses:
@@ -113,7 +116,7 @@ def _two_levels(senses: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(".".join(part) for part in parts if len(part) == 2 and all(part)))
 
 
-def _split(location: str, path: Path, fields: Sequence[str]) -> str | None:
+def _split_of_section(location: str, path: Path, fields: Sequence[str]) -> str | None:
     """The split of a section of the WSJ; None for sections 0, 1 and 24, which are not used."""
     named = FILE_NAME.search(path.name)
     section = fields[1] if len(fields) == PDTB_2 else named[1] if named else ""
@@ -122,7 +125,7 @@ def _split(location: str, path: Path, fields: Sequence[str]) -> str | None:
     return next((split for split, sections in SECTIONS.items() if int(section) in sections), None)
 
 
-def _raw_text(path: Path, raw: Path | None) -> str:
+def _read_raw_text(path: Path, raw: Path | None) -> str:
     if raw is None:
         raise InputError(f"{path}: PDTB 3 has places instead of texts; give the folder of the WSJ texts (raw=DIR)")
     stem = path.name.split(".")[0]
@@ -132,7 +135,7 @@ def _raw_text(path: Path, raw: Path | None) -> str:
     return file.read_bytes().decode("latin-1")
 
 
-def _piece(location: str, text: str, spans: str) -> str:
+def _text_of_spans(location: str, text: str, spans: str) -> str:
     pieces = []
     for span in spans.split(";") if spans else []:
         low, _, high = span.partition("..")

@@ -9,15 +9,15 @@ from xml.etree import ElementTree
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import composed
-from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
+from probes.discoeval.build.subtrees import Subtree, attach_satellites, join_subtrees, label_of
 from probes.discoeval.rst_files import Node
 
-DECLARED = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']""", re.ASCII)
+ENCODING_PATTERN = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']""", re.ASCII)
 
 
 def read_rs3(path: Path) -> list[Node]:
     """RSTTool's XML: segments and groups, each with the parent and the relation to it."""
-    text = _text_of(path)
+    text = _decode_file(path)
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise InputError(f"{path}: a document type, which no .rs3 file needs; remove it")
     try:
@@ -25,10 +25,10 @@ def read_rs3(path: Path) -> list[Node]:
     except (ElementTree.ParseError, ValueError) as error:
         line = getattr(error, "position", (1, 0))[0]
         raise InputError(f"{path}:{line}: not valid XML ({error})") from None
-    return _Rs3(path, root).nodes()
+    return _Rs3Reader(path, root).nodes()
 
 
-def _text_of(path: Path) -> str:
+def _decode_file(path: Path) -> str:
     """The text in its declared encoding; as UTF-8 where it is that, as after a conversion that left the declaration.
 
     Raises InputError for an unknown encoding, and for text that was decoded by a wrong one before.
@@ -36,7 +36,7 @@ def _text_of(path: Path) -> str:
     if not path.is_file():
         raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
     data = path.read_bytes()
-    declared = DECLARED.match(data)
+    declared = ENCODING_PATTERN.match(data)
     name = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else declared[1].decode() if declared else "utf-8"
     try:
         lookup(name)
@@ -56,7 +56,7 @@ def _text_of(path: Path) -> str:
     return composed(text, path)
 
 
-class _Rs3:
+class _Rs3Reader:
     """The nodes of one .rs3 file by their ids."""
 
     def __init__(self, path: Path, root: ElementTree.Element) -> None:
@@ -77,12 +77,12 @@ class _Rs3:
 
     def nodes(self) -> list[Node]:
         tops = [id for id, e in self.element.items() if e.get("parent") is None]
-        trees = [self._read(id)[0] for id in tops]
+        trees = [self._read_subtree(id)[0] for id in tops]
         if sum(len(tree.edus) for tree in trees) != len(self.position):
             raise InputError(f"{self.path}: segments that hang below themselves")
         return [node for tree in trees for node in tree.nodes]
 
-    def _read(self, id: str) -> tuple[Subtree, int, int]:
+    def _read_subtree(self, id: str) -> tuple[Subtree, int, int]:
         """A subtree with its first and last position in the text."""
         element, relation = self.element[id], {i: self.element[i].get("relname") or "span" for i in self.children[id]}
         multinuc = element.get("type") == "multinuc"
@@ -96,13 +96,15 @@ class _Rs3:
         elif not nuclei:
             raise InputError(f"{self.path}: group {id} has no nucleus")
         else:
-            parts = sorted((self._read(i) for i in nuclei), key=lambda part: part[1])
+            parts = sorted((self._read_subtree(i) for i in nuclei), key=lambda part: part[1])
             named = next((relation[i] for i in nuclei if relation[i] != "span"), "span")
-            subtree = joined(label_of("NN", named), [part[0] for part in parts]) if len(parts) > 1 else parts[0][0]
+            subtree = (
+                join_subtrees(label_of("NN", named), [part[0] for part in parts]) if len(parts) > 1 else parts[0][0]
+            )
             first, last = parts[0][1], max(part[2] for part in parts)
         inner = set(nuclei)
-        satellites = [(self._read(i), relation[i]) for i in self.children[id] if i not in inner]
+        satellites = [(self._read_subtree(i), relation[i]) for i in self.children[id] if i not in inner]
         left = sorted((o for o in satellites if o[0][1] < first), key=lambda o: -o[0][1])
         right = sorted((o for o in satellites if o[0][1] >= first), key=lambda o: o[0][1])
-        subtree = attached(subtree, [(r, o[0]) for o, r in left], [(r, o[0]) for o, r in right])
+        subtree = attach_satellites(subtree, [(r, o[0]) for o, r in left], [(r, o[0]) for o, r in right])
         return subtree, min([first, *(o[0][1] for o in satellites)]), max([last, *(o[0][2] for o in satellites)])

@@ -10,7 +10,7 @@ from probes.discoeval.rst_files import Node
 
 RELATIONS = yaml.safe_load(Path(__file__).with_name("relations.yaml").read_text(encoding="utf-8"))
 COARSE = {fine: name for name, fine_names in RELATIONS["rst_dt"].items() for fine in fine_names.split()}
-MOST_EDUS = 2_000_000  # of all nodes of a document, each as often as it stands there; a long one of RST-DT has 10,000
+MAX_EDUS = 2_000_000  # of all nodes of a document, each as often as it stands there; a long one of RST-DT has 10,000
 
 
 class TreeTooLargeError(ValueError):
@@ -27,10 +27,10 @@ class Subtree(NamedTuple):
 
 def label_of(nuclearity: str, relation: str) -> str:
     """NS-Elaboration: which side is the nucleus, and the coarse relation."""
-    return f"{nuclearity}-{coarse(relation)}"
+    return f"{nuclearity}-{coarse_relation(relation)}"
 
 
-def coarse(relation: str) -> str:
+def coarse_relation(relation: str) -> str:
     """Carlson et al. 2001's class of an RST-DT relation, GUM's of one of its own, else the relation as it is.
 
     RST-DT's endings are left out: -e (embedded), -n and -s (which side is meant).
@@ -44,13 +44,13 @@ def coarse(relation: str) -> str:
     return first.capitalize() if hyphen and first in RELATIONS["gum"].split() else relation.strip()
 
 
-def joined(label: str, parts: Sequence[Subtree]) -> Subtree:
+def join_subtrees(label: str, parts: Sequence[Subtree]) -> Subtree:
     """Parts under one node; more than two branch to the right (Chen et al. 2019, section 3.1). Top down.
 
     Raises TreeTooLargeError before it makes too many lists.
     """
     size = sum(part.size + min(i, len(parts) - 1) * len(part.edus) for i, part in enumerate(parts, 1))
-    if size > MOST_EDUS:
+    if size > MAX_EDUS:
         raise TreeTooLargeError
     nodes = []
     for i in range(len(parts) - 1):
@@ -59,10 +59,12 @@ def joined(label: str, parts: Sequence[Subtree]) -> Subtree:
     return Subtree([edu for part in parts for edu in part.edus], [*nodes, *parts[-1].nodes], size)
 
 
-def attached(nucleus: Subtree, left: Sequence[tuple[str, Subtree]], right: Sequence[tuple[str, Subtree]]) -> Subtree:
+def attach_satellites(
+    nucleus: Subtree, left: Sequence[tuple[str, Subtree]], right: Sequence[tuple[str, Subtree]]
+) -> Subtree:
     """A nucleus with its satellites (relation and subtree, the nearest first), those on the right before the left."""
     for relation, satellite in right:
-        nucleus = joined(label_of("NS", relation), [nucleus, satellite])
+        nucleus = join_subtrees(label_of("NS", relation), [nucleus, satellite])
     for relation, satellite in left:
-        nucleus = joined(label_of("SN", relation), [satellite, nucleus])
+        nucleus = join_subtrees(label_of("SN", relation), [satellite, nucleus])
     return nucleus

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from probes.discoeval.build.documents import Part, PlainDocument, fits
+from probes.discoeval.build.documents import Part, PlainDocument, has_fitting_length
 from probes.discoeval.items import SPLITS
 
 ABSTRACT = re.compile(r"\W*abstract\W*", re.IGNORECASE)
 INTRODUCTORY = re.compile(r"\bintroduction\b", re.IGNORECASE)
 CONCLUSION = re.compile(r"\bconclu(sion|sions|ding)\b", re.IGNORECASE)
-NEIGHBOURS = 20  # documents among which the most similar one gives DC's replacement
+NEIGHBOUR_SAMPLE = 20  # documents among which the most similar one gives DC's replacement
 
 
 class Row(NamedTuple):
@@ -37,39 +37,41 @@ def build_task(group: str, documents: Mapping[str, list[PlainDocument]], sizes: 
     return rows
 
 
-def positions(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
+def build_positions(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
     """SP: five consecutive sentences, one of them moved to the front; the others keep their order.
 
     Of a document with an abstract, or else an introduction, the first five sentences of that, as in the paper.
     """
     windows = _windows([_beginning(document) for document in documents], 5, chance, taken)[:size]
-    indices = _in_turn(range(5), len(windows), chance)
+    indices = _balanced_labels(range(5), len(windows), chance)
     return [
         Row(str(index), [window[index], *window[:index], *window[index + 1 :]])
         for (_, window), index in zip(windows, indices, strict=True)
     ]
 
 
-def orders(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
+def build_orders(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
     """BSO: two consecutive sentences in their true order."""
     return [Row("", window) for _, window in _windows(documents, 2, chance, taken)[:size]]
 
 
-def coherence(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
+def build_coherence(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
     """DC: six consecutive sentences (1), and the same with one replaced (0), none of the outer two.
 
     The replacement is from the document with the largest share of the same categories, or without these about similar
     things, of a conversation from any other one; and as long as the sentence that it replaces.
     """
-    similar = _Similar([document for document in documents if any(map(_usable(taken), _sentences(document)))])
+    similar = _SimilarDocuments(
+        [document for document in documents if any(map(_usable_test(taken), _sentences(document)))]
+    )
     rows: list[Row] = []
     windows = _windows(documents, 6, chance, taken)[: size // 2]
-    for (document, window), index in zip(windows, _in_turn(range(1, 5), len(windows), chance), strict=True):
-        other = similar.to(document, chance)
+    for (document, window), index in zip(windows, _balanced_labels(range(1, 5), len(windows), chance), strict=True):
+        other = similar.most_similar(document, chance)
         if other is None:
             return []
         length = len(window[index].split())
-        choices = [s for s in _sentences(other) if _usable(taken)(s) and s not in window]
+        choices = [s for s in _sentences(other) if _usable_test(taken)(s) and s not in window]
         if choices:
             nearest = min(abs(len(s.split()) - length) for s in choices)
             new = chance.choice([s for s in choices if abs(len(s.split()) - length) == nearest])
@@ -78,7 +80,7 @@ def coherence(documents: list[PlainDocument], size: int, chance: Random, taken: 
     return rows
 
 
-def sections(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
+def build_sections(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
     """SSP: a sentence of the abstract (1) or of a later section (0); without an abstract, of the opening section.
 
     Later sections are those in the middle: no Introduction, and nothing from the Conclusion on, without one not the
@@ -89,7 +91,7 @@ def sections(documents: list[PlainDocument], size: int, chance: Random, taken: s
     for document in documents:
         for side, sentences in enumerate(_opening_and_later(document)):
             for sentence in sentences:
-                if _usable(taken)(sentence) and seen[sentence] == 1:
+                if _usable_test(taken)(sentence) and seen[sentence] == 1:
                     pools[len(sentence.split())][side].append(sentence)
     pairs = []
     for length in sorted(pools):
@@ -101,7 +103,12 @@ def sections(documents: list[PlainDocument], size: int, chance: Random, taken: s
     return rows
 
 
-BUILDERS: Mapping[str, Builder] = {"SP": positions, "BSO": orders, "DC": coherence, "SSP": sections}
+BUILDERS: Mapping[str, Builder] = {
+    "SP": build_positions,
+    "BSO": build_orders,
+    "DC": build_coherence,
+    "SSP": build_sections,
+}
 
 
 def _opening_and_later(document: PlainDocument) -> tuple[list[str], list[str]]:
@@ -131,7 +138,7 @@ def _windows(
 ) -> list[tuple[PlainDocument, list[str]]]:
     """Consecutive sentences of a section, no sentence in two windows, in random order."""
     windows, seen = [], set[str]()
-    usable = _usable(taken)
+    usable = _usable_test(taken)
     for document in documents:
         for part in document.parts:
             start = 0
@@ -146,22 +153,22 @@ def _windows(
     return windows
 
 
-def _usable(taken: set[str]) -> Callable[[str], bool]:
-    return lambda sentence: sentence not in taken and fits(sentence)
+def _usable_test(taken: set[str]) -> Callable[[str], bool]:
+    return lambda sentence: sentence not in taken and has_fitting_length(sentence)
 
 
 def _sentences(document: PlainDocument) -> Iterator[str]:
     return (sentence for part in document.parts for sentence in part.sentences)
 
 
-def _in_turn(labels: Sequence[int], count: int, chance: Random) -> list[int]:
+def _balanced_labels(labels: Sequence[int], count: int, chance: Random) -> list[int]:
     """Labels in random order, each as often as the others (but one)."""
     turns = [labels[i % len(labels)] for i in range(count)]
     chance.shuffle(turns)
     return turns
 
 
-class _Similar:
+class _SimilarDocuments:
     """Finds the most similar document: by categories, or by rare words that both have."""
 
     def __init__(self, documents: list[PlainDocument]) -> None:
@@ -169,13 +176,13 @@ class _Similar:
         self.words = {d.id: {word.lower() for s in _sentences(d) for word in s.split()} for d in documents}
         counts = Counter(word for words in self.words.values() for word in words)
         self.weight = {word: math.log(len(documents) / count) for word, count in counts.items()}
-        self.total = {id: self._sum(words) for id, words in self.words.items()}
+        self.total = {id: self._weight_sum(words) for id, words in self.words.items()}
         self.by_category: dict[str, list[PlainDocument]] = defaultdict(list)
         for document in documents:
             for category in sorted(document.categories):
                 self.by_category[category].append(document)
 
-    def to(self, document: PlainDocument, chance: Random) -> PlainDocument | None:
+    def most_similar(self, document: PlainDocument, chance: Random) -> PlainDocument | None:
         """The most similar of those with a category of the document, or of some random others; None without others."""
         related = {other.id: other for category in document.categories for other in self.by_category[category]}
         related.pop(document.id, None)
@@ -183,15 +190,15 @@ class _Similar:
             categories, other_categories = document.categories, {id: other.categories for id, other in related.items()}
             share = {id: len(categories & others) / len(categories | others) for id, others in other_categories.items()}
             return related[chance.choice(sorted(id for id in share if share[id] == max(share.values())))]
-        sample = chance.sample(self.documents, min(NEIGHBOURS + 1, len(self.documents)))
-        candidates = [other for other in sample if other.id != document.id][:NEIGHBOURS]
+        sample = chance.sample(self.documents, min(NEIGHBOUR_SAMPLE + 1, len(self.documents)))
+        candidates = [other for other in sample if other.id != document.id][:NEIGHBOUR_SAMPLE]
         if document.conversation:
             return next(iter(candidates), None)
-        return max(candidates, key=lambda other: self._shared(document, other), default=None)
+        return max(candidates, key=lambda other: self._similarity(document, other), default=None)
 
-    def _shared(self, first: PlainDocument, second: PlainDocument) -> float:
+    def _similarity(self, first: PlainDocument, second: PlainDocument) -> float:
         scale = self.total[first.id] * self.total[second.id]
-        return self._sum(self.words[first.id] & self.words[second.id]) / math.sqrt(scale) if scale else 0.0
+        return self._weight_sum(self.words[first.id] & self.words[second.id]) / math.sqrt(scale) if scale else 0.0
 
-    def _sum(self, words: set[str]) -> float:
+    def _weight_sum(self, words: set[str]) -> float:
         return math.fsum(self.weight[word] for word in words)  # fsum: sets have no order

@@ -9,9 +9,9 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
 from probes.discoeval.build.dis import read_dis
 from probes.discoeval.build.rs3 import read_rs3
-from probes.discoeval.build.subtrees import Subtree, TreeTooLargeError, joined, label_of
-from probes.discoeval.items import SPLITS, frequent
-from probes.discoeval.rst_files import Limits, Node
+from probes.discoeval.build.subtrees import Subtree, TreeTooLargeError, join_subtrees, label_of
+from probes.discoeval.items import SPLITS, with_frequent_labels
+from probes.discoeval.rst_files import FileLimits, Node
 
 SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "valid": "dev", "test": "test"}
 DEV_SHARE = 10  # without dev, one of this many documents of train is dev
@@ -25,11 +25,11 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
     document of train is dev.
     """
     documents: dict[str, list[list[Node]]] = {split: [] for split in SPLITS}
-    limits = {split: Limits() for split in SPLITS}
+    limits = {split: FileLimits() for split in SPLITS}
     for path in _files(paths):
         split = _split(path)
         try:
-            for tree in _trees_of(path):
+            for tree in _read_file(path):
                 for node in tree:
                     edus = [*node.left, *node.right]
                     limits[split].count(str(path), len(edus), sum(map(len, edus)))
@@ -40,7 +40,7 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
         documents["dev"] = documents["train"][DEV_SHARE - 1 :: DEV_SHARE]
         documents["train"] = [d for i, d in enumerate(documents["train"], 1) if i % DEV_SHARE]
     nodes = {split: [node for tree in trees for node in tree] for split, trees in documents.items()}
-    return frequent(nodes, attrgetter("label"))
+    return with_frequent_labels(nodes, attrgetter("label"))
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -63,7 +63,7 @@ def _split(path: Path) -> str:
     raise InputError(f"{path}: neither the file nor a folder above it is called train, dev or test")
 
 
-def _trees_of(path: Path) -> Iterator[list[Node]]:
+def _read_file(path: Path) -> Iterator[list[Node]]:
     if path.suffix == ".dis":
         yield read_dis(path)
     elif path.suffix == ".rs3":
@@ -85,11 +85,11 @@ def read_json_tree(location: str, record: dict[str, Any]) -> list[Node]:
         if isinstance(tree, int) and not isinstance(tree, bool) and 1 <= tree <= len(edus):
             order.append(tree)
             return Subtree([" ".join(edus[tree - 1].split())], [])
-        if not isinstance(tree, list) or len(tree) != 4 or tree[0] not in ("NS", "SN", "NN") or not _word(tree[1]):
+        if not isinstance(tree, list) or len(tree) != 4 or tree[0] not in ("NS", "SN", "NN") or not _is_word(tree[1]):
             raise InputError(
                 f"{location}: {str(tree)[:40]!r} is neither an EDU's number nor [NS, relation, left, right]"
             )
-        return joined(label_of(tree[0], tree[1]), [read(tree[2]), read(tree[3])])
+        return join_subtrees(label_of(tree[0], tree[1]), [read(tree[2]), read(tree[3])])
 
     root = read(record.get("tree"))
     if order != list(range(1, len(edus) + 1)):
@@ -97,5 +97,5 @@ def read_json_tree(location: str, record: dict[str, Any]) -> list[Node]:
     return root.nodes
 
 
-def _word(value: Any) -> bool:
+def _is_word(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())

@@ -6,10 +6,10 @@ from pathlib import Path
 from encoder_lab.storage.files import atomic_write
 from probes.classification import Classification
 from probes.discoeval.build.tasks import Row, Rows
-from probes.discoeval.controls import balance, controls
+from probes.discoeval.controls import class_counts, controls
 from probes.discoeval.data import FILES, LABELS
 from probes.discoeval.items import SPLITS
-from probes.discoeval.rst_files import NAMES, Node, write_rst
+from probes.discoeval.rst_files import FILE_NAMES, Node, write_rst
 from probes.markdown import class_table, markdown_table
 
 
@@ -31,11 +31,11 @@ def write_relations(relations: Mapping[str, Sequence[tuple[str, str, str]]], fol
 
 def write_trees(nodes: Mapping[str, Sequence[Node]], folder: Path) -> None:
     """RST_TRAIN.jsonl, RST_DEV.jsonl and RST_TEST.jsonl."""
-    for split, name in zip(SPLITS, NAMES, strict=True):
+    for split, name in zip(SPLITS, FILE_NAMES, strict=True):
         write_rst(nodes[split], folder / f"{name}.jsonl")
 
 
-NOTE = """\
+REPORT_NOTE = """\
 Accuracies are on test, in percent. *Majority*: the class that train has most often. *Length only*: logistic regression
 on how many words each text of an item has. *Position only*: logistic regression on where the item stands in its file.
 *Ceiling*: the best that one answer to each text can reach, as some texts have several labels."""
@@ -43,10 +43,10 @@ on how many words each text of an item has. *Position only*: logistic regression
 
 def write_report(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: Sequence[str], out: Path) -> None:
     with atomic_write(out / "report.md") as file:
-        file.write(report(tasks, sizes, failures))
+        file.write(report_text(tasks, sizes, failures))
 
 
-def report(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: Sequence[str]) -> str:
+def report_text(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: Sequence[str]) -> str:
     """The page as Markdown."""
     counts = [(t.name, *(len(part.gold) for part in t.parts), len(t.classes)) for t in tasks]
     measured = {task.name: controls(task) for task in tasks}
@@ -59,7 +59,7 @@ def report(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: 
         "",
         *(f"* {reason}" for reason in failures),
         *["" for _ in failures[:1]],
-        NOTE,
+        REPORT_NOTE,
         "",
         *markdown_table(
             ["task", *next(iter(measured.values()), {})],
@@ -67,6 +67,6 @@ def report(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: 
         ),
     ]
     for task in tasks:
-        rows = [(f"`{label}`", *numbers) for label, numbers in balance(task).items()]
+        rows = [(f"`{label}`", *numbers) for label, numbers in class_counts(task).items()]
         lines += ["", f"## {task.name}", "", *class_table(rows)]
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from probes import vectors
 from probes.classification import Classification
 from probes.classifiers import blocks
 from probes.classifiers.classifier import Grid, Labelled, probe
-from probes.discoeval.features import all_six
+from probes.discoeval.features import concatenation
 from probes.task import Items
 from probes.vectors import Vectors
 from tests.commands import FORKS
@@ -74,7 +74,7 @@ def scored(protocol: Any, items: int) -> None:
     ]
     short = {"max_passes": 1, "block": 1} if protocol == "senteval" else {}
     grid = Grid(widths=(4,), dropouts=(0.0,), l2=(1e-3, 1e-2), protocol=protocol, memory_mb=32, **short)
-    Classification("DC", ["0", "1"], *parts, suite="discoeval", grid=grid, features=all_six).score(known, "cpu")
+    Classification("DC", ["0", "1"], *parts, suite="discoeval", grid=grid, features=concatenation).score(known, "cpu")
 
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])

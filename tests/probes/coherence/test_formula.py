@@ -16,12 +16,12 @@ from probes.coherence.formula import (
     Operation,
     Value,
     chance,
-    compared,
+    compared_values,
     evaluate,
+    formula_text,
     is_prediction,
     margin,
     parse,
-    written,
 )
 
 NAN = float("nan")
@@ -152,8 +152,8 @@ PREDICTIONS = trees(operations("<>=", SUMS), "&|")
 
 @given(st.one_of(SUMS, PREDICTIONS))
 def test_what_is_written_is_read_as_the_same(tree: Formula) -> None:
-    assert parse(written(tree)) == tree
-    assert parse(written(tree), syntaxgym=True) == tree
+    assert parse(formula_text(tree)) == tree
+    assert parse(formula_text(tree), syntaxgym=True) == tree
 
 
 def values_by(seed: int, items: int = 5) -> Callable[[Value], np.ndarray]:
@@ -212,7 +212,7 @@ def test_any_text_is_a_formula_or_refused_in_one_line(text: str) -> None:
         except InputError as error:
             said = str(error)
         else:
-            assert parse(written(tree)) == tree
+            assert parse(formula_text(tree)) == tree
         assert "\n" not in said
 
 
@@ -227,7 +227,7 @@ def test_a_prediction_holds_where_its_margin_is_above_zero(tree: Formula, seed: 
     value = values_by(seed)
     by = np.broadcast_to(margin(tree, value), 5)
     holds = np.broadcast_to(evaluate(tree, value), 5)
-    clear = (np.abs(by) > 1e-6) & np.isfinite(by) & ("=" not in written(tree))
+    clear = (np.abs(by) > 1e-6) & np.isfinite(by) & ("=" not in formula_text(tree))
     np.testing.assert_array_equal(holds[clear], by[clear] > 0)
 
 
@@ -245,9 +245,9 @@ def test_margins_are_those_worked_out_by_hand() -> None:
 
 
 def test_two_conditions_are_compared_where_one_is_below_the_other_in_a_region() -> None:
-    assert compared("(3;%as%) < (3;%yet%)") == (Value(3, "as"), Value(3, "yet"))
+    assert compared_values("(3;%as%) < (3;%yet%)") == (Value(3, "as"), Value(3, "yet"))
     for other in ("(3;%as%) > (3;%yet%)", "(3;%as%) < (2;%yet%)", "(3;%as%) < 5", "(3;%a%) < (3;%b%) + 1"):
-        assert compared(other) is None
+        assert compared_values(other) is None
 
 
 @pytest.mark.parametrize(("formulas", "percent"), [

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from datamodules.demo import Demo
 from encoder_lab.errors import InputError
-from probes.coherence.length import WORD, Length
-from probes.coherence.ngram import ORDERS, NgramModel, counted
+from probes.coherence.length import WORD, LengthModel
+from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model
 
 TEXTS = [["a b a b c", "b a b a"], ["c c d", ""]]
 
@@ -127,7 +127,7 @@ def test_the_text_of_a_corpus_runs_across_the_sentences_of_its_documents() -> No
     counts = []
     for corpus in (running, alone):
         text = " ".join(next(iter_sentences(running)))
-        counts.append(sum(counted(corpus, "ngram")([("", text)])[0].logprobs))
+        counts.append(sum(lazy_ngram_model(corpus, "ngram")([("", text)])[0].logprobs))
     assert counts[0] > counts[1]  # a sentence of the text is expected after the one before it
     assert ORDERS["ngram"] == 4
 
@@ -146,7 +146,7 @@ def test_texts_without_a_word_are_refused() -> None:
 
 def test_the_length_control_counts_characters() -> None:
     """Of a word with all vowel signs."""
-    (answer,) = Length().logprobs([("He is ", "here, now हिन्दी.")])
+    (answer,) = LengthModel().logprobs([("He is ", "here, now हिन्दी.")])
     assert answer.tokens == ["here", ",", "now", "हिन्दी", "."]
     assert answer.logprobs.tolist() == [-4, -1, -3, -6, -1]
     assert answer.offsets.tolist() == [[0, 4], [4, 5], [6, 9], [10, 16], [16, 17]]

@@ -7,9 +7,9 @@ import pytest
 
 from datamodules.text.sentences import sentence_spans
 from encoder_lab.storage.text_files import read_lines
-from probes.coherence.build.cloze import cloze
-from probes.coherence.build.connectives import connectives
-from probes.coherence.build.order import order
+from probes.coherence.build.cloze import build_cloze
+from probes.coherence.build.connectives import build_connectives
+from probes.coherence.build.order import build_order
 from probes.coherence.build.texts import read_texts
 from probes.coherence.regions import text_of
 
@@ -26,7 +26,7 @@ def words(sentence: str) -> tuple[str, ...]:
 def test_no_sentence_of_the_training_text_is_in_a_suite() -> None:
     trained = {words(line) for _, line in read_lines(DATA / "skipthought" / "brown.txt.gz")}
     documents = list(read_texts(DATA / "documents" / "gum.jsonl.gz"))
-    drafts = [order(documents, seed=0), cloze(documents), connectives(DATA / "gum")]
+    drafts = [build_order(documents, seed=0), build_cloze(documents), build_connectives(DATA / "gum")]
     items = [item for draft in drafts for suite in draft.suites for item in suite.items]
     texts = {text_of(text) for item in items for text in item.texts}
     scored = {words(text[start:end]) for text in texts for start, end in sentence_spans(text)}

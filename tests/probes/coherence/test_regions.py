@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probes.coherence.regions import regions_of, text_of, values
+from probes.coherence.regions import regions_of, segment_values, text_of
 from probes.coherence.suite_file import METRICS
 
 
@@ -32,13 +32,13 @@ def test_an_empty_first_region_moves_no_edge() -> None:
 def test_metrics_have_the_values_worked_out_by_hand(metric: str, wanted: list[float]) -> None:
     surprisals = np.array([6.0, 1.0, 5.0, 4.0, 1.5, 0.5])
     segments = np.array([0, 0, 2, 3, 3, 3])
-    np.testing.assert_array_equal(values(metric, surprisals, segments, 4), wanted)
+    np.testing.assert_array_equal(segment_values(metric, surprisals, segments, 4), wanted)
 
 
 def test_without_a_token_only_the_sum_has_a_value() -> None:
     nothing = np.array([]), np.array([], np.int64)
-    assert values("sum", *nothing, 2).tolist() == [0, 0]
-    assert np.isnan(values("max", *nothing, 2)).all()
+    assert segment_values("sum", *nothing, 2).tolist() == [0, 0]
+    assert np.isnan(segment_values("max", *nothing, 2)).all()
 
 
 PLAIN = {"sum": np.sum, "mean": np.mean, "median": np.median, "range": np.ptp, "max": np.max, "min": np.min}
@@ -48,10 +48,10 @@ PLAIN = {"sum": np.sum, "mean": np.mean, "median": np.median, "range": np.ptp, "
 def test_all_segments_at_once_equal_one_at_a_time(tokens: list[tuple[int, float]], metric: str, random) -> None:
     segments = np.array([segment for segment, _ in tokens], np.int64)
     surprisals = np.array([bits for _, bits in tokens])
-    together = values(metric, surprisals, segments, 6)
+    together = segment_values(metric, surprisals, segments, 6)
     for segment in range(6):
         own = surprisals[segments == segment]
         wanted = PLAIN[metric](own) if len(own) or metric == "sum" else np.nan
         assert together[segment] == pytest.approx(wanted, nan_ok=True)
     order = random.sample(range(len(tokens)), len(tokens))
-    np.testing.assert_array_equal(values(metric, surprisals[order], segments[order], 6), together)
+    np.testing.assert_array_equal(segment_values(metric, surprisals[order], segments[order], 6), together)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.call import function_named
-from probes.coherence.length import Length
+from probes.coherence.length import LengthModel
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records
 from probes.coherence.suite_file import Item, TestSuite
@@ -26,7 +26,7 @@ def suite(metric: str, formula: str, *texts: tuple[tuple[str, ...], tuple[str, .
 
 
 def scored(suite: TestSuite, syntaxgym: bool = False):
-    return score_suite(suite, score_pairs(Length().logprobs, pairs_of(suite)), syntaxgym)
+    return score_suite(suite, score_pairs(LengthModel().logprobs, pairs_of(suite)), syntaxgym)
 
 
 THREE = (
@@ -59,7 +59,7 @@ def test_items_of_which_a_model_leaves_out_a_region_are_counted(metric: str) -> 
     """As one does that cuts long texts: their last region has no token, and is not for that the less surprising one."""
 
     def first_word(pairs):
-        return [[part[:1] for part in answer] for answer in Length().logprobs(pairs)]
+        return [[part[:1] for part in answer] for answer in LengthModel().logprobs(pairs)]
 
     texts = suite(metric, "(2;%a%) < (2;%b%)", (("a", "bb"), ("b", "c")))
     (score,) = score_suite(texts, score_pairs(first_word, pairs_of(texts))).predictions
@@ -101,7 +101,7 @@ def test_tokens_are_kept_with_their_regions() -> None:
     lengths = suite("sum", "(2;%a%) < (2;%b%)", *THREE)
     margins = scored(lengths).margins
     assert margins.tolist() == [-2, 0, 6]  # bits of region 2: 3 and 1, 2 and 2, 0 and 6
-    lines = list(token_records(lengths, score_pairs(Length().logprobs, pairs_of(lengths)), margins))
+    lines = list(token_records(lengths, score_pairs(LengthModel().logprobs, pairs_of(lengths)), margins))
     assert [(line["item"], line["condition"]) for line in lines] == [(n, c) for n in (1, 2, 3) for c in "ab"]
     assert lines[0] == {
         "suite": "lengths",
@@ -117,7 +117,7 @@ def test_tokens_are_kept_with_their_regions() -> None:
     }
 
 
-class Counting(Length):
+class Counting(LengthModel):
     """Remembers what it was asked."""
 
     def __init__(self) -> None:

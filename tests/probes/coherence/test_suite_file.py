@@ -20,10 +20,10 @@ from probes.coherence.suite_file import (
     METRICS,
     Item,
     TestSuite,
-    fingerprint,
     read_suite,
     record_of,
-    suite_of,
+    suite_fingerprint,
+    suite_from_record,
     write_suite,
 )
 from tests.fuzzing import any_damage_is_read_or_refused
@@ -73,24 +73,24 @@ def test_a_suite_that_was_scored_is_read_as_the_same() -> None:
     record = record_of(SUITE)
     record["meta"]["model"] = "a model"
     record["items"][0]["conditions"][1]["regions"][1]["metric_value"] = {"mean": 2.5}
-    assert suite_of(record, "file") == SUITE
+    assert suite_from_record(record, "file") == SUITE
 
 
 def test_formulas_of_the_older_form_are_read() -> None:
     record = spoil(["predictions"], ...)
     record["meta"]["string_predictions"] = ["[(1;%original%) < (1;%shuffled%)]"]
-    assert suite_of(record, "file").predictions == ("((1;%original%) < (1;%shuffled%))",)
+    assert suite_from_record(record, "file").predictions == ("((1;%original%) < (1;%shuffled%))",)
 
 
 def test_spaces_around_a_region_are_removed() -> None:
     record = spoil(["items", 0, "conditions", 0, "regions", 1, "content"], " Then she woke . ")
-    assert suite_of(record, "file") == SUITE
+    assert suite_from_record(record, "file") == SUITE
 
 
 def test_the_conditions_of_an_item_may_be_in_another_order() -> None:
     record = record_of(SUITE)
     record["items"][1]["conditions"].reverse()
-    assert suite_of(record, "file") == SUITE
+    assert suite_from_record(record, "file") == SUITE
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_the_conditions_of_an_item_may_be_in_another_order() -> None:
     ids=str,
 )
 def test_fields_that_the_published_form_allows_are_passed_over(place: list[Any]) -> None:
-    assert suite_of(spoil([*place, "more"], {"a": [1]}), "file") == SUITE
+    assert suite_from_record(spoil([*place, "more"], {"a": [1]}), "file") == SUITE
 
 
 def test_all_metrics_stands_for_the_sum_that_formulas_read() -> None:
-    assert suite_of(spoil(["meta", "metric"], "all"), "file").metric == "sum"
+    assert suite_from_record(spoil(["meta", "metric"], "all"), "file").metric == "sum"
 
 
 FIRST = ["items", 0, "conditions", 0]
@@ -141,13 +141,13 @@ FIRST = ["items", 0, "conditions", 0]
 ])  # fmt: skip
 def test_an_error_names_suite_item_condition_and_region(path: list[Any], value: Any, said: str) -> None:
     with pytest.raises(InputError) as error:
-        suite_of(spoil(path, value), "file")
+        suite_from_record(spoil(path, value), "file")
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_the_published_toolkit_takes_an_unknown_condition_under_a_star_for_nothing() -> None:
-    suite_of(spoil(["predictions", 0, "formula"], "(*;%orignal%) < 1"), "file", syntaxgym=True)
+    suite_from_record(spoil(["predictions", 0, "formula"], "(*;%orignal%) < 1"), "file", syntaxgym=True)
 
 
 @pytest.mark.parametrize(("end", "pack"), PACKS.items())
@@ -168,7 +168,7 @@ def test_any_suite_survives_writing(tmp_path_factory: pytest.TempPathFactory, te
     path = tmp_path_factory.mktemp("suites") / "any.json"
     write_suite(suite, path)
     assert read_suite(path) == suite
-    assert fingerprint(read_suite(path)) == fingerprint(suite)
+    assert suite_fingerprint(read_suite(path)) == suite_fingerprint(suite)
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="needs the published suites")
@@ -202,7 +202,7 @@ def test_minimal_pairs_in_json_lines_are_a_suite_for_each_phenomenon(end: str, p
         (("Dogs run.",), ("Dogs runs.",)),
     ]
     for suite in (agreement, anaphor):
-        assert suite_of(record_of(suite), "file") == suite  # a suite as any other
+        assert suite_from_record(record_of(suite), "file") == suite  # a suite as any other
         assert suite.predictions == ("(1;%good%) < (1;%bad%)",)
 
 

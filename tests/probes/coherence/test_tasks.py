@@ -12,11 +12,11 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.coherence.length import Length
+from probes.coherence.length import LengthModel
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of
 from probes.coherence.suite_file import Item, TestSuite, read_suite, write_suite
-from probes.coherence.tasks import PAIRS, Coherence, holds, tasks
+from probes.coherence.tasks import PAIRS_DETAIL, Coherence, tasks, which_hold
 from probes.coherence.world import world_suites
 from probes.evaluation import Evaluation
 from probes.statistics import wilson_interval
@@ -35,7 +35,7 @@ def suite(*formulas: str, metric: str = "sum") -> TestSuite:
 
 
 def outcome(task: Coherence) -> Outcome:
-    return task.score(score_pairs(Length().logprobs, pairs_of(task.items)), "cpu")
+    return task.score(score_pairs(LengthModel().logprobs, pairs_of(task.items)), "cpu")
 
 
 def found(cache: Path, **settings: object) -> list[Coherence]:
@@ -55,7 +55,7 @@ def test_an_item_holds_where_each_of_its_predictions_does() -> None:
     both = outcome(Coherence(suite("(2;%a%) < (2;%b%)", "(1;%a%) = (1;%b%)")))  # 3 and 3, 1 and 4, 1 and 1 bits
     assert both.correct.tolist() == [False, False, True]
     assert both.details["(1;%a%) = (1;%b%)"] == pytest.approx(200 / 3)
-    assert both.details[PAIRS] == pytest.approx((50 + 200 / 3) / 2)  # each prediction of each item by itself
+    assert both.details[PAIRS_DETAIL] == pytest.approx((50 + 200 / 3) / 2)  # each prediction of each item by itself
 
 
 def test_details_have_the_sum_and_the_mean_of_each_region() -> None:
@@ -66,7 +66,7 @@ def test_details_have_the_sum_and_the_mean_of_each_region() -> None:
 
 def test_every_second_item_that_ties_holds_the_same_ones_for_all_models() -> None:
     truths = np.array([0.5, 0.5, 1, 0.5, 0.5, 0])
-    assert holds(truths).tolist() == [True, False, True, False, True, False]
+    assert which_hold(truths).tolist() == [True, False, True, False, True, False]
 
 
 def test_another_metric_another_formula_and_another_reading_are_another_task() -> None:
@@ -85,7 +85,7 @@ def test_the_embedded_world_ties_for_what_sees_no_order_and_no_connective() -> N
         assert len(made.items) == 10
         task = Coherence(made)
         words = NgramModel(([text] for text in task.sentences), 1)
-        for model in (Length(), words):
+        for model in (LengthModel(), words):
             score = task.score(score_pairs(model.logprobs, pairs_of(made)), "cpu")
             assert score.low <= 50 <= score.high
             assert score.test == 50 or made.name == "story_cloze"
@@ -148,7 +148,7 @@ def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path
 
 def test_a_model_without_a_fingerprint_is_known_by_its_surprisals() -> None:
     task = Coherence(suite("(2;%a%) < (2;%b%)"))
-    same, other = Length(), NgramModel([["a b"]], 1)
+    same, other = LengthModel(), NgramModel([["a b"]], 1)
     for encode in (None, lambda texts: np.zeros((len(texts), 2))):  # it may have both
         models = [Model("m", "lm", encode, logprobs=model.logprobs) for model in (same, same, other)]
         prints = [Evaluation(model, [task]).fingerprint for model in models]
@@ -159,6 +159,6 @@ def test_length_is_a_baseline_of_vectors_and_a_control_of_surprisals_in_one_eval
     labelled = single(["a", "a b"] * 10, np.array([0, 1] * 10))
     probing = Classification("SentLen", ["0", "1"], labelled, labelled, labelled)
     both = [probing, Coherence(suite("(2;%a%) < (2;%b%)"))]
-    model = Model("baseline", "length", None, "baseline", logprobs=Length().logprobs)
+    model = Model("baseline", "length", None, "baseline", logprobs=LengthModel().logprobs)
     rows = [e.row for e in Evaluation(model, both).scores()]
     assert [(row.classifier, row.test_accuracy) for row in rows] == [("length", 100), ("surprisal", 50)]

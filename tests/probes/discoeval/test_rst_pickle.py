@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
-from probes.discoeval.rst_files import rst_file
+from probes.discoeval.rst_files import read_rst
 from probes.discoeval.rst_pickle import read_pickle
 from tests.encoders.test_load import Malicious
 from tests.fuzzing import any_damage_is_read_or_refused, refusal
@@ -42,7 +42,7 @@ def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol: int
     path, made = tmp_path / "RST_TRAIN.pkl", tmp_path / "made"
     path.write_bytes(pickle.dumps([("NN-Joint", ["a"], [Malicious(made)])], protocol))
     with pytest.raises(InputError, match=r"RST_TRAIN.pkl: .*nothing was run"):
-        rst_file(path)
+        read_rst(path)
     assert not made.exists()
 
 
@@ -80,16 +80,16 @@ BOMBS = {
 def test_a_small_file_takes_little_memory(bomb: str, tmp_path: Path) -> None:
     path = tmp_path / "a.pkl"
     path.write_bytes(BOMBS[bomb])
-    assert refusal(lambda: rst_file(path), path)
+    assert refusal(lambda: read_rst(path), path)
 
 
 def test_many_references_to_one_list_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("probes.discoeval.rst_files.MOST_EDUS", 50)
+    monkeypatch.setattr("probes.discoeval.rst_files.MAX_EDUS", 50)
     edus = ["a"] * 10
     path = tmp_path / "a.pkl"
     path.write_bytes(pickle.dumps([("NN-Joint", edus, edus)] * 3, 2))
     with pytest.raises(InputError, match="item 3: more than 50 EDUs"):
-        rst_file(path)
+        read_rst(path)
 
 
 def test_a_long_text_with_many_references_is_refused_in_little_memory(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_long_text_with_many_references_is_refused_in_little_memory(tmp_path: 
     path.write_bytes(pickle.dumps([("NN-Joint", [long] * 20_000, ["b"])], 2))
     tracemalloc.start()
     with pytest.raises(InputError, match="item 1: more than 200,000,000 characters"):
-        rst_file(path)
+        read_rst(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 32 << 20
@@ -107,7 +107,7 @@ def test_a_long_text_with_many_references_is_refused_in_little_memory(tmp_path: 
 def test_equal_texts_are_kept_once(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"label": "NN-Joint", "left": ["a  b"], "right": ["a  b", "c"]}\n' * 2)
-    first, second = rst_file(path)
+    first, second = read_rst(path)
     assert first.left[0] is first.right[0] is second.left[0]
     assert first.left == ["a b"]
 
@@ -117,7 +117,7 @@ def test_half_of_a_surrogate_pair_is_refused(node: tuple, tmp_path: Path) -> Non
     path = tmp_path / "RST_DEV.pkl"
     path.write_bytes(pickle.dumps([NODES[0], node], 2))
     with pytest.raises(InputError, match=r"RST_DEV\.pkl: item 2: half of a surrogate pair"):
-        rst_file(path)
+        read_rst(path)
 
 
 def test_bytes_of_an_old_python_are_text(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_bytes_of_an_old_python_are_text(tmp_path: Path) -> None:
 def test_any_damage_is_read_or_refused_in_one_line(protocol: int, tmp_path: Path) -> None:
     path = tmp_path / "RST_DEV.pkl"
     path.write_bytes(pickle.dumps(NODES, protocol))
-    any_damage_is_read_or_refused(lambda: rst_file(path), path, examples=150)
+    any_damage_is_read_or_refused(lambda: read_rst(path), path, examples=150)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
@@ -139,4 +139,4 @@ def test_a_truncated_pickle_is_refused(share: float, tmp_path: Path) -> None:
     content = pickle.dumps(NODES, 2)
     path.write_bytes(content[: int(len(content) * share)])
     with pytest.raises(InputError, match=r"RST_TEST\.pkl"):
-        rst_file(path)
+        read_rst(path)

@@ -172,7 +172,7 @@ def test_a_tree_that_is_too_wide_is_refused_in_little_memory(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole tree takes 18 MB."""
-    monkeypatch.setattr("probes.discoeval.build.subtrees.MOST_EDUS", 100_000)
+    monkeypatch.setattr("probes.discoeval.build.subtrees.MAX_EDUS", 100_000)
     path = tmp_path / f"train{ending}"
     path.write_text(WIDE[ending])
     tracemalloc.start()
@@ -188,9 +188,9 @@ def test_a_document_may_have_only_so_many_edus_in_its_nodes(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tree_folders(tmp_path / "trees", ending)
-    monkeypatch.setattr("probes.discoeval.build.subtrees.MOST_EDUS", 5)
+    monkeypatch.setattr("probes.discoeval.build.subtrees.MAX_EDUS", 5)
     assert read_trees([folder])
-    monkeypatch.setattr("probes.discoeval.build.subtrees.MOST_EDUS", 4)
+    monkeypatch.setattr("probes.discoeval.build.subtrees.MAX_EDUS", 4)
     with pytest.raises(InputError, match="too deep or too wide"):
         read_trees([folder])
 
@@ -199,9 +199,9 @@ def test_documents_together_may_have_only_what_the_reader_of_their_nodes_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tree_folders(tmp_path / "trees", ".dis")
-    monkeypatch.setattr("probes.discoeval.rst_files.MOST_EDUS", 50)
+    monkeypatch.setattr("probes.discoeval.rst_files.MAX_EDUS", 50)
     assert read_trees([folder])
-    monkeypatch.setattr("probes.discoeval.rst_files.MOST_EDUS", 49)
+    monkeypatch.setattr("probes.discoeval.rst_files.MAX_EDUS", 49)
     with pytest.raises(InputError, match=r"d9\.dis: more than 49 EDUs"):
         read_trees([folder])
 

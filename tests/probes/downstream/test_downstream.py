@@ -18,10 +18,10 @@ from encoder_lab.settings.build import SuiteSettings
 from probes.classifiers.classifier import Grid
 from probes.classifiers.examples import Tensors
 from probes.downstream import data, relatedness
-from probes.downstream.data import STS, TASKS, canonical_names, read_downstream
-from probes.downstream.folds import at_once, by_folds, nested
-from probes.downstream.relatedness import regression, targets
-from probes.downstream.scoring import Downstream, cosines, similarity
+from probes.downstream.data import STS_DOMAINS, TASKS, canonical_names, read_downstream
+from probes.downstream.folds import folds_per_model, score_by_folds, score_nested
+from probes.downstream.relatedness import fit_regression, rating_targets
+from probes.downstream.scoring import Downstream, cosines, similarity_measures
 from probes.downstream.tasks import DownstreamSettings
 from probes.downstream.tasks import tasks as downstream_tasks
 from probes.evaluation import Evaluation, distinct_sentences
@@ -48,7 +48,7 @@ def related(size: int, seed: int, low: float = 0) -> Tensors:
 
 def test_nested_folds_score_what_the_toolkit_would_score_fit_by_fit() -> None:
     items = separable(130)
-    scores = nested(items, 2, 3, PUBLISHED, seed=5)
+    scores = score_nested(items, 2, 3, PUBLISHED, seed=5)
     dev, test = nested_folds(items, 2, 3, PUBLISHED, seed=5)
     assert (scores.dev_accuracy, scores.test_accuracy) == (dev, test)
 
@@ -56,7 +56,7 @@ def test_nested_folds_score_what_the_toolkit_would_score_fit_by_fit() -> None:
 def test_modern_nested_folds_agree_with_scikit_learn() -> None:
     items = separable(150, classes=3)
     grid = Grid(l2=(1e-3, 1e-1)).logistic()
-    scores = nested(items, 3, 3, grid, seed=5)
+    scores = score_nested(items, 3, 3, grid, seed=5)
     right = 0
     folds = StratifiedKFold(3, shuffle=True, random_state=5).split(items.x, items.y)
     for (train, test), l2 in zip(folds, scores.l2, strict=True):
@@ -71,7 +71,7 @@ def test_modern_nested_folds_agree_with_scikit_learn() -> None:
 def test_modern_folds_choose_the_l2_that_is_best_on_held_out_items_and_read_rare_classes() -> None:
     """A quarter of the items are of the second class; with a high L2 all are taken for the first."""
     x = separable(300).x
-    scores = nested(Tensors(x, (x[:, 0] > 0.7).long()), 2, 3, Grid(l2=(1e-3, 1e3)).logistic(), seed=5)
+    scores = score_nested(Tensors(x, (x[:, 0] > 0.7).long()), 2, 3, Grid(l2=(1e-3, 1e3)).logistic(), seed=5)
     assert max(scores.l2) < 0.1
     assert min(scores.dev_accuracy, scores.test_accuracy) > 90
 
@@ -80,14 +80,14 @@ def test_modern_folds_choose_the_l2_that_is_best_on_held_out_items_and_read_rare
 def test_labels_that_are_noise_stay_at_chance(grid: Grid) -> None:
     items = separable(300)
     noise = Tensors(items.x, torch.randint(2, (300,), generator=torch.Generator().manual_seed(1)))
-    assert nested(noise, 2, 3, grid, seed=1).test_accuracy == pytest.approx(50, abs=9)
+    assert score_nested(noise, 2, 3, grid, seed=1).test_accuracy == pytest.approx(50, abs=9)
 
 
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
 def test_the_test_part_never_reaches_the_choice(grid: Grid) -> None:
     train, test = separable(120), separable(40, seed=9)
     flipped = Tensors(test.x, 1 - test.y)
-    scores, mirrored = (by_folds(train, part, 2, 3, grid, seed=1) for part in (test, flipped))
+    scores, mirrored = (score_by_folds(train, part, 2, 3, grid, seed=1) for part in (test, flipped))
     assert (scores.l2, scores.dev_accuracy) == (mirrored.l2, mirrored.dev_accuracy)
     assert scores.test_accuracy + mirrored.test_accuracy == pytest.approx(100)
 
@@ -95,43 +95,43 @@ def test_the_test_part_never_reaches_the_choice(grid: Grid) -> None:
 def test_too_few_items_of_a_class_are_named() -> None:
     items = separable(30)
     with pytest.raises(InputError, match="only 1 items; give a smaller"):
-        nested(Tensors(items.x, torch.tensor([1] + [0] * 29)), 2, 5, MODERN, seed=1)
+        score_nested(Tensors(items.x, torch.tensor([1] + [0] * 29)), 2, 5, MODERN, seed=1)
 
 
 def test_too_few_items_to_hold_some_back_are_refused_by_the_published_protocol() -> None:
     items = Tensors(torch.randn(18, 5), torch.arange(18) % 2)
     with pytest.raises(InputError, match="5% of the training items, and of 18 that is none"):
-        by_folds(items, items, 2, 3, PUBLISHED, seed=1)
+        score_by_folds(items, items, 2, 3, PUBLISHED, seed=1)
 
 
 def test_targets_lie_on_the_neighbouring_ratings() -> None:
     ratings = torch.arange(1.0, 6.0)
-    shares = targets(torch.tensor([3.6, 5.0, 1.0]), ratings)
+    shares = rating_targets(torch.tensor([3.6, 5.0, 1.0]), ratings)
     expected = torch.tensor([[0, 0, 0.4, 0.6, 0], [0, 0, 0, 0, 1], [1, 0, 0, 0, 0]])
     torch.testing.assert_close(shares, expected)
     torch.testing.assert_close(shares @ ratings, torch.tensor([3.6, 5.0, 1.0]))
     zero = torch.tensor([0.0])  # no target in the published regression, and one in the modern
-    assert float(targets(zero, ratings).sum()) == 0
-    assert targets(zero, torch.arange(0.0, 6.0))[0].tolist() == [1, 0, 0, 0, 0, 0]
+    assert float(rating_targets(zero, ratings).sum()) == 0
+    assert rating_targets(zero, torch.arange(0.0, 6.0))[0].tolist() == [1, 0, 0, 0, 0, 0]
 
 
 @pytest.fixture
 def few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most four blocks of the published regression."""
-    monkeypatch.setattr(relatedness, "MOST_PASSES", 150)
+    monkeypatch.setattr(relatedness, "MAX_PASSES", 150)
 
 
 @pytest.mark.usefixtures("few_passes")
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
 def test_relatedness_is_learnt_where_the_vectors_have_it(grid: Grid) -> None:
-    _, predicted, _ = regression(related(300, 1, 1), related(60, 2, 1), related(80, 3, 1), (1, 5), grid, seed=1)
+    _, predicted, _ = fit_regression(related(300, 1, 1), related(60, 2, 1), related(80, 3, 1), (1, 5), grid, seed=1)
     assert pearsonr(predicted, related(80, 3, 1).y.numpy())[0] > 0.8
 
 
 @pytest.mark.usefixtures("few_passes")
 def test_the_published_regression_scores_what_the_toolkit_would() -> None:
     parts = related(150, 1), related(60, 2), related(80, 3)
-    dev, predicted, _ = regression(*parts, (0, 5), PUBLISHED, seed=3)
+    dev, predicted, _ = fit_regression(*parts, (0, 5), PUBLISHED, seed=3)
     expected, toolkit = sequential.relatedness(*parts, seed=3, most=150)
     assert dev == pytest.approx(expected, abs=1e-6)
     np.testing.assert_allclose(predicted, toolkit, atol=1e-4)
@@ -140,20 +140,20 @@ def test_the_published_regression_scores_what_the_toolkit_would() -> None:
 @pytest.mark.usefixtures("few_passes")
 def test_only_the_modern_regression_predicts_below_one() -> None:
     parts = related(300, 1), related(60, 2), related(80, 3)
-    assert regression(*parts, (0, 5), PUBLISHED, seed=1)[1].min() >= 1
-    assert regression(*parts, (0, 5), MODERN, seed=1)[1].min() < 1
+    assert fit_regression(*parts, (0, 5), PUBLISHED, seed=1)[1].min() >= 1
+    assert fit_regression(*parts, (0, 5), MODERN, seed=1)[1].min() < 1
 
 
 @pytest.mark.usefixtures("few_passes")
 def test_the_regression_leaves_the_random_state_alone() -> None:
     before = torch.random.get_rng_state()
-    regression(related(80, 1), related(60, 2), related(80, 3), (0, 5), PUBLISHED, seed=1)
+    fit_regression(related(80, 1), related(60, 2), related(80, 3), (0, 5), PUBLISHED, seed=1)
     assert torch.equal(before, torch.random.get_rng_state())
 
 
 def test_similarity_sums_up_in_three_ways() -> None:
     up, down = np.arange(4.0), np.arange(4.0)[::-1]
-    measures = similarity({"a": (up, up), "b": (np.tile(down, 2), np.tile(up, 2))})
+    measures = similarity_measures({"a": (up, up), "b": (np.tile(down, 2), np.tile(up, 2))})
     assert measures["a pearson"] == pytest.approx(100)
     assert measures["b spearman"] == pytest.approx(-100)
     assert measures["mean pearson"] == pytest.approx(0, abs=1e-9)
@@ -255,7 +255,7 @@ def folder_of_tasks(root: Path) -> Path:
     for name in TASKS["STSB"].files:
         rows = (f"g\tf\t1\t{i}\t{i / 2}\ta {w}\tthe {words[i - 1]}\n" for i, w in enumerate(words))
         put(name, "".join(rows))
-    for year, domains in STS.items():
+    for year, domains in STS_DOMAINS.items():
         for domain in domains:
             put(f"STS/{year}-en-test/STS.input.{domain}.txt", "".join(f"a {w}\tthe {w} one\n" for w in words))
             put(f"STS/{year}-en-test/STS.gs.{domain}.txt", "1\n\n3.5\n4\n0\n5\n")
@@ -321,7 +321,7 @@ def test_published_data_of_another_size_is_named(name: str, tmp_path: Path, caps
     context = Context(MODERN, 1, tmp_path, TinyCorpus())
     (task,) = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), [name], kfold=2))
     size = sum(len(part.gold) for part in (task.parts.values() if isinstance(task.parts, dict) else task.parts))
-    said = f"{name}: {size} items, but {data.PUBLISHED[name]:,} are published"
+    said = f"{name}: {size} items, but {data.PUBLISHED_SIZES[name]:,} are published"
     assert said in capsys.readouterr().err
 
 
@@ -408,17 +408,17 @@ def test_scores_do_not_depend_on_the_number_of_cores() -> None:
     items, cores = separable(130), torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        first = nested(items, 2, 3, PUBLISHED, seed=5)
+        first = score_nested(items, 2, 3, PUBLISHED, seed=5)
         torch.set_num_threads(2)
-        second = nested(items, 2, 3, PUBLISHED, seed=5)
+        second = score_nested(items, 2, 3, PUBLISHED, seed=5)
     finally:
         torch.set_num_threads(cores)
     assert np.array_equal(first.predicted, second.predicted)
 
 
 def test_folds_are_one_model_on_a_gpu_that_holds_their_batches_and_a_few_for_each_core_on_the_cpu() -> None:
-    assert [at_once(folds, 64 * 4096, "cuda") for folds in (100, 10_000)] == [100, 1024]
-    assert at_once(100, 64 * 4096, "cpu") < 100
+    assert [folds_per_model(folds, 64 * 4096, "cuda") for folds in (100, 10_000)] == [100, 1024]
+    assert folds_per_model(100, 64 * 4096, "cpu") < 100
 
 
 def test_each_distinct_sentence_is_encoded_once() -> None:

@@ -12,8 +12,8 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
 from probes.geometry import measures
-from probes.geometry.history import VECTORS, file_of, read_state
-from probes.geometry.tasks import MEASURES, Shape, sentences_of
+from probes.geometry.history import VECTORS, read_state, state_file
+from probes.geometry.tasks import MEASURES, Shape, draw_sentences
 from probes.results import read_rows
 from probes.vectors import Vectors
 from probes.watch import probe_now
@@ -46,7 +46,7 @@ def probed(results: Path, *epochs: int) -> dict[tuple[float, str], float]:
 
 def similar(first: int, second: int) -> float:
     vectors = (torch.from_numpy(Turning(epoch).vectors) for epoch in (first, second))
-    return pytest.approx(measures.similarity(*vectors)[0], abs=0.006)
+    return pytest.approx(measures.linear_cka(*vectors)[0], abs=0.006)
 
 
 def test_each_epoch_is_compared_with_the_first_the_one_before_and_the_last(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_run_that_was_killed_and_resumed_has_the_same_rows(tmp_path: Path) -> 
 
 def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
     probed(tmp_path / "probes.csv", 0)
-    file_of(tmp_path, 0).write_bytes(b"no tensors")
+    state_file(tmp_path, 0).write_bytes(b"no tensors")
     with pytest.raises(InputError, match=r"epoch-0\.safetensors: not the state of an epoch"):
         probed(tmp_path / "probes.csv", 1)
 
@@ -85,11 +85,11 @@ def test_too_few_sentences_are_refused_and_fewer_than_asked_for_are_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(InputError, match="needs 40 held-out sentences"):
-        sentences_of(TinyCorpus(), 100, seed=1)
+        draw_sentences(TinyCorpus(), 100, seed=1)
     monkeypatch.setattr(TinyCorpus, "sentences", lambda *_: map(str, range(50)))
-    assert len(sentences_of(TinyCorpus(), 50, seed=1)) == 50
+    assert len(draw_sentences(TinyCorpus(), 50, seed=1)) == 50
     assert not capsys.readouterr().err
-    assert len(sentences_of(TinyCorpus(), 60, seed=1)) == 50
+    assert len(draw_sentences(TinyCorpus(), 60, seed=1)) == 50
     assert "suite=geometry has 50 of 60 sentences" in capsys.readouterr().err
 
 
@@ -140,9 +140,9 @@ def test_the_layers_of_a_transformer_are_compared_in_their_order(lab: Lab, tmp_p
     bert = tiny(tmp_path, "Bert", **BERT)
     more = "layers=all", "device=cpu", "suite=[geometry]", "geometry.sentences=60"
     folders = [layer.folder for layer in scored(lab, tmp_path / "out", f"model=hf:{bert}", *more)]
-    first, middle, last = (read_state(file_of(folder, 0))[VECTORS] for folder in folders)
+    first, middle, last = (read_state(state_file(folder, 0))[VECTORS] for folder in folders)
     for folder, before in zip(folders, (first, first, middle), strict=True):
-        rows, own = scores(folder / "probes.csv"), read_state(file_of(folder, 0))[VECTORS]
+        rows, own = scores(folder / "probes.csv"), read_state(state_file(folder, 0))[VECTORS]
         wanted = {"CKAfirst": first, "CKAbefore": before, "CKAlast": last}
-        cka = {(0, task): measures.similarity(own, other)[0] for task, other in wanted.items()}
+        cka = {(0, task): measures.linear_cka(own, other)[0] for task, other in wanted.items()}
         assert {key: rows[key] for key in cka} == pytest.approx(cka, abs=0.006)

@@ -74,7 +74,7 @@ def test_fewer_vectors_than_dimensions_do_not_bias_what_is_estimated_without_bia
     vectors = torch.randn(200, 400)
     assert holds(measures.participation_ratio(vectors), 400, 12)
     assert holds(measures.iso_score(vectors), 100, 3)
-    assert holds(measures.similarity(vectors, torch.randn(200, 400)), 0, 2)
+    assert holds(measures.linear_cka(vectors, torch.randn(200, 400)), 0, 2)
 
 
 def test_the_effective_rank_is_that_of_the_singular_values() -> None:
@@ -114,10 +114,10 @@ def test_a_curved_sheet_has_two_dimensions_and_takes_more_directions() -> None:
 
 def test_cka_sees_through_rotation_scale_and_shift_and_nothing_else() -> None:
     vectors = torch.randn(200, 6)
-    assert measures.similarity(vectors, 3 * rotated(vectors, 9)) == pytest.approx((100, 100, 100))
+    assert measures.linear_cka(vectors, 3 * rotated(vectors, 9)) == pytest.approx((100, 100, 100))
     half = torch.cat([vectors[:, :3], torch.randn(200, 3)], 1)
     # covariances I and, of the shared half, I: 3 / sqrt(6 * 6)
-    assert holds(measures.similarity(vectors, half), 50, 8)
+    assert holds(measures.linear_cka(vectors, half), 50, 8)
 
 
 def test_cka_is_the_published_one_where_there_are_many_vectors() -> None:
@@ -125,11 +125,11 @@ def test_cka_is_the_published_one_where_there_are_many_vectors() -> None:
     other = first[:, :2] @ torch.randn(2, 4) + torch.randn(2000, 4)
     x, y = first - first.mean(0), other - other.mean(0)
     plain = (y.T @ x).norm() ** 2 / ((x.T @ x).norm() * (y.T @ y).norm())
-    assert measures.similarity(first, other)[0] == pytest.approx(100 * float(plain), abs=0.5)
+    assert measures.linear_cka(first, other)[0] == pytest.approx(100 * float(plain), abs=0.5)
 
 
 def test_hsic_is_the_mean_over_all_quadruples_of_items() -> None:
-    first, second = (measures.gram(torch.randn(10, 3)) for _ in range(2))
+    first, second = (measures.gram_matrix(torch.randn(10, 3)) for _ in range(2))
     i, j, q, r = torch.tensor(list(permutations(range(10), 4))).T
     mean = (first[i, j] * (second[i, j] + second[q, r] - 2 * second[i, q])).mean()  # Song et al. 2012, equation 4
     assert float(measures.hsic(first, second)[0]) == pytest.approx(float(mean))
@@ -139,7 +139,7 @@ def test_the_jackknife_of_a_mean_has_students_interval() -> None:
     items = torch.randn(measures.GROUPS)
     means = torch.cat([items.mean()[None], (items.sum() - items) / (len(items) - 1)])
     expected = t.interval(0.95, len(items) - 1, items.mean(), items.std() / len(items) ** 0.5)
-    assert measures._interval(means)[1:] == pytest.approx(expected, abs=1e-3)
+    assert measures._jackknife_interval(means)[1:] == pytest.approx(expected, abs=1e-3)
 
 
 def test_two_nn_is_the_estimate_of_the_paper() -> None:
@@ -150,7 +150,7 @@ def test_two_nn_is_the_estimate_of_the_paper() -> None:
 
 
 def test_the_jackknife_of_hsic_is_hsic_without_each_group() -> None:
-    first, second = (measures.gram(torch.randn(47, 5)) for _ in range(2))
+    first, second = (measures.gram_matrix(torch.randn(47, 5)) for _ in range(2))
     whole = measures.hsic(first, second)
     for group in range(measures.GROUPS):
         left = torch.arange(47) % measures.GROUPS != group
@@ -161,14 +161,14 @@ def test_the_jackknife_of_hsic_is_hsic_without_each_group() -> None:
 @pytest.mark.parametrize("measure", ["effective_rank", "participation_ratio", "iso_score", "two_nn"])
 def test_equal_vectors_have_no_dimensions(measure: str) -> None:
     assert getattr(measures, measure)(torch.full((40, 5), 0.1, dtype=torch.float32)) == pytest.approx((0, 0, 0))
-    assert measures.similarity(torch.ones(40, 5), torch.randn(40, 5)) == pytest.approx((0, 0, 0))
+    assert measures.linear_cka(torch.ones(40, 5), torch.randn(40, 5)) == pytest.approx((0, 0, 0))
 
 
 def test_a_large_constant_feature_hides_no_others_and_one_other_vector_has_a_bounded_ratio() -> None:
     vectors = torch.randn(100, 3)
     more = torch.cat([vectors, torch.full((100, 1), 1e9)], 1)
     assert measures.participation_ratio(more) == pytest.approx(measures.participation_ratio(vectors))
-    assert measures.similarity(more, vectors) == pytest.approx((100, 100, 100))
+    assert measures.linear_cka(more, vectors) == pytest.approx((100, 100, 100))
     outlier = torch.zeros(60, 5)
     outlier[-1] = 1
     assert measures.participation_ratio(outlier)[0] <= 5

@@ -20,8 +20,8 @@ from encoder_lab.reports.subspaces import as_csv, as_text, charts_of_subspaces, 
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.evaluation import Evaluation
-from probes.geometry.history import file_of, keep_state, read_state
-from probes.geometry.subspaces import SUBSPACE, nearness, random_overlap, subspace
+from probes.geometry.history import read_state, save_state, state_file
+from probes.geometry.subspaces import SUBSPACE, nearness, probe_subspace, random_overlap
 from probes.task import single
 from probes.watch import probe_now
 from tests import commands
@@ -46,12 +46,14 @@ def data(classes: int, size: int = 600, width: int = 9) -> tuple[np.ndarray, np.
 @pytest.mark.parametrize("classes", [2, 4])
 def test_it_is_the_subspace_of_linear_discriminant_analysis(classes: int) -> None:
     vectors, gold = data(classes, size=6000)
-    basis = subspace(vectors, gold)
+    basis = probe_subspace(vectors, gold)
     assert basis.shape == (9, classes - 1)
     np.testing.assert_allclose(basis.T @ basis, np.eye(classes - 1), atol=1e-6)
     theirs = LinearDiscriminantAnalysis(solver="eigen").fit(vectors, gold).scalings_[:, : classes - 1]
     assert nearness(basis, theirs).angles.max() < 0.5
-    more = subspace(np.hstack([vectors, np.full((6000, 1), 2.0**30)]), gold)  # a large constant feature hides no others
+    more = probe_subspace(
+        np.hstack([vectors, np.full((6000, 1), 2.0**30)]), gold
+    )  # a large constant feature hides no others
     assert nearness(more, np.vstack([basis, np.zeros(classes - 1)])).angles.max() < 0.5
 
 
@@ -59,14 +61,14 @@ def test_with_fewer_vectors_than_dimensions_it_is_that_of_the_same_system() -> N
     vectors, gold = data(3, size=40, width=39)
     wider = np.hstack([vectors, np.zeros((40, 1)), np.zeros((40, 1))])  # 40 vectors of 41 numbers
     random = np.random.default_rng(0).normal(size=(40, 200))
-    basis = subspace(wider, gold)
+    basis = probe_subspace(wider, gold)
     assert basis.shape == (41, 2)
     assert np.abs(basis[39:]).max() < 1e-6
-    assert subspace(random, gold).shape == (200, 2)
+    assert probe_subspace(random, gold).shape == (200, 2)
 
 
 def test_equal_vectors_have_no_direction() -> None:
-    assert subspace(np.full((20, 5), 0.1), np.arange(20) % 2).shape == (5, 0)
+    assert probe_subspace(np.full((20, 5), 0.1), np.arange(20) % 2).shape == (5, 0)
 
 
 def test_the_overlap_is_the_mean_squared_cosine_of_the_principal_angles() -> None:
@@ -169,8 +171,8 @@ def test_a_subspace_of_other_items_of_a_task_replaces_that_of_before(tmp_path: P
     def kept(gold: np.ndarray) -> torch.Tensor:
         task = Classification("task", ["no", "yes"], *[single(TEXTS, gold)] * 3)
         evaluation = Evaluation(Model("m", "o", Learning(0).encode), [*SHAPES, task])
-        keep_state(tmp_path, evaluation, SHAPES, overwrite=False)
-        return read_state(file_of(tmp_path, 0))[f"{SUBSPACE}task"]
+        save_state(tmp_path, evaluation, SHAPES, overwrite=False)
+        return read_state(state_file(tmp_path, 0))[f"{SUBSPACE}task"]
 
     first, second, again = map(kept, (GOLD["first"], GOLD["second"], GOLD["first"]))
     assert torch.equal(first, again)

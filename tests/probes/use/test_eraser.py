@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
 from probes.statistics import wilson_interval
-from probes.use.eraser import Eraser, InTurn, Whitening, erase_classes, erase_random
+from probes.use.eraser import Eraser, RotatingErasers, Whitening, erase_classes, erase_random
 
 SIZES = st.tuples(st.integers(12, 200), st.integers(2, 40), st.integers(2, 5), st.integers(0, 10_000))
 
@@ -107,4 +107,4 @@ def test_erasers_in_turn_change_each_row_by_its_own() -> None:
     vectors = torch.randn(7, 4, dtype=torch.double)
     erasers = [erase_random(Whitening.of(vectors), 1, draw) for draw in range(3)]
     wanted = [erasers[row % 3](vectors[row : row + 1]) for row in range(7)]
-    torch.testing.assert_close(InTurn(erasers)(vectors), torch.cat(wanted))
+    torch.testing.assert_close(RotatingErasers(erasers)(vectors), torch.cat(wanted))

@@ -20,7 +20,7 @@ from probes.evaluation import Evaluation
 from probes.results import read_rows
 from probes.suites import Context
 from probes.task import single
-from probes.use.effects import TURNS, Effect, Erasures, excess, resampled
+from probes.use.effects import MAX_TURNS, Effect, Erasures, excess_over_controls, resample_sums
 from probes.use.tasks import Use, UseSettings, tasks
 from probes.vectors import Vectors
 from tests.conftest import Lab
@@ -106,9 +106,9 @@ def test_random_directions_are_of_the_sentences_of_all_tasks_and_so_are_cached_s
 def test_all_random_directions_are_measured_also_where_a_batch_has_fewer_examples() -> None:
     sentences = task(0).sentences
     erasures = Erasures(Vectors(encode(sentences), sentences), Model("signs", "", encode, "1", loss=ReadsFirst()))
-    assert len(erasures.random("", 200, 1, 10)) == 1
-    assert len({effect.value for effect in erasures.random("", 200, 2, 2 * BATCH_SIZE + 1)}) == 3
-    assert TURNS == BATCH_SIZE
+    assert len(erasures.random_effects("", 200, 1, 10)) == 1
+    assert len({effect.value for effect in erasures.random_effects("", 200, 2, 2 * BATCH_SIZE + 1)}) == 3
+    assert MAX_TURNS == BATCH_SIZE
 
 
 def test_what_an_mlp_reads_after_the_erasure_is_there_and_of_a_linear_grid_is_not() -> None:
@@ -122,9 +122,9 @@ def test_what_an_mlp_reads_after_the_erasure_is_there_and_of_a_linear_grid_is_no
 def test_the_interval_is_that_of_the_paired_examples() -> None:
     """Two losses that differ by the same number in every example differ by it without doubt."""
     nats = np.random.default_rng(0).exponential(size=(50, 1))
-    effect, base = (Effect(float(n.mean()), resampled(n)[:, 0] / len(n)) for n in (nats + 0.25, nats))
-    assert excess(effect, [base]) == pytest.approx((0.25, 0.25, 0.25))
-    assert excess(effect, [base, effect]) == pytest.approx((0.125, 0.0, 0.25))
+    effect, base = (Effect(float(n.mean()), resample_sums(n)[:, 0] / len(n)) for n in (nats + 0.25, nats))
+    assert excess_over_controls(effect, [base]) == pytest.approx((0.25, 0.25, 0.25))
+    assert excess_over_controls(effect, [base, effect]) == pytest.approx((0.125, 0.0, 0.25))
 
 
 def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(recwarn: pytest.WarningsRecorder) -> None:

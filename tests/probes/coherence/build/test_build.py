@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from probes.coherence.build.__main__ import COMMAND, command
-from probes.coherence.build.cloze import cloze
-from probes.coherence.build.connectives import CONNECTIVES, connectives
-from probes.coherence.build.draft import Draft, ended
+from probes.coherence.build.cloze import build_cloze
+from probes.coherence.build.connectives import CONNECTIVES, build_connectives
+from probes.coherence.build.draft import Draft, with_final_mark
 from probes.coherence.build.gum import read_documents
-from probes.coherence.build.order import order
-from probes.coherence.build.remention import remention
+from probes.coherence.build.order import build_order
+from probes.coherence.build.remention import build_remention
 from probes.coherence.build.report import controls
-from probes.coherence.build.speakers import speakers
+from probes.coherence.build.speakers import build_speakers
 from probes.coherence.build.texts import ANSWER, CONTEXT, ENDINGS, SourceText, read_texts
-from probes.coherence.build.winograd import inserted, winograd
+from probes.coherence.build.winograd import build_winograd, noun_for_pronoun
 from probes.coherence.scoring import pairs_of, score_suite
 from probes.coherence.suite_file import TestSuite, read_suite
 from probes.surprisals import score_pairs
@@ -46,7 +46,7 @@ def control_scores(suite: TestSuite) -> list[float]:
 
 @given(STORIES, st.booleans(), st.integers(0, 9))
 def test_a_shuffled_text_has_the_same_sentences_in_another_order(stories: list, dialogue: bool, seed: int) -> None:
-    whole, context = order(texts(stories, dialogue), seed).suites
+    whole, context = build_order(texts(stories, dialogue), seed).suites
     for suite in (whole, context):
         for item in suite.items:
             original, shuffled = (" ".join(regions) for regions in item.texts)
@@ -66,23 +66,25 @@ def test_a_shuffled_text_has_the_same_sentences_in_another_order(stories: list, 
 
 def test_an_item_is_shuffled_in_the_same_way_in_any_company() -> None:
     first, second = ["a", "b", "c", "d", "e"], ["f", "g", "h", "i", "j"]
-    both = order(texts([first, second]), 3).suites[0]
-    alone = order(texts([first, second])[1:], 3).suites[0]
+    both = build_order(texts([first, second]), 3).suites[0]
+    alone = build_order(texts([first, second])[1:], 3).suites[0]
     assert both.items[1].texts == alone.items[0].texts
-    assert len({order(texts([first]), seed).suites[0].items[0].texts for seed in range(5)}) > 1
+    assert len({build_order(texts([first]), seed).suites[0].items[0].texts for seed in range(5)}) > 1
 
 
 def test_the_turns_of_a_dialogue_have_a_separator_between_them_where_it_is_asked_for() -> None:
     turns = [SourceText("a", ["Hi.", "Yes?", "Go."], True)]
-    whole, context = order(turns, 0, separator=True).suites
+    whole, context = build_order(turns, 0, separator=True).suites
     assert whole.items[0].texts[0] == ("Hi. [SEP] Yes? [SEP] Go.",)
     assert context.items[0].texts == (("Hi. [SEP] Yes? [SEP]", "Go."), ("Yes? [SEP] Hi. [SEP]", "Go."))
-    assert order(texts([["a", "b", "c", "d", "e"]]), 0, separator=True) == order(texts([["a", "b", "c", "d", "e"]]), 0)
+    assert build_order(texts([["a", "b", "c", "d", "e"]]), 0, separator=True) == build_order(
+        texts([["a", "b", "c", "d", "e"]]), 0
+    )
 
 
 @given(st.lists(st.lists(SENTENCE, min_size=4, max_size=11), max_size=8))
 def test_stories_exchange_their_endings_in_pairs(stories: list) -> None:
-    (suite,) = cloze(texts(stories)).suites
+    (suite,) = build_cloze(texts(stories)).suites
     right, wrong = (Counter(item.texts[at][1] for item in suite.items) for at in (0, 1))
     assert right == wrong
     for item in suite.items:
@@ -116,7 +118,7 @@ def written(path: Path, text: str) -> Path:
 
 
 def test_the_story_cloze_test_is_read(tmp_path: Path) -> None:
-    (suite,) = cloze(read_texts(written(tmp_path / "cloze.csv", CLOZE))).suites
+    (suite,) = build_cloze(read_texts(written(tmp_path / "cloze.csv", CLOZE))).suites
     context = "My friends dance. They invite me. I went along. I danced, badly."
     assert suite.items[0].texts == ((context, "I stayed home."), (context, "They invited me again."))
     assert suite.items[1].texts[0][1] == "He bought bread."
@@ -166,7 +168,7 @@ SCHEMA = {
 
 
 def test_a_schema_has_its_pronoun_replaced(tmp_path: Path) -> None:
-    full, partial = winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA))).suites
+    full, partial = build_winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA))).suites
     before = "The trophy does not fit into the suitcase because"
     rest = "is too large."
     assert partial.items[0].texts == ((before, "the trophy", rest), (before, "the suitcase", rest))
@@ -192,8 +194,8 @@ COLLECTION = """<?xml version="1.0" encoding="ISO-8859-1"?>
 
 
 def test_the_published_collection_gives_the_same_schemas(tmp_path: Path) -> None:
-    published = winograd(written(tmp_path / "wsc.xml", COLLECTION))
-    ours = winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA)))
+    published = build_winograd(written(tmp_path / "wsc.xml", COLLECTION))
+    ours = build_winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA)))
     for suite, wanted in zip(published.suites, ours.suites, strict=True):
         assert [item.texts for item in suite.items] == [item.texts for item in wanted.items]
         assert suite.items[0].source == "wsc.xml:1"
@@ -202,7 +204,7 @@ def test_the_published_collection_gives_the_same_schemas(tmp_path: Path) -> None
 def test_a_collection_that_defines_entities_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "wsc.xml", COLLECTION.replace('"schema.dtd"', '[<!ENTITY a "b">]'))
     with pytest.raises(InputError, match="entities"):
-        winograd(path)
+        build_winograd(path)
 
 
 @pytest.mark.parametrize(("option", "pronoun", "before", "after", "wanted"), [
@@ -213,7 +215,7 @@ def test_a_collection_that_defines_entities_is_refused(tmp_path: Path) -> None:
     ("My dog", "it", "My dog ate, and", "slept", "my dog"),
 ])  # fmt: skip
 def test_a_noun_takes_the_form_of_its_place(option: str, pronoun: str, before: str, after: str, wanted: str) -> None:
-    assert inserted(option, pronoun, before, after) == wanted
+    assert noun_for_pronoun(option, pronoun, before, after) == wanted
 
 
 SENTENCES = ["A man saw Ann .", "He waved , since she smiled .", "However , she left ."]
@@ -254,7 +256,7 @@ def test_tokens_are_found_in_the_raw_text(gum: Path) -> None:
 
 
 def test_a_connective_stands_against_each_other_one(gum: Path) -> None:
-    draft = connectives(gum)
+    draft = build_connectives(gum)
     first, second = draft.suites
     assert (first.name, second.name) == ("connectives_however_contrast", "connectives_since_causal-temporal")
     assert second.conditions == ("since", *(word for word in CONNECTIVES if word != "since"))
@@ -268,7 +270,7 @@ def test_a_connective_stands_against_each_other_one(gum: Path) -> None:
 
 
 def test_a_pronoun_stands_against_its_phrase(gum: Path) -> None:
-    draft = remention(gum)
+    draft = build_remention(gum)
     texts = [item.texts for item in draft.suites[0].items]
     assert texts == [
         (("A man saw Ann.", RAW[1]), ("A man saw Ann.", "The man waved, since she smiled.")),
@@ -289,7 +291,7 @@ def test_a_phrase_is_repeated_as_its_sentence_needs_it(
     written(gum / "dev.docs.jsonl", json.dumps(document))
     tokens = {"xpos": f"{tags} PRP VBD .".split()}
     written(gum / "dev.coref.jsonl", json.dumps({"id": "d", "mentions": mentions, "tokens": tokens}))
-    draft = remention(gum)
+    draft = build_remention(gum)
     assert [item.texts[1][1] for item in draft.suites[0].items] == repeated
     assert draft.excluded == ({} if repeated else {"repetitions with two determiners one after the other": 1})
 
@@ -325,18 +327,18 @@ def test_arrau_gives_a_suite_for_each_part_of_the_paper(arrau: Path) -> None:
     """Without tags `her` is no pronoun; with them it is."""
     man = ("A man saw Ann.", "He didn't her a fool."), ("A man saw Ann.", "The man didn't her a fool.")
     ann = ("A man saw Ann.", "He didn't her a fool."), ("A man saw Ann.", "He didn't Ann a fool.")
-    none, wsj = remention(arrau).suites
+    none, wsj = build_remention(arrau).suites
     assert (none.items, wsj.name) == ((), "remention_wsj")
     assert [item.texts for item in wsj.items] == [man]
     tags = ["dt", "nn", "vbd", "nnp", ".", "prp", "vbd", "rb", "prp", "dt", "nn", "."]
     lines = "".join(f'<markable id="m{n}" span="word_{n}" tag="{tag}"/>' for n, tag in enumerate(tags, 1))
     written(arrau / "RST_DTreeBank/MMAX/markables/w1_pos_level.xml", f"<markables>{lines}</markables>")
-    assert [item.texts for item in remention(arrau).suites[1].items] == [man, ann]
+    assert [item.texts for item in build_remention(arrau).suites[1].items] == [man, ann]
 
 
 @pytest.mark.parametrize("name", MMAX)
 def test_a_corrupted_file_of_arrau_is_read_or_refused_in_one_line(arrau: Path, name: str) -> None:
-    any_damage_is_read_or_refused(lambda: remention(arrau), arrau / "RST_DTreeBank/MMAX" / name)
+    any_damage_is_read_or_refused(lambda: build_remention(arrau), arrau / "RST_DTreeBank/MMAX" / name)
 
 
 DISCO = [
@@ -352,7 +354,7 @@ def test_disco_annotation_is_read_in_each_form(
 ) -> None:
     """With the comma scored as in the paper, and without."""
     path = written(tmp_path / name, f"{line}\n")
-    (scored,), (plain,) = connectives(path, comma_scored=True).suites, connectives(tmp_path).suites
+    (scored,), (plain,) = build_connectives(path, comma_scored=True).suites, build_connectives(tmp_path).suites
     own = scored.conditions[0]
     assert scored.name == plain.name == f"connectives_{suite}"
     assert scored.items[0].texts[0] == (before, own, after)
@@ -363,7 +365,7 @@ def test_disco_annotation_is_read_in_each_form(
 
 def test_what_the_paper_leaves_out_of_disco_annotation_is_counted(tmp_path: Path) -> None:
     lines = ["Since_causal it rains, we stay.", "It is so, meanwhile_contrast we wait.", "as\tprep\tAs good as new."]
-    draft = connectives(written(tmp_path / "all.txt", "\n".join(lines)))
+    draft = build_connectives(written(tmp_path / "all.txt", "\n".join(lines)))
     assert not draft.suites
     assert draft.excluded == {
         "relations without a word on both sides of the connective": 1,
@@ -371,7 +373,7 @@ def test_what_the_paper_leaves_out_of_disco_annotation_is_counted(tmp_path: Path
         "segments with the connective not exactly once": 1,
     }
     with pytest.raises(InputError, match=r"other\.txt:1: not a segment of Disco-Annotation"):
-        connectives(written(tmp_path / "other.txt", "no connective here"))
+        build_connectives(written(tmp_path / "other.txt", "no connective here"))
 
 
 @pytest.mark.parametrize(("text", "wanted"), [
@@ -379,7 +381,7 @@ def test_what_the_paper_leaves_out_of_disco_annotation_is_counted(tmp_path: Path
     ("He said “no”", "He said “no”"), ("", ""),
 ])  # fmt: skip
 def test_a_turn_without_a_final_mark_gets_a_full_stop(text: str, wanted: str) -> None:
-    assert ended(text) == wanted
+    assert with_final_mark(text) == wanted
 
 
 def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path: Path) -> None:
@@ -392,7 +394,7 @@ def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path: Path) 
     sick = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
     table = written(tmp_path / "sick.txt", sick + "1\ti am a nurse.\ti am a teacher.\t3\tCONTRADICTION\n")
     for path in (whole, lines, table):
-        (suite,) = speakers(path).suites
+        (suite,) = build_speakers(path).suites
         assert [item.texts for item in suite.items] == [
             (("i am a nurse. [SEP]", "i am a teacher."), ("i am a nurse.", "i am a teacher."))
         ]
@@ -494,15 +496,15 @@ def test_a_table_without_a_header_is_an_error(tmp_path: Path, text: str) -> None
 
 
 FORMATS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "cloze.csv": (CLOZE, lambda path: cloze(read_texts(path))),
-    "roc.csv": (ROC, lambda path: order(read_texts(path), 0)),
-    "chat.txt": (PERSONA, lambda path: order(read_texts(path), 0)),
+    "cloze.csv": (CLOZE, lambda path: build_cloze(read_texts(path))),
+    "roc.csv": (ROC, lambda path: build_order(read_texts(path), 0)),
+    "chat.txt": (PERSONA, lambda path: build_order(read_texts(path), 0)),
     "stories.jsonl": (json.dumps({"sections": [{"paragraphs": [["a", "b"]]}]}), lambda path: list(read_texts(path))),
     "turns.jsonl": (json.dumps({"turns": [{"text": "a"}, {"text": "b"}]}), lambda path: list(read_texts(path))),
-    "wsc.jsonl": (json.dumps(SCHEMA), winograd),
-    "wsc.xml": (COLLECTION, winograd),
-    "disco.txt": ("\n".join(line for _, line, *_ in DISCO[:2]), connectives),
-    "dnli.json": (json.dumps([{"sentence1": "a", "sentence2": "b", "label": "negative"}]), speakers),
+    "wsc.jsonl": (json.dumps(SCHEMA), build_winograd),
+    "wsc.xml": (COLLECTION, build_winograd),
+    "disco.txt": ("\n".join(line for _, line, *_ in DISCO[:2]), build_connectives),
+    "dnli.json": (json.dumps([{"sentence1": "a", "sentence2": "b", "label": "negative"}]), build_speakers),
 }
 
 
@@ -514,7 +516,7 @@ def test_a_corrupted_source_is_read_or_refused_in_one_line(tmp_path: Path, name:
 
 
 @pytest.mark.parametrize(("old", "new"), [('"d"', '"e"'), ("He waved , since she smiled .", "He .")])
-@pytest.mark.parametrize("build", [connectives, remention])
+@pytest.mark.parametrize("build", [build_connectives, build_remention])
 def test_an_annotation_that_does_not_fit_its_document_names_both_files(
     gum: Path, build: Callable[[Path], Draft], old: str, new: str
 ) -> None:
@@ -525,7 +527,7 @@ def test_an_annotation_that_does_not_fit_its_document_names_both_files(
 
 
 @pytest.mark.parametrize("name", ["dev.docs.jsonl", "dev.coref.jsonl", "dev.gdtb.tsv"])
-@pytest.mark.parametrize("build", [connectives, remention])
+@pytest.mark.parametrize("build", [build_connectives, build_remention])
 def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(
     gum: Path, build: Callable[[Path], Draft], name: str
 ) -> None:
