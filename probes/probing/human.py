@@ -128,7 +128,7 @@ def judged(
 
     A sentence with as many for as against counts half right. Raises InputError where no judgment is left.
     """
-    from probes.statistics import with_ties
+    from probes.statistics import interval_with_ties
 
     by_sentence: dict[str, list[bool]] = defaultdict(list)
     refused = []
@@ -144,7 +144,7 @@ def judged(
     shares = {sentence: sum(accepts) / len(accepts) for sentence, accepts in by_sentence.items()}
     accepted = {sentence: 0.5 if share == 0.5 else float(share > 0.5) for sentence, share in shares.items()}
     correct = sum(yes if intact[sentence] else 1 - yes for sentence, yes in accepted.items())
-    low, high = with_ties(correct, len(accepted))
+    low, high = interval_with_ties(correct, len(accepted))
     pairs = [first == second for accepts in by_sentence.values() for first, second in combinations(accepts, 2)]
     return Judged(
         100 * correct / len(accepted),
