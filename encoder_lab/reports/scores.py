@@ -191,8 +191,9 @@ def _rows(run: Run) -> list[dict[str, str]]:
 
 def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) -> Run:
     first = numbered[0][1]
+    seed = next((row["seed"] for _, row in numbered if row["suite"] == TRAINING), first["seed"])  # not of an evaluation
     texts = {key: text for key, text in first.items() if key not in (*NAMES, *ROW_COLUMNS) and text}
-    settings = with_whole_numbers({key: _value(text) for key, text in texts.items()} | {"seed": _value(first["seed"])})
+    settings = with_whole_numbers({key: _value(text) for key, text in texts.items()} | {"seed": _value(seed)})
     check_settings(path, settings)
     rows: list[ProbeRow] = []
     objective_scores: dict[str, dict[str, dict[str, str]]] = {TRAINING: {}, TRAINING_ON_TEST: {}}  # by epoch

@@ -14,7 +14,7 @@ from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from probes.results import Answers, ProbeRow, write_rows
 from report import main
-from tests.reports.small_runs import evaluation_of, of_a_run, run_of, with_settings
+from tests.reports.small_runs import evaluation_of, of_a_run, run_of, with_rows, with_settings
 
 REPORTS = {
     "table": ["suite=probing"], "training": ["published=none"], "findings": ["epoch=last"], "scores": [],
@@ -114,14 +114,17 @@ def test_a_file_that_pandas_wrote_again_has_the_same_models(runs: Path, tmp_path
 def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path: Path) -> None:
     scored = [evaluation_of(tmp_path / f"e{k}", f"/gone/{k}", "probing", settings=of_a_run(k)) for k in (1, 2, 3)]
     stopped = with_settings(run_of(tmp_path / "run"), "trainer: {max_epochs: 5}\n")
-    for folders in (scored, scored[:1], [stopped]):
+    unprobed = [with_rows(run_of(tmp_path / f"run{k}", seed=k)) for k in (1, 2, 3)]
+    joined = [evaluation_of(tmp_path / f"joined{k}", run) for k, run in enumerate(unprobed)]
+    for folders in ([*unprobed, *joined], scored, scored[:1], [stopped]):
         file = tmp_path / "scores.csv"
         file.write_text(as_csv(scores(*folders)), encoding="utf-8")
         (model,), (again,) = models_of(runs_in(folders)), models_of(runs_in([file]))
-        assert len(again.runs) == len(folders)
-        ours, theirs = (probing_table([m], "probing", published_names=[]).notes for m in (model, again))
+        assert len(again.runs) == len(model.runs)
+        suite = model.runs[0].rows[0].suite
+        ours, theirs = (probing_table([m], suite, published_names=[]).notes for m in (model, again))
         assert ours == theirs
-        assert any("of 5" in note for note in ours)
+        assert any("of 5" in note or "3 seeds" in note for note in ours)
 
 
 def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path: Path) -> None:
