@@ -29,7 +29,7 @@ from datamodules.demo import Demo
 from datamodules.trees.conllu import DependencyTree, conllu_text, read_conllu
 from probes.probing.build.__main__ import COMMAND as BUILD
 from probes.probing.build.__main__ import build
-from probes.probing.build.dependencies import analyse_treebank, portions_of
+from probes.probing.build.dependencies import analyse_treebank, treebank_portions
 
 DISTINCT = 10_000
 
@@ -57,7 +57,7 @@ def read(path: Path, _: Path) -> dict[str, Any]:
 
 def analyse(path: Path, _: Path) -> dict[str, Any]:
     """Parse and analyse all sentences on all cores."""
-    return cost_of(lambda: sum(1 for _ in analyse_treebank(portions_of([path]))))
+    return cost_of(lambda: sum(1 for _ in analyse_treebank(treebank_portions([path]))))
 
 
 def build_tasks(path: Path, out: Path) -> dict[str, Any]:

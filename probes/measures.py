@@ -18,7 +18,7 @@ from probes.bits.tasks import Bits, codes_of
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.evaluation import Evaluated, score_name_of
-from probes.probing.controls import PER, control_task
+from probes.probing.controls import CONTROL_UNITS, control_task
 from probes.statistics import Interval, compare, compare_unpaired, wilson_interval
 from probes.task import NO_ITEMS, DerivedTask, Items, Outcome, Task, content_hash
 
@@ -42,7 +42,7 @@ def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed
 
 
 def _measures_of_task(task: Classification, measures: Sequence[str], hard: bool, seed: int) -> list[Task]:
-    per = PER if "control" in measures else PER[:1] if "selectivity" in measures else ()
+    per = CONTROL_UNITS if "control" in measures else CONTROL_UNITS[:1] if "selectivity" in measures else ()
     controls, codes = [control_task(task, decides, seed) for decides in per], codes_of(task, measures)
     return [
         *controls,

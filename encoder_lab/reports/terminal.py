@@ -10,7 +10,7 @@ from encoder_lab.reports.table import Table, TableRow
 from encoder_lab.reports.text import aligned
 from probes.bits import CODES
 from probes.evaluation import Evaluated
-from probes.probing.controls import CONTROL, PER
+from probes.probing.controls import CONTROL, CONTROL_UNITS
 from probes.results import ProbeRow, seconds_by_suite
 from probes.statistics import compare
 
@@ -63,7 +63,7 @@ def measures(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow
 def _selectivities(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> Iterator[str]:
     """Selectivity, task accuracy minus control accuracy on the same sentences, for labels per word and per sentence."""
     controls = {row.task: row for row in extra_rows if row.suite == CONTROL}
-    units = [per for per in PER if any(name.endswith(per) for name in controls)]
+    units = [per for per in CONTROL_UNITS if any(name.endswith(per) for name in controls)]
     if not units:
         return
     lines = []

@@ -13,7 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines, read_table
 from probes.classification import Classification
 from probes.downstream.scoring import Downstream
-from probes.probing.published_files import columns_of, items_of, read_own_task, read_rows, warn_of_seen_items
+from probes.probing.published_files import columns_of, items_from_rows, read_own_task, read_rows, warn_of_seen_items
 from probes.task import Items
 from probes.vectors import pair_features, sentence_vector
 
@@ -232,7 +232,7 @@ def read_own_file(name: str, path: Path) -> Classification | Downstream:
     for part, rows in zip(SPLITS, read_rows(path, "score").values(), strict=True):
         if rows:
             gold = [_parse_score(path, row.number, row.gold, -MAX_SCORE, MAX_SCORE) for row in rows]
-            parts[part] = items_of(rows, np.array(gold))
+            parts[part] = items_from_rows(rows, np.array(gold))
             if len(parts[part].texts) != 2:
                 raise InputError(f"{path}:{rows[0].number}: a score is of a pair; give sentence and sentence2")
             if len(set(gold)) == 1:

@@ -13,8 +13,8 @@ from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.downstream.data import PUBLISHED_SIZES, SOURCE, read_downstream, read_own_file
 from probes.downstream.scoring import Downstream
-from probes.probing.published_files import own_files
-from probes.probing.tasks import refuse_taken
+from probes.probing.published_files import own_task_files
+from probes.probing.tasks import refuse_taken_names
 from probes.suites import Context
 from probes.task import warn_of_wrong_sizes
 
@@ -44,8 +44,8 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
         print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
     parts = {t.name: t.parts.values() if isinstance(t, Downstream) else t.parts for t in chosen}
     warn_of_wrong_sizes(parts, PUBLISHED_SIZES)
-    paths = own_files(settings.more, "downstream.more")
-    refuse_taken(paths, [task.name for task in chosen], "downstream.more")
+    paths = own_task_files(settings.more, "downstream.more")
+    refuse_taken_names(paths, [task.name for task in chosen], "downstream.more")
     chosen += [read_own_file(name, path) for name, path in paths.items()]
     regressions = [task for task in chosen if isinstance(task, Downstream) and task.method == "relatedness"]
     for task in regressions if grid.protocol == "senteval" else ():

@@ -10,7 +10,7 @@ from probes.classification import Classification
 from probes.task import Items
 
 CONTROL = "control"  # the suite of control tasks
-PER: tuple[Literal["word", "sentence"], ...] = ("word", "sentence")
+CONTROL_UNITS: tuple[Literal["word", "sentence"], ...] = ("word", "sentence")
 
 
 def control_task(task: Classification, per: Literal["word", "sentence"], seed: int) -> Classification:
@@ -22,17 +22,17 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
     """
     shares = np.bincount(task.train.gold, minlength=len(task.classes)) / len(task.train.gold)
 
-    def relabelled(split: Items) -> Items:
+    def relabel(split: Items) -> Items:
         items = [" ".join(map(str, texts)) for texts in zip(*split.texts, strict=True)]
         deciding = [text if per == "sentence" else max(text.split(), key=len, default="") for text in items]
-        return Items(split.texts, _draw(deciding, shares, seed))
+        return Items(split.texts, _draw_labels(deciding, shares, seed))
 
-    splits = relabelled(task.train), relabelled(task.dev), relabelled(task.test)
+    splits = relabel(task.train), relabel(task.dev), relabel(task.test)
     train, dev, test = splits
     return replace(task, name=f"{task.name} {CONTROL} per {per}", suite=CONTROL, train=train, dev=dev, test=test)
 
 
-def _draw(texts: list[str], shares: np.ndarray, seed: int) -> np.ndarray:
+def _draw_labels(texts: list[str], shares: np.ndarray, seed: int) -> np.ndarray:
     """A class per text; equal texts have equal classes, independent of the other texts."""
     digests = [sha256(f"{seed} {text}".encode()).digest()[:6] for text in texts]
     uniform = np.array([int.from_bytes(digest, "big") for digest in digests]) / 2**48

@@ -33,16 +33,16 @@ from probes.probing.build.all_tasks import (
     supported_tasks,
 )
 from probes.probing.build.analysis import Analysis
-from probes.probing.build.dependencies import analyse_dependencies, analyse_treebank, portions_of
+from probes.probing.build.dependencies import analyse_dependencies, analyse_treebank, treebank_portions
 from probes.probing.build.plain import TEXT_TASKS, build_plain
 from probes.probing.build.pool import Sizes
-from probes.probing.build.sampling import shrunk
+from probes.probing.build.sampling import notes_on_size
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 from probes.probing.build.universal import UD_TASKS, build_universal
 from probes.probing.published_files import (
     FILES,
-    PUBLISHED,
-    own_files,
+    PUBLISHED_SIZE,
+    own_task_files,
     read_own_task,
     read_senteval,
     read_task,
@@ -54,7 +54,7 @@ from probes.task import warn_of_wrong_sizes
 Tags = Annotated[str, "what the labels of its trees mean: english/penn | german/tiger, see docs/probing_tasks.md"]
 Own = Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"]
 NO_TASKS: Mapping[str, TaskBuilder] = {}
-ALL = "all"  # in place of the names of tasks: all that the source has
+ALL_TASKS = "all"  # in place of the names of tasks: all that the source has
 RequestedSizes = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
 USUAL_SIZES = Sizes(1200, 300, 500)
 TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
@@ -75,15 +75,15 @@ class FromCorpus:
         limit = TREES_PER_SENTENCE * sum(request.sizes)
         with suppress(NoSuchView):
             trees = itertools.islice(corpus.trees("probe"), limit)
-            return request.of_trees(corpus_key(corpus), corpus_texts(trees), self.tags)
+            return request.tasks_from_trees(corpus_key(corpus), corpus_texts(trees), self.tags)
         if self.tags.name != ENGLISH.name:
             raise InputError(
                 f"probes.tags={self.tags.name}: about Penn-style trees, and this corpus= has none; leave it out"
             )
         with suppress(NoSuchView):
             analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), limit))
-            return request.of_dependencies(corpus_key(corpus), analyses)
-        return request.of_text(corpus_key(corpus), itertools.islice(held_out_text(corpus), limit))
+            return request.tasks_from_dependencies(corpus_key(corpus), analyses)
+        return request.tasks_from_text(corpus_key(corpus), itertools.islice(held_out_text(corpus), limit))
 
 
 class FromTrees:
@@ -103,9 +103,9 @@ class FromTrees:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         request = Request(context, names, built_sizes(sizes), self.own)
-        inputs = [*contents_of(_files(self.paths, tree_files)), self.on_bad_tree]
+        inputs = [*contents_of(_files_below(self.paths, tree_files)), self.on_bad_tree]
         trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
-        return request.of_trees(inputs, trees, self.tags)
+        return request.tasks_from_trees(inputs, trees, self.tags)
 
 
 class FromTreebank:
@@ -128,11 +128,11 @@ class FromTreebank:
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks that can be built; says why others cannot."""
         request = Request(context, names, built_sizes(sizes), self.own)
-        files, test = _files(self.paths, conllu_files), _files(self.test_paths, conllu_files)
-        portions = Progress(portions_of(files, test), "probing tasks", unit=" portions")
+        files, test = _files_below(self.paths, conllu_files), _files_below(self.test_paths, conllu_files)
+        portions = Progress(treebank_portions(files, test), "probing tasks", unit=" portions")
         analyses = analyse_treebank(portions, request.sizes if test else None)
         inputs = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
-        return request.of_dependencies(inputs, analyses)
+        return request.tasks_from_dependencies(inputs, analyses)
 
 
 class FromText:
@@ -161,10 +161,10 @@ class FromText:
         request = Request(context, names, built_sizes(sizes), self.own)
         if not self.paths:
             held_out = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(request.sizes))
-            return request.of_text(corpus_key(context.corpus), held_out)
-        files = _files(self.paths, partial(text_files, endings=(".txt",)))
+            return request.tasks_from_text(corpus_key(context.corpus), held_out)
+        files = _files_below(self.paths, partial(text_files, endings=(".txt",)))
         language = None if self.tokenized else self.language or context.given_corpus.source_language
-        return request.of_text([*contents_of(files), language or ""], _lines(files, language))
+        return request.tasks_from_text([*contents_of(files), language or ""], _read_sentences(files, language))
 
 
 class FromSentEval:
@@ -182,7 +182,7 @@ class FromSentEval:
         """The named tasks. Raises InputError for a size: smaller tasks are not comparable with published scores."""
         _refuse_sizes(sizes, "published files")
         tasks = read_senteval(self.root, names)
-        warn_of_wrong_sizes({task.name: task.parts for task in tasks}, dict.fromkeys(FILES, PUBLISHED))
+        warn_of_wrong_sizes({task.name: task.parts for task in tasks}, dict.fromkeys(FILES, PUBLISHED_SIZE))
         return tasks
 
 
@@ -195,7 +195,7 @@ class FromFiles:
     ) -> None:
         if not paths:
             raise InputError("probes=files needs probes.paths=[FILE,...]: split, tab, label, tab, sentence; or .jsonl")
-        self.paths = own_files(paths, "probes.paths")
+        self.paths = own_task_files(paths, "probes.paths")
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks, all without names. Raises InputError for a size: the files decide."""
@@ -235,20 +235,20 @@ def held_out_text(corpus: Corpus) -> Iterator[str]:
     return itertools.chain.from_iterable(corpus.sentences(split) for split in corpus.for_probing)
 
 
-def _lines(files: Sequence[Path], language: str | None) -> Iterator[str]:
+def _read_sentences(files: Sequence[Path], language: str | None) -> Iterator[str]:
     """The lines of text files, tokenised if they have a language."""
     lines = (line for file in files for _, line in read_lines(file) if line.strip())
     return parallel_map(partial(tokenize, language=language), lines) if language else lines
 
 
-def _files(paths: Sequence[Path], files_in: Callable[[Path], list[Path]]) -> list[Path]:
+def _files_below(paths: Sequence[Path], files_in: Callable[[Path], list[Path]]) -> list[Path]:
     """The files of the user's files and folders. Raises InputError if one is missing."""
     if missing := [path for path in paths if not path.exists()]:
         raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
     return [file for path in paths for file in files_in(path)]
 
 
-def _arguments(builder: TaskBuilder) -> str:
+def _builder_settings(builder: TaskBuilder) -> str:
     """The settings of a builder: the arguments of a partial function, the attributes of an object."""
     return repr([builder.args, builder.keywords] if isinstance(builder, partial) else vars(builder))
 
@@ -261,25 +261,27 @@ class Request(NamedTuple):
     sizes: Sizes
     own: Mapping[str, TaskBuilder]
 
-    def of_trees(self, inputs: Sequence[object], trees: Iterator[Bracketed], tags: TagSet) -> list[Classification]:
+    def tasks_from_trees(
+        self, inputs: Sequence[object], trees: Iterator[Bracketed], tags: TagSet
+    ) -> list[Classification]:
         """Tasks from Penn-style trees. Raises InputError if one of them cannot be built."""
         progress, builders = Progress(trees, "probing tasks", unit=" trees"), TASKS | MORE_TASKS | dict(self.own)
         build = partial(build_tasks, progress, self.sizes, seed=self.context.seed, tags=tags, builders=builders)
-        return self._cached(inputs, tags.name, builders, [*supported_tasks(tags), *self.own], build)
+        return self._build_or_read(inputs, tags.name, builders, [*supported_tasks(tags), *self.own], build)
 
-    def of_dependencies(self, inputs: Sequence[object], analyses: Iterator[Analysis]) -> list[Classification]:
+    def tasks_from_dependencies(self, inputs: Sequence[object], analyses: Iterator[Analysis]) -> list[Classification]:
         """Tasks from dependency trees that can be built; says why others cannot."""
         builders = UD_TASKS | dict(self.own)
         build = partial(build_universal, analyses, self.sizes, seed=self.context.seed, builders=builders)
-        return self._cached(inputs, "ud", builders, builders, build)
+        return self._build_or_read(inputs, "ud", builders, builders, build)
 
-    def of_text(self, inputs: Sequence[object], text: Iterator[str]) -> list[Classification]:
+    def tasks_from_text(self, inputs: Sequence[object], text: Iterator[str]) -> list[Classification]:
         """Tasks from sentences that can be built; says why others cannot."""
         progress, builders = Progress(text, "probing tasks", unit=" sentences"), TEXT_TASKS | dict(self.own)
         build = partial(build_plain, progress, self.sizes, seed=self.context.seed, builders=builders)
-        return self._cached(inputs, "text", builders, builders, build)
+        return self._build_or_read(inputs, "text", builders, builders, build)
 
-    def _cached(
+    def _build_or_read(
         self,
         inputs: Sequence[object],
         form: str,
@@ -292,29 +294,29 @@ class Request(NamedTuple):
         `all_names`: the tasks that are built where all are requested. Says of each task that cannot be built why.
         Raises InputError if that is all of them.
         """
-        names = list(all_names) if list(self.names) == [ALL] else list(self.names)
+        names = list(all_names) if list(self.names) == [ALL_TASKS] else list(self.names)
         refuse_unknown_tasks(names, builders)
         folder = self.context.cache / f"probing-{key_of(code_of(Request), inputs, self.sizes, self.context.seed, form)}"
-        keys = {name: key_of(code_of(builders[name]), _arguments(builders[name])) for name in names}
+        keys = {name: key_of(code_of(builders[name]), _builder_settings(builders[name])) for name in names}
         files = {name: folder / f"{name}-{key}.txt" for name, key in keys.items()}
         reasons = {name: file.with_suffix(".why") for name, file in files.items()}
 
-        def unknown() -> list[str]:
+        def missing_names() -> list[str]:
             return [name for name in names if not files[name].exists() and not reasons[name].exists()]
 
-        def write() -> None:
-            from probes.probing.build.report import section  # draws, too
+        def build_missing() -> None:
+            from probes.probing.build.report import task_section  # draws, too
 
-            built = build(unknown())
+            built = build(missing_names())
             for name, reason in built.failures.items():
                 with atomic_write(reasons[name]) as file:
                     file.write(reason)
             for name, draft in built.drafts.items():
                 with atomic_write(folder / f"{name}.md") as file:
-                    file.write(section(draft))
+                    file.write(task_section(draft))
                 write_task(draft.task, files[name])
 
-        make_once(folder, lambda: not unknown(), write)
+        make_once(folder, lambda: not missing_names(), build_missing)
         failures = {name: reasons[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
         if failures and len(failures) == len(names):
             message = f"none of the tasks can be built; {names[0]}: {failures[names[0]]}"
@@ -323,6 +325,6 @@ class Request(NamedTuple):
             print(f"{name} cannot be built: {reason}", file=sys.stderr)
         tasks = [read_task(name, files[name]) for name in names if name not in failures]
         for task in tasks:
-            for size in shrunk(task, self.sizes):
+            for size in notes_on_size(task, self.sizes):
                 print(f"{task.name} has {size}: the text that is read gives no more", file=sys.stderr)
         return tasks

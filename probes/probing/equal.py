@@ -36,16 +36,16 @@ COMMAND = Command(
     least=2,
     absent="no such file or folder (DIR=)",
 )
-FEWEST = 20  # training sentences of a class; a task with fewer is left out
-Ids = Mapping[str, Sequence[str]]  # by language: the names of its test sentences, or none
+MIN_CLASS_SENTENCES = 20  # training sentences of a class; a task with fewer is left out
+TestIds = Mapping[str, Sequence[str]]  # by language: the names of its test sentences, or none
 
 
-def equal(name: str, tasks: "Tasks", ids: Ids) -> tuple[dict[str, "Classification"], list[str]]:
+def equalise(name: str, tasks: "Tasks", ids: TestIds) -> tuple[dict[str, "Classification"], list[str]]:
     """One task of several languages with the same classes and sizes, and the names of test sentences that all share.
 
     Raises InputError where that leaves too little.
     """
-    from probes.probing.parallel import same_tests
+    from probes.probing.parallel import with_shared_tests
 
     labels_by_language = common_classes(name, tasks)
     parallel = [language for language in labels_by_language if ids[language]]
@@ -63,10 +63,10 @@ def equal(name: str, tasks: "Tasks", ids: Ids) -> tuple[dict[str, "Classificatio
         )
         for part in range(3)
     ]
-    if counts[0] < FEWEST or not all(counts[: 2 if parallel else 3]):
-        raise InputError(f"a class has {'/'.join(map(str, counts))} sentences; it needs {FEWEST} to train")
-    cut_tasks = {language: cut(tasks[language], labels, counts) for language, labels in labels_by_language.items()}
-    return same_tests(cut_tasks, tasks, ids) if parallel else (cut_tasks, [])
+    if counts[0] < MIN_CLASS_SENTENCES or not all(counts[: 2 if parallel else 3]):
+        raise InputError(f"a class has {'/'.join(map(str, counts))} sentences; it needs {MIN_CLASS_SENTENCES} to train")
+    cut_tasks = {language: cut_task(tasks[language], labels, counts) for language, labels in labels_by_language.items()}
+    return with_shared_tests(cut_tasks, tasks, ids) if parallel else (cut_tasks, [])
 
 
 def common_classes(name: str, tasks: "Tasks") -> dict[str, list[str]]:
@@ -86,13 +86,13 @@ def common_classes(name: str, tasks: "Tasks") -> dict[str, list[str]]:
     raise InputError("no two languages have two classes in common")
 
 
-def cut(task: "Classification", labels: Sequence[str], counts: Sequence[int]) -> "Classification":
+def cut_task(task: "Classification", labels: Sequence[str], counts: Sequence[int]) -> "Classification":
     """The first sentences of each of some classes, in the order of the task; `counts`: in train, dev and test.
 
     Those of TreeDepth are in order of length: of them some of each length, as many in every class.
     """
     from probes.probing.build.pool import Sizes
-    from probes.probing.build.sampling import assemble
+    from probes.probing.build.sampling import assemble_task
 
     parts = []
     for part, count in zip(task.parts, counts, strict=True):
@@ -103,13 +103,13 @@ def cut(task: "Classification", labels: Sequence[str], counts: Sequence[int]) ->
             step = len(sentences) / count if task.name == "TreeDepth" else 1
             chosen[label] = [sentences[int(index * step)] for index in range(min(count, len(sentences)))]
         parts.append(chosen)
-    return assemble(task.name, parts, Sizes(*(count * len(labels) for count in counts))).task
+    return assemble_task(task.name, parts, Sizes(*(count * len(labels) for count in counts))).task
 
 
 def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
     """Write the tasks of all folders at equal sizes; the lines of a table of sizes. Says what is left out and why."""
-    from probes.probing.parallel import majority
-    from probes.probing.published_files import name_of, read_task, read_test_ids, write_task
+    from probes.probing.parallel import majority_share
+    from probes.probing.published_files import read_task, read_test_ids, task_name_of, write_task
 
     if len({folder.name for folder in folders}) < len(folders):
         raise InputError("two folders of one name; the folders of out= are named after them")
@@ -117,7 +117,7 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
     ids: dict[str, dict[str, list[str]]] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.txt")):
-            name = name_of(path)
+            name = task_name_of(path)
             by_name.setdefault(name, {})[folder.name] = read_task(name, path)
             ids.setdefault(name, {})[folder.name] = read_test_ids(path)
     lines = ["| task | classes | train | dev | test | majority | in |", f"| --- |{' ---: |' * 5} --- |"]
@@ -126,7 +126,7 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
             print(f"{name}: left out, only {next(iter(tasks))} has it", file=sys.stderr)
             continue
         try:
-            cut_tasks, shared = equal(name, tasks, ids[name])
+            cut_tasks, shared = equalise(name, tasks, ids[name])
         except InputError as error:
             print(f"{name}: left out, {error}", file=sys.stderr)
             continue
@@ -134,17 +134,19 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
             write_task(task, out / language / f"{name}.txt", shared)
         example = next(iter(cut_tasks.values()))
         sizes = " | ".join(str(len(part.sentences)) for part in example.parts)
-        lines.append(f"| {name} | {len(example.classes)} | {sizes} | {majority(cut_tasks)} | {', '.join(cut_tasks)} |")
+        lines.append(
+            f"| {name} | {len(example.classes)} | {sizes} | {majority_share(cut_tasks)} | {', '.join(cut_tasks)} |"
+        )
     if len(lines) == 2:
         raise InputError(f"{folders[0]}: no task that another of the folders has too")
     return lines
 
 
-def work(options: SimpleNamespace) -> None:
+def run_equal(options: SimpleNamespace) -> None:
     print("\n".join(write_equal([Path(text) for text in options.positional], options.out)))
 
 
-command = partial(run, COMMAND, work=work)
+command = partial(run, COMMAND, work=run_equal)
 
 
 if __name__ == "__main__":

@@ -38,14 +38,14 @@ COMMAND = Command(
     ],
     most=0,
 )
-ORIGINAL = "O"
-YES, NO = ("yes", "y", "1", "ok", "acceptable"), ("no", "n", "0", "odd", "anomalous")
-FEWEST, LEAST_CORRECT = 10, 0.9  # controls that a person must have judged, and the share that must be right
-PRETESTS = ("pretest_a.csv", "pretest_b.csv")
+ORIGINAL_LABEL = "O"
+YES_ANSWERS, NO_ANSWERS = ("yes", "y", "1", "ok", "acceptable"), ("no", "n", "0", "odd", "anomalous")
+MIN_CONTROLS, MIN_CORRECT_SHARE = 10, 0.9  # controls that a person must have judged, and the share that must be right
+PRETEST_FILES = ("pretest_a.csv", "pretest_b.csv")
 COLUMNS = ("number", "sentence", "acceptable")
 
 
-class Judged(NamedTuple):
+class HumanJudgments(NamedTuple):
     """The human judgments of a task."""
 
     accuracy: float  # of majorities, in percent
@@ -68,7 +68,7 @@ class Judged(NamedTuple):
         )
 
 
-def survey(options: SimpleNamespace) -> None:
+def run_survey(options: SimpleNamespace) -> None:
     """The next step of a survey: its pretests, its sheets, or its result."""
     intact = sentences_to_judge(options.task)
     order = sorted(intact)
@@ -77,7 +77,7 @@ def survey(options: SimpleNamespace) -> None:
     if not items:
         few = f"{len(order):,} test sentences, too few for pretest={options.pretest}"
         raise InputError(f"{options.task}: {few}; give fewer")
-    paths = [options.out / name for name in PRETESTS]
+    paths = [options.out / name for name in PRETEST_FILES]
     if not any(path.exists() for path in paths):
         for path in paths:
             write_sheet(path, pretest)
@@ -86,12 +86,12 @@ def survey(options: SimpleNamespace) -> None:
     first, second = map(read_sheet, paths)
     controls = {sentence: natural for sentence, natural in first.items() if second.get(sentence) == natural}
     if options.answers is None:
-        sheets = sheets_of(items, sorted(controls), options.sheet, options.controls, options.seed)
+        sheets = make_sheets(items, sorted(controls), options.sheet, options.controls, options.seed)
         for number, sentences in enumerate(sheets, start=1):
             write_sheet(options.out / f"sheet_{number:03}.csv", sentences)
         print(f"{options.out}: {len(sheets)} sheets for {len(items):,} sentences, {len(controls)} controls")
         return
-    result = judged(read_people(options.answers), controls, {sentence: intact[sentence] for sentence in items})
+    result = judge_answers(read_people(options.answers), controls, {sentence: intact[sentence] for sentence in items})
     write_row(options.out, options.task, result)
     print(result)
 
@@ -101,18 +101,18 @@ def sentences_to_judge(path: Path) -> dict[str, bool]:
     from probes.probing.published_files import read_task
 
     task = read_task(path.stem, path)
-    if ORIGINAL not in task.classes or len(task.classes) != 2:
+    if ORIGINAL_LABEL not in task.classes or len(task.classes) != 2:
         raise InputError(f"{path}: labels {', '.join(task.classes[:5])}; give BShift, SOMO or CoordInv: O and another")
-    original = task.classes.index(ORIGINAL)
+    original = task.classes.index(ORIGINAL_LABEL)
     test = task.parts[2]
     return {sentence: bool(gold == original) for sentence, gold in zip(test.sentences, test.gold, strict=True)}
 
 
-def sheets_of(items: Sequence[str], controls: Sequence[str], size: int, count: int, seed: int) -> list[list[str]]:
+def make_sheets(items: Sequence[str], controls: Sequence[str], size: int, count: int, seed: int) -> list[list[str]]:
     """Each item on one sheet, with `count` controls among every `size` sentences, in random order."""
-    if not FEWEST <= count < size or len(controls) < count:
+    if not MIN_CONTROLS <= count < size or len(controls) < count:
         limits = f"fewer than sheet={size}, and at most the {len(controls)} sentences on which both pretests agree"
-        raise InputError(f"controls={count}: give {FEWEST} or more, {limits}")
+        raise InputError(f"controls={count}: give {MIN_CONTROLS} or more, {limits}")
     random, sheets = Random(seed), []
     for first in range(0, len(items), size - count):
         sheet = [*items[first : first + size - count], *random.sample(controls, count)]
@@ -121,9 +121,9 @@ def sheets_of(items: Sequence[str], controls: Sequence[str], size: int, count: i
     return sheets
 
 
-def judged(
+def judge_answers(
     people: Mapping[str, Mapping[str, bool]], controls: Mapping[str, bool], intact: Mapping[str, bool]
-) -> Judged:
+) -> HumanJudgments:
     """The result of a survey: `people` by name with their answers, `intact` the truth of the items.
 
     A sentence with as many for as against counts half right. Raises InputError where no judgment is left.
@@ -134,19 +134,21 @@ def judged(
     refused = []
     for name, answers in people.items():
         matches = [answer == controls[sentence] for sentence, answer in answers.items() if sentence in controls]
-        if len(matches) < FEWEST or sum(matches) < LEAST_CORRECT * len(matches):
+        if len(matches) < MIN_CONTROLS or sum(matches) < MIN_CORRECT_SHARE * len(matches):
             refused.append(name)
             continue
         for sentence in answers.keys() & intact.keys():
             by_sentence[sentence].append(answers[sentence])
     if not by_sentence:
-        raise InputError(f"no judgment is left: nobody has {FEWEST} controls with {LEAST_CORRECT:.0%} of them right")
+        raise InputError(
+            f"no judgment is left: nobody has {MIN_CONTROLS} controls with {MIN_CORRECT_SHARE:.0%} of them right"
+        )
     shares = {sentence: sum(accepts) / len(accepts) for sentence, accepts in by_sentence.items()}
     accepted = {sentence: 0.5 if share == 0.5 else float(share > 0.5) for sentence, share in shares.items()}
     correct = sum(yes if intact[sentence] else 1 - yes for sentence, yes in accepted.items())
     low, high = interval_with_ties(correct, len(accepted))
     pairs = [first == second for accepts in by_sentence.values() for first, second in combinations(accepts, 2)]
-    return Judged(
+    return HumanJudgments(
         100 * correct / len(accepted),
         low,
         high,
@@ -185,10 +187,10 @@ def read_sheet(path: Path) -> dict[str, bool]:
     answers = {}
     for number, row in numbered_csv(path, COLUMNS):
         answer = row["acceptable"].strip().lower()
-        if answer and answer not in (*YES, *NO):
+        if answer and answer not in (*YES_ANSWERS, *NO_ANSWERS):
             raise InputError(f"{path}:{number}: acceptable is {answer[:40]!r}; write yes or no")
         if answer:
-            answers[row["sentence"]] = answer in YES
+            answers[row["sentence"]] = answer in YES_ANSWERS
     return answers
 
 
@@ -202,7 +204,7 @@ def read_people(folder: Path) -> dict[str, dict[str, bool]]:
     return dict(people)
 
 
-def write_row(out: Path, task: Path, result: Judged) -> None:
+def write_row(out: Path, task: Path, result: HumanJudgments) -> None:
     """An evaluation that report.py reads: the row Hum. Eval. with the accuracy and its interval."""
     from encoder_lab.storage.files import atomic_write
     from probes.probing.published_files import FILES
@@ -218,4 +220,4 @@ def write_row(out: Path, task: Path, result: Judged) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], survey, lambda options: options.out))
+    sys.exit(run(COMMAND, sys.argv[1:], run_survey, lambda options: options.out))

@@ -10,10 +10,10 @@ from probes.classification import Classification
 from probes.task import single
 
 Tasks = Mapping[str, Classification]  # one task, by language
-FEWEST = 40  # test sentences that all languages have
+MIN_SHARED = 40  # test sentences that all languages have
 
 
-def same_tests(
+def with_shared_tests(
     cut_tasks: Tasks, tasks: Tasks, ids: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, Classification], list[str]]:
     """`cut_tasks` with the test sentences of `tasks` that are in all languages, in one order; and their names.
@@ -28,8 +28,8 @@ def same_tests(
         named = enumerate(zip(ids[language], labels, strict=True))
         positions[language] = {name: index for index, (name, label) in named if name and label in task.classes}
     shared = sorted(set.intersection(*map(set, positions.values())))
-    if len(shared) < FEWEST:
-        raise InputError(f"{len(shared)} test sentences are in all of {', '.join(cut_tasks)}; it needs {FEWEST}")
+    if len(shared) < MIN_SHARED:
+        raise InputError(f"{len(shared)} test sentences are in all of {', '.join(cut_tasks)}; it needs {MIN_SHARED}")
     parallel = {}
     for language, task in cut_tasks.items():
         old, indices = tasks[language], [positions[language][name] for name in shared]
@@ -40,7 +40,7 @@ def same_tests(
     return parallel, shared
 
 
-def majority(tasks: Tasks) -> str:
+def majority_share(tasks: Tasks) -> str:
     """The share of the commonest class among the test sentences, in percent; of each language where they differ."""
     shares = {
         language: f"{100 * np.bincount(task.test.gold).max() / task.test.gold.size:.1f}"

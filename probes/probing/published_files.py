@@ -22,8 +22,8 @@ FILES = {
     "SubjNum": "subj_number.txt", "ObjNum": "obj_number.txt", "SOMO": "odd_man_out.txt",
     "CoordInv": "coordination_inversion.txt",
 }  # fmt: skip
-PUBLISHED = 120_000  # lines of each
-TOOLKIT = {  # the toolkit's names of its tasks
+PUBLISHED_SIZE = 120_000  # lines of each
+TOOLKIT_NAMES = {  # the toolkit's names of its tasks
     "Length": "SentLen",
     "WordContent": "WC",
     "Depth": "TreeDepth",
@@ -34,7 +34,7 @@ TOOLKIT = {  # the toolkit's names of its tasks
     "OddManOut": "SOMO",
     "CoordinationInversion": "CoordInv",
 }
-SPREADSHEET = re.compile(r'"\S[^"]*,[^"]*"')  # a text with a comma, as it is saved with tabs between columns
+SPREADSHEET_PATTERN = re.compile(r'"\S[^"]*,[^"]*"')  # a text with a comma, as it is saved with tabs between columns
 SPLITS = ("tr", "va", "te")
 SPLIT_NAMES = {"train": "tr", "dev": "va", "validation": "va", "test": "te"}  # in JSON lines
 OWN_ENDINGS = (".txt", ".tsv", ".jsonl")
@@ -82,7 +82,9 @@ def read_task(name: str, path: Path, suite: str = "probing") -> Classification:
     index = {label: i for i, label in enumerate(classes)}
     if unseen := next((row for split in SPLITS[1:] for row in rows[split] if row.gold not in index), None):
         raise InputError(f"{path}:{unseen.number}: label {unseen.gold!r} is not among the training labels")
-    parts = [items_of(rows[split], np.array([index[row.gold] for row in rows[split]], np.int64)) for split in SPLITS]
+    parts = [
+        items_from_rows(rows[split], np.array([index[row.gold] for row in rows[split]], np.int64)) for split in SPLITS
+    ]
     return Classification(
         name, classes, *parts, suite=suite, features=sentence_vector if len(parts[0].texts) == 1 else pair_features
     )
@@ -114,7 +116,7 @@ def read_rows(path: Path, gold: str) -> dict[str, list[TaskRow]]:
         raise InputError(f"{path}: scores in place of labels; give it as suite=downstream downstream.more=[{path}]")
     rows: dict[str, list[TaskRow]] = {split: [] for split in SPLITS}
     texts = 0
-    for row in _records(path, gold):
+    for row in _read_rows(path, gold):
         texts = texts or len(row.texts)
         if len(row.texts) != texts:
             raise InputError(f"{path}:{row.number}: {len(row.texts)} sentences, but {texts} in the lines before")
@@ -122,23 +124,23 @@ def read_rows(path: Path, gold: str) -> dict[str, list[TaskRow]]:
     return rows
 
 
-def items_of(rows: Sequence[TaskRow], gold: np.ndarray) -> Items:
+def items_from_rows(rows: Sequence[TaskRow], gold: np.ndarray) -> Items:
     """The texts of some rows with their classes or scores."""
     return Items(tuple(list(column) for column in zip(*(row.texts for row in rows), strict=True)), gold)
 
 
-def name_of(path: Path) -> str:
+def task_name_of(path: Path) -> str:
     """The name of the task in a file: the published one of a published file, else that of the file without endings."""
     name = path.name.partition(".")[0]
     return next((task for task, file in FILES.items() if file == f"{name}.txt"), name)
 
 
-def own_files(paths: Sequence[str], key: str) -> dict[str, Path]:
+def own_task_files(paths: Sequence[str], key: str) -> dict[str, Path]:
     """The tasks in files and folders of the user, by name. Raises InputError for a missing one, or two of a name."""
     if missing := [path for path in paths if not Path(path).exists()]:
         raise InputError(f"{missing[0]}: no such file or folder ({key})")
     files = [file for path in paths for file in text_files(Path(path), OWN_ENDINGS)]
-    named = {name_of(file): file for file in files}
+    named = {task_name_of(file): file for file in files}
     if len(named) < len(files):
         raise InputError(f"{key}: two files of one name; tasks are named {', '.join(named)}")
     return named
@@ -152,14 +154,14 @@ def columns_of(path: Path) -> list[str]:
     return header if "split" in header and header[0] not in SPLITS else []
 
 
-def _records(path: Path, gold: str) -> Iterator[TaskRow]:
+def _read_rows(path: Path, gold: str) -> Iterator[TaskRow]:
     """The rows of a file: JSON objects (.jsonl), a table that names its columns first, or the published form."""
     if unpacked(path).suffix == ".jsonl":
-        yield from (_row(path, gold, number, record) for number, record in read_json_lines(path))
+        yield from (_row_from_record(path, gold, number, record) for number, record in read_json_lines(path))
         return
     if header := columns_of(path):
         columns = [name for name in ("split", gold, "sentence", "sentence2") if name in header]
-        yield from (_row(path, gold, number, record) for number, record in read_table(path, columns))
+        yield from (_row_from_record(path, gold, number, record) for number, record in read_table(path, columns))
         return
     for number, line in read_lines(path):
         fields = line.rstrip().split("\t")
@@ -172,7 +174,7 @@ def _records(path: Path, gold: str) -> Iterator[TaskRow]:
         yield TaskRow(number, fields[0], fields[1].strip(), (" ".join(fields[-1].split()),))
 
 
-def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskRow:
+def _row_from_record(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskRow:
     """A row of an object or a table, which names its fields."""
     tag = SPLIT_NAMES.get(str(record.get("split")), str(record.get("split")))
     value = record.get(gold)
@@ -188,7 +190,7 @@ def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskR
     if quoted := next(filter(_is_quoted, texts), None):
         remedy = "write the file without them (csv.QUOTE_NONE)"
         raise InputError(f"{path}:{number}: {quoted[:40]!r} has the quotation marks of CSV; {remedy}")
-    if any(map(SPREADSHEET.fullmatch, texts)):
+    if any(map(SPREADSHEET_PATTERN.fullmatch, texts)):
         note_once(f"{path}: sentences between quotation marks, which a spreadsheet adds, are read with them")
     return TaskRow(number, tag, value, tuple(" ".join(str(text).split()) for text in texts))
 

@@ -20,7 +20,7 @@ from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import Run, by_one_reader, final_rows, read_run
 from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
-from probes.probing.tasks import rated_odd
+from probes.probing.tasks import share_rated_modified
 from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import compare
 from probes.task import Items
@@ -99,7 +99,7 @@ def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
     hard = replace(row, suite="hard", answers=Answers("h", np.ones(9, bool)))
     write_rows(folder / "probes.csv", [replace(row, answers=Answers("t", np.ones(2000, bool))), hard])
     predicted = np.array([0] * modified + [1] * (10 - modified))
-    (measure,) = rated_odd(predicted, Items((), predicted)).items()
+    (measure,) = share_rated_modified(predicted, Items((), predicted)).items()
     upsert_csv(
         folder / "details.csv", [{"task": "SOMO", "measure": measure[0], "score": measure[1]}], ("task", "measure")
     )

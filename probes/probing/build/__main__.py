@@ -76,7 +76,7 @@ def build(options: SimpleNamespace) -> list[str]:
     if options.whole_test and options.test != TEST_SIZE:
         raise InputError(f"test={options.test}: whole_test=true takes all sentences of ud_test=; leave test= out")
     sizes = Sizes(options.train, options.dev, options.test)
-    built = _built(options, sources[0], sizes)
+    built = _build_tasks(options, sources[0], sizes)
     if options.whole_test:
         _refuse_unnamed(built.ids)
     for task in built.tasks:
@@ -97,14 +97,14 @@ def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:
             raise InputError(f"ud_test=: two sentences have the # sent_id {twice[0]!r}, {purpose}")
 
 
-def _built(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltTasks":
+def _build_tasks(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltTasks":
     from datamodules.corpora.on_disk import text_files
     from datamodules.trees.conllu import conllu_files
     from datamodules.trees.penn import read_texts
     from encoder_lab.progress import Progress
     from encoder_lab.storage.text_files import read_lines
     from probes.probing.build.all_tasks import build_tasks, supported_tasks
-    from probes.probing.build.dependencies import analyse_treebank, portions_of
+    from probes.probing.build.dependencies import analyse_treebank, treebank_portions
     from probes.probing.build.plain import TEXT_TASKS, build_plain
     from probes.probing.build.universal import UD_TASKS, build_universal
 
@@ -115,7 +115,7 @@ def _built(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltTasks":
         return build_tasks(Progress(texts, "reading trees", unit=" trees"), sizes, names, options.seed, True, tags)
     if source == "ud":
         files, tests = ([f for path in group for f in conllu_files(path)] for group in (paths, options.ud_test or ()))
-        portions = Progress(portions_of(files, tests), "reading trees", unit=" portions")
+        portions = Progress(treebank_portions(files, tests), "reading trees", unit=" portions")
         analyses = analyse_treebank(portions, sizes if tests else None)
         whole_test = bool(options.whole_test)
         return build_universal(analyses, sizes, options.tasks or list(UD_TASKS), options.seed, whole_test=whole_test)
@@ -124,14 +124,14 @@ def _built(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltTasks":
     return build_plain(Progress(lines, "reading text", unit=" lines"), sizes, names, options.seed)
 
 
-def work(options: SimpleNamespace) -> int:
+def run_build(options: SimpleNamespace) -> int:
     """Build; the exit status is that of a mistake where a task could not be built."""
     failures = build(options)
     print(f"{options.out / 'report.md'} says what was built")
     return max([fail(failure) for failure in failures], default=0)
 
 
-command = partial(run, COMMAND, work=work)
+command = partial(run, COMMAND, work=run_build)
 
 
 if __name__ == "__main__":

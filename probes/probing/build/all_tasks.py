@@ -18,12 +18,12 @@ from probes.probing.build.analysis import analyse_all
 from probes.probing.build.coordination import coordination_inversion
 from probes.probing.build.depth import tree_depth
 from probes.probing.build.odd_man_out import odd_man_out
-from probes.probing.build.pool import Pool, Sizes, gather
+from probes.probing.build.pool import Pool, Sizes, gather_pool
 from probes.probing.build.sampling import TaskDraft
 from probes.probing.build.surface import sent_len, word_content
 from probes.probing.build.syntax import top_constituents
 from probes.probing.build.tags import ENGLISH, TagSet
-from probes.probing.build.targets import by_target, sentence_type, voice
+from probes.probing.build.targets import sentence_type, target_task, voice
 from probes.probing.build.word_order import bigram_shift
 
 TaskBuilder = Callable[[Pool, Sizes], TaskDraft]
@@ -33,9 +33,9 @@ TASKS: dict[str, TaskBuilder] = {
     "TreeDepth": tree_depth,
     "TopConst": top_constituents,
     "BShift": bigram_shift,
-    "Tense": partial(by_target, "Tense", "tense"),
-    "SubjNum": partial(by_target, "SubjNum", "subject"),
-    "ObjNum": partial(by_target, "ObjNum", "object"),
+    "Tense": partial(target_task, "Tense", "tense"),
+    "SubjNum": partial(target_task, "SubjNum", "subject"),
+    "ObjNum": partial(target_task, "ObjNum", "object"),
     "SOMO": odd_man_out,
     "CoordInv": coordination_inversion,
 }
@@ -97,7 +97,7 @@ def build_tasks(
     if unsupported := [name for name in names if name not in supported_tasks(tags, builders)]:
         listed = ", ".join(unsupported)
         raise InputError(f"the labels of {tags.name} do not support {listed}: leave them out of probes.tasks=[...]")
-    return draw_tasks(gather(analyse_all(trees, tags), sizes, seed, tags), builders, sizes, names, partly)
+    return draw_tasks(gather_pool(analyse_all(trees, tags), sizes, seed, tags), builders, sizes, names, partly)
 
 
 def draw_tasks(

@@ -10,7 +10,7 @@ from datamodules.trees.penn import Bracketed, Tree, parse_bracketed, readable_tr
 from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.tags import ENGLISH, TagSet
 
-SHORTEST, LONGEST = 5, 28  # words (Conneau et al. 2018, section 2)
+MIN_WORDS, MAX_WORDS = 5, 28  # words (Conneau et al. 2018, section 2)
 
 
 class Target(NamedTuple):
@@ -57,10 +57,10 @@ class Analysis:
 
 def analyse_all(texts: Iterable[Bracketed], tags: TagSet) -> Iterator[Analysis]:
     """Analyse all trees of usable length, in order, on all cores. Raises InputError naming a place."""
-    return readable_trees(parallel_map(partial(_analyses, tags=tags), texts))
+    return readable_trees(parallel_map(partial(_analyse_text, tags=tags), texts))
 
 
-def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis] | None:
+def _analyse_text(text: Bracketed, tags: TagSet) -> list[Analysis] | None:
     trees = parse_bracketed(text)
     return None if trees is None else [analysis for tree in trees if (analysis := analyse(tree, tags))]
 
@@ -68,11 +68,11 @@ def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis] | None:
 def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
     """The properties of a tree under ROOT; None if its length is out of range."""
     leaves = tree.leaves()
-    if not SHORTEST <= len(leaves) <= LONGEST:
+    if not MIN_WORDS <= len(leaves) <= MAX_WORDS:
         return None
-    top = _sentence(tree, tags)
+    top = _sentence_node(tree, tags)
     main = top if top.label == tags.clause else None
-    verb_phrase = _child(main, tags.verb_phrase)
+    verb_phrase = _child_with_label(main, tags.verb_phrase)
     verb = _finite_verb(verb_phrase, tags)
     return Analysis(
         sentence=" ".join([str(leaf.word) for leaf in leaves]),
@@ -80,8 +80,8 @@ def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
         depth=tree.depth(),
         top="_".join([child.label for child in top.children]),
         tense=Target(tags.tenses[verb.label], str(verb.word).lower()) if verb else None,
-        subject=_agreeing(_number(_subject(main, tags), tags), verb, tags),
-        object=_number(_object(verb_phrase, tags), tags),
+        subject=_checked_agreement(_head_number(_subject(main, tags), tags), verb, tags),
+        object=_head_number(_object(verb_phrase, tags), tags),
         clauses=_clauses(top, leaves, tags),
         classes=non_empty({"Passive": _voice(verb_phrase, tags), "SentType": _sentence_type(top, tags)}),
     )
@@ -95,9 +95,9 @@ def _voice(verb_phrase: Tree | None, tags: TagSet) -> str:
     """The voice of the main clause; "" without a verb, where verb phrases are coordinated, or with 's or 'd, which may
     be a form of be or have.
     """
-    while verb_phrase is not None and not _coordinated(verb_phrase, tags):
+    while verb_phrase is not None and not _is_coordinated(verb_phrase, tags):
         verbs = {str(child.word).lower() for child in verb_phrase.children if child.label in tags.verbs}
-        inner = _child(verb_phrase, tags.verb_phrase)
+        inner = _child_with_label(verb_phrase, tags.verb_phrase)
         if not verbs or verbs & tags.shortened:
             return ""
         if inner is None:
@@ -115,14 +115,14 @@ def _sentence_type(top: Tree, tags: TagSet) -> str:
         return ""
     if asks:
         return "interrogative"
-    verb_phrase = _child(top, tags.verb_phrase) if top.label == tags.clause else None
+    verb_phrase = _child_with_label(top, tags.verb_phrase) if top.label == tags.clause else None
     first = next((c.label for c in verb_phrase.children if c.label in tags.verbs), "") if verb_phrase else ""
     if first == tags.base_verb and first:
-        return "" if _child(top, tags.noun_phrase) else "imperative"
+        return "" if _child_with_label(top, tags.noun_phrase) else "imperative"
     return "declarative" if first in tags.tenses and _subject(top, tags) else ""
 
 
-def _sentence(tree: Tree, tags: TagSet) -> Tree:
+def _sentence_node(tree: Tree, tags: TagSet) -> Tree:
     """The node below ROOT with the punctuation next to it; ROOT itself if there are several nodes."""
     if len(tree.children) == 1:
         return tree.children[0]
@@ -134,17 +134,17 @@ def _sentence(tree: Tree, tags: TagSet) -> Tree:
     return Tree(top.label, [*tree.children[:index], *top.children, *tree.children[index + 1 :]])
 
 
-def _child(node: Tree | None, label: str) -> Tree | None:
+def _child_with_label(node: Tree | None, label: str) -> Tree | None:
     return next((child for child in node.children if child.label == label), None) if node else None
 
 
-def _coordinated(node: Tree, tags: TagSet) -> bool:
+def _is_coordinated(node: Tree, tags: TagSet) -> bool:
     return any(child.label in tags.conjunctions for child in node.children)
 
 
 def _finite_verb(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
     """The finite verb of the main clause: none after a modal, or where verb phrases are coordinated."""
-    if verb_phrase is None or _coordinated(verb_phrase, tags):
+    if verb_phrase is None or _is_coordinated(verb_phrase, tags):
         return None
     first = next((child for child in verb_phrase.children if child.label in tags.verbs), None)
     return first if first is not None and first.label in tags.tenses else None
@@ -171,10 +171,10 @@ def _object(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
     None if the verb is passive or a copula, if verb phrases are coordinated, or if there are two noun phrases: the
     labels do not say which is the direct object.
     """
-    while verb_phrase is not None and not _coordinated(verb_phrase, tags):
+    while verb_phrase is not None and not _is_coordinated(verb_phrase, tags):
         phrases = [c for c in verb_phrase.children if c.label == tags.noun_phrase and not _is_adverbial(c, tags)]
         verbs = {str(c.word).lower() for c in verb_phrase.children if c.label in tags.verbs}
-        inner = _child(verb_phrase, tags.verb_phrase)
+        inner = _child_with_label(verb_phrase, tags.verb_phrase)
         if inner is None:
             return phrases[0] if len(phrases) == 1 and not verbs & tags.copulas else None
         passive = any(c.label == tags.participle for c in inner.children) and not verbs & tags.perfect
@@ -184,13 +184,13 @@ def _object(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
     return None
 
 
-def _number(phrase: Tree | None, tags: TagSet) -> Target | None:
+def _head_number(phrase: Tree | None, tags: TagSet) -> Target | None:
     """The number of the head of a noun phrase: its last word if that is a noun, else the head of its first noun phrase.
 
     Left out: coordinations, proper nouns, heads that only measure ("a lot of"), nouns of time.
     """
     has_complement = False
-    while phrase is not None and not _coordinated(phrase, tags):
+    while phrase is not None and not _is_coordinated(phrase, tags):
         inner = [c for c in phrase.children if c.word is None and c.label not in tags.punctuation]
         last = next((c for c in reversed(phrase.children) if c.label not in tags.punctuation), None)
         if last is not None and last.word is not None:
@@ -207,7 +207,7 @@ def _number(phrase: Tree | None, tags: TagSet) -> Target | None:
     return None
 
 
-def _agreeing(subject: Target | None, verb: Tree | None, tags: TagSet) -> Target | None:
+def _checked_agreement(subject: Target | None, verb: Tree | None, tags: TagSet) -> Target | None:
     """The subject; None if its number differs from that of the verb, because then one of the two tags is wrong."""
     if subject is None or verb is None:
         return subject
@@ -229,7 +229,7 @@ def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
     if any(leaf.label in tags.quotes or leaf.label.startswith("-") for leaf in leaves):
         return None
     linked = parts[1].label in tags.conjunctions and str(parts[1].word).lower() in tags.coordinators
-    if not linked or not all(_full(clause, tags) for clause in parts[::2]):
+    if not linked or not all(_is_full_clause(clause, tags) for clause in parts[::2]):
         return None
     labels = [leaf.label for leaf in leaves]
     ends = list(accumulate(len(child.leaves()) for child in top.children))
@@ -245,7 +245,7 @@ def without_marks(labels: Sequence[str], end: int, marks: Collection[str]) -> in
     return end
 
 
-def _full(clause: Tree, tags: TagSet) -> bool:
+def _is_full_clause(clause: Tree, tags: TagSet) -> bool:
     """Whether a clause has a verb and, as far as word order shows, a subject."""
     verb = next((index for index, child in enumerate(clause.children) if child.label in tags.predicates), None)
     return verb is not None and (verb > 0 or not tags.verb_second)

@@ -8,7 +8,7 @@ from probes.probing.build.analysis import Analysis, Clauses
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced
 from probes.probing.build.tags import TagSet
-from probes.probing.build.writing import capitalised, uncapitalised
+from probes.probing.build.writing import capitalise, uncapitalise
 
 
 def coordination_inversion(pool: Pool, sizes: Sizes) -> TaskDraft:
@@ -23,12 +23,12 @@ def coordination_inversion(pool: Pool, sizes: Sizes) -> TaskDraft:
     differences: dict[str, int] = {}
     for split in pool.splits:
         classes: dict[str, list[str]] = {"I": [], "O": []}
-        for group in _groups([s for s in split if s.clauses and invert(s, pool.tags) not in originals]):
+        for group in _balanced_groups([s for s in split if s.clauses and swap_clauses(s, pool.tags) not in originals]):
             for turn, s in enumerate(group):
-                text = s.sentence if turn % 2 else invert(s, pool.tags)
+                text = s.sentence if turn % 2 else swap_clauses(s, pool.tags)
                 classes["O" if turn % 2 else "I"].append(text)
                 sources[text] = s.sentence
-                differences[text] = _difference(s) * (1 if turn % 2 else -1)
+                differences[text] = _length_difference(s) * (1 if turn % 2 else -1)
         splits.append(classes)
     draft = balanced("CoordInv", splits, sizes, sources=sources)
     for label in draft.task.classes:
@@ -44,21 +44,21 @@ def coordination_inversion(pool: Pool, sizes: Sizes) -> TaskDraft:
     return draft
 
 
-def _clauses(s: Analysis) -> Clauses:
+def _clauses_of(s: Analysis) -> Clauses:
     assert s.clauses is not None
     return s.clauses
 
 
-def _difference(s: Analysis) -> int:
-    begin, end, begin2, end2 = _clauses(s)
+def _length_difference(s: Analysis) -> int:
+    begin, end, begin2, end2 = _clauses_of(s)
     return (end - begin) - (end2 - begin2)
 
 
-def _groups(sentences: Sequence[Analysis]) -> Iterator[tuple[Analysis, ...]]:
+def _balanced_groups(sentences: Sequence[Analysis]) -> Iterator[tuple[Analysis, ...]]:
     """Groups, in order of preference, with equally many longer first clauses at even and at odd positions."""
     queues: dict[int, list[tuple[int, Analysis]]] = {}
     for index, s in enumerate(sentences):
-        d = _difference(s)
+        d = _length_difference(s)
         magnitude = abs(d).bit_length()  # 0, 1, 2 to 3, 4 to 7, more words
         queues.setdefault(magnitude if d > 0 else -magnitude, []).append((index, s))
     groups: list[tuple[int, tuple[Analysis, ...]]] = []
@@ -72,14 +72,14 @@ def _groups(sentences: Sequence[Analysis]) -> Iterator[tuple[Analysis, ...]]:
     yield from (group for _, group in sorted(groups, key=lambda group: group[0]))
 
 
-def invert(s: Analysis, tags: TagSet) -> str:
+def swap_clauses(s: Analysis, tags: TagSet) -> str:
     """The sentence with the second clause first; the new first word gets the capital letter."""
-    begin, end, begin2, end2 = _clauses(s)
+    begin, end, begin2, end2 = _clauses_of(s)
     words = s.words
     first, second = words[begin:end], words[begin2:end2]
     if first[0][:1].isupper():
-        second[0] = capitalised(second[0], tags.dotted)
+        second[0] = capitalise(second[0], tags.dotted)
         tag, word = s.tags.split(" ", 1)[0], first[0]
         if tag not in tags.names and word not in tags.capitals and word[1:] == word[1:].lower():
-            first[0] = uncapitalised(word, tags.dotted)
+            first[0] = uncapitalise(word, tags.dotted)
     return " ".join([*words[:begin], *second, *words[end:begin2], *first, *words[end2:]])

@@ -16,27 +16,27 @@ from datamodules.trees.conllu import (
     split_in_name,
 )
 from encoder_lab.compute.processes import parallel_map
-from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target, non_empty, without_marks
+from probes.probing.build.analysis import MAX_WORDS, MIN_WORDS, Analysis, Clauses, Target, non_empty, without_marks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.writing import is_mark, is_word
 
-MARK = "MARK"  # our tag of quotation marks and brackets
-TEST = Sizes._fields.index("test")
+MARK_TAG = "MARK"  # our tag of quotation marks and brackets
+TEST_SPLIT = Sizes._fields.index("test")
 FULL_STOP = "."  # our label of the last punctuation mark of a sentence
-PARTS = ("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp", "obl", "advcl", "conj", "parataxis")  # of a clause
-PASSIVE = {"nsubj:pass", "csubj:pass", "aux:pass"}
+CLAUSE_PARTS = ("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp", "obl", "advcl", "conj", "parataxis")  # of a clause
+PASSIVE_RELATIONS = {"nsubj:pass", "csubj:pass", "aux:pass"}
 QUESTION_MARKS = ("?", "？", "؟")
 FULL_STOPS = (".", "।", "۔", "።")  # not that of Armenian, which ends questions too
 OPEN_CLASS = ("NOUN", "VERB")  # parts of speech that SOMO replaces: their tags have features
 
 
-def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[Portion]:
+def treebank_portions(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[Portion]:
     """All files of a treebank in portions, with their splits where the names of files say all of them.
 
     Then files without a split in their names are left out, with a message.
     `test`: files that are the test split in place of one of `files`; the others are train and dev.
     """
-    splits = Sizes._fields[:TEST] if test else Sizes._fields
+    splits = Sizes._fields[:TEST_SPLIT] if test else Sizes._fields
     named = [split_in_name(file) for file in files]
     has_splits = set(splits) <= set(named)
     for file in official_files(files, list(filter(split_in_name, files))) if has_splits else files:
@@ -45,7 +45,7 @@ def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[Po
             index = splits.index(split) if has_splits and split else None
             yield from (portion._replace(split=index) for portion in read_portions(file))
     for file in test:
-        yield from (portion._replace(split=TEST) for portion in read_portions(file))
+        yield from (portion._replace(split=TEST_SPLIT) for portion in read_portions(file))
 
 
 def analyse_treebank(portions: Iterable[Portion], train_and_dev: Sizes | None = None) -> Iterator[Analysis]:
@@ -53,7 +53,7 @@ def analyse_treebank(portions: Iterable[Portion], train_and_dev: Sizes | None = 
 
     `train_and_dev`: sentences without a split are drawn for train and dev in these proportions.
     """
-    analyses = chain.from_iterable(parallel_map(_analyses, portions, chunk=1))
+    analyses = chain.from_iterable(parallel_map(_analyse_portion, portions, chunk=1))
     return (_draw_split(s, train_and_dev) for s in analyses) if train_and_dev else analyses
 
 
@@ -70,7 +70,7 @@ def analyse_dependencies(trees: Iterable[DependencyTree]) -> Iterator[Analysis]:
     return (analysis for tree in trees if (analysis := analyse_dependency(tree)))
 
 
-def _analyses(portion: Portion) -> list[Analysis]:
+def _analyse_portion(portion: Portion) -> list[Analysis]:
     analyses = map(partial(analyse_dependency, split=portion.split), parse_portion(portion))
     return [s for s in analyses if s]
 
@@ -85,7 +85,7 @@ class _Sentence:
             if word.head >= 0:
                 self.dependents[word.head].append(index)
         self.pieces = [token.split(" ") for token in tree.tokens]  # a token such as "10 000" is two for an encoder
-        self.tags = [_tag(tree, indices) for indices in _by_token(tree)]
+        self.tags = [_token_tag(tree, indices) for indices in _words_by_token(tree)]
 
     def children(self, index: int, *relations: str) -> list[int]:
         """The dependents of a word with one of these relations."""
@@ -96,17 +96,17 @@ class _Sentence:
         return self.tree.tokens[self.words[index].token].lower()
 
 
-def _by_token(tree: DependencyTree) -> list[list[int]]:
+def _words_by_token(tree: DependencyTree) -> list[list[int]]:
     indices: list[list[int]] = [[] for _ in tree.tokens]
     for index, word in enumerate(tree.words):
         indices[word.token].append(index)
     return indices
 
 
-def _tag(tree: DependencyTree, indices: Sequence[int]) -> str:
+def _token_tag(tree: DependencyTree, indices: Sequence[int]) -> str:
     """The part of speech of a token; nouns and verbs with their features, so that what replaces them agrees."""
     if len(indices) == 1 and tree.words[indices[0]].part in ("PUNCT", "SYM"):
-        return MARK if is_mark(tree.tokens[tree.words[indices[0]].token]) else tree.words[indices[0]].part
+        return MARK_TAG if is_mark(tree.tokens[tree.words[indices[0]].token]) else tree.words[indices[0]].part
     words = [tree.words[index] for index in indices]
     return "+".join(f"{w.part}|{w.features}" if w.part in OPEN_CLASS else w.part for w in words)
 
@@ -114,23 +114,23 @@ def _tag(tree: DependencyTree, indices: Sequence[int]) -> str:
 def analyse_dependency(tree: DependencyTree, split: int | None = None) -> Analysis | None:
     """The properties of a dependency tree; None if its length is out of range."""
     s = _Sentence(tree)
-    if not SHORTEST <= sum(map(len, s.pieces)) <= LONGEST:
+    if not MIN_WORDS <= sum(map(len, s.pieces)) <= MAX_WORDS:
         return None
     root = tree.root()
     verb, subject = _finite_verb(s, root), _common_noun(s, s.children(root, "nsubj"))
     # the direct object of the main verb; a passive or a copula has none
     object_ = None if s.children(root, "conj") else _common_noun(s, s.children(root, "obj"))
     features = {
-        "Mood": _value(s, verb, "Mood"),
-        "SubjPerson": _value(s, verb, "Person"),
-        "SubjGender": _value(s, subject, "Gender"),
-        "ObjCase": _value(s, object_, "Case"),
+        "Mood": _feature_value(s, verb, "Mood"),
+        "SubjPerson": _feature_value(s, verb, "Person"),
+        "SubjGender": _feature_value(s, subject, "Gender"),
+        "ObjCase": _feature_value(s, object_, "Case"),
     }
     return Analysis(
         sentence=" ".join(chain.from_iterable(s.pieces)),
         tags=" ".join(tag for tag, pieces in zip(s.tags, s.pieces, strict=True) for _ in pieces),
         depth=max(tree.levels()),
-        top=_top(s, root),
+        top=_top_sequence(s, root),
         tense=_target(s, verb, "Tense", "Mood", "Person"),
         subject=_target(s, subject, "Number", "Gender"),
         object=_target(s, object_, "Number", "Case"),
@@ -146,21 +146,21 @@ def _voice(s: _Sentence, root: int) -> str:
     """The voice of the main clause; "" without a verb, or where clauses are coordinated."""
     if s.words[root].part != "VERB" or s.children(root, "conj"):
         return ""
-    passive = {s.words[child].relation for child in s.dependents[root]} & PASSIVE
-    return "passive" if passive or _value(s, root, "Voice") == "Pass" else "active"
+    passive = {s.words[child].relation for child in s.dependents[root]} & PASSIVE_RELATIONS
+    return "passive" if passive or _feature_value(s, root, "Voice") == "Pass" else "active"
 
 
 def _sentence_type(s: _Sentence, verb: int | None) -> str:
     """interrogative, imperative or declarative, by its last mark and the mood of its main verb; "" where both say
     different things.
     """
-    asks, orders = s.pieces[-1][-1][-1:] in QUESTION_MARKS, _value(s, verb, "Mood") == "Imp"
+    asks, orders = s.pieces[-1][-1][-1:] in QUESTION_MARKS, _feature_value(s, verb, "Mood") == "Imp"
     if asks or orders:
         return "" if asks and orders else "interrogative" if asks else "imperative"
     return "declarative" if verb is not None and " ".join(s.pieces[-1]) in FULL_STOPS else ""
 
 
-def _value(s: _Sentence, index: int | None, feature: str) -> str:
+def _feature_value(s: _Sentence, index: int | None, feature: str) -> str:
     """The value of a feature; "" where the word has several at a time."""
     value = "" if index is None else s.words[index].feature(feature)
     return "" if "," in value else value
@@ -168,9 +168,9 @@ def _value(s: _Sentence, index: int | None, feature: str) -> str:
 
 def _target(s: _Sentence, index: int | None, *features: str) -> Target | None:
     """The form of a word that has one of the features, with the value of the first."""
-    if index is None or not any(_value(s, index, feature) for feature in features):
+    if index is None or not any(_feature_value(s, index, feature) for feature in features):
         return None
-    return Target(_value(s, index, features[0]), s.form(index))
+    return Target(_feature_value(s, index, features[0]), s.form(index))
 
 
 def _finite_verb(s: _Sentence, root: int) -> int | None:
@@ -197,17 +197,17 @@ def _common_noun(s: _Sentence, indices: Sequence[int]) -> int | None:
     return indices[0] if is_word(s.form(indices[0])) else None
 
 
-def _top(s: _Sentence, root: int) -> str:
+def _top_sequence(s: _Sentence, root: int) -> str:
     """The root and the parts of its clause from left to right; parts of one kind next to each other count once."""
     labels: list[str] = []
     for index in sorted([root, *s.dependents[root]]):
         word = s.words[index]
         label = "root" if index == root else word.universal_relation
-        if label == "punct" and s.tags[word.token] == MARK:
-            labels.append(MARK)
+        if label == "punct" and s.tags[word.token] == MARK_TAG:
+            labels.append(MARK_TAG)
         elif label == "punct" and word.token == len(s.tags) - 1:
             labels.append(FULL_STOP)
-        elif label in ("root", *PARTS) and label not in labels[-1:]:
+        elif label in ("root", *CLAUSE_PARTS) and label not in labels[-1:]:
             labels.append(label)
     return "_".join(labels)
 
@@ -215,7 +215,7 @@ def _top(s: _Sentence, root: int) -> str:
 def _clauses(s: _Sentence, root: int) -> Clauses | None:
     """Two clauses, each with a subject of its own, around the only conjunction; no quotation marks or brackets."""
     second = s.children(root, "conj")
-    if len(second) != 1 or MARK in s.tags or sum(word.part == "CCONJ" for word in s.words) != 1:
+    if len(second) != 1 or MARK_TAG in s.tags or sum(word.part == "CCONJ" for word in s.words) != 1:
         return None
     link = s.children(second[0], "cc")
     if len(link) != 1 or not all(_is_clause(s, index) for index in (root, second[0])):

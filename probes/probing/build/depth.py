@@ -4,22 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from probes.probing.build.analysis import LONGEST, Analysis
-from probes.probing.build.pool import DEPTHS, Pool, Sizes, TrainDev
+from probes.probing.build.analysis import MAX_WORDS, Analysis
+from probes.probing.build.pool import DEPTH_COUNT, Pool, Sizes, TrainDev
 from probes.probing.build.sampling import (
-    FEWEST,
+    MIN_PER_CLASS,
     Plan,
     TaskDraft,
-    assemble,
-    at_share,
-    cuts,
-    deciding,
-    enough,
-    left_out,
-    too_small,
+    assemble_task,
+    counts_per_class,
+    deciding_splits,
+    needed_per_class,
+    notes_on_left_out,
+    scale_sizes,
+    too_small_error,
 )
 
-DEEPEST = 12  # of any tag set
+MAX_DEPTH = 12  # of any tag set
 
 ByDepth = dict[str, dict[int, list[str]]]  # depth, length in words: sentences in order of preference
 
@@ -30,31 +30,35 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
     Short deep and long shallow sentences are rare. Extreme depths are left out if they would make the task too small.
     """
     splits = [_by_depth(split, pool.tags.depths) for split in pool.splits]
-    lengths = range(LONGEST + 1)
+    lengths = range(MAX_WORDS + 1)
     counts_by_depth = [
         {depth: np.array([len(by_length.get(n, ())) for n in lengths]) for depth, by_length in split.items()}
         for split in splits
     ]
-    chosen = _choose(deciding(counts_by_depth, sizes)[0], *deciding(splits, sizes), pool.tags.depths)
+    chosen = _choose_depths(
+        deciding_splits(counts_by_depth, sizes)[0], *deciding_splits(splits, sizes), pool.tags.depths
+    )
     parts = []
-    for split, counts, count in zip(splits, counts_by_depth, cuts(chosen.counts), strict=True):
+    for split, counts, count in zip(splits, counts_by_depth, counts_per_class(chosen.counts), strict=True):
         if count is None:
-            sentences = _without_lengths(split)
+            sentences = _sentences_by_depth(split)
             parts.append({depth: sentences.get(depth, []) for depth in chosen.labels})
             continue
         shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
-        quotas = _shrink(shared, count)
+        quotas = _scale_counts(shared, count)
         parts.append(
             {
                 depth: [s for n in np.flatnonzero(quotas).tolist() for s in split[depth][n][: quotas[n]]]
                 for depth in chosen.labels
             }
         )
-    draft = assemble("TreeDepth", parts, sizes, left_out([_without_lengths(split) for split in splits], chosen))
-    draft.controls["length-depth correlation before"] = _correlation(pool.shape)
-    draft.samples["lengths and depths"] = shape(parts)
-    draft.controls["length-depth correlation after"] = _correlation(
-        draft.samples["lengths and depths"][:, : DEEPEST + 1]
+    draft = assemble_task(
+        "TreeDepth", parts, sizes, notes_on_left_out([_sentences_by_depth(split) for split in splits], chosen)
+    )
+    draft.controls["length-depth correlation before"] = _length_depth_correlation(pool.shape)
+    draft.samples["lengths and depths"] = length_depth_counts(parts)
+    draft.controls["length-depth correlation after"] = _length_depth_correlation(
+        draft.samples["lengths and depths"][:, : MAX_DEPTH + 1]
     )
     return draft
 
@@ -67,11 +71,11 @@ def _by_depth(split: Sequence[Analysis], depths: tuple[int, int]) -> ByDepth:
     return by_depth
 
 
-def _without_lengths(split: ByDepth) -> dict[str, list[str]]:
+def _sentences_by_depth(split: ByDepth) -> dict[str, list[str]]:
     return {depth: [s for sentences in by_length.values() for s in sentences] for depth, by_length in split.items()}
 
 
-def _choose(
+def _choose_depths(
     counts_by_depth: Sequence[dict[str, np.ndarray]],
     splits: Sequence[ByDepth],
     sizes: Sizes | TrainDev,
@@ -86,24 +90,24 @@ def _choose(
                 continue
             shared = [int(np.min([split[label] for label in labels], axis=0).sum()) for split in counts_by_depth]
             share = min(1 / len(labels), *(n / size for n, size in zip(shared, sizes, strict=True)))
-            counts = at_share(sizes, share)
+            counts = scale_sizes(sizes, share)
             value = counts.train * len(labels) ** 3
-            if counts.train >= enough(len(labels), sizes) and all(counts) and value > best_value:
+            if counts.train >= needed_per_class(len(labels), sizes) and all(counts) and value > best_value:
                 best, best_value = Plan(sorted(labels), counts), value
     if best is None:
-        raise too_small("TreeDepth", [_without_lengths(split) for split in splits], sizes, FEWEST)
+        raise too_small_error("TreeDepth", [_sentences_by_depth(split) for split in splits], sizes, MIN_PER_CLASS)
     return best
 
 
-def _shrink(counts: np.ndarray, total: int) -> np.ndarray:
+def _scale_counts(counts: np.ndarray, total: int) -> np.ndarray:
     """Integers in proportion to `counts`, at most `counts`, with sum `total`."""
     edges = np.cumsum(counts) * total // counts.sum()
     return np.diff(edges, prepend=0)
 
 
-def shape(parts: Sequence[dict[str, list[str]]]) -> np.ndarray:
+def length_depth_counts(parts: Sequence[dict[str, list[str]]]) -> np.ndarray:
     """The number of sentences by length and depth."""
-    counts = np.zeros((LONGEST + 1, DEPTHS), dtype=np.int64)
+    counts = np.zeros((MAX_WORDS + 1, DEPTH_COUNT), dtype=np.int64)
     for part in parts:
         for depth, sentences in part.items():
             for s in sentences:
@@ -111,7 +115,7 @@ def shape(parts: Sequence[dict[str, list[str]]]) -> np.ndarray:
     return counts
 
 
-def _correlation(counts: np.ndarray) -> float:
+def _length_depth_correlation(counts: np.ndarray) -> float:
     """Pearson's correlation of length and depth."""
     lengths, depths = np.indices(counts.shape)
     weights = counts / counts.sum()

@@ -16,18 +16,18 @@ from probes.probing.build.sampling import TaskDraft, balanced
 from probes.probing.build.tags import TagSet
 from probes.probing.build.writing import is_word
 
-EDGE = 0  # id of the sentence boundary
+BOUNDARY_ID = 0  # id of the sentence boundary
 
 
 class Bigrams:
     """Bigram counts as sparse matrices: about 25 bytes per distinct pair."""
 
     def __init__(self, sentences: Iterable[str]) -> None:
-        self.ids: dict[str, int] = {"": EDGE}
-        sequence = [EDGE]
+        self.ids: dict[str, int] = {"": BOUNDARY_ID}
+        sequence = [BOUNDARY_ID]
         for sentence in sentences:
             sequence += [self.ids.setdefault(word, len(self.ids)) for word in sentence.split(" ")]
-            sequence.append(EDGE)
+            sequence.append(BOUNDARY_ID)
         text = np.array(sequence, dtype=np.int32)
         self.words = list(self.ids)
         counts, size = np.ones(len(text) - 1, np.int32), len(self.ids)
@@ -46,14 +46,14 @@ class Bigrams:
 
     def following(self, before: int) -> tuple[np.ndarray, np.ndarray]:
         """The words that follow `before`, and how often."""
-        return _row(self._forward, before)
+        return _sparse_row(self._forward, before)
 
     def preceding(self, after: int) -> tuple[np.ndarray, np.ndarray]:
         """The words that `after` follows, and how often."""
-        return _row(self._backward, after)
+        return _sparse_row(self._backward, after)
 
 
-def _row(table: "scipy.sparse.csr_array", first: int) -> tuple[np.ndarray, np.ndarray]:
+def _sparse_row(table: "scipy.sparse.csr_array", first: int) -> tuple[np.ndarray, np.ndarray]:
     columns = slice(table.indptr[first], table.indptr[first + 1])
     return table.indices[columns], table.data[columns]
 
@@ -64,13 +64,13 @@ def _counts_of(row: tuple[np.ndarray, np.ndarray], words: np.ndarray) -> np.ndar
     return np.where(ids[positions] == words, counts[positions], 0)
 
 
-COMPARABLE = 0.6  # largest allowed difference of log(1 + count) on each side
-POSITIONS = 3  # nouns or verbs tried per sentence
-DRAWS = 100  # replacements tried for each
-FEWEST = 3  # minimum corpus count of a replacement
+MAX_LOG_DIFFERENCE = 0.6  # largest allowed difference of log(1 + count) on each side
+MAX_POSITIONS = 3  # nouns or verbs tried per sentence
+MAX_DRAWS = 100  # replacements tried for each
+MIN_WORD_COUNT = 3  # minimum corpus count of a replacement
 
 
-class Change(NamedTuple):
+class Replacement(NamedTuple):
     """A replacement, and log(1 + count) of the bigrams on its left and right, without and with it."""
 
     sentence: str
@@ -87,9 +87,9 @@ def odd_man_out(pool: Pool, sizes: Sizes) -> TaskDraft:
     is used in one split only.
     Sentences without a possible replacement are neither C nor O.
     """
-    replacing = _Replacing(pool, sizes)
+    replacing = _Replacer(pool, sizes)
     originals = {s.sentence for s in pool.all()}
-    changes: dict[str, Change] = {}
+    changes: dict[str, Replacement] = {}
     sources: dict[str, str] = {}
     splits: list[dict[str, list[str]]] = [{"C": [], "O": []} for _ in sizes]
     for index, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
@@ -97,7 +97,7 @@ def odd_man_out(pool: Pool, sizes: Sizes) -> TaskDraft:
             if min(map(len, classes.values())) >= sizes[index] / 2:
                 break
             random = pool.random(s.sentence, "SOMO")
-            change = replacing.change(s, index, random)
+            change = replacing.replace_word(s, index, random)
             if change is None or change.sentence in originals:
                 continue
             if random.random() < 0.5:
@@ -107,11 +107,11 @@ def odd_man_out(pool: Pool, sizes: Sizes) -> TaskDraft:
                 sources[change.sentence] = s.sentence
                 classes["C"].append(change.sentence)
     draft = balanced("SOMO", splits, sizes, sources=sources)
-    _measure(draft, changes)
+    _add_controls(draft, changes)
     return draft
 
 
-class _Replacing:
+class _Replacer:
     """Finds replacements for words."""
 
     def __init__(self, pool: Pool, sizes: Sizes) -> None:
@@ -127,13 +127,15 @@ class _Replacing:
         self.tag = np.full(width, -1)  # most frequent tag of each word that may be a replacement, else -1
         self.split = np.zeros(width, dtype=np.int64)  # its split
         self.frequency = np.zeros(width)
-        self.capitals = np.array([_capitals(word) for word in self.bigrams.words])
+        self.capitals = np.array([_capital_level(word) for word in self.bigrams.words])
         for word, counts in tagged.items():
             [(tag, _)] = counts.most_common(1)
-            if tag in pool.tags.replaced and counts.total() >= FEWEST and _replaceable(word, pool.tags):
+            if tag in pool.tags.replaced and counts.total() >= MIN_WORD_COUNT and _is_replaceable(word, pool.tags):
                 i = self.bigrams.ids[word]
                 self.tag[i] = self.tags.index(tag)
-                self.split[i] = min(int(np.searchsorted(edges, _unit(f"{pool.seed} {word.lower()}"))), len(sizes) - 1)
+                self.split[i] = min(
+                    int(np.searchsorted(edges, _hash_to_unit(f"{pool.seed} {word.lower()}"))), len(sizes) - 1
+                )
                 self.frequency[i] = counts.total()
         self._ids = {
             (tag, split): np.flatnonzero((self.tag == tag) & (self.split == split))
@@ -142,45 +144,51 @@ class _Replacing:
         }
         self._edges = {key: np.cumsum(self.frequency[ids]) for key, ids in self._ids.items()}
 
-    def change(self, s: Analysis, split: int, random: Random) -> Change | None:
+    def replace_word(self, s: Analysis, split: int, random: Random) -> Replacement | None:
         """Replace a random noun or verb; None if no replacement exists."""
         words = s.words
         positions = [
             i
             for i, tag in enumerate(s.tags.split(" "))
-            if i and tag in self.tag_set.replaced and _replaceable(words[i], self.tag_set)
+            if i and tag in self.tag_set.replaced and _is_replaceable(words[i], self.tag_set)
         ]
-        ids = [EDGE, *(self.bigrams.ids[word] for word in words), EDGE]
+        ids = [BOUNDARY_ID, *(self.bigrams.ids[word] for word in words), BOUNDARY_ID]
         own_bigrams = Counter(pairwise(ids))
-        for i in random.sample(positions, min(POSITIONS, len(positions))):
+        for i in random.sample(positions, min(MAX_POSITIONS, len(positions))):
             before, old, after = ids[i : i + 3]
             left = int(self.bigrams.count(before, old)) - own_bigrams[before, old]
             right = int(self.bigrams.count(old, after)) - own_bigrams[old, after]
-            candidates = self._find(self.tags.index(s.tags.split(" ")[i]), split, before, after, left, right, random)
+            candidates = self._find_candidates(
+                self.tags.index(s.tags.split(" ")[i]), split, before, after, left, right, random
+            )
             candidates = candidates[(candidates != old) & (self.capitals[candidates] == self.capitals[old])]
             if len(candidates):
-                [new] = _draw(candidates, np.cumsum(self.frequency[candidates]), 1, random).tolist()
+                [new] = _draw_by_frequency(candidates, np.cumsum(self.frequency[candidates]), 1, random).tolist()
                 text = " ".join([*words[:i], self.bigrams.words[new], *words[i + 1 :]])
                 new_counts = int(self.bigrams.count(before, new)), int(self.bigrams.count(new, after))
                 (a, b), (c, d) = np.log1p((left, new_counts[0])), np.log1p((right, new_counts[1]))
-                return Change(text, self.bigrams.words[new].lower(), (a, b), (c, d))
+                return Replacement(text, self.bigrams.words[new].lower(), (a, b), (c, d))
         return None
 
-    def _find(self, tag: int, split: int, before: int, after: int, left: int, right: int, random: Random) -> np.ndarray:
+    def _find_candidates(
+        self, tag: int, split: int, before: int, after: int, left: int, right: int, random: Random
+    ) -> np.ndarray:
         """Words of this tag and split with comparable frequency between these neighbours."""
         if not left and not right:
-            ids = _draw(self._ids[tag, split], self._edges[tag, split], DRAWS, random)
+            ids = _draw_by_frequency(self._ids[tag, split], self._edges[tag, split], MAX_DRAWS, random)
         else:
             ids, counts = self.bigrams.following(before) if left else self.bigrams.preceding(after)
-            ids = ids[_close(counts, left or right)]
+            ids = ids[_is_comparable(counts, left or right)]
             ids = ids[(self.tag[ids] == tag) & (self.split[ids] == split)]
-            if len(ids) > DRAWS:
-                ids = _draw(ids, np.cumsum(self.frequency[ids]), DRAWS, random)
-        fits = _close(self.bigrams.count_before(ids, after), right) & _close(self.bigrams.count(before, ids), left)
+            if len(ids) > MAX_DRAWS:
+                ids = _draw_by_frequency(ids, np.cumsum(self.frequency[ids]), MAX_DRAWS, random)
+        fits = _is_comparable(self.bigrams.count_before(ids, after), right) & _is_comparable(
+            self.bigrams.count(before, ids), left
+        )
         return ids[fits]
 
 
-def _draw(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np.ndarray:
+def _draw_by_frequency(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np.ndarray:
     """At most `number` distinct words, drawn by frequency."""
     if not len(ids):
         return ids
@@ -188,25 +196,25 @@ def _draw(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np
     return ids[np.unique(np.searchsorted(edges, np.array(points) * edges[-1], side="right"))]
 
 
-def _replaceable(word: str, tags: TagSet) -> bool:
+def _is_replaceable(word: str, tags: TagSet) -> bool:
     return is_word(word) and word.lower() not in tags.auxiliaries and len(word) > 1
 
 
-def _capitals(word: str) -> int:
+def _capital_level(word: str) -> int:
     """0 without a capital in front, 1 with one, 2 in capitals altogether."""
     return word[:1].isupper() + word.isupper()
 
 
-def _close(counts: np.ndarray, count: int) -> np.ndarray:
-    return np.abs(np.log1p(counts) - np.log1p(count)) <= COMPARABLE
+def _is_comparable(counts: np.ndarray, count: int) -> np.ndarray:
+    return np.abs(np.log1p(counts) - np.log1p(count)) <= MAX_LOG_DIFFERENCE
 
 
-def _unit(text: str) -> float:
+def _hash_to_unit(text: str) -> float:
     """A number in [0, 1): a hash of the text."""
     return int.from_bytes(blake2b(text.encode(), digest_size=6).digest(), "big") / 2**48
 
 
-def _measure(draft: TaskDraft, changes: dict[str, Change]) -> None:
+def _add_controls(draft: TaskDraft, changes: dict[str, Replacement]) -> None:
     used = [[changes[s] for s in split.sentences if s in changes] for split in draft.task.parts]
     words = [{change.word for change in split} for split in used]
     distinct = len(set().union(*words))

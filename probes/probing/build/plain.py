@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datamodules.text.languages import refuse_unspaced
 from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.all_tasks import TASKS, BuiltTasks, TaskBuilder, draw_tasks, refuse_unknown_tasks
-from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis
-from probes.probing.build.dependencies import MARK
-from probes.probing.build.pool import Sizes, gather
-from probes.probing.build.universal import UNIVERSAL
+from probes.probing.build.analysis import MAX_WORDS, MIN_WORDS, Analysis
+from probes.probing.build.dependencies import MARK_TAG
+from probes.probing.build.pool import Sizes, gather_pool
+from probes.probing.build.universal import UNIVERSAL_TAGS
 from probes.probing.build.word_order import far_swap, word_order
 from probes.probing.build.writing import has_letters, is_mark
 
@@ -36,11 +36,11 @@ def build_plain(
 
     def read() -> Iterator[str]:
         for sentence in sentences:
-            if len(words := sentence.split()) < SHORTEST:
+            if len(words := sentence.split()) < MIN_WORDS:
                 short.update(words)
             yield sentence
 
-    pool = gather(analyse_sentences(read()), sizes, seed, UNIVERSAL._replace(name="text"))
+    pool = gather_pool(analyse_sentences(read()), sizes, seed, UNIVERSAL_TAGS._replace(name="text"))
     refuse_unspaced(pool.words + short)
     return draw_tasks(pool, builders, sizes, names, partly=True)
 
@@ -53,7 +53,7 @@ def analyse_sentences(sentences: Iterable[str]) -> Iterator[Analysis]:
 def analyse_sentence(sentence: str) -> Analysis | None:
     """The properties of a tokenised sentence; None if its length is out of range."""
     words = sentence.split()
-    if not SHORTEST <= len(words) <= LONGEST:
+    if not MIN_WORDS <= len(words) <= MAX_WORDS:
         return None
-    tags = [MARK if is_mark(word) else "WORD" if has_letters(word) else "PUNCT" for word in words]
+    tags = [MARK_TAG if is_mark(word) else "WORD" if has_letters(word) else "PUNCT" for word in words]
     return Analysis(" ".join(words), " ".join(tags), 0, "", None, None, None, None)

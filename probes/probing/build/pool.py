@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probes.probing.build.analysis import LONGEST, Analysis, Target
+from probes.probing.build.analysis import MAX_WORDS, Analysis, Target
 from probes.probing.build.tags import TagSet
 
 TARGETS = ("object", "subject", "tense")  # properties that depend on one word form
-SPARE = 3  # sentences kept per sentence that a class may need
-GENERAL = 8  # sentences kept per sentence that a task needs, of any class
-MOST_SHARES = (0.1, 0.2, 0.4, 1.0)  # largest share of one word form in its class in dev or test; tried in turn
-DEPTHS = 64
-RANK = 12  # bytes
+CLASS_RESERVE = 3  # sentences kept per sentence that a class may need
+TASK_RESERVE = 8  # sentences kept per sentence that a task needs, of any class
+MAX_FORM_SHARES = (0.1, 0.2, 0.4, 1.0)  # largest share of one word form in its class in dev or test; tried in turn
+DEPTH_COUNT = 64
+RANK_BYTES = 12  # bytes
 
 
 class Sizes(NamedTuple):
@@ -72,7 +72,7 @@ class Pool(NamedTuple):
         return Random(f"{self.seed} {task} {sentence}")
 
 
-def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) -> Pool:
+def gather_pool(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) -> Pool:
     """Read all analyses once.
 
     Memory is bounded by `sizes`. Kept are the first sentences of each class in order of preference, SPARE times as many
@@ -81,13 +81,13 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
     by_rank: dict[bytes, Analysis] = {}
     pruned = False
     words: Counter[str] = Counter()
-    shape = np.zeros((LONGEST + 1, DEPTHS), dtype=np.int64)
+    shape = np.zeros((MAX_WORDS + 1, DEPTH_COUNT), dtype=np.int64)
     limit = 20 * sum(sizes)
     key = str(seed).encode()
     for analysis in analyses:
         tokens = analysis.words
         words.update(tokens)
-        shape[len(tokens), min(analysis.depth, DEPTHS - 1)] += 1
+        shape[len(tokens), min(analysis.depth, DEPTH_COUNT - 1)] += 1
         by_rank.setdefault(_rank(analysis, key), analysis)
         if len(by_rank) > limit:
             by_rank, pruned = _prune(by_rank, sizes), True
@@ -95,14 +95,16 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
     if pruned:  # otherwise the sentences since the last pruning would depend on the order of the text
         by_rank = _prune(by_rank, sizes)
     by_split = sorted(by_rank.items(), key=lambda item: (item[1].split or 0, item[0]))
-    parses = {rank[:RANK]: analysis for rank, analysis in by_split}  # one parse per sentence; that of the last split
+    parses = {
+        rank[:RANK_BYTES]: analysis for rank, analysis in by_split
+    }  # one parse per sentence; that of the last split
     ordered = [(analysis, int.from_bytes(rank[-4:], "big") / 2**32) for rank, analysis in sorted(parses.items())]
     assign = _assign_forms if all(s.split is None for s, _ in ordered) else assign_forms_in_splits
     form_splits = {
         target: assign([(word, s.split or 0) for s, _ in ordered if (word := getattr(s, target))], sizes)
         for target in TARGETS
     }
-    splits = _settle(ordered, form_splits, sizes)
+    splits = _assign_sentences(ordered, form_splits, sizes)
     inside = Counter(word for split in splits for s in split for word in s.words[1:])
     capitals = {word for word in inside if word[:1].isupper() and inside[word] > inside[word.lower()]}
     return Pool(splits, form_splits, words, shape, seed, tags._replace(capitals=tags.capitals | capitals))
@@ -110,13 +112,13 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
 
 def _rank(analysis: Analysis, key: bytes) -> bytes:
     """The rank of a sentence in the order of preference, followed by the rank of this parse."""
-    sentence = hashlib.blake2b(analysis.sentence.encode(), digest_size=RANK, key=key).digest()
+    sentence = hashlib.blake2b(analysis.sentence.encode(), digest_size=RANK_BYTES, key=key).digest()
     suffix = repr((analysis.features, analysis.split)) if analysis.features or analysis.split is not None else ""
     texts = f"{analysis!r}{suffix}", repr((analysis.classes, analysis.id))
     return sentence + b"".join(hashlib.blake2b(text.encode(), digest_size=4).digest() for text in texts)
 
 
-def _settle(
+def _assign_sentences(
     ordered: Sequence[tuple[Analysis, float]], form_splits: Mapping[str, Mapping[str, int]], sizes: Sizes
 ) -> tuple[list[Analysis], list[Analysis], list[Analysis]]:
     """Assign each sentence to the split of one of its target forms; at random if it has no target.
@@ -149,10 +151,10 @@ def _prune(by_rank: dict[bytes, Analysis], sizes: Sizes) -> dict[bytes, Analysis
     for rank in sorted(by_rank):
         analysis = by_rank[rank]
         counts[analysis.split] += 1
-        is_needed = counts[analysis.split] <= GENERAL * sum(sizes)
+        is_needed = counts[analysis.split] <= TASK_RESERVE * sum(sizes)
         for label, classes in _classes_of(analysis):
             counts[analysis.split, label] += 1
-            is_needed = is_needed or counts[analysis.split, label] <= SPARE * sum(sizes) / classes
+            is_needed = is_needed or counts[analysis.split, label] <= CLASS_RESERVE * sum(sizes) / classes
         if is_needed:
             chosen[rank] = analysis
     return chosen
@@ -185,7 +187,7 @@ def _assign_forms(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict[s
     quotas = [Counter({label: total * size / sum(sizes) for label, total in totals.items()}) for size in sizes]
     ranked = sorted(forms.items(), key=lambda item: (-item[1].total(), item[0]))
     form_splits: dict[str, int] = {}
-    for share in MOST_SHARES:
+    for share in MAX_FORM_SHARES:
         rows = [Counter[str]() for _ in sizes]
         for form, counts in ranked:
             label, count = max(counts.items(), key=lambda item: (item[1], item[0]))

@@ -19,12 +19,12 @@ BLUE, ORANGE = "#0072B2", "#E69F00"  # Okabe and Ito
 
 def write_report(built: BuiltTasks, sizes: Sizes, source: Sequence[str], out: Path) -> None:
     with atomic_write(out / "report.md") as file:
-        file.write(report(built, sizes, source))
+        file.write(report_text(built, sizes, source))
     with atomic_write(out / "controls.png", binary=True) as file:
         FigureCanvasAgg(_figure(built)).print_png(file)
 
 
-def report(built: BuiltTasks, sizes: Sizes, source: Sequence[str]) -> str:
+def report_text(built: BuiltTasks, sizes: Sizes, source: Sequence[str]) -> str:
     """The page as Markdown."""
     rows = [(task.name, *(len(split.sentences) for split in task.parts), len(task.classes)) for task in built.tasks]
     lines = [
@@ -40,11 +40,11 @@ def report(built: BuiltTasks, sizes: Sizes, source: Sequence[str]) -> str:
         "![controls](controls.png)",
         "",
     ]
-    sections = map(section, built.drafts.values())
+    sections = map(task_section, built.drafts.values())
     return "\n".join(lines) + "\n" + "\n".join(sections)
 
 
-def section(draft: TaskDraft) -> str:
+def task_section(draft: TaskDraft) -> str:
     """What was measured of one task: notes, controls, class balance."""
     task, controls, notes = draft.task, draft.controls, draft.notes
     counts = [np.bincount(split.gold, minlength=len(task.classes)) for split in task.parts]
@@ -68,20 +68,20 @@ def section(draft: TaskDraft) -> str:
 def _figure(built: BuiltTasks) -> Figure:
     figure = Figure(figsize=(9.6, 7.2), dpi=120, layout="constrained")
     axes = figure.subplots(2, 2)
-    _lengths_by_depth(axes[0, 0], built.shape, "TreeDepth before: all sentences")
+    _draw_lengths_by_depth(axes[0, 0], built.shape, "TreeDepth before: all sentences")
     if draft := built.drafts.get("TreeDepth"):
-        _lengths_by_depth(axes[0, 1], draft.samples["lengths and depths"], "TreeDepth after: the task")
+        _draw_lengths_by_depth(axes[0, 1], draft.samples["lengths and depths"], "TreeDepth after: the task")
     if draft := built.drafts.get("SOMO"):
-        _bigrams(axes[1, 0], draft.samples)
+        _draw_bigrams(axes[1, 0], draft.samples)
     if draft := built.drafts.get("CoordInv"):
-        _clauses(axes[1, 1], draft.samples)
+        _draw_clauses(axes[1, 1], draft.samples)
     for axis in axes.flat:
         axis.set_visible(axis.has_data())
         axis.spines[["top", "right"]].set_visible(False)
     return figure
 
 
-def _lengths_by_depth(axis: Axes, counts: np.ndarray, title: str) -> None:
+def _draw_lengths_by_depth(axis: Axes, counts: np.ndarray, title: str) -> None:
     cells = counts[5:29, 3:17].T.astype(float)
     image = axis.imshow(np.where(cells, cells, np.nan), origin="lower", aspect="auto", extent=(4.5, 28.5, 2.5, 16.5))
     means = [(np.average(np.arange(29), weights=column), d) for d, column in enumerate(counts.T[:17]) if column.sum()]
@@ -92,7 +92,7 @@ def _lengths_by_depth(axis: Axes, counts: np.ndarray, title: str) -> None:
     axis.figure.colorbar(image, ax=axis, label="sentences")
 
 
-def _bigrams(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
+def _draw_bigrams(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
     before, after = (np.concatenate([pairs[:, i] for pairs in samples.values()]) for i in (0, 1))
     bins = np.linspace(0, max(before.max(), after.max()) + 0.01, 24).tolist()
     axis.hist(before, bins, color=BLUE, alpha=0.55, label="original")
@@ -102,7 +102,7 @@ def _bigrams(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
     axis.legend(fontsize=8)
 
 
-def _clauses(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
+def _draw_clauses(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
     reach = max(int(np.abs(lengths).max()) for lengths in samples.values()) + 0.5
     bins = np.arange(-reach, reach + 1).tolist()
     axis.hist(samples["O"], bins, color=BLUE, alpha=0.55, label="original")

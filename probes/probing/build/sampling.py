@@ -12,8 +12,8 @@ from probes.classification import Classification
 from probes.probing.build.pool import Sizes, TrainDev, WholeTest
 from probes.task import single
 
-FEWEST = 30  # minimum training sentences per class; with fewer the task is not built
-SHARE = 0.5  # a class that fills less of its share is left out, so that it does not shrink all others
+MIN_PER_CLASS = 30  # minimum training sentences per class; with fewer the task is not built
+MIN_FILL_SHARE = 0.5  # a class that fills less of its share is left out, so that it does not shrink all others
 
 Item = TypeVar("Item")
 Held = TypeVar("Held")
@@ -37,7 +37,7 @@ class Plan(NamedTuple):
     counts: Sizes | TrainDev
 
 
-def plan(name: str, splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int = FEWEST) -> Plan:
+def plan_classes(name: str, splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int = MIN_PER_CLASS) -> Plan:
     """Equal classes. Classes with too few sentences are left out, while two remain; then all splits shrink equally.
 
     Raises InputError naming the task and the missing sentences.
@@ -50,32 +50,32 @@ def plan(name: str, splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: 
     chosen = sorted(labels, key=lambda label: (-fill[label], label))
     while len(chosen) > 2:
         usual = min(1 / len(chosen), median(fill[label] for label in chosen))
-        least = max(SHARE * usual, enough(len(chosen), sizes, fewest) / sizes.train)
+        least = max(MIN_FILL_SHARE * usual, needed_per_class(len(chosen), sizes, fewest) / sizes.train)
         if fill[chosen[-1]] >= least and len(chosen) <= min(sizes):
             break
         chosen.pop()
     share = min(1 / len(chosen), fill[chosen[-1]]) if chosen else 0
-    counts = at_share(sizes, share)
-    if len(chosen) < 2 or counts.train < enough(len(chosen), sizes, fewest) or not all(counts):
-        raise too_small(name, splits, sizes, fewest, too_large(chosen, splits, sizes, fewest))
+    counts = scale_sizes(sizes, share)
+    if len(chosen) < 2 or counts.train < needed_per_class(len(chosen), sizes, fewest) or not all(counts):
+        raise too_small_error(name, splits, sizes, fewest, too_large_splits(chosen, splits, sizes, fewest))
     return Plan(sorted(chosen), counts)
 
 
-def deciding(splits: Sequence[Held], sizes: Sizes) -> tuple[Sequence[Held], Sizes | TrainDev]:
+def deciding_splits(splits: Sequence[Held], sizes: Sizes) -> tuple[Sequence[Held], Sizes | TrainDev]:
     """The splits and sizes that decide on classes: not a test split that is taken whole."""
     return (splits[:2], TrainDev(*sizes[:2])) if isinstance(sizes, WholeTest) else (splits, sizes)
 
 
-def at_share(sizes: Sizes | TrainDev, share: float) -> Sizes | TrainDev:
+def scale_sizes(sizes: Sizes | TrainDev, share: float) -> Sizes | TrainDev:
     return type(sizes)(*(int(size * share + 1e-9) for size in sizes))
 
 
-def cuts(counts: Sizes | TrainDev) -> list[int | None]:
+def counts_per_class(counts: Sizes | TrainDev) -> list[int | None]:
     """The number of sentences of each class in train, dev and test; None for all."""
     return [counts.train, counts.dev, counts.test if isinstance(counts, Sizes) else None]
 
 
-def enough(classes: int, sizes: Sizes | TrainDev, fewest: int = FEWEST) -> int:
+def needed_per_class(classes: int, sizes: Sizes | TrainDev, fewest: int = MIN_PER_CLASS) -> int:
     """Training sentences that a class needs: FEWEST, or less if the requested size is small."""
     return max(1, min(fewest, sizes.train // classes))
 
@@ -84,23 +84,23 @@ def balanced(
     name: str,
     splits: Sequence[Classes[str]],
     sizes: Sizes,
-    fewest: int = FEWEST,
+    fewest: int = MIN_PER_CLASS,
     sources: Mapping[str, str] | None = None,
 ) -> TaskDraft:
     """A task of the first sentences of each class. `sources`: changed sentences, and what they were."""
-    chosen = plan(name, *deciding(splits, sizes), fewest)
+    chosen = plan_classes(name, *deciding_splits(splits, sizes), fewest)
     parts = [
         {label: split.get(label, [])[:count] for label in chosen.labels}
-        for split, count in zip(splits, cuts(chosen.counts), strict=True)
+        for split, count in zip(splits, counts_per_class(chosen.counts), strict=True)
     ]
-    draft = assemble(name, parts, sizes, left_out(splits, chosen))
+    draft = assemble_task(name, parts, sizes, notes_on_left_out(splits, chosen))
     if sources is None:
         return draft
-    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
+    draft.controls["sentences in both forms"] = count_both_forms(draft.task, sources)
     return draft._replace(sources=sources)
 
 
-def assemble(name: str, parts: Sequence[Classes[str]], sizes: Sizes, notes: Sequence[str] = ()) -> TaskDraft:
+def assemble_task(name: str, parts: Sequence[Classes[str]], sizes: Sizes, notes: Sequence[str] = ()) -> TaskDraft:
     """Turn labels into indices; the classes of a split alternate, so that its first sentences are balanced too."""
     classes = sorted(parts[0])
     splits = []
@@ -109,10 +109,10 @@ def assemble(name: str, parts: Sequence[Classes[str]], sizes: Sizes, notes: Sequ
         pairs = [(s, label) for turn in turns for label, s in enumerate(turn) if s is not None]
         splits.append(single([s for s, _ in pairs], np.array([label for _, label in pairs], dtype=np.int64)))
     task = Classification(name, classes, *splits)
-    return TaskDraft(task, {}, [*shrunk(task, sizes), *notes], {})
+    return TaskDraft(task, {}, [*notes_on_size(task, sizes), *notes], {})
 
 
-def shrunk(task: Classification, sizes: Sizes) -> list[str]:
+def notes_on_size(task: Classification, sizes: Sizes) -> list[str]:
     """A note on a task that is smaller than wanted."""
     if len(task.train.gold) >= sizes.train - len(task.classes):
         return []
@@ -120,7 +120,7 @@ def shrunk(task: Classification, sizes: Sizes) -> list[str]:
     return [f"{actual} of {sizes.train:,}/{sizes.dev:,}/{sizes.test:,} sentences"]
 
 
-def largest(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> TaskDraft:
+def largest_draft(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> TaskDraft:
     """The first draft of the requested size, else the largest of all. Raises the last error where there is none."""
     best, last = None, InputError("no attempt to build a task")
     for attempt in attempts:
@@ -138,25 +138,27 @@ def largest(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> TaskDr
     return best
 
 
-def both_forms(task: Classification, sources: Mapping[str, str]) -> int:
+def count_both_forms(task: Classification, sources: Mapping[str, str]) -> int:
     """How many changed sentences of a task are in it together with their originals."""
     texts = [s for split in task.parts for s in split.sentences]
     distinct = set(texts)
     return sum(sources.get(s, s) != s and sources[s] in distinct for s in texts)
 
 
-def left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
+def notes_on_left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
     """A note on the classes that a plan leaves out."""
     labels = sorted({label for split in splits for label in split} - set(chosen.labels))
     suffix = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
     return [f"left out, too few sentences: {', '.join(labels[:8])}{suffix}"] if labels else []
 
 
-def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int) -> dict[str, int]:
+def too_large_splits(
+    labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int
+) -> dict[str, int]:
     """The splits with a requested size that makes train shrink too far, and the largest size that each can have."""
     if len(labels) < 2:
         return {}
-    share = enough(len(labels), sizes, fewest) / sizes.train
+    share = needed_per_class(len(labels), sizes, fewest) / sizes.train
     least = [min(len(split.get(label, ())) for label in labels) for split in splits]
     limits = zip(sizes._fields, least, sizes, strict=True)
     allowed = {part: int(available / share) for part, available, size in limits if available < share * size - 1e-9}
@@ -164,7 +166,7 @@ def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | T
     return allowed if "train" not in allowed and all(int(size * share + 1e-9) for size in possible) else {}
 
 
-def too_small(
+def too_small_error(
     name: str,
     splits: Sequence[Classes],
     sizes: Sizes | TrainDev,

@@ -52,7 +52,7 @@ class TagSet(NamedTuple):
     dotted: bool = False  # the capital letter of i is İ, that of ı is I, as in Turkish
 
 
-def _read(name: str, labels: dict[str, Any]) -> TagSet:
+def _tag_set_from_labels(name: str, labels: dict[str, Any]) -> TagSet:
     hints = get_type_hints(TagSet)
     values: dict[str, Any] = {
         key: frozenset(v.split()) if hints[key] == frozenset[str] else v for key, v in labels.items()
@@ -61,7 +61,7 @@ def _read(name: str, labels: dict[str, Any]) -> TagSet:
 
 
 TABLE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-TAG_SETS = {name: _read(name, labels) for name, labels in TABLE.items()}
+TAG_SETS = {name: _tag_set_from_labels(name, labels) for name, labels in TABLE.items()}
 ENGLISH, GERMAN = TAG_SETS["english/penn"], TAG_SETS["german/tiger"]
 
 

@@ -8,11 +8,11 @@ from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced
 from probes.probing.build.tags import TagSet
 
-OPENING = ("¿", "¡")  # Spanish marks that say the type of a sentence where it begins
-MOST_SHARE = 20  # a form fills at most a twentieth of its class if there are enough others
+OPENING_MARKS = ("¿", "¡")  # Spanish marks that say the type of a sentence where it begins
+FORMS_PER_CLASS = 20  # a form fills at most a twentieth of its class if there are enough others
 
 
-def by_target(name: str, target: str, pool: Pool, sizes: Sizes, feature: str = "") -> TaskDraft:
+def target_task(name: str, target: str, pool: Pool, sizes: Sizes, feature: str = "") -> TaskDraft:
     """`target` names the property: tense, subject or object. No form is in two splits.
 
     `feature`: classes are the values of this entry of `Analysis.features`, in place of the label of the target.
@@ -27,8 +27,8 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes, feature: str = "
     values = {} if feature else pool.tags.tenses if target == "tense" else pool.tags.numbers
     follows: dict[str, bool] = {}  # whether a target has the feature that most such words of its sentence have
     for index, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
-        limit = max(1, sizes[index] // 2 // MOST_SHARE)
-        targets = ((s, word) for s in split if (word := _target(s, target, feature)))
+        limit = max(1, sizes[index] // 2 // FORMS_PER_CLASS)
+        targets = ((s, word) for s in split if (word := _target_with_class(s, target, feature)))
         for s, word in _rare_first(targets, limit):
             forms[s.sentence] = word
             if values:
@@ -47,7 +47,7 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes, feature: str = "
     return draft
 
 
-def _target(s: Analysis, target: str, feature: str) -> Target | None:
+def _target_with_class(s: Analysis, target: str, feature: str) -> Target | None:
     """The target with the class that the task asks for; None without a class."""
     word: Target | None = getattr(s, target)
     if word and feature:
@@ -68,15 +68,15 @@ def _rare_first(targets: Iterable[tuple[Analysis, Target]], limit: int) -> list[
 
 def voice(pool: Pool, sizes: Sizes) -> TaskDraft:
     """Is the main clause active or passive?"""
-    return _by_class("Passive", pool, sizes)
+    return _class_task("Passive", pool, sizes)
 
 
 def sentence_type(pool: Pool, sizes: Sizes) -> TaskDraft:
     """Is it a declarative, an interrogative or an imperative? Without the marks that would say it."""
-    return _by_class("SentType", pool, sizes, marks=False)
+    return _class_task("SentType", pool, sizes, marks=False)
 
 
-def _by_class(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskDraft:
+def _class_task(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskDraft:
     originals = set() if marks else {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
     splits: list[dict[str, list[str]]] = [{} for _ in sizes]
@@ -92,4 +92,4 @@ def _by_class(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskDr
 
 def _without_final_marks(s: Analysis, tags: TagSet) -> str:
     end = without_marks(s.tags.split(" "), s.length, tags.punctuation)
-    return " ".join(word for word in s.words[:end] if word not in OPENING)
+    return " ".join(word for word in s.words[:end] if word not in OPENING_MARKS)

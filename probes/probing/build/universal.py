@@ -14,22 +14,22 @@ from probes.probing.build.all_tasks import (
     refuse_unknown_tasks,
 )
 from probes.probing.build.analysis import Analysis
-from probes.probing.build.dependencies import MARK, OPEN_CLASS, TEST
-from probes.probing.build.pool import Pool, Sizes, WholeTest, gather
+from probes.probing.build.dependencies import MARK_TAG, OPEN_CLASS, TEST_SPLIT
+from probes.probing.build.pool import Pool, Sizes, WholeTest, gather_pool
 from probes.probing.build.sampling import TaskDraft
 from probes.probing.build.syntax import top_constituents
 from probes.probing.build.tags import TagSet
-from probes.probing.build.targets import by_target
+from probes.probing.build.targets import target_task
 
-UNIVERSAL = TagSet(  # what the treebank itself does not say is found in its sentences, by `in_its_language`
+UNIVERSAL_TAGS = TagSet(  # what the treebank itself does not say is found in its sentences, by `adapt_to_language`
     name="ud",
     conjunctions=frozenset({"CCONJ"}),
     full_stop=".",
-    punctuation=frozenset({"PUNCT", "SYM", MARK}),
-    quotes=frozenset({MARK}),
+    punctuation=frozenset({"PUNCT", "SYM", MARK_TAG}),
+    quotes=frozenset({MARK_TAG}),
     depths=(2, 9),
 )
-MARKED = {  # a task, the word that it asks about, and the feature of its classes
+FEATURE_TASKS = {  # a task, the word that it asks about, and the feature of its classes
     "Tense": ("finite verb", "tense", "Tense"),
     "SubjNum": ("noun as a subject", "subject", "Number"),
     "ObjNum": ("noun as an object", "object", "Number"),
@@ -40,9 +40,9 @@ MARKED = {  # a task, the word that it asks about, and the feature of its classe
 }
 
 
-def marked(name: str, pool: Pool, sizes: Sizes) -> TaskDraft:
+def feature_task(name: str, pool: Pool, sizes: Sizes) -> TaskDraft:
     """A task of MARKED. Raises InputError if the treebank does not have two values of its feature."""
-    word, target, feature = MARKED[name]
+    word, target, feature = FEATURE_TASKS[name]
     entry = "" if feature in ("Tense", "Number") else name  # the label of the target, or an entry of its features
     values = {
         dict(s.features).get(entry, "") if entry else held.label for s in pool.all() if (held := getattr(s, target))
@@ -50,16 +50,16 @@ def marked(name: str, pool: Pool, sizes: Sizes) -> TaskDraft:
     if len(values) < 2:
         values_there = f"only {feature}={min(values)}" if values else f"no {feature}"
         raise InputError(f"the treebank has {values_there} on any {word} of a main clause")
-    return by_target(name, target, pool, sizes, entry)
+    return target_task(name, target, pool, sizes, entry)
 
 
 UD_TASKS: dict[str, TaskBuilder] = {
     **{name: TASKS[name] for name in ("SentLen", "WC", "TreeDepth")},
     "TopDeps": partial(top_constituents, name="TopDeps"),
     "BShift": TASKS["BShift"],
-    **{name: partial(marked, name) for name in ("Tense", "SubjNum", "ObjNum")},
+    **{name: partial(feature_task, name) for name in ("Tense", "SubjNum", "ObjNum")},
     **{name: TASKS[name] for name in ("SOMO", "CoordInv")},
-    **{name: partial(marked, name) for name in ("SubjGender", "SubjPerson", "ObjCase", "Mood")},
+    **{name: partial(feature_task, name) for name in ("SubjGender", "SubjPerson", "ObjCase", "Mood")},
     **MORE_TASKS,
 }
 
@@ -78,13 +78,13 @@ def build_universal(
     not used.
     """
     refuse_unknown_tasks(names, builders)
-    pool = in_its_language(gather(analyses, sizes, seed, UNIVERSAL))
+    pool = adapt_to_language(gather_pool(analyses, sizes, seed, UNIVERSAL_TAGS))
     if whole_test:
-        sizes = WholeTest(sizes.train, sizes.dev, len(pool.splits[TEST]))
+        sizes = WholeTest(sizes.train, sizes.dev, len(pool.splits[TEST_SPLIT]))
     return draw_tasks(pool, builders, sizes, names, partly=True)
 
 
-def in_its_language(pool: Pool) -> Pool:
+def adapt_to_language(pool: Pool) -> Pool:
     """With what the sentences show of their language: which tags always have capitals, and which SOMO replaces."""
     capital: Counter[str] = Counter()  # inside sentences: words with a capital minus words without, by part of speech
     tags: set[str] = set()

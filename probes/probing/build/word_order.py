@@ -9,7 +9,7 @@ from random import Random
 from encoder_lab.errors import InputError
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import TaskDraft, balanced, largest
+from probes.probing.build.sampling import TaskDraft, balanced, largest_draft
 from probes.probing.build.tags import TagSet
 from probes.probing.build.writing import is_word
 
@@ -21,11 +21,11 @@ def bigram_shift(pool: Pool, sizes: Sizes) -> TaskDraft:
 
     Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
     """
-    return swapped("BShift", _neighbouring_pair, pool, sizes)
+    return swap_task("BShift", _neighbouring_pair, pool, sizes)
 
 
 def _neighbouring_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
-    words, places = s.words, _swappable(s, tags)
+    words, places = s.words, _swappable_positions(s, tags)
     positions = [i for i, j in pairwise(places) if j == i + 1 and words[i].lower() != words[j].lower()]
     if not positions:
         return None
@@ -33,12 +33,12 @@ def _neighbouring_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, 
     return i, i + 1
 
 
-def _swappable(s: Analysis, tags: TagSet) -> list[int]:
+def _swappable_positions(s: Analysis, tags: TagSet) -> list[int]:
     """The places of all words but the first."""
     return [i for i, part in enumerate(s.tags.split(" ")) if part not in tags.punctuation][1:]
 
 
-def swapped(name: str, choose: PairChooser, pool: Pool, sizes: Sizes) -> TaskDraft:
+def swap_task(name: str, choose: PairChooser, pool: Pool, sizes: Sizes) -> TaskDraft:
     """A task with two words swapped in half of its sentences; sentences in which none can be are left out."""
     originals = {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
@@ -48,7 +48,7 @@ def swapped(name: str, choose: PairChooser, pool: Pool, sizes: Sizes) -> TaskDra
             if min(map(len, classes.values())) >= size / 2:
                 break
             random = pool.random(s.sentence, name)
-            changed = _swap(s, choose, pool.tags, random)
+            changed = _swap_words(s, choose, pool.tags, random)
             if changed is None or changed in originals or changed in sources:
                 continue
             if random.random() < 0.5:
@@ -59,7 +59,7 @@ def swapped(name: str, choose: PairChooser, pool: Pool, sizes: Sizes) -> TaskDra
     return balanced(name, splits, sizes, sources=sources)
 
 
-def _swap(s: Analysis, choose: PairChooser, tags: TagSet, random: Random) -> str | None:
+def _swap_words(s: Analysis, choose: PairChooser, tags: TagSet, random: Random) -> str | None:
     words = s.words
     if '"' in words or not tags.quotes.isdisjoint(s.tags.split(" ")) or not (pair := choose(s, tags, random)):
         return None
@@ -68,9 +68,9 @@ def _swap(s: Analysis, choose: PairChooser, tags: TagSet, random: Random) -> str
     return " ".join(words)
 
 
-NEAREST, FARTHEST = 3, 8  # words from the first of a swapped pair to the second
-CANDIDATES = 60  # the most frequent words, of which pairs are made
-MOST_PAIRS = 5
+MIN_DISTANCE, MAX_DISTANCE = 3, 8  # words from the first of a swapped pair to the second
+CANDIDATE_WORDS = 60  # the most frequent words, of which pairs are made
+MAX_PAIRS = 5
 
 WordPair = tuple[str, str]
 
@@ -80,15 +80,15 @@ def far_swap(pool: Pool, sizes: Sizes) -> TaskDraft:
 
     Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
     """
-    return swapped("FarSwap", _far_pair, pool, sizes)
+    return swap_task("FarSwap", _far_pair, pool, sizes)
 
 
 def _far_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
     words = s.words
     pairs = [
         (i, j)
-        for i, j in combinations(_swappable(s, tags), 2)
-        if NEAREST <= j - i <= FARTHEST and words[i].lower() != words[j].lower()
+        for i, j in combinations(_swappable_positions(s, tags), 2)
+        if MIN_DISTANCE <= j - i <= MAX_DISTANCE and words[i].lower() != words[j].lower()
     ]
     if not pairs:
         return None
@@ -102,19 +102,19 @@ def word_order(pool: Pool, sizes: Sizes) -> TaskDraft:
     Pairs share no words, and each word of a pair comes first as often as the other: which words are in the sentence
     does not say which one came first. Pairs are made of the most frequent words.
     """
-    ranked = _pairs(pool)
+    ranked = _choose_pairs(pool)
     if not ranked:
         raise InputError("no two frequent words stand in both orders in different sentences, each once")
-    numbers = range(min(MOST_PAIRS, len(ranked)), 0, -1)
-    best = largest((partial(_with_pairs, pool, sizes, ranked[:number]) for number in numbers), sizes)
+    numbers = range(min(MAX_PAIRS, len(ranked)), 0, -1)
+    best = largest_draft((partial(_draft_with_pairs, pool, sizes, ranked[:number]) for number in numbers), sizes)
     best.controls["pairs of words"] = len(best.task.classes) // 2
     return best
 
 
-def _pairs(pool: Pool) -> list[WordPair]:
+def _choose_pairs(pool: Pool) -> list[WordPair]:
     """Pairs without common words; those that occur in both orders in most sentences come first."""
-    frequent = sorted((w for w in pool.words if is_word(w)), key=lambda w: (-pool.words[w], w))[:CANDIDATES]
-    first = Counter(pair for s in pool.all() for pair in combinations(_once(s, set(frequent)), 2))
+    frequent = sorted((w for w in pool.words if is_word(w)), key=lambda w: (-pool.words[w], w))[:CANDIDATE_WORDS]
+    first = Counter(pair for s in pool.all() for pair in combinations(_words_once(s, set(frequent)), 2))
     counts = {pair: min(first[pair], first[pair[::-1]]) for pair in first if pair[0] < pair[1]}
     chosen: list[WordPair] = []
     for pair in sorted(counts, key=lambda pair: (-counts[pair], pair)):
@@ -123,17 +123,17 @@ def _pairs(pool: Pool) -> list[WordPair]:
     return chosen
 
 
-def _once(s: Analysis, targets: set[str]) -> list[str]:
+def _words_once(s: Analysis, targets: set[str]) -> list[str]:
     """The wanted words that are in the sentence once, in small or capital letters, from left to right."""
     words = s.words
     counts = Counter(map(str.lower, words))
     return [word for word in words if word in targets and counts[word.lower()] == 1]
 
 
-def _with_pairs(pool: Pool, sizes: Sizes, pairs: Sequence[WordPair]) -> TaskDraft:
+def _draft_with_pairs(pool: Pool, sizes: Sizes, pairs: Sequence[WordPair]) -> TaskDraft:
     """The task of these pairs; a pair is left out as a whole if one of its orders is too rare."""
     while True:
-        splits = [_by_first(split, pairs) for split in pool.splits]
+        splits = [_sentences_by_first_word(split, pairs) for split in pool.splits]
         draft = balanced("WordOrder", splits, sizes)
         classes = set(draft.task.classes)
         complete = [pair for pair in pairs if classes.issuperset(pair)]
@@ -142,11 +142,11 @@ def _with_pairs(pool: Pool, sizes: Sizes, pairs: Sequence[WordPair]) -> TaskDraf
         pairs = complete
 
 
-def _by_first(split: Sequence[Analysis], pairs: Sequence[WordPair]) -> dict[str, list[str]]:
+def _sentences_by_first_word(split: Sequence[Analysis], pairs: Sequence[WordPair]) -> dict[str, list[str]]:
     """Sentences that have one of the pairs, by the word of it that came first; both words equally often."""
     by_first_word: dict[str, list[str]] = {word: [] for pair in pairs for word in pair}
     for s in split:
-        order = _once(s, set(by_first_word))
+        order = _words_once(s, set(by_first_word))
         complete = [pair for pair in pairs if pair[0] in order and pair[1] in order]
         if len(complete) == 1:
             by_first_word[min(complete[0], key=order.index)].append(s.sentence)

@@ -12,7 +12,7 @@ def is_word(text: str) -> bool:
     )
 
 
-def width(text: str) -> int:
+def letter_count(text: str) -> int:
     """The number of letters; a letter that stands for a syllable or a word counts as two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
@@ -27,11 +27,11 @@ def is_mark(text: str) -> bool:
     return bool(text) and QUOTES_AND_BRACKETS.issuperset(text)
 
 
-def capitalised(word: str, dotted: bool) -> str:
+def capitalise(word: str, dotted: bool) -> str:
     """The word with a capital first letter."""
     return ("İ" if dotted and word[:1] == "i" else word[:1].upper()) + word[1:]
 
 
-def uncapitalised(word: str, dotted: bool) -> str:
+def uncapitalise(word: str, dotted: bool) -> str:
     """The word with a small first letter."""
     return ({"I": "ı", "İ": "i"}.get(word[:1], word[:1].lower()) if dotted else word[:1].lower()) + word[1:]

@@ -14,7 +14,7 @@ from probes.probing.build.tags import TagSet
 @pytest.fixture(scope="session", autouse=True)
 def trees_analysed_once() -> Iterator[None]:
     """A tree with the same text is parsed and analysed once for each set of labels."""
-    analyses, made = analysis._analyses, dict[tuple[str, str], list[analysis.Analysis] | None]()
+    analyses, made = analysis._analyse_text, dict[tuple[str, str], list[analysis.Analysis] | None]()
 
     @wraps(analyses)
     def once(text: Bracketed, tags: TagSet) -> list[analysis.Analysis] | None:

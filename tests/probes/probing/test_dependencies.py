@@ -14,17 +14,17 @@ from datamodules.trees.conllu import Portion, parse_portion
 from probes.classification import Classification
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.analysis import Analysis, Target
-from probes.probing.build.coordination import invert
+from probes.probing.build.coordination import swap_clauses
 from probes.probing.build.dependencies import (
     analyse_dependencies,
     analyse_dependency,
     analyse_treebank,
-    portions_of,
+    treebank_portions,
 )
-from probes.probing.build.pool import Pool, Sizes, assign_forms_in_splits, gather
-from probes.probing.build.surface import BINS
-from probes.probing.build.syntax import OTHER
-from probes.probing.build.universal import MARKED, UNIVERSAL, build_universal, in_its_language
+from probes.probing.build.pool import Pool, Sizes, assign_forms_in_splits, gather_pool
+from probes.probing.build.surface import BIN_ENDS
+from probes.probing.build.syntax import OTHER_LABEL
+from probes.probing.build.universal import FEATURE_TASKS, UNIVERSAL_TAGS, adapt_to_language, build_universal
 from tests.probes.probing.tiny_treebank import conllu, tiny_treebank
 
 SIZES = Sizes(240, 60, 60)
@@ -132,7 +132,10 @@ TWO = (
 def test_two_clauses_change_places_around_the_conjunction() -> None:
     analysis = sentence(TWO)
     assert analysis.clauses == (0, 2, 4, 7)
-    assert invert(analysis, UNIVERSAL._replace(names=frozenset({"PROPN"}))) == "Hunde bellten laut , und Anna kam ."
+    assert (
+        swap_clauses(analysis, UNIVERSAL_TAGS._replace(names=frozenset({"PROPN"})))
+        == "Hunde bellten laut , und Anna kam ."
+    )
 
 
 @pytest.mark.parametrize(("old", "new"), [
@@ -150,7 +153,7 @@ def test_other_coordinations_are_not_inverted(old: str, new: str) -> None:
 
 def pool_of(text: str) -> Pool:
     trees = parse_portion(Portion(Path("a.conllu"), 1, text.encode()))
-    return in_its_language(gather(analyse_dependencies(trees), Sizes(8, 1, 1), 0, UNIVERSAL))
+    return adapt_to_language(gather_pool(analyse_dependencies(trees), Sizes(8, 1, 1), 0, UNIVERSAL_TAGS))
 
 
 def test_which_words_always_have_capitals_is_found_in_the_text() -> None:
@@ -226,7 +229,7 @@ def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_las
     texts = {name: tiny_treebank(count, seed) for seed, (name, count) in enumerate(SPLITS.items())}
     repeated = tiny_treebank(60, seed=2)
     paths = written(tmp_path, train=texts["train"] + repeated, dev=texts["dev"] + repeated, test=texts["test"])
-    analyses = list(analyse_treebank(portions_of(paths)))
+    analyses = list(analyse_treebank(treebank_portions(paths)))
     built = build_universal(analyses, Sizes(120, 30, 30))
     home = {s.sentence: s.split for s in analyses}
     last = {s.sentence for s in analyses if s.split == 2}
@@ -236,7 +239,9 @@ def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_las
             for s in part.sentences:
                 assert (home[s] == split or s in last) if own.name not in changed else home.get(s, split) == split
     assert built.split_overlap() == 0
-    assert {built.drafts[name].controls["target forms in two splits"] for name in MARKED if name in built.drafts} == {0}
+    assert {
+        built.drafts[name].controls["target forms in two splits"] for name in FEATURE_TASKS if name in built.drafts
+    } == {0}
 
 
 SPLITS = {"train": 800, "dev": 250, "test": 250}
@@ -245,7 +250,7 @@ SPLITS = {"train": 800, "dev": 250, "test": 250}
 @pytest.mark.parametrize("names", [["train", "dev"], ["test"], ["train", "dev", "dev"]])
 def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path: Path, names: list[str]) -> None:
     paths = written(tmp_path, **dict.fromkeys(names, tiny_treebank(3)))
-    assert {portion.split for portion in portions_of(paths)} == {None}
+    assert {portion.split for portion in treebank_portions(paths)} == {None}
 
 
 def test_a_file_without_a_split_does_not_take_away_those_of_the_others(
@@ -254,7 +259,7 @@ def test_a_file_without_a_split_does_not_take_away_those_of_the_others(
     paths = written(tmp_path, **dict.fromkeys(SPLITS, tiny_treebank(3)))
     source = tmp_path / "source.conllu"
     source.write_text(tiny_treebank(3))
-    assert [portion.split for portion in portions_of([*paths, source])] == [0, 1, 2]
+    assert [portion.split for portion in treebank_portions([*paths, source])] == [0, 1, 2]
     assert f"{source}: no train, dev or test file" in caplog.text
 
 
@@ -263,12 +268,12 @@ def test_another_treebank_can_be_the_test_split(tmp_path: Path, names: list[str]
     paths = written(tmp_path, **{name: tiny_treebank(300, seed) for seed, name in enumerate(names)})
     pud = tmp_path / "x_pud-ud-test.conllu"
     pud.write_text(tiny_treebank(200, seed=9))
-    analyses = list(analyse_treebank(portions_of(paths, [pud]), Sizes(300, 100, 100)))
-    [parallel] = [list(analyse_treebank([p._replace(split=None) for p in portions_of([pud])]))]
+    analyses = list(analyse_treebank(treebank_portions(paths, [pud]), Sizes(300, 100, 100)))
+    [parallel] = [list(analyse_treebank([p._replace(split=None) for p in treebank_portions([pud])]))]
     assert [s.sentence for s in analyses if s.split == 2] == [s.sentence for s in parallel]
     shares = Counter(s.split for s in analyses)
     if len(names) == 3:  # its own test file has no part in it
-        own = {s.sentence for s in analyse_treebank(portions_of(paths[2:]))}
+        own = {s.sentence for s in analyse_treebank(treebank_portions(paths[2:]))}
         assert not own & {s.sentence for s in analyses if s.split != 2}
     else:
         assert shares[0] == pytest.approx(3 * shares[1], rel=0.25)
@@ -296,14 +301,14 @@ def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(
     sentences, some, whole = divided[0], *(task(built, name) for built in divided[1:])
     assert set(some.classes) <= set(whole.classes)
     classes = {
-        "SentLen": lambda s: str(sum(s.length > longest for longest in BINS)),
+        "SentLen": lambda s: str(sum(s.length > longest for longest in BIN_ENDS)),
         "TreeDepth": lambda s: str(s.depth),
         "TopDeps": lambda s: s.top,
         "SubjNum": lambda s: s.subject.label if s.subject else "",
     }[name]
     labels = {s.sentence: classes(s) for s in sentences if s.split == 2}
     for sentence, gold in zip(whole.test.sentences, whole.test.gold, strict=True):
-        assert whole.classes[gold] in (labels[sentence], OTHER)
+        assert whole.classes[gold] in (labels[sentence], OTHER_LABEL)
     if name in ("SentLen", "TreeDepth"):
         assert len(whole.test.sentences) == sum(label in whole.classes for label in labels.values())
 
@@ -314,9 +319,9 @@ def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path: Path, monkeypatc
     orders = []
     for cores in (1, 2):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, n=cores: range(n))
-        orders.append(list(analyse_treebank(portions_of([path]))))
+        orders.append(list(analyse_treebank(treebank_portions([path]))))
     assert orders[0] == orders[1]
-    assert len(list(portions_of([path]))) > 1
+    assert len(list(treebank_portions([path]))) > 1
 
 
 COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(*[st.integers(0, 9)] * 3), min_size=1)
@@ -343,7 +348,7 @@ def test_frequent_forms_do_not_all_go_to_one_split() -> None:
 @pytest.mark.skipif(not DATA.exists(), reason="no treebanks here")
 def test_a_real_treebank_gives_tasks_and_reasons() -> None:
     files = sorted((DATA / "ud" / "hu_szeged").glob("*.gz"))
-    built = build_universal(analyse_treebank(portions_of(files)), Sizes(300, 60, 100))
+    built = build_universal(analyse_treebank(treebank_portions(files)), Sizes(300, 60, 100))
     assert {"SentLen", "WC", "TreeDepth", "BShift", "Tense", "SubjNum", "SOMO"} <= {task.name for task in built.tasks}
     assert built.failures["ObjCase"] == "the treebank has only Case=Acc on any noun as an object of a main clause"
     assert built.split_overlap() == 0

@@ -7,7 +7,7 @@ import pytest
 
 from encoder_lab.errors import InputError
 from probes.classification import Classification
-from probes.probing.equal import FEWEST, command, common_classes, equal
+from probes.probing.equal import MIN_CLASS_SENTENCES, command, common_classes, equalise
 from probes.probing.published_files import read_task, write_task
 from probes.task import single
 
@@ -27,7 +27,7 @@ FRENCH = task("Tense", {"Imp": (30, 8, 8), "Pres": (30, 8, 8)})
 
 
 def test_classes_are_those_that_all_have_and_sizes_those_of_the_smallest() -> None:
-    made, _ = equal("Tense", {"en": ENGLISH, "tr": TURKISH}, {"en": [], "tr": []})
+    made, _ = equalise("Tense", {"en": ENGLISH, "tr": TURKISH}, {"en": [], "tr": []})
     for equal_task in made.values():
         assert list(equal_task.classes) == ["Past", "Pres"]
         assert [np.bincount(part.gold).tolist() for part in equal_task.parts] == [[30, 30], [7, 7], [8, 8]]
@@ -37,7 +37,7 @@ def test_classes_are_those_that_all_have_and_sizes_those_of_the_smallest() -> No
 
 def test_trees_of_each_depth_keep_their_lengths() -> None:
     many, few = (task("TreeDepth", dict.fromkeys("56", counts)) for counts in ((60, 5, 9), (20, 5, 9)))
-    made, _ = equal("TreeDepth", {"en": many, "hu": few}, {"en": [], "hu": []})
+    made, _ = equalise("TreeDepth", {"en": many, "hu": few}, {"en": [], "hu": []})
     assert made["en"].train.sentences == [f"{depth} 0 {n}" for n in range(0, 60, 3) for depth in "56"]
 
 
@@ -59,7 +59,7 @@ ITALIAN, FINNISH = (task(name, dict.fromkeys(["Past", "Pres"], (30, 5, COUNT))) 
 def test_parallel_test_sentences_are_those_that_all_have_in_one_order() -> None:
     names = [f"n{at:03}" for at in range(2 * COUNT)]
     ids = {"it": names, "fi": [*names[:40:-1], *["other"] * 41]}
-    made, shared = equal("Tense", {"it": ITALIAN, "fi": FINNISH}, ids)
+    made, shared = equalise("Tense", {"it": ITALIAN, "fi": FINNISH}, ids)
     assert shared == names[41:]
     for language, old in {"it": ITALIAN, "fi": FINNISH}.items():
         at = [ids[language].index(name) for name in shared]
@@ -71,7 +71,7 @@ def test_parallel_test_sentences_are_those_that_all_have_in_one_order() -> None:
 def test_a_parallel_sentence_without_a_common_class_is_not_among_the_tests() -> None:
     names = [f"n{at:03}" for at in range(3 * COUNT)]
     three = task("Tense", dict.fromkeys(["Imp", "Past", "Pres"], (30, 5, COUNT)))
-    made, shared = equal("Tense", {"es": three, "fi": FINNISH}, {"es": names, "fi": names[30:150]})
+    made, shared = equalise("Tense", {"es": three, "fi": FINNISH}, {"es": names, "fi": names[30:150]})
     assert shared == names[60:150]
     assert np.bincount(made["es"].test.gold).tolist() == [60, 30]
 
@@ -88,11 +88,11 @@ FEW = {
 @pytest.mark.parametrize(("name", "ids", "said"), FEW.values(), ids=FEW.keys())
 def test_parallel_tests_that_cannot_be_made_say_why(name: str, ids: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        equal(name, {"it": ITALIAN, "fi": FINNISH}, {"it": NAMES, "fi": ids})
+        equalise(name, {"it": ITALIAN, "fi": FINNISH}, {"it": NAMES, "fi": ids})
 
 
 def test_the_command_writes_what_several_folders_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    few = (FEWEST - 1, 5, 5)
+    few = (MIN_CLASS_SENTENCES - 1, 5, 5)
     for language, own in {"en": [ENGLISH], "fr": [FRENCH], "tr": [TURKISH]}.items():
         more = [task("Mood", {"Ind": few, "Imp": few})] if language != "fr" else [task("Case", {"A": few, "B": few})]
         for some in [*own, *more]:

@@ -10,13 +10,13 @@ from encoder_lab.reports.runs import read_run
 from encoder_lab.reports.table import probing_table
 from probes.probing.human import (
     COMMAND,
-    PRETESTS,
-    judged,
+    PRETEST_FILES,
+    judge_answers,
     krippendorff,
+    make_sheets,
     read_sheet,
+    run_survey,
     sentences_to_judge,
-    sheets_of,
-    survey,
 )
 
 TRUTH = {f"sentence {i}": i % 2 == 0 for i in range(60)}
@@ -44,16 +44,16 @@ def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path: Path) -> N
     answers.mkdir()
     settings = ["pretest=20", "items=40", "sheet=30", "controls=10", f"out={tmp_path}"]
     options = COMMAND.read([f"task={task_file(tmp_path)}", *settings])
-    survey(options)
-    for name in PRETESTS:
+    run_survey(options)
+    for name in PRETEST_FILES:
         fill(tmp_path / name, tmp_path / name)
-    survey(options)
+    run_survey(options)
     sheets = sorted(tmp_path.glob("sheet_*.csv"))
     assert len(sheets) == 2
     for sheet in sheets:
         fill(sheet, answers / f"{sheet.stem}.anna.csv")
         fill(sheet, answers / f"{sheet.stem}.careless.csv", wrong=30)
-    survey(COMMAND.read([f"task={tmp_path}/odd_man_out.txt", *settings, f"answers={answers}"]))
+    run_survey(COMMAND.read([f"task={tmp_path}/odd_man_out.txt", *settings, f"answers={answers}"]))
     row = probing_table(models_of([read_run(tmp_path)]), "probing", published_names=[]).rows[0]
     assert row.name == "Hum. Eval."
     assert row.cells["SOMO"].score == 100
@@ -62,12 +62,12 @@ def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path: Path) -> N
 
 def test_every_item_is_on_one_sheet_with_the_controls() -> None:
     items, controls = [f"item {i}" for i in range(1000)], [f"control {i}" for i in range(150)]
-    sheets = sheets_of(items, controls, 100, 10, seed=1)
+    sheets = make_sheets(items, controls, 100, 10, seed=1)
     assert [len(sheet) for sheet in sheets] == [100] * 11 + [20]
     assert sorted(s for sheet in sheets for s in sheet if s in set(items)) == sorted(items)
     assert all(len(set(sheet) & set(controls)) == 10 for sheet in sheets)
     with pytest.raises(InputError, match="controls=9: give 10 or more"):
-        sheets_of(items, controls, 100, 9, seed=1)
+        make_sheets(items, controls, 100, 9, seed=1)
 
 
 @pytest.mark.parametrize(("controls", "wrong", "counts"), [(9, 0, False), (10, 1, True), (10, 2, False), (20, 2, True)])
@@ -75,17 +75,17 @@ def test_people_count_with_ten_controls_and_nine_tenths_right(controls: int, wro
     truth = {f"control {i}": True for i in range(controls)}
     people = {"anna": {name: at >= wrong for at, name in enumerate(truth)} | {"x": False}}
     if counts:
-        assert judged(people, truth, {"x": False}).accuracy == 100
+        assert judge_answers(people, truth, {"x": False}).accuracy == 100
     else:
         with pytest.raises(InputError, match="no judgment is left"):
-            judged(people, truth, {"x": False})
+            judge_answers(people, truth, {"x": False})
 
 
 def test_a_tie_counts_half_and_the_bias_is_said() -> None:
     controls = {f"control {i}": True for i in range(10)}
     first, second = ({**controls, "a": True, "b": both, "c": True} for both in (True, False))
     result, opposite = (
-        judged({"one": first, "other": second}, controls, {"a": not flip, "b": flip, "c": not flip})
+        judge_answers({"one": first, "other": second}, controls, {"a": not flip, "b": flip, "c": not flip})
         for flip in (True, False)
     )
     assert (result.accuracy, result.acceptable, result.agreement) == pytest.approx((50 / 3, 250 / 3, 200 / 3))

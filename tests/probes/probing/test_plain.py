@@ -12,8 +12,8 @@ from probes.classification import Classification
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.plain import TEXT_TASKS, analyse_sentence, build_plain
 from probes.probing.build.pool import Sizes
-from probes.probing.build.word_order import FARTHEST, NEAREST
-from probes.probing.build.writing import capitalised, has_letters, is_mark, is_word, uncapitalised, width
+from probes.probing.build.word_order import MAX_DISTANCE, MIN_DISTANCE
+from probes.probing.build.writing import capitalise, has_letters, is_mark, is_word, letter_count, uncapitalise
 
 SIZES = Sizes(240, 60, 60)
 SMALL = [f"{a}{b}" for a in "abcdefgh" for b in ("u", "or", "in", "ess")]
@@ -86,9 +86,9 @@ def test_swapped_words_stand_apart_and_neither_is_the_first(built: BuiltTasks) -
                 if " ".join([*words[:i], words[j], *words[i + 1 : j], words[i], *words[j + 1 :]]) in originals
             ]
             assert undone
-            assert all(NEAREST <= distance <= FARTHEST for distance in undone)
+            assert all(MIN_DISTANCE <= distance <= MAX_DISTANCE for distance in undone)
             distances.update(undone)
-    assert distances == set(range(NEAREST, FARTHEST + 1))
+    assert distances == set(range(MIN_DISTANCE, MAX_DISTANCE + 1))
     assert built.drafts["FarSwap"].controls["sentences in both forms"] == 0
 
 
@@ -118,7 +118,7 @@ def test_other_tokens_are_none(text: str) -> None:
 
 
 def test_a_character_that_stands_for_a_syllable_counts_as_two_letters() -> None:
-    assert [width(text) for text in ("das", "言葉", "한국", "дом")] == [3, 4, 4, 3]
+    assert [letter_count(text) for text in ("das", "言葉", "한국", "дом")] == [3, 4, 4, 3]
 
 
 def test_marks_are_quotation_marks_and_brackets() -> None:
@@ -126,16 +126,16 @@ def test_marks_are_quotation_marks_and_brackets() -> None:
 
 
 def test_turkish_has_two_kinds_of_i() -> None:
-    assert [capitalised(word, True) for word in ("iki", "ısı", "su")] == ["İki", "Isı", "Su"]
-    assert [uncapitalised(word, True) for word in ("İki", "Isı", "Su")] == ["iki", "ısı", "su"]
-    assert (capitalised("iki", False), uncapitalised("Iki", False)) == ("Iki", "iki")
+    assert [capitalise(word, True) for word in ("iki", "ısı", "su")] == ["İki", "Isı", "Su"]
+    assert [uncapitalise(word, True) for word in ("İki", "Isı", "Su")] == ["iki", "ısı", "su"]
+    assert (capitalise("iki", False), uncapitalise("Iki", False)) == ("Iki", "iki")
 
 
 @given(st.text(st.characters(categories=["Lu", "Ll"], max_codepoint=0x24F), min_size=1, max_size=5))
 @settings(max_examples=50, deadline=None)
 def test_a_word_keeps_all_but_its_first_letter(word: str) -> None:
-    assert capitalised(word, False).endswith(word[1:])
-    assert uncapitalised(word, True).endswith(word[1:])
+    assert capitalise(word, False).endswith(word[1:])
+    assert uncapitalise(word, True).endswith(word[1:])
 
 
 def test_word_content_takes_words_of_a_script_without_capitals() -> None:

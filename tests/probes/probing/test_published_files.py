@@ -8,7 +8,7 @@ import pytest
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.probing.controls import PER, control_task
+from probes.probing.controls import CONTROL_UNITS, control_task
 from probes.probing.data import FromFiles, FromSentEval, NoTasks
 from probes.probing.published_files import FILES, read_senteval, write_task
 from probes.probing.tasks import tasks
@@ -129,7 +129,7 @@ def test_pairs_join_the_tasks_of_a_source_and_their_controls_are_of_pairs(tmp_pa
     assert [part.gold.tolist() for part in task.parts] == [[0, 1]] * 3
     sentences = sorted(set(task.sentences))
     vectors = Vectors(np.array([[len(text), "yes" in text] for text in sentences]), sentences)
-    for read in (task, *(control_task(task, per, 1) for per in PER)):
+    for read in (task, *(control_task(task, per, 1) for per in CONTROL_UNITS)):
         assert len(read.score(vectors, "cpu").correct) == 2
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from probes.probing.build.pool import Sizes
-from probes.probing.build.sampling import plan
+from probes.probing.build.sampling import plan_classes
 
 few = st.integers(0, 400)
 counts = st.tuples(few, few, few)
@@ -19,14 +19,14 @@ asked = st.integers(2, 2000)
 def test_who_asks_for_what_an_error_calls_possible_gets_it(first: tuple, second: tuple, sizes: Sizes) -> None:
     splits = [{"a": ["a"] * a, "b": ["b"] * b} for a, b in zip(first, second, strict=True)]
     try:
-        plan("Tense", splits, sizes)
+        plan_classes("Tense", splits, sizes)
     except InputError as error:
         possible = {part: int(most) for most, part in re.findall(r"(\d+) (train|dev|test) sentences", str(error))}
         assume(possible)
-        assert plan("Tense", splits, sizes._replace(**possible)).counts.train > 0
+        assert plan_classes("Tense", splits, sizes._replace(**possible)).counts.train > 0
 
 
 def test_a_test_split_that_is_asked_to_be_too_large_is_named() -> None:
     splits = [{"Plur": ["we"] * a, "Sing": ["I"] * b} for a, b in ((63, 236), (36, 115), (35, 98))]
     with pytest.raises(InputError, match="the splits shrink equally: ask for at most 351 test sentences"):
-        plan("SubjNum", splits, Sizes(301, 300, 500))
+        plan_classes("SubjNum", splits, Sizes(301, 300, 500))

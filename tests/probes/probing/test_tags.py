@@ -9,7 +9,7 @@ from datamodules.trees.penn import corpus_texts, parse_tree
 from encoder_lab.errors import InputError
 from probes.probing.build.all_tasks import BuiltTasks, build_tasks, supported_tasks
 from probes.probing.build.analysis import Analysis, Clauses, analyse
-from probes.probing.build.coordination import invert
+from probes.probing.build.coordination import swap_clauses
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, GERMAN, TAG_SETS, TagSet, tag_set
 from tests.probes.probing.tiny_trees import tiny_trees
@@ -91,7 +91,7 @@ def test_german_clauses_are_two_with_verb_and_subject(tree: str, clauses: Clause
     ("(S (NN Kinder) (VVFIN lachen))", "Die Katze ist müde , aber Kinder lachen ."),
 ])  # fmt: skip
 def test_german_nouns_keep_their_capital_letter(first: str, inverted: str) -> None:
-    assert invert(german(f"(VROOT (CS {first} ($, ,) (KON aber) {CAT}) ($. .))"), GERMAN) == inverted
+    assert swap_clauses(german(f"(VROOT (CS {first} ($, ,) (KON aber) {CAT}) ($. .))"), GERMAN) == inverted
 
 
 def test_german_labels_support_all_tasks_but_tense_and_number() -> None:

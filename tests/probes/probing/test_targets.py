@@ -8,7 +8,7 @@ from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.surface import FIRST_RANK, word_content
 from probes.probing.build.tags import ENGLISH
-from probes.probing.build.targets import by_target
+from probes.probing.build.targets import target_task
 
 
 def sentence(number: int, tense: str, tags: str) -> Analysis:
@@ -27,7 +27,7 @@ def test_a_target_follows_most_verbs_of_its_sentence_or_a_tie_of_them() -> None:
     splits = (train, dev, test)
     homes = {s.tense.form: home for home, split in enumerate(splits) for s in split if s.tense}
     pool = Pool(splits, {"tense": homes}, Counter(), np.zeros((1, 1)), 1, ENGLISH)
-    controls = by_target("Tense", "tense", pool, Sizes(2, 2, 4)).controls
+    controls = target_task("Tense", "tense", pool, Sizes(2, 2, 4)).controls
     assert controls["% of test targets with the feature of most such words of the sentence"] == 75.0
 
 

@@ -18,11 +18,11 @@ from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.build.all_tasks import TASKS, BuiltTasks, build_tasks
 from probes.probing.build.analysis import Analysis, Clauses, analyse, analyse_all
-from probes.probing.build.coordination import invert
+from probes.probing.build.coordination import swap_clauses
 from probes.probing.build.dependencies import analyse_dependencies
-from probes.probing.build.odd_man_out import COMPARABLE
-from probes.probing.build.pool import Pool, Sizes, gather
-from probes.probing.build.sampling import plan
+from probes.probing.build.odd_man_out import MAX_LOG_DIFFERENCE
+from probes.probing.build.pool import Pool, Sizes, gather_pool
+from probes.probing.build.sampling import plan_classes
 from probes.probing.build.tags import ENGLISH
 from probes.probing.build.universal import UD_TASKS, build_universal
 from probes.task import Items
@@ -147,7 +147,7 @@ def test_the_order_of_the_trees_does_not_matter(built: BuiltTasks) -> None:
 
 def some(analyses: Iterable[Analysis]) -> Pool:
     """A pool that has no room for all of the sentences."""
-    return gather(analyses, Sizes(20, 5, 5), 0, ENGLISH)
+    return gather_pool(analyses, Sizes(20, 5, 5), 0, ENGLISH)
 
 
 def test_the_order_of_more_trees_than_are_kept_does_not_matter(analyses: dict[str, Analysis]) -> None:
@@ -199,7 +199,7 @@ def _comparable(counts: Counter, old: list[str], new: list[str], i: int) -> bool
     here = Counter(pairwise(["", *old, ""]))
     sides = [(["", *text, ""][i : i + 2], ["", *text, ""][i + 1 : i + 3]) for text in (old, new)]
     return all(
-        abs(math.log1p(counts[tuple(a)] - here[tuple(a)]) - math.log1p(counts[tuple(b)])) <= COMPARABLE
+        abs(math.log1p(counts[tuple(a)] - here[tuple(a)]) - math.log1p(counts[tuple(b)])) <= MAX_LOG_DIFFERENCE
         for a, b in zip(*sides, strict=True)
     )
 
@@ -240,14 +240,14 @@ def test_a_reduced_task_has_a_note() -> None:
 
 def test_a_class_that_would_shrink_all_others_is_left_out() -> None:
     pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * n, "d": ["x"] * (n // 10)} for n in (400, 40, 40)]
-    chosen = plan("Test", pools, Sizes(400, 40, 40))
+    chosen = plan_classes("Test", pools, Sizes(400, 40, 40))
     assert chosen.labels == ["a", "b", "c"]
     assert chosen.counts == (133, 13, 13)
 
 
 def test_a_somewhat_smaller_class_shrinks_all() -> None:
     pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * (n // 4)} for n in (400, 40, 40)]
-    assert plan("Test", pools, Sizes(400, 40, 40)).counts == (100, 10, 10)
+    assert plan_classes("Test", pools, Sizes(400, 40, 40)).counts == (100, 10, 10)
 
 
 def sentence(text: str) -> Analysis:
@@ -313,7 +313,7 @@ def test_the_new_first_word_gets_the_capital_letter(tagged: tuple[str, tuple[int
     )
     made = Analysis(" ".join(words), " ".join(tags), 5, "", None, None, None, Clauses(*spans))
     other = replace(made, sentence="We saw Irish dogs and cats", tags="PRP VBD JJ NNS CC NNS")
-    assert invert(made, gather([made, other], Sizes(8, 1, 1), 0, ENGLISH).tags) == inverted
+    assert swap_clauses(made, gather_pool([made, other], Sizes(8, 1, 1), 0, ENGLISH).tags) == inverted
 
 
 def test_bigram_shift_swaps_two_neighbours(built: BuiltTasks, analyses: dict[str, Analysis]) -> None:
