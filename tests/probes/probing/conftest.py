@@ -22,5 +22,5 @@ def trees_analysed_once() -> Iterator[None]:
             made[key] = analyses(text, tags)
         return made[key]
 
-    with patch.object(analysis, "_analyses", once):
+    with patch.object(analysis, "_analyse_text", once):
         yield
