@@ -140,7 +140,11 @@ class _Check(NamedTuple):
         """The mistakes in one setting, and in those below it."""
         hint = parameter.hint if parameter else Any
         if isinstance(value, dict) and CLASS not in value and (value_type := _value_type(hint)) not in (None, Any):
-            yield from filter(None, (mistake(f"{name}.{key}", inner, value_type) for key, inner in value.items()))
+            for key, inner in value.items():
+                if line := mistake(f"{name}.{key}", inner, value_type):
+                    yield line
+                elif isinstance(inner, dict):
+                    yield from self.group(f"{name}.{key}.", inner, declared_in(inner, None, f"{name}.{key}"))
         elif line := mistake(name, value, dict if parameter and parameter.group else hint):
             yield line
         elif isinstance(value, dict):

@@ -77,6 +77,7 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
         ("+objective.foo._target_=os.system", "nothing reads such a setting"),
         ("+trainer.plugins=[]", "set by this program; give trainer.precision= or trainer.strategy="),
         ("+hydra.foo=1", "see --help"),
+        ("+suites.probing.foo=1", "see --help"),
         ("hydra.sweep.dir=x", "only a sweep reads it; add -m"),
         ("hydra/launcher=joblib", "only a sweep reads it; add -m"),
     ],
