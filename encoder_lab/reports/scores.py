@@ -199,7 +199,7 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
     objective_scores: dict[str, dict[str, dict[str, str]]] = {TRAINING: {}, TRAINING_ON_TEST: {}}  # by epoch
     for line, row in numbered:
         if row["suite"] in objective_scores:
-            cells = {"epoch": row["epoch"], row["task"]: row["test_accuracy"]}
+            cells = {"epoch": row["epoch"], "step": row["step"], row["task"]: row["test_accuracy"]}
             objective_scores[row["suite"]].setdefault(row["epoch"], {}).update(checked_metrics(path, line, cells))
         else:
             answers = answers_from_text(path, line, row) if row["right"] else None

@@ -33,7 +33,9 @@ def run_of(
         for task, value in ((task, base + epoch + more) for task, base in SCORES.items())
     ]
     write_rows(folder / "probes.csv", rows)
-    upsert_csv(folder / "metrics.csv", [{"epoch": e, score: own[e - 1]} for e in range(1, len(own) + 1)], ("epoch",))
+    upsert_csv(
+        folder / "metrics.csv", [{"epoch": e, "step": e, score: own[e - 1]} for e in range(1, len(own) + 1)], ("epoch",)
+    )
     return folder
 
 

@@ -119,6 +119,7 @@ def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path:
     for folders in ([*unprobed, *joined], scored, scored[:1], [stopped]):
         file = tmp_path / "scores.csv"
         file.write_text(as_csv(scores(*folders)), encoding="utf-8")
+        assert sorted(as_csv(scores(file)).splitlines()) == sorted(file.read_text(encoding="utf-8").splitlines())
         (model,), (again,) = models_of(runs_in(folders)), models_of(runs_in([file]))
         assert len(again.runs) == len(model.runs)
         suite = model.runs[0].rows[0].suite
