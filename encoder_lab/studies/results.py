@@ -106,9 +106,11 @@ def entries_of(options: SimpleNamespace) -> Iterator[StudyEntry]:
 
 
 def arguments(entry: StudyEntry, options: SimpleNamespace) -> list[str]:
-    """Of `train.py` for a study."""
-    folders = f"study_dir={entry.folder}", f"data={options.data}"
-    return [f"study={entry.study.name}", f"scale={entry.study.scale}", *folders, *options.settings]
+    """Of `train.py` for a study; `data=` only where it reads files."""
+    name, scale = entry.study.name, entry.study.scale
+    without = read_study(options.configs / "study" / f"{name}.yaml", name, scale, "", options.settings)
+    data = [f"data={options.data}"] if entry.study != without else []
+    return [f"study={name}", f"scale={scale}", f"study_dir={entry.folder}", *data, *options.settings]
 
 
 def commit_of(root: Path) -> str:
