@@ -18,7 +18,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment, requested_suites
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
-from encoder_lab.settings.model_setting import FORMS, refuse_missing_models
+from encoder_lab.settings.model_setting import MODEL_FORMS, refuse_missing_models
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
     from omegaconf import DictConfig
@@ -42,14 +42,14 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.evaluation.open_models import complete_models, open_models
     from encoder_lab.evaluation.settings import refuse_unread_settings
-    from encoder_lab.progress import print_lines
+    from encoder_lab.progress import print_progress_lines
     from encoder_lab.reports.evaluations import compare_states, note_unjoined_scores
     from encoder_lab.storage.content import cache_digests_in
     from encoder_lab.storage.scratch import scratch
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
 
-    print_lines()
+    print_progress_lines()
     device, cache = device_for(settings.device), settings.cache_folder
     with fast_exact_matmul(), nullcontext(cache) if cache else scratch() as work:
         cache_digests_in(work)
@@ -90,7 +90,7 @@ def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
     if settings.models and settings.write_sentences:
         raise InputError("write_sentences= writes and stops, so model= is not scored; leave one of them out")
     if not settings.models and not settings.write_sentences:
-        raise InputError(f"model= is missing; give {FORMS}")
+        raise InputError(f"model= is missing; give {MODEL_FORMS}")
     if settings.epochs is None:
         return
     if settings.epochs != "all" and not all(map(str.isdigit, names_of(settings.epochs))):
@@ -152,13 +152,13 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
 def start(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
 
-    from encoder_lab.settings.check import check
+    from encoder_lab.settings.check import exit_on_mistakes
     from encoder_lab.settings.run import evaluation_settings
     from encoder_lab.studies.compose import plain, referred
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
         written = plain(config)
-        check("evaluate", written, referred(config), HydraConfig.get().overrides.task)
+        exit_on_mistakes("evaluate", written, referred(config), HydraConfig.get().overrides.task)
         settings = evaluation_settings(written)
 
     from encoder_lab.studies.launch import take_one_gpu

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 from encoder_lab.reports.published import SOURCES
 from encoder_lab.settings.command_line import (
+    BOOLEAN,
     FILE,
     NAMES,
     TEXT,
-    TRUTH,
     Command,
     Setting,
     asks_for_help,
@@ -23,7 +23,7 @@ from encoder_lab.settings.command_line import (
     one_of,
     run,
     show_help,
-    unknown,
+    unknown_name_message,
 )
 
 RUNS = (
@@ -67,7 +67,7 @@ SETTINGS: dict[str, Sequence[Setting]] = {
     "table": [
         *(*FINAL, TABLES, FORMAT),
         Setting("tasks", "these columns alone, in this order", NAMES),
-        Setting("transpose", "tasks as rows, models as columns", TRUTH, False),
+        Setting("transpose", "tasks as rows, models as columns", BOOLEAN, False),
         Setting("intervals", "where each 95% interval stands", one_of("below", "inline", "none"), "below"),
     ],
     "training": [TABLES, FORMAT],
@@ -76,19 +76,19 @@ SETTINGS: dict[str, Sequence[Setting]] = {
         *(EPOCH, CLASSIFIER, Setting("format", "of the comparison", one_of(*COMPARED), COMPARED[0])),
     ],
     "scores": [],
-    "curves": [SUITE, CLASSIFIER, Setting("overlay", "models in one panel for each task", TRUTH, False)],
+    "curves": [SUITE, CLASSIFIER, Setting("overlay", "models in one panel for each task", BOOLEAN, False)],
     "correlation": [
-        *(EPOCH, CLASSIFIER, Setting("published", "with the models of the paper's Tables 2 and 5", TRUTH, False)),
+        *(EPOCH, CLASSIFIER, Setting("published", "with the models of the paper's Tables 2 and 5", BOOLEAN, False)),
     ],
     "size": FINAL,
     "stability": [SUITE, EPOCH],
-    "layers": [CLASSIFIER, Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", TRUTH)],
+    "layers": [CLASSIFIER, Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", BOOLEAN)],
     "order": [SUITE, CLASSIFIER],
     "use": [EPOCH, CLASSIFIER],
     "pareto": FINAL,
     "subspaces": [],
     "findings": [
-        *(EPOCH, Setting("published", "check the papers' own tables instead of runs", TRUTH, False)),
+        *(EPOCH, Setting("published", "check the papers' own tables instead of runs", BOOLEAN, False)),
         Setting("claim", "one of them with every comparison, as max_is_above_last", TEXT),
     ],
     "html": [
@@ -127,7 +127,11 @@ def main(arguments: list[str]) -> int:
     if asks_for_help(arguments):
         show_help(overview())
         return 0
-    return fail(f"{name}: {unknown('report', name, list(REPORTS))}" if name else f"give a report: {', '.join(REPORTS)}")
+    return fail(
+        f"{name}: {unknown_name_message('report', name, list(REPORTS))}"
+        if name
+        else f"give a report: {', '.join(REPORTS)}"
+    )
 
 
 def make(name: str, options: SimpleNamespace) -> None:

@@ -20,7 +20,7 @@ from encoder_lab.settings.arguments import (
     refuse_wrong_environment,
 )
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
-from encoder_lab.settings.config_help import help_text
+from encoder_lab.settings.config_help import train_help
 from encoder_lab.settings.quoting import unquoted
 
 if TYPE_CHECKING:  # slow imports happen where work begins
@@ -41,7 +41,7 @@ CONFIGS = Path(__file__).parent / "configs"
 def train(settings: "RunSettings", run: Path) -> None:
     """Build what the settings describe, train it in the folder `run` from the start or the last checkpoint, report."""
     from encoder_lab.compute.matmul import fast_exact_matmul
-    from encoder_lab.progress import print_lines
+    from encoder_lab.progress import print_progress_lines
     from encoder_lab.settings.run_settings import as_yaml
     from encoder_lab.training.build import build
     from encoder_lab.training.checkpoints import disk_use
@@ -51,9 +51,9 @@ def train(settings: "RunSettings", run: Path) -> None:
     from encoder_lab.training.tensorboard import add_picture, open_page
     from encoder_lab.training.trainer import build_trainer, fit
 
-    refuse_missing_packages(settings.loggers)
-    refuse_without_partner(settings.trainer.alone, settings.trainer.num_nodes)
-    print_lines(str(run))
+    refuse_missing_packages(settings.logger_names)
+    refuse_without_partner(settings.trainer.single_process, settings.trainer.num_nodes)
+    print_progress_lines(str(run))
     give_back_large_blocks()
     with fast_exact_matmul():
         data, module, suites, probing = build(settings, run)
@@ -63,8 +63,8 @@ def train(settings: "RunSettings", run: Path) -> None:
         say(f"{run}: {describe(module, data, suites)}")
         if module.trains:
             saved, epochs = settings.checkpoints, settings.trainer.max_epochs or 0
-            say(disk_use(saved.every, len(saved.steps), epochs, module, run))
-        has_page = trainer.is_global_zero and "tensorboard" in settings.loggers
+            say(disk_use(saved.epoch_interval, len(saved.steps), epochs, module, run))
+        has_page = trainer.is_global_zero and "tensorboard" in settings.logger_names
         if has_page and not (run / "tensorboard").exists():
             open_page(run / "tensorboard", as_yaml(settings.written))
         fit(trainer, module, data, probing, run)
@@ -89,8 +89,8 @@ def begin(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
 
-    from encoder_lab.settings.build import frozen
-    from encoder_lab.settings.check import check
+    from encoder_lab.settings.build import frozen_settings
+    from encoder_lab.settings.check import exit_on_mistakes
     from encoder_lab.settings.run import RunSettings
     from encoder_lab.studies.compose import plain, referred
 
@@ -99,8 +99,8 @@ def begin(config: "DictConfig") -> None:
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
         written = plain(config)
-        check("train", written, referred(config), job.overrides.task)
-        settings = frozen(RunSettings, written)
+        exit_on_mistakes("train", written, referred(config), job.overrides.task)
+        settings = frozen_settings(RunSettings, written)
         with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build
             import encoder_lab.training.trainer  # noqa: F401
@@ -113,7 +113,7 @@ def begin(config: "DictConfig") -> None:
     with run_folder.explained(run, written["allow"]), run_folder.owned(run):
         refuse_foreign_classes(written, "this command", written["allow"])  # else the run could not be resumed or loaded
         if written["init"]:
-            settings = frozen(RunSettings, {**written, "begun_from": begun_from(written["init"])})
+            settings = frozen_settings(RunSettings, {**written, "begun_from": begun_from(written["init"])})
         if is_first():
             run_folder.begin(settings, run, sweep=job.mode == RunMode.MULTIRUN)
         train(settings, run)
@@ -144,7 +144,7 @@ def measured(config: "Mapping[str, Any]") -> "Measured":
 def command(arguments: list[str]) -> None:
     """The command line: help, a study, a run to resume, or a new run."""
     if asks_for_help(arguments):
-        show_help(help_text(CONFIGS, arguments))
+        show_help(train_help(CONFIGS, arguments))
         return
     with one_line_errors(Path.cwd(), "choose another hydra.run.dir="):  # Hydra could not make the run's folder
         from encoder_lab.studies.plan import named_study

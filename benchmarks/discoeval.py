@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
 from benchmarks.command import RESULTS, benchmark, measure
-from encoder_lab.settings.command_line import COUNTS, TRUTH, Setting, list_of, one_of
+from encoder_lab.settings.command_line import BOOLEAN, COUNTS, Setting, list_of, one_of
 
 COLUMNS = {"SP": 5, "BSO": 2, "DC": 6, "SSP": 1, "PDTB-E": 2, "PDTB-I": 2, "RST-DT": 2}
 SETTINGS = [
-    Setting("full", "ours to the end of every task", TRUTH, False),
+    Setting("full", "ours to the end of every task", BOOLEAN, False),
     Setting("dims", "vector widths", COUNTS, [768, 4096]),
     Setting("groups", "of tasks", list_of(one_of(*COLUMNS)), list(COLUMNS)),
 ]

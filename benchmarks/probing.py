@@ -28,11 +28,11 @@ from unittest.mock import patch
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
 from benchmarks.command import RESULTS, benchmark, measure
-from encoder_lab.settings.command_line import COUNTS, INTEGER, TRUTH, Setting
+from encoder_lab.settings.command_line import BOOLEAN, COUNTS, INTEGER, Setting
 
 PUBLISHED = "probing_published_size"
 SETTINGS = [
-    Setting("full", "the published sizes (hours, but for sequential_passes=)", TRUTH, False),
+    Setting("full", "the published sizes (hours, but for sequential_passes=)", BOOLEAN, False),
     Setting("train", "sentences; dev and test are a fifth of it each, and at most 10,000", COUNTS, [2000]),
     Setting("dims", "vector widths (default: 512, with full=true 512,2048)", COUNTS),
     Setting("classes", "how many (default: 2, with full=true 2,20,1000)", COUNTS),

@@ -21,7 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
 from benchmarks.command import PRECISIONS, RESULTS, benchmark, measure
-from encoder_lab.settings.command_line import COUNT, TRUTH, Setting, ValueType, list_of, one_of
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, Setting, ValueType, list_of, one_of
 
 OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
 ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
@@ -47,7 +47,7 @@ SETTINGS = [
     ),
     Setting("steps", f"timed steps of ours; the reference has {REFERENCE_STEPS}", COUNT, 6),
     Setting("precision", "of ours", list_of(one_of(*PRECISIONS)), PRECISIONS),
-    Setting("compile", "also ours through torch.compile", TRUTH, False),
+    Setting("compile", "also ours through torch.compile", BOOLEAN, False),
 ]
 COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "training_all")
 

@@ -5,11 +5,11 @@ import os
 import re
 from pathlib import Path
 
-MOST_LETTERS = 2000  # of a message
-RUST = re.compile(r"\(os error (\d+)\)")  # in errors of libraries written in Rust, such as safetensors
-NO_MEMORY = re.compile(r"out of memory|can't allocate memory")  # of PyTorch, on a GPU and on the CPU
-FAULTS = {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ESTALE}  # which may lack the name of a file
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
+MAX_MESSAGE_CHARACTERS = 2000
+RUST_OS_ERROR = re.compile(r"\(os error (\d+)\)")  # in errors of libraries written in Rust, such as safetensors
+OUT_OF_MEMORY = re.compile(r"out of memory|can't allocate memory")  # of PyTorch, on a GPU and on the CPU
+SYSTEM_ERRNOS = {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ESTALE}  # which may lack the name of a file
+WRITE_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
 
 
 class InputError(ValueError):
@@ -20,7 +20,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(shortened(printable(message), MOST_LETTERS))
+        super().__init__(shortened(printable(message), MAX_MESSAGE_CHARACTERS))
 
 
 def printable(text: str) -> str:
@@ -48,7 +48,7 @@ def first_line(error: Exception) -> str:
 
 def disk_error_line(error: OSError, fallback: Path | str) -> str:
     """A message for an error with a file: which one (else `fallback`) and why. Re-raises any other error."""
-    if error.errno not in NO_ROOM | FAULTS and not (error.errno and error.filename):
+    if error.errno not in WRITE_ERRNOS | SYSTEM_ERRNOS and not (error.errno and error.filename):
         raise error
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else fallback
     return f"{name or fallback}: {error.strerror}"
@@ -56,10 +56,12 @@ def disk_error_line(error: OSError, fallback: Path | str) -> str:
 
 def disk_error_in(error: Exception) -> OSError | None:
     """The system error in the message of a library's error; None if there is none."""
-    match = RUST.search(str(error))
+    match = RUST_OS_ERROR.search(str(error))
     return OSError(int(match[1]), os.strerror(int(match[1]))) if match else None
 
 
 def memory_is_full(error: Exception) -> bool:
     """True for Python's, NumPy's and PyTorch's errors for memory of the machine or of a GPU."""
-    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and bool(NO_MEMORY.search(str(error))))
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and bool(OUT_OF_MEMORY.search(str(error)))
+    )

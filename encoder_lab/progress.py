@@ -5,23 +5,23 @@ from typing import Any
 
 from tqdm import tqdm
 
-SECONDS = 30.0  # between two lines
-_names: list[str] = []  # of the run, in a process that prints lines
+SECONDS_PER_LINE = 30.0
+_run_names: list[str] = []  # in a process that prints lines
 
 
-def print_lines(run: str = "") -> None:
+def print_progress_lines(run: str = "") -> None:
     """From now on this process prints lines where no terminal shows a bar, with the name of the run before each."""
-    _names[:] = [run]
+    _run_names[:] = [run]
 
 
 class Progress(tqdm):
-    """A bar of tqdm in a terminal; elsewhere nothing, or after `print_lines` a line every half minute."""
+    """A bar of tqdm in a terminal; elsewhere nothing, or after `print_progress_lines` a line every half minute."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        self.lines = bool(_names) and settings.get("disable") is None and not sys.stderr.isatty()
+        self.lines = bool(_run_names) and settings.get("disable") is None and not sys.stderr.isatty()
         settings.setdefault("disable", None)
         if self.lines:
-            settings |= {"disable": False, "mininterval": SECONDS, "delay": SECONDS, "miniters": 1}
+            settings |= {"disable": False, "mininterval": SECONDS_PER_LINE, "delay": SECONDS_PER_LINE, "miniters": 1}
             type(self).monitor_interval = 0  # no thread
         super().__init__(*arguments, **settings)
 
@@ -33,7 +33,7 @@ class Progress(tqdm):
             total, rate = self.total, state["rate"] or (self.n - self.initial) / max(state["elapsed"], 1e-9)
             count = f"{self.n:,} of {total:,.0f}" if total else f"{self.n:,}"
             remaining = f", {duration((total - self.n) / rate)} left" if total and rate else ""
-            name = f"{_names[0]}: " if _names and _names[0] else ""
+            name = f"{_run_names[0]}: " if _run_names and _run_names[0] else ""
             work = f"{name}{self.desc.removesuffix(': ')}: {count} {self.unit.strip()}"
             print(f"{work}, {duration(state['elapsed'])}{remaining}", file=sys.stderr, flush=True)
 

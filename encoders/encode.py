@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import COUNT, FOLDER, NAMES, TRUTH, Command, Setting, one_of, run
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, NAMES, Command, Setting, one_of, run
 
 CHUNK_LINES = 1 << 15  # lines at a time, as many as encode() sorts by length; a line is encoded once per such part
 FORMATS = ("parquet", "npy")
@@ -41,7 +41,7 @@ COMMAND = Command(
     "python -m encoders.encode RUN",
     PURPOSE,
     [
-        Setting("raw", "tokenise as the run's corpus was", TRUTH, False),
+        Setting("raw", "tokenise as the run's corpus was", BOOLEAN, False),
         Setting("in", "files, folders, or patterns in quotes; rows are numbered from 0 in this order", NAMES),
         Setting("out", "a folder for the shards; the name of a shard has its first and last row", FOLDER, needs="in"),
         Setting("column", "of Parquet and Arrow, or the key of JSON lines (default: text)", needs="in"),

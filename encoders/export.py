@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FOLDER, NAMES, TRUTH, Command, Setting, one_of, run
+from encoder_lab.settings.command_line import BOOLEAN, FOLDER, NAMES, Command, Setting, one_of, run
 
 if TYPE_CHECKING:
     from encoders.portable.parts import Parts
@@ -31,7 +31,7 @@ COMMAND = Command(
     [
         Setting("out", "the new folder", FOLDER, required=True),
         Setting("format", "what reads it", one_of(*FORMATS), SENTENCE_TRANSFORMERS),
-        Setting("raw", "tokenise as the run's corpus was; false: words are separated by spaces", TRUTH, True),
+        Setting("raw", "tokenise as the run's corpus was; false: words are separated by spaces", BOOLEAN, True),
         Setting("modules", "of sentence-transformers", one_of("auto", "stock", "bundled"), "auto"),
         Setting("allow", "packages with your own encoder or corpus", NAMES),
     ],

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from datamodules.batches import PartBatch
 from datamodules.multitask import Mixture
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import build, named
+from encoder_lab.settings.build import build, import_object
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.objective import MakeOptimizer, Objective
@@ -30,7 +30,9 @@ class Multitask(Objective):
     def without_use(cls, settings: Mapping[str, Any], /) -> str:
         config = settings["objective"]
         parts = {name: {**settings, "objective": config["settings"][name]["objective"]} for name in config["parts"]}
-        reasons = ((name, named(part["objective"]["_target_"]).without_use(part)) for name, part in parts.items())
+        reasons = (
+            (name, import_object(part["objective"]["_target_"]).without_use(part)) for name, part in parts.items()
+        )
         return next((f"the part {name}: {reason}" for name, reason in reasons if reason), "")
 
     def __init__(

@@ -7,8 +7,8 @@ from typing import Any, get_type_hints
 
 from datamodules.corpus import Corpus
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import SuiteSettings, build, named
-from encoder_lab.settings.check import refuse_wrong
+from encoder_lab.settings.build import SuiteSettings, build, import_object
+from encoder_lab.settings.check import refuse_wrong_fields
 from probes.classifiers.grid import Grid
 from probes.facts import facts_of
 from probes.measures import measures_of
@@ -58,7 +58,7 @@ def suites_of(
     built: list[Suite] = []
     for name, suite in suites.items():
         context = Context(grid, seed, cache, corpus, tasks_of(built))
-        make = named(suite.target)
+        make = import_object(suite.target)
         tasks = make(context, settings_as_declared(make, build(suite.values), suite.group))
         measure_tasks = measures_of(tasks, measures, grid, seed) if facts_of(name).controls else ()
         if invalid := [task.name for task in (*tasks, *measure_tasks) if not is_valid_name(task.name)]:
@@ -81,7 +81,7 @@ def settings_as_declared(make: Callable[..., Any], settings: Mapping[str, Any], 
     if not isinstance(hint, type) or not is_dataclass(hint):
         return settings
     declared_settings = hint(**settings)
-    refuse_wrong(declared_settings, group)
+    refuse_wrong_fields(declared_settings, group)
     return declared_settings
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
-from encoder_lab.settings.build import frozen
+from encoder_lab.settings.build import frozen_settings
 from encoder_lab.settings.run import EvaluationSettings, RunSettings, evaluation_settings
 from encoder_lab.studies.compose import CONFIGS, plain
 
@@ -24,7 +24,7 @@ def own_settings(config: DictConfig) -> DictConfig:
 def run_settings(*overrides: str) -> RunSettings:
     """The settings of `python train.py` with these arguments; what names its choices is set aside."""
     names = {f"{group}_name": "some" for group in ("encoder", "objective", "corpus")}
-    return frozen(RunSettings, plain(own_settings(composed("train", *overrides))) | names)
+    return frozen_settings(RunSettings, plain(own_settings(composed("train", *overrides))) | names)
 
 
 def evaluation(*overrides: str) -> EvaluationSettings:

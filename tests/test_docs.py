@@ -13,7 +13,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from encoder_lab.settings.check import mistakes
-from encoder_lab.settings.without_effect import unread
+from encoder_lab.settings.without_effect import unread_settings
 from encoder_lab.studies.compose import plain, referred
 from encoder_lab.studies.plan import read_study
 from encoder_lab.training.test_scores import SUITE
@@ -125,7 +125,9 @@ def smaller(command: Command, configs: Path) -> Command:
         config = composed(program, *choices, configs=configs)
         idle = [
             pattern
-            for pattern, _ in unread(program, plain(own_settings(composed(program, *settings, configs=configs))))
+            for pattern, _ in unread_settings(
+                program, plain(own_settings(composed(program, *settings, configs=configs)))
+            )
         ]
         own = given - MERE_SIZES | {key for key in SMALL if any(re.fullmatch(pattern, key) for pattern in idle)}
         own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it

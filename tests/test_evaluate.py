@@ -21,7 +21,7 @@ from encoder_lab.reports.models import models_of, one_run_per_seed
 from encoder_lab.reports.runs import read_run
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
-from encoder_lab.settings.model_setting import BASELINES, INITIAL, WORDS, refuse_missing_models
+from encoder_lab.settings.model_setting import BASELINES, MODEL_NAMES, UNTRAINED_ENCODERS, refuse_missing_models
 from encoder_lab.storage.reads import READS
 from encoders import load_encoder
 from evaluate import CONFIGS, evaluate, show
@@ -287,7 +287,7 @@ def test_what_is_no_device_is_told_before_slow_imports(device: str, refused: boo
 
 def test_the_words_for_models_are_those_that_build_one() -> None:
     assert set(BASELINES) == set(BUILT)
-    assert set(WORDS) == {*INITIAL, *BASELINES, *ORDERS}
+    assert set(MODEL_NAMES) == {*UNTRAINED_ENCODERS, *BASELINES, *ORDERS}
 
 
 def test_a_broken_run_is_refused_before_any_task_is_built(lab: Lab, finished_run: Path, tmp_path: Path) -> None:

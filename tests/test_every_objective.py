@@ -19,7 +19,7 @@ from datamodules.text.subwords import END
 from encoder_lab.errors import InputError
 from encoder_lab.settings import build as from_settings
 from encoder_lab.settings.check import mistakes
-from encoder_lab.settings.config_help import description
+from encoder_lab.settings.config_help import read_description
 from encoder_lab.studies.compose import plain
 from encoder_lab.training.test_scores import on_test
 from encoders.embedding import WordEmbedding
@@ -40,7 +40,7 @@ TINY = {
 def choices(group: str) -> list[str]:
     """The names that a user may give for a group."""
     paths = sorted((CONFIGS / group).rglob("*.yaml"))
-    wanted = [path for path in paths if "not a choice" not in description(path)]
+    wanted = [path for path in paths if "not a choice" not in read_description(path)]
     return [path.relative_to(CONFIGS / group).with_suffix("").as_posix() for path in wanted]
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from encoder_lab import progress
-from encoder_lab.progress import Progress, duration, print_lines
+from encoder_lab.progress import Progress, duration, print_progress_lines
 from tests.commands import ROOT
 
 
@@ -16,11 +16,11 @@ from tests.commands import ROOT
 def test_a_library_prints_nothing_and_a_program_a_line_with_the_name_of_its_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, seconds: float
 ) -> None:
-    monkeypatch.setattr(progress, "_names", [])
-    monkeypatch.setattr(progress, "SECONDS", seconds)
+    monkeypatch.setattr(progress, "_run_names", [])
+    monkeypatch.setattr(progress, "SECONDS_PER_LINE", seconds)
     assert list(Progress(range(3), "reading", unit=" lines")) == [0, 1, 2]
     assert capsys.readouterr().err == ""
-    print_lines("runs/a")
+    print_progress_lines("runs/a")
     with Progress(total=1000, desc="scores of BoV", unit=" tasks") as bar:
         bar.update(250)
         bar.clear()

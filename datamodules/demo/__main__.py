@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import COUNT, FILE, INTEGER, TRUTH, Command, Setting, one_of, run
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FILE, INTEGER, Command, Setting, one_of, run
 
 if TYPE_CHECKING:
     from datamodules.demo import Demo
@@ -19,8 +19,8 @@ COMMAND = Command(
     [
         Setting("show", "random sentences to print", COUNT, 20),
         Setting("seed", "which sentences", INTEGER, 3),
-        Setting("documents", "print whole documents instead", TRUTH, False),
-        Setting("inference", "print premises and hypotheses instead", TRUTH, False),
+        Setting("documents", "print whole documents instead", BOOLEAN, False),
+        Setting("inference", "print premises and hypotheses instead", BOOLEAN, False),
         Setting("conllu", "write the dependency trees of show= sentences to this file instead", FILE),
         Setting("language", "of conllu=: fr, de or fi", one_of("fr", "de", "fi"), "fi", needs="conllu"),
     ],

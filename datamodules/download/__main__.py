@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from datamodules.download.catalogue import CATALOG, describe
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FOLDER, TEXT, Command, Setting, run, unknown
+from encoder_lab.settings.command_line import FOLDER, TEXT, Command, Setting, run, unknown_name_message
 
 REMEDY, STOP_MESSAGE = "fix this, then run again to continue", "stopped; run again to continue"
 COMMAND = Command(
@@ -37,7 +37,7 @@ def run_download(options: SimpleNamespace) -> None:
     if options.data != Path("data"):
         raise InputError(f"data={options.data}: is for the list of all corpora; write to={options.data}")
     if name not in entries:
-        raise InputError(f"{name}: {unknown('corpus', name, list(entries))}")
+        raise InputError(f"{name}: {unknown_name_message('corpus', name, list(entries))}")
     from datamodules.download.fetch import download
 
     entry = entries[name]

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TypeVar
 
-from encoder_lab.errors import NO_ROOM, InputError, in_one_line
+from encoder_lab.errors import WRITE_ERRNOS, InputError, in_one_line
 from encoder_lab.storage.text_files import open_packed
 
 ARCHIVES = (".zip", ".tgz", ".tar.gz", ".tar")
@@ -161,6 +161,6 @@ def _relative_path(name: str, path: Path) -> PurePosixPath:
 
 def _as_input_error(path: Path, error: Exception) -> Exception:
     """The InputError for a corrupt archive; a disk error stays as it is."""
-    if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno in NO_ROOM):
+    if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno in WRITE_ERRNOS):
         return error
     return InputError(f"{path}: damaged archive ({in_one_line(error)})")

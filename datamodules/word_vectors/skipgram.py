@@ -19,7 +19,7 @@ import numpy as np
 
 from datamodules.word_vectors.fasttext_check import MAX_WORD_BYTES, check_bin
 from encoder_lab.errors import InputError
-from encoder_lab.progress import SECONDS, Progress
+from encoder_lab.progress import SECONDS_PER_LINE, Progress
 
 ZEROED_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": "65536",  # bytes; the kernel zeroes larger blocks
@@ -63,7 +63,7 @@ def _run_with_progress(command: Sequence[str], environment: Mapping[str, str], t
         try:
             while process.returncode is None:
                 try:
-                    errors = process.communicate(timeout=SECONDS)[1]
+                    errors = process.communicate(timeout=SECONDS_PER_LINE)[1]
                 except subprocess.TimeoutExpired:
                     bar.refresh()
         except BaseException:

@@ -9,14 +9,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import COUNT, FILE, TRUTH, Command, Setting, run
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FILE, Command, Setting, run
 
 COMMAND = Command(
     "python -m datamodules.word_vectors.train TEXT...",
     "Train fastText vectors on text files, for embeddings=file.",
     [
         Setting("out", "the .bin file to write", FILE, required=True),
-        Setting("raw", "tokenise the text first (Moses, English)", TRUTH, False),
+        Setting("raw", "tokenise the text first (Moses, English)", BOOLEAN, False),
         Setting("dim", "size of the vectors", COUNT, 300),
         Setting("epochs", "passes over the text", COUNT, 5),
         Setting("bucket", "rows for character n-grams", COUNT, 50_000),

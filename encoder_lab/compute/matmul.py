@@ -22,7 +22,7 @@ def fast_exact_matmul() -> Iterator[None]:
     Changes nothing where "medium" would lose precision, as on a GPU, or where the user has configured precision with
     `torch.backends`. The setting is global to the process; overlapping contexts in several threads remain exact.
     """
-    previous = _setting()
+    previous = _current_precision()
     if previous is None or not _medium_is_exact():
         yield
         return
@@ -40,7 +40,7 @@ def multiplies_in_bfloat16(device: torch.device) -> bool:
     return device.type == "cpu" and torch.cpu._is_avx512_bf16_supported()
 
 
-def _setting() -> str | None:
+def _current_precision() -> str | None:
     try:
         return torch.get_float32_matmul_precision()
     except RuntimeError:  # torch refuses to read it after torch.backends has set precision

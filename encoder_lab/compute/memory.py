@@ -4,8 +4,8 @@ import ctypes
 import os
 from contextlib import suppress
 
-LARGE = 16 << 20  # bytes
-FREE = 256 << 20  # bytes at the end of the heap that are kept for the next tensors
+LARGE_BLOCK_BYTES = 16 << 20
+FREE_HEAP_BYTES = 256 << 20  # at the end of the heap, kept for the next tensors
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # names of these settings in glibc's malloc.h
 
 
@@ -21,5 +21,5 @@ def give_back_large_blocks() -> None:
         return
     with suppress(AttributeError, OSError, TypeError):  # no such function, or no such library
         library = ctypes.CDLL(None)
-        library.mallopt(M_MMAP_THRESHOLD, LARGE)
-        library.mallopt(M_TRIM_THRESHOLD, FREE)
+        library.mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES)
+        library.mallopt(M_TRIM_THRESHOLD, FREE_HEAP_BYTES)

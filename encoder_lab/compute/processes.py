@@ -14,14 +14,14 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-CHUNK = 1000  # items sent to a process at a time
-IN_FLIGHT = 2  # chunks in flight per core, so that memory stays bounded
+CHUNK_ITEMS = 1000  # sent to a process at a time
+CHUNKS_PER_CORE = 2  # in flight, so that memory stays bounded
 
 
 def parallel_map(
     function: Callable[[Item], Result],
     items: Iterable[Item],
-    chunk: int = CHUNK,
+    chunk: int = CHUNK_ITEMS,
     cores: int | None = None,
     start: str = "fork",
 ) -> Iterator[Result]:
@@ -40,14 +40,14 @@ def parallel_map(
             if error:
                 raise error
         return
-    with ProcessPoolExecutor(cores, get_context(start), _as_worker, (os.getpid(),)) as pool:
+    with ProcessPoolExecutor(cores, get_context(start), _set_up_worker, (os.getpid(),)) as pool:
         pending: deque[tuple[Future[list[Result]], Exception | None]] = deque()
         for batch, error in chain(head, chunks):
-            pending.append((pool.submit(_map, function, batch), error))
-            if len(pending) >= IN_FLIGHT * cores:
-                yield from _results(*pending.popleft())
+            pending.append((pool.submit(_map_chunk, function, batch), error))
+            if len(pending) >= CHUNKS_PER_CORE * cores:
+                yield from _results_of_chunk(*pending.popleft())
         while pending:
-            yield from _results(*pending.popleft())
+            yield from _results_of_chunk(*pending.popleft())
 
 
 def _have_semaphores() -> bool:
@@ -75,17 +75,17 @@ def _chunks(items: Iterable[Item], size: int) -> Iterator[tuple[list[Item], Exce
             yield chunk, None
 
 
-def _results(future: Future[list[Result]], error: Exception | None) -> Iterator[Result]:
+def _results_of_chunk(future: Future[list[Result]], error: Exception | None) -> Iterator[Result]:
     yield from future.result()
     if error:
         raise error
 
 
-def _map(function: Callable[[Item], Result], items: list[Item]) -> list[Result]:
+def _map_chunk(function: Callable[[Item], Result], items: list[Item]) -> list[Result]:
     return [function(item) for item in items]
 
 
-def _as_worker(parent: int) -> None:
+def _set_up_worker(parent: int) -> None:
     """Set up a worker: it ignores Ctrl-C (the parent handles it) and exits if the parent was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-UNUSED = ("scipy", "transformers", "matplotlib")  # libraries of single metrics: of sound, of text by BERT, plots
+# of single metrics: of sound, of text by BERT, plots
+UNUSED_LIBRARIES = ("scipy", "transformers", "matplotlib")
 
 
 @contextmanager
 def quick_imports(own_parts: bool = False) -> Iterator[None]:
     """Imports in the block are done without the garbage collector, which searches the new modules again and again.
 
-    Lightning imports torchmetrics, which imports the libraries of UNUSED if it finds them: half of Lightning's time. We
+    Lightning imports torchmetrics, which imports UNUSED_LIBRARIES if it finds them: half of Lightning's time. We
     use none of these metrics. Parts of the user may (`own_parts`); then torchmetrics is imported whole.
     """
     was_on = gc.isenabled()
@@ -33,13 +34,13 @@ def quick_imports(own_parts: bool = False) -> Iterator[None]:
 
 
 def _import_lightning() -> None:
-    """Import Lightning; its torchmetrics finds nothing of UNUSED."""
+    """Import Lightning; its torchmetrics finds no UNUSED_LIBRARIES."""
     if "torchmetrics" not in sys.modules:
         from lightning_utilities.core import imports as lightning_imports
 
         imports: Any = lightning_imports
         package_available, holds = imports.package_available, imports.RequirementCache.__bool__
-        seen: Any = lambda name: name not in UNUSED  # noqa: E731
+        seen: Any = lambda name: name not in UNUSED_LIBRARIES  # noqa: E731
         imports.package_available = lambda name: seen(name) and package_available(name)
         imports.RequirementCache.__bool__ = lambda cache: (
             seen((cache.requirement or "").partition(">")[0]) and holds(cache)

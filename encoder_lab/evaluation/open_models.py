@@ -13,7 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.build import build
 from encoder_lab.settings.call import function_named
-from encoder_lab.settings.model_setting import BASELINES, INITIAL, encoder_file, refuse_other_path
+from encoder_lab.settings.model_setting import BASELINES, UNTRAINED_ENCODERS, encoder_file, refuse_other_path
 from encoder_lab.settings.run import EvaluationSettings, names_of
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.code import code_of
@@ -60,7 +60,7 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     models: list[Model] = []
     if name in ORDERS:
         return lambda corpus, _: [_ngram(name, corpus, settings.corpus.written)]
-    if name in INITIAL or name.startswith("untrained/"):
+    if name in UNTRAINED_ENCODERS or name.startswith("untrained/"):
         encoder = encoder_file(name.removeprefix("untrained/")).stem
         options = settings, device
         return lambda corpus, tasks: [untrained(encoder, *options, corpus, distinct_sentences(tasks, "vectors"), work)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.run import COLOUR
+from encoder_lab.settings.run import COLOUR_PATTERN
 
 
 def _names(value: Any) -> bool:
@@ -19,7 +19,7 @@ TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "objective.select": ("a name", lambda value: isinstance(value, str)),
     **dict.fromkeys(
         ("labels.colour", "run.labels.colour"),
-        ('a colour, as "#D55E00"', lambda value: bool(re.fullmatch(COLOUR, str(value)))),
+        ('a colour, as "#D55E00"', lambda value: bool(re.fullmatch(COLOUR_PATTERN, str(value)))),
     ),
 }
 

@@ -11,7 +11,7 @@ from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.run_settings_check import check_settings
-from encoder_lab.settings.run_settings import flat, objective_of, read_settings
+from encoder_lab.settings.run_settings import dotted_items, objective_of, read_settings
 from encoder_lab.storage.csv_files import numbered_csv
 from encoder_lab.storage.reads import CORPUS, read_reads
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
@@ -177,7 +177,9 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
 
 def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming the corrupt file."""
-    leaves = ((key, value) for key, value in flat(read_settings(folder / SETTINGS)) if not isinstance(value, dict))
+    leaves = (
+        (key, value) for key, value in dotted_items(read_settings(folder / SETTINGS)) if not isinstance(value, dict)
+    )
     settings = {key: value for key, value in leaves if not key.startswith("suites.")}  # these are no part of a model
     check_settings(folder / SETTINGS, settings)
     unnamed = UNNAMED | {f"run.{key}": value for key, value in UNNAMED.items()}  # also of an evaluated run

@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import fail, unknown
-from encoder_lab.settings.config_help import description
-from encoder_lab.settings.known import PART, YamlSettings, known_settings, no_such_setting
-from encoder_lab.settings.quoting import names, unquoted
-from encoder_lab.settings.run_settings import flat, read_settings
+from encoder_lab.settings.command_line import fail, unknown_name_message
+from encoder_lab.settings.config_help import read_description
+from encoder_lab.settings.known import PART_PREFIX, YamlSettings, known_settings, unknown_setting_message
+from encoder_lab.settings.quoting import split_names, unquoted
+from encoder_lab.settings.run_settings import dotted_items, read_settings
 
-SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
-PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
-LOCATION = re.compile(  # a setting with the location of content that stays the same
+SETTING_PATTERN = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
+PLAIN_SETTING_PATTERN = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
+LOCATION_PATTERN = re.compile(  # a setting with the location of content that stays the same
     r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths|more)="
     r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
 )
-SWEEPS = {"-m", "--multirun", "hydra.mode=MULTIRUN"}
-OF_A_SWEEP, OF_ONE_RUN = re.compile(r"\+*hydra[./](sweep|sweeper|launcher)\b"), re.compile(r"hydra\.run\.")
-OPEN = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))  # any setting fits
-RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
-WORLD = ("WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "MASTER_PORT")
-NUMBERS = (*RANKS, *WORLD, *(f"SLURM_{name}" for name in ("LOCALID", "NODEID", "NTASKS")))
+SWEEP_ARGUMENTS = {"-m", "--multirun", "hydra.mode=MULTIRUN"}
+SWEEP_SETTING, RUN_FOLDER_SETTING = re.compile(r"\+*hydra[./](sweep|sweeper|launcher)\b"), re.compile(r"hydra\.run\.")
+UNCHECKED_PREFIXES = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))
+RANK_VARIABLES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
+WORLD_VARIABLES = ("WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "MASTER_PORT")
+INTEGER_VARIABLES = (*RANK_VARIABLES, *WORLD_VARIABLES, *(f"SLURM_{name}" for name in ("LOCALID", "NODEID", "NTASKS")))
 TRAINER_PREFIX = "PL_TRAINER_"  # variables that Lightning takes as defaults of its trainer
 
 
@@ -35,19 +35,19 @@ def refuse_wrong_environment() -> None:
         if name.startswith(TRAINER_PREFIX):
             setting = f"trainer.{name.removeprefix(TRAINER_PREFIX).lower()}={value}"
             raise InputError(f"{name}={value}: a run would not remember it; unset {name}, and give {setting}")
-        if name in NUMBERS and not value.isdecimal():
+        if name in INTEGER_VARIABLES and not value.isdecimal():
             remedy = "or start the processes of a run with torchrun or srun (docs/scaling.md)"
             raise InputError(f"{name}={value}: give a whole number; unset {name}, {remedy}")
 
 
 def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]) -> None:
     """Raises InputError for unknown choices and settings; ends the program for wrong values. Sweeps pass."""
-    settings = [text for text in arguments if SETTING.match(text)]
-    sweep = not SWEEPS.isdisjoint(arguments)
+    settings = [text for text in arguments if SETTING_PATTERN.match(text)]
+    sweep = not SWEEP_ARGUMENTS.isdisjoint(arguments)
     for text in arguments:
-        if OF_A_SWEEP.match(text) and not sweep:
+        if SWEEP_SETTING.match(text) and not sweep:
             raise InputError(f"{text}: only a sweep reads it; add -m")
-        if OF_ONE_RUN.match(text) and (sweep or program == "evaluate"):
+        if RUN_FOLDER_SETTING.match(text) and (sweep or program == "evaluate"):
             raise InputError(
                 f"{text}: {'evaluate.py has out=' if program == 'evaluate' else 'a sweep has hydra.sweep.dir='}"
             )
@@ -66,7 +66,7 @@ def refuse_other_settings(
 ) -> None:
     """Raises InputError for what a command with `setting` may not change of a run. `changes`: what it may."""
     plain, begin = [text.lstrip("+") for text in overrides], ("allow=", *(name.rstrip("*") for name in changes))
-    if refused := [text for text in plain if not text.startswith(begin) and not LOCATION.match(text)]:
+    if refused := [text for text in plain if not text.startswith(begin) and not LOCATION_PATTERN.match(text)]:
         may = f"only {', '.join(changes)} and places of files (as corpus.root=, cache=) may change"
         raise InputError(f"{setting} keeps the run's settings; {may}, not {' '.join(refused)}")
 
@@ -76,7 +76,9 @@ def refuse_too_few_epochs(run: Path, overrides: Sequence[str]) -> None:
     from encoder_lab.storage.csv_files import read_csv  # brings locks, which --help does not need
 
     keys_and_values = (text.lstrip("+").partition("=")[::2] for text in overrides)
-    trainer = dict(flat(read_settings(run / "config.yaml"))) | {key: plain_value(text) for key, text in keys_and_values}
+    trainer = dict(dotted_items(read_settings(run / "config.yaml"))) | {
+        key: plain_value(text) for key, text in keys_and_values
+    }
     rows = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
     for name in ("epoch", "step"):
         limit, recorded = trainer.get(f"trainer.max_{name}s"), [plain_value(row.get(name, "")) for row in rows]
@@ -92,26 +94,28 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
         if not equals or not group.isidentifier() or not folder.is_dir():
             continue
         files = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.yaml")}
-        choices = sorted(name for name, path in files.items() if "not a choice" not in description(path))
-        for choice in filter(None, names(value)):
+        choices = sorted(name for name, path in files.items() if "not a choice" not in read_description(path))
+        for choice in filter(None, split_names(value)):
             if choice not in choices and not any(letter in choice for letter in "(*$"):
-                raise InputError(f"{group}={choice}: {unknown('choice', choice, choices)}")
+                raise InputError(f"{group}={choice}: {unknown_name_message('choice', choice, choices)}")
 
 
 def requested_suites(arguments: Sequence[str]) -> list[str]:
-    return [name for text in arguments if text.startswith("suite=") for name in names(text.removeprefix("suite="))]
+    return [
+        name for text in arguments if text.startswith("suite=") for name in split_names(text.removeprefix("suite="))
+    ]
 
 
 def refuse_unknown_settings(defaults: YamlSettings, program: str, settings: Sequence[str]) -> None:
     """Raises InputError for a setting that no file of ours names."""
     for text in settings:
-        match = SETTING.match(text)
+        match = SETTING_PATTERN.match(text)
         assert match
-        plus, name = match[1], PART.sub("", match[2])
+        plus, name = match[1], PART_PREFIX.sub("", match[2])
         if name in defaults.sections and not text[match.end() :].startswith("{"):
             keys = [key for key in sorted(defaults.names) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", key)]
             raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{key}=' for key in keys)}")
-        if name in defaults.names or (name.startswith("hydra.") and not plus) or name.startswith(OPEN):
+        if name in defaults.names or (name.startswith("hydra.") and not plus) or name.startswith(UNCHECKED_PREFIXES):
             continue
         if plus and any(name.startswith(f"{part}.") for part in defaults.parts):
             continue  # the class of the part answers, when the settings are composed
@@ -120,12 +124,12 @@ def refuse_unknown_settings(defaults: YamlSettings, program: str, settings: Sequ
         if any(parameter_of(program, file, name.split(".")) for file in defaults.files):
             parent = name.rpartition(".")[0]
             raise InputError(f"{text}: an argument of {parent} that its YAML file does not name; write +{text}")
-        raise InputError(f"{text}: {no_such_setting(name, defaults.names)}")
+        raise InputError(f"{text}: {unknown_setting_message(name, defaults.names)}")
 
 
 def wrong_values(defaults: YamlSettings, program: str, settings: Sequence[str]) -> Iterator[str]:
     """A line for each plain value that no choice would take."""
-    for name, text in (match.groups() for match in map(PLAIN_VALUE.fullmatch, settings) if match):
+    for name, text in (match.groups() for match in map(PLAIN_SETTING_PATTERN.fullmatch, settings) if match):
         from encoder_lab.settings.check import mistake, parameter_of
 
         declared = [parameter for file in defaults.files if (parameter := parameter_of(program, file, name.split(".")))]
@@ -139,7 +143,7 @@ def plain_value(text: str) -> Any:
     if text[:1] in ("'", '"'):
         return unquoted(text)
     if text.startswith("[") and text.endswith("]"):
-        return [plain_value(name) for name in filter(None, names(text))]
+        return [plain_value(name) for name in filter(None, split_names(text))]
     words = {"true": True, "false": False, "null": None, "infinity": text}  # Python's float reads the last too
     if text.lower() in words:
         return words[text.lower()]

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.known import CLASS, HYDRA_KEYS
+from encoder_lab.settings.known import CLASS_KEY, HYDRA_KEYS
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ class ClassSettings(NamedTuple):
 
     @property
     def written(self) -> dict[str, Any]:
-        return {CLASS: self.target, **self.arguments}
+        return {CLASS_KEY: self.target, **self.arguments}
 
     def build(self, **extra: Any) -> Any:
         """The object, with arguments of the program in addition."""
@@ -35,16 +35,16 @@ class SuiteSettings(NamedTuple):
     values: Mapping[str, Any]
 
 
-def frozen(settings_class: type[T], plain: Mapping[str, Any]) -> T:
-    """The frozen settings of a program or a group, of plain data that `check` accepted; `written` gets all of it."""
+def frozen_settings(settings_class: type[T], plain: Mapping[str, Any]) -> T:
+    """The frozen settings of a program or a group, of plain data without mistakes; `written` gets all of it."""
     assert is_dataclass(settings_class)
     hints, values = get_type_hints(settings_class), {**plain, "written": plain}
     values["suites"] = {
-        name: SuiteSettings(suite[CLASS], suite["settings"], plain[suite["settings"]])
+        name: SuiteSettings(suite[CLASS_KEY], suite["settings"], plain[suite["settings"]])
         for name, suite in (plain.get("suites") or {}).items()
     }
     names = [field.name for field in fields(settings_class) if values.get(field.name, "???") != "???"]
-    return settings_class(**{name: _frozen(hints[name], values[name]) for name in names})
+    return settings_class(**{name: _frozen_value(hints[name], values[name]) for name in names})
 
 
 def missing_settings(settings_class: type, plain: Mapping[str, Any], prefix: str = "") -> list[str]:
@@ -59,21 +59,21 @@ def missing_settings(settings_class: type, plain: Mapping[str, Any], prefix: str
     return names
 
 
-def _frozen(hint: Any, value: Any) -> Any:
+def _frozen_value(hint: Any, value: Any) -> Any:
     if is_dataclass(hint) and isinstance(hint, type):
-        return frozen(hint, value)
+        return frozen_settings(hint, value)
     if hint is ClassSettings:
-        return ClassSettings(value[CLASS], {key: inner for key, inner in value.items() if key != CLASS})
+        return ClassSettings(value[CLASS_KEY], {key: inner for key, inner in value.items() if key != CLASS_KEY})
     return tuple(value) if isinstance(value, list) else value
 
 
-def named(target: str) -> Any:
+def import_object(target: str) -> Any:
     """The class or function with a path. Raises InputError where there is none."""
     module, _, name = target.rpartition(".")
     try:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"{CLASS}={target}: {in_one_line(error)}") from None
+        raise InputError(f"{CLASS_KEY}={target}: {in_one_line(error)}") from None
 
 
 def build(described: Any, **extra: Any) -> Any:
@@ -89,9 +89,9 @@ def build(described: Any, **extra: Any) -> Any:
     deep = described.get("_recursive_", True)
     settings = {key: value for key, value in described.items() if key not in HYDRA_KEYS and key not in extra}
     arguments = {key: build(value) if deep else value for key, value in settings.items()}
-    if CLASS not in described:
+    if CLASS_KEY not in described:
         return arguments
-    called = named(str(described[CLASS]))
+    called = import_object(str(described[CLASS_KEY]))
     if described.get("_partial_"):
         return partial(called, **arguments, **extra)
     try:
@@ -99,4 +99,4 @@ def build(described: Any, **extra: Any) -> Any:
     except (InputError, OSError):
         raise
     except Exception as error:  # the class may be of the user or of a library
-        raise InputError(f"{described[CLASS]}: {type(error).__name__}: {in_one_line(error)}") from error
+        raise InputError(f"{described[CLASS_KEY]}: {type(error).__name__}: {in_one_line(error)}") from error

@@ -11,20 +11,23 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.settings.build import missing_settings
 from encoder_lab.settings.command_line import fail
-from encoder_lab.settings.declared import CLASS, Parameter, parameters
-from encoder_lab.settings.known import HYDRA_KEYS, PART, no_such_setting
+from encoder_lab.settings.declared import CLASS_KEY, Parameter, parameters
+from encoder_lab.settings.known import HYDRA_KEYS, PART_PREFIX, unknown_setting_message
 from encoder_lab.settings.run import EvaluationSettings, RunSettings
-from encoder_lab.settings.run_settings import flat
-from encoder_lab.settings.without_effect import without_effect
+from encoder_lab.settings.run_settings import dotted_items
+from encoder_lab.settings.without_effect import ineffective_settings
 
 MISSING = "???"
-MOST_LETTERS = 4096  # of a text
-LARGEST = 2**63  # of a whole number
-PLAIN = "a text of sensible length, a finite number or a whole one below 2^63"
-STRICT = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
-SUITE = "encoder_lab.settings.run.SuiteOf"
-PROGRAMS = {"train": "encoder_lab.settings.run.RunSettings", "evaluate": "encoder_lab.settings.run.EvaluationSettings"}
-NARROWER = {  # what we ask of classes of libraries, in addition to what they declare
+MAX_TEXT_CHARACTERS = 4096
+INTEGER_LIMIT = 2**63
+PLAIN_VALUE_MESSAGE = "a text of sensible length, a finite number or a whole one below 2^63"
+STRICT_CONFIG = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
+SUITE_CLASS = "encoder_lab.settings.run.SuiteEntry"
+PROGRAM_CLASSES = {
+    "train": "encoder_lab.settings.run.RunSettings",
+    "evaluate": "encoder_lab.settings.run.EvaluationSettings",
+}
+LIBRARY_REQUIREMENTS = {  # what we ask of classes of libraries, in addition to what they declare
     "pytorch_lightning.Trainer": "encoder_lab.settings.run.Trainer",
     "torch.optim.": "encoder_lab.settings.run.Optimizer",
 }
@@ -33,10 +36,10 @@ SET_BY_PROGRAM = {  # arguments that this program gives, and what the user gives
     "trainer.plugins": "trainer.precision= or trainer.strategy=",
 }
 
-Declared = Mapping[str, Parameter] | None  # of a group; None where it takes any setting
+GroupParameters = Mapping[str, Parameter] | None  # of a group; None where it takes any setting
 
 
-def check(
+def exit_on_mistakes(
     program: str, settings: Mapping[str, Any], referred: Collection[str] = (), arguments: Sequence[str] | None = None
 ) -> None:
     """Ends the program with a line for each mistake. `arguments`: of a new run."""
@@ -53,14 +56,14 @@ def mistakes_of_command(
     """A line for each mistake in a new run or evaluation, where each setting must have an effect."""
     missing = missing_settings({"train": RunSettings, "evaluate": EvaluationSettings}[program], settings)
     return (
-        list(_removed(program, settings, arguments))
+        list(_mistaken_removals(program, settings, arguments))
         or [f"{name}: missing; give it" for name in missing]
         or mistakes(program, settings, referred)
-        or without_effect(program, settings, arguments)
+        or ineffective_settings(program, settings, arguments)
     )
 
 
-def _removed(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> Iterator[str]:
+def _mistaken_removals(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> Iterator[str]:
     """A line for each `~name` that would give a setting the default of its class, which no file shows."""
     for text in arguments:
         name = text.removeprefix("~").partition("=")[0]
@@ -70,56 +73,61 @@ def _removed(program: str, settings: Mapping[str, Any], arguments: Sequence[str]
 
 def mistakes(program: str, settings: Mapping[str, Any], referred: Collection[str] = ()) -> list[str]:
     """A line for each wrong value, and for each setting that nothing reads and none in `referred` names."""
-    names = frozenset(name for name, _ in flat(settings))
-    return list(_Check(names, referred, settings.get("parts")).group("", settings, declared_by(program, settings)))
+    names = frozenset(name for name, _ in dotted_items(settings))
+    checker = _Checker(names, referred, settings.get("parts"))
+    return list(checker.group_mistakes("", settings, program_parameters(program, settings)))
 
 
-def declared_by(program: str, settings: Mapping[str, Any]) -> Declared:
+def program_parameters(program: str, settings: Mapping[str, Any]) -> GroupParameters:
     """The settings of a program, and those of its suites."""
-    declared = dict(parameters(PROGRAMS[program]) or {})
+    declared = dict(parameters(PROGRAM_CLASSES[program]) or {})
     suites = settings.get("suites")
     for suite in suites.values() if isinstance(suites, dict) else ():
-        if isinstance(suite, dict) and (parameter := (parameters(str(suite.get(CLASS))) or {}).get("settings")):
+        if isinstance(suite, dict) and (parameter := (parameters(str(suite.get(CLASS_KEY))) or {}).get("settings")):
             declared.setdefault(str(suite.get("settings")), parameter)
     return declared
 
 
-def declared_in(node: Mapping[str, Any], parameter: Parameter | None, name: str) -> Declared:
+def group_parameters(node: Mapping[str, Any], parameter: Parameter | None, name: str) -> GroupParameters:
     """The settings of a group: those that its class takes, or those of its dataclass; and those of its `source`."""
-    declared: Declared = None
+    declared: GroupParameters = None
     if name.startswith("suites."):
-        return parameters(SUITE)
-    if CLASS in node:
-        target = str(node[CLASS])
+        return parameters(SUITE_CLASS)
+    if CLASS_KEY in node:
+        target = str(node[CLASS_KEY])
         declared = parameters(target)
-        narrower = next((requirements for prefix, requirements in NARROWER.items() if target.startswith(prefix)), None)
+        narrower = next(
+            (requirements for prefix, requirements in LIBRARY_REQUIREMENTS.items() if target.startswith(prefix)), None
+        )
         if declared is not None and narrower:
             declared = {**declared, **(parameters(narrower) or {})}
     elif parameter and parameter.group:
         declared = parameters(parameter.group)
     source = node.get("source")
-    if declared is not None and _is_part(source):
-        return {**(declared_in(source, None, name) or {}), **declared}
+    if declared is not None and _has_class(source):
+        return {**(group_parameters(source, None, name) or {}), **declared}
     return declared
 
 
 def parameter_of(program: str, settings: Mapping[str, Any], name: Sequence[str]) -> Parameter | None:
     """What declares the setting with a dotted name."""
-    declared, node = declared_by(program, settings), settings
+    declared, node = program_parameters(program, settings), settings
     for depth, group in enumerate(name[:-1], 1):
         parameter, inner = (declared or {}).get(group), node.get(group)
         if not isinstance(inner, dict):
             return None
-        declared, node = declared_in(inner, parameter, ".".join(name[:depth])), inner
+        declared, node = group_parameters(inner, parameter, ".".join(name[:depth])), inner
     return (declared or {}).get(name[-1])
 
 
-class _Check(NamedTuple):
+class _Checker(NamedTuple):
     names: frozenset[str]
     referred: Collection[str]
     parts: Any  # of objective=multitask, which are repeated
 
-    def group(self, prefix: str, node: Mapping[str, Any], declared: Declared, outer: Any = None) -> Iterator[str]:
+    def group_mistakes(
+        self, prefix: str, node: Mapping[str, Any], declared: GroupParameters, outer: Any = None
+    ) -> Iterator[str]:
         """The mistakes in a group of settings. `outer`: the group around it, from which it copies some."""
         for key, value in node.items():
             name = f"{prefix}{key}"
@@ -130,29 +138,33 @@ class _Check(NamedTuple):
             if key in HYDRA_KEYS or copied or (key == "settings" and prefix and value == self.parts):
                 continue
             if declared is not None and key not in declared and name not in self.referred:
-                leaves = (leaf for leaf in flat({name: value}) if not (leaf[1] and isinstance(leaf[1], dict)))
+                leaves = (leaf for leaf in dotted_items({name: value}) if not (leaf[1] and isinstance(leaf[1], dict)))
                 inner, single = next(leaves)
-                yield f"{inner}={_text(single)}: {no_such_setting(PART.sub('', name), self.names - {name})}"
+                advice = unknown_setting_message(PART_PREFIX.sub("", name), self.names - {name})
+                yield f"{inner}={_short_text(single)}: {advice}"
             else:
-                yield from self.value(name, value, (declared or {}).get(key), node)
+                yield from self.value_mistakes(name, value, (declared or {}).get(key), node)
 
-    def value(self, name: str, value: Any, parameter: Parameter | None, parent: Mapping[str, Any]) -> Iterator[str]:
+    def value_mistakes(
+        self, name: str, value: Any, parameter: Parameter | None, parent: Mapping[str, Any]
+    ) -> Iterator[str]:
         """The mistakes in one setting, and in those below it."""
         hint = parameter.hint if parameter else Any
-        if isinstance(value, dict) and CLASS not in value and (value_type := _value_type(hint)) not in (None, Any):
+        if isinstance(value, dict) and CLASS_KEY not in value and (value_type := _value_type(hint)) not in (None, Any):
             for key, inner in value.items():
                 if line := mistake(f"{name}.{key}", inner, value_type):
                     yield line
                 elif isinstance(inner, dict):
-                    yield from self.group(f"{name}.{key}.", inner, declared_in(inner, None, f"{name}.{key}"))
+                    declared = group_parameters(inner, None, f"{name}.{key}")
+                    yield from self.group_mistakes(f"{name}.{key}.", inner, declared)
         elif line := mistake(name, value, dict if parameter and parameter.group else hint):
             yield line
         elif isinstance(value, dict):
             outer = parent if name.endswith("source") else None
-            yield from self.group(f"{name}.", value, declared_in(value, parameter, name), outer)
+            yield from self.group_mistakes(f"{name}.", value, group_parameters(value, parameter, name), outer)
 
 
-def refuse_wrong(settings: object, group: str) -> None:
+def refuse_wrong_fields(settings: object, group: str) -> None:
     """Raises InputError for the first field of a dataclass that is not what it declares."""
     for name, hint in get_type_hints(type(settings), include_extras=True).items():
         if line := mistake(f"{group}.{name}", getattr(settings, name), hint):
@@ -163,8 +175,8 @@ def mistake(name: str, value: Any, hint: Any) -> str:
     """What to give in place of a value that is not of a type; empty where it is."""
     if value == MISSING:
         return ""
-    if not _is_plain(value):
-        return f"{name}={_text(value)}: give {PLAIN}"
+    if not _is_plain_value(value):
+        return f"{name}={_short_text(value)}: give {PLAIN_VALUE_MESSAGE}"
     if hint is Any:
         return ""
     adapter = _adapter(hint)
@@ -173,20 +185,20 @@ def mistake(name: str, value: Any, hint: Any) -> str:
         valid = isinstance(parsed, bool) == isinstance(value, bool)  # true is equal to 1
     except ValidationError:
         valid = False
-    return "" if valid else f"{name}={_text(value)}: give {_allowed(adapter.json_schema())}"
+    return "" if valid else f"{name}={_short_text(value)}: give {_allowed_values(adapter.json_schema())}"
 
 
 @cache
 def _adapter(hint: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(hint, config=STRICT)
+    return TypeAdapter(hint, config=STRICT_CONFIG)
 
 
-def _text(value: Any) -> str:
+def _short_text(value: Any) -> str:
     return shortened(printable(str(value)), 200)
 
 
-def _is_part(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, dict) and CLASS in value
+def _has_class(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, dict) and CLASS_KEY in value
 
 
 def _value_type(hint: Any) -> Any:
@@ -196,7 +208,7 @@ def _value_type(hint: Any) -> Any:
     return next(filter(None, map(_value_type, get_args(hint))), None)
 
 
-def _allowed(schema: Mapping[str, Any]) -> str:
+def _allowed_values(schema: Mapping[str, Any]) -> str:
     """What a JSON schema allows, in the words of an error message."""
     if "title" in schema:
         return str(schema["title"])
@@ -204,7 +216,7 @@ def _allowed(schema: Mapping[str, Any]) -> str:
         *first, last = map(str, choices)
         return f"{', '.join(first)} or {last}" if first else last
     if schemas := schema.get("anyOf"):
-        *parts, last = dict.fromkeys(map(_allowed, schemas))
+        *parts, last = dict.fromkeys(map(_allowed_values, schemas))
         return f"{' or '.join(parts)}, or {last}" if parts else last
     minimum, maximum, lower, upper = map(schema.get, ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
     match schema.get("type"):
@@ -216,7 +228,7 @@ def _allowed(schema: Mapping[str, Any]) -> str:
             noun = "a whole number" if json_type == "integer" else "a number"
             return " ".join([noun + "," * bool(bounds and bounds[0].endswith("more")), *bounds])
         case "array":
-            item = _allowed(schema.get("items", {}))
+            item = _allowed_values(schema.get("items", {}))
             return "a list in brackets" + (f", each {item}" if "number" in item else "")
         case "object":
             return "a group of settings"
@@ -224,12 +236,12 @@ def _allowed(schema: Mapping[str, Any]) -> str:
             return {"boolean": "true or false", "null": "null", "string": "a text"}.get(str(json_type), "another value")
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain_value(value: Any) -> bool:
     """A text of sensible length without a null character, a finite number, or lists of them."""
     if isinstance(value, list):
-        return all(map(_is_plain, value))
+        return all(map(_is_plain_value, value))
     if isinstance(value, str):
-        return len(value) <= MOST_LETTERS and "\0" not in value
+        return len(value) <= MAX_TEXT_CHARACTERS and "\0" not in value
     if isinstance(value, int | float):
-        return math.isfinite(value) and (type(value) is float or abs(value) < LARGEST)
+        return math.isfinite(value) and (type(value) is float or abs(value) < INTEGER_LIMIT)
     return True

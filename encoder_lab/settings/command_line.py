@@ -18,8 +18,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from encoder_lab.errors import (
-    MOST_LETTERS,
-    NO_ROOM,
+    MAX_MESSAGE_CHARACTERS,
+    WRITE_ERRNOS,
     InputError,
     disk_error_in,
     disk_error_line,
@@ -28,25 +28,25 @@ from encoder_lab.errors import (
     printable,
     shortened,
 )
-from encoder_lab.settings.quoting import names, unquoted
+from encoder_lab.settings.quoting import split_names, unquoted
 
-WIDE = 120  # columns of help
-DIGITS = 15  # of a whole number
+HELP_WIDTH = 120  # columns
+MAX_DIGITS = 15
 USER_ERROR, INTERRUPTED, READER_ENDED = 2, 130, 141  # exit statuses
-KEY = re.compile(r"[a-z_]+")
+KEY_PATTERN = re.compile(r"[a-z_]+")
 LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module and class
     "hydra.errors": "HydraException",
     "omegaconf.errors": "OmegaConfBaseException",
     "pytorch_lightning.utilities.exceptions": "MisconfigurationException",
 }
-NOT_A_PATH = "embedded null"  # in the message of Python
+NULL_CHARACTER_ERROR = "embedded null"  # in the message of Python
 CHECK_PATH = "check this path"
 FIX_DISK = "fix this, then run the same command again"
 
 
 def fail(message: str) -> int:
     """Print an error in one line; returns the exit status of errors that the user can fix."""
-    print(f"error: {shortened(printable(message), MOST_LETTERS)}", file=sys.stderr)
+    print(f"error: {shortened(printable(message), MAX_MESSAGE_CHARACTERS)}", file=sys.stderr)
     return USER_ERROR
 
 
@@ -55,41 +55,41 @@ def one_line_errors(
     path: Path | str, remedy: str | Callable[[], str] = FIX_DISK, stopped: str = "stopped"
 ) -> Iterator[None]:
     """Ends the program with one line for what a user can fix; `path` is named if the disk is full."""
-    make_printable()
+    replace_unprintable()
     try:
         yield
     except KeyboardInterrupt:
         if stopped:
             print(f"\n{stopped}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
-    except _errors_of_users() as error:  # before OSError: one of Hydra's is both
-        from encoder_lab.settings.hydra_errors import advised
+    except _user_errors() as error:  # before OSError: one of Hydra's is both
+        from encoder_lab.settings.hydra_errors import message_with_advice
 
-        raise SystemExit(fail(advised(error))) from None
+        raise SystemExit(fail(message_with_advice(error))) from None
     except BrokenPipeError:  # the reader has ended, as head does
-        make_silent()
+        silence_output()
         raise SystemExit(READER_ENDED) from None
     except Exception as error:
-        if isinstance(error, ValueError) and str(error).startswith(NOT_A_PATH):
+        if isinstance(error, ValueError) and str(error).startswith(NULL_CHARACTER_ERROR):
             raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
         cause = error if isinstance(error, OSError) else disk_error_in(error)
         if memory_is_full(error):
             line, advice = f"{path}: memory is full: {first_line(error)}", remedy
         elif cause:
             line = disk_error_line(cause, path)
-            advice = remedy if cause.errno in NO_ROOM else CHECK_PATH
+            advice = remedy if cause.errno in WRITE_ERRNOS else CHECK_PATH
         else:
             raise
         raise SystemExit(fail(f"{line}; {advice if isinstance(advice, str) else advice()}")) from None
 
 
-def _errors_of_users() -> tuple[type[Exception], ...]:
+def _user_errors() -> tuple[type[Exception], ...]:
     """InputError and the exceptions of loaded libraries; a library that is not loaded cannot have raised one."""
     loaded = ((sys.modules[module], name) for module, name in LIBRARY_ERRORS.items() if module in sys.modules)
     return (InputError, *(getattr(module, name) for module, name in loaded))
 
 
-def make_printable() -> None:
+def replace_unprintable() -> None:
     """Make every text printable: `?` for what the terminal cannot show, and no output where it is closed."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
@@ -99,7 +99,7 @@ def make_printable() -> None:
             stream.reconfigure(errors="replace")
 
 
-def make_silent() -> None:
+def silence_output() -> None:
     """From now on nothing is printed: the reader of the output has ended."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
@@ -110,7 +110,7 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 
 
 def show_help(text: str) -> None:
-    make_printable()
+    replace_unprintable()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
     print(text)
 
@@ -124,7 +124,7 @@ class ValueType(NamedTuple):
 
 
 def _integer(text: str, least: int = 0) -> int:
-    if not text.isdecimal() or len(text) > DIGITS or int(text) < least:
+    if not text.isdecimal() or len(text) > MAX_DIGITS or int(text) < least:
         raise ValueError
     return int(text)
 
@@ -132,7 +132,9 @@ def _integer(text: str, least: int = 0) -> int:
 def list_of(single: ValueType) -> ValueType:
     """A list of values of a type: `a,b` or `[a,b]`."""
     expected = f"{single.expected}, or several with commas between them"
-    return ValueType(f"{single.metavar},...", expected, lambda text: [single.parse(value) for value in names(text)])
+    return ValueType(
+        f"{single.metavar},...", expected, lambda text: [single.parse(value) for value in split_names(text)]
+    )
 
 
 TEXT = ValueType("TEXT", "a text", unquoted)
@@ -140,7 +142,7 @@ FILE = ValueType("FILE", "a file", lambda text: Path(unquoted(text)))
 FOLDER = ValueType("DIR", "a folder", FILE.parse)
 INTEGER = ValueType("N", "a whole number", _integer)
 COUNT = ValueType("N", "a whole number from 1", partial(_integer, least=1))
-TRUTH = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
+BOOLEAN = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
 PATHS = list_of(ValueType("PATH", "a file or folder", Path))  # that exist
 NAMES = list_of(ValueType("NAME", "a name", str))
 COUNTS = list_of(COUNT)
@@ -191,12 +193,14 @@ class Command(NamedTuple):
         for index, text in enumerate(arguments):
             key, equals, value = text.partition("=")
             if text.startswith("-"):
-                raise InputError(self._old_option(text, arguments[index + 1 :]))
-            if not equals or not KEY.fullmatch(key) or (key not in types and Path(text).exists()):
+                raise InputError(self._advice_for_option(text, arguments[index + 1 :]))
+            if not equals or not KEY_PATTERN.fullmatch(key) or (key not in types and Path(text).exists()):
                 positional.append(text)
                 continue
             if key not in types:
-                raise InputError(f"{text}: {unknown('setting', f'{key}=', [f'{name}=' for name in types])}")
+                raise InputError(
+                    f"{text}: {unknown_name_message('setting', f'{key}=', [f'{name}=' for name in types])}"
+                )
             if key in values:
                 raise InputError(f"{text}: {key}= is given twice; give it once")
             if not value:
@@ -226,31 +230,31 @@ class Command(NamedTuple):
         defaults = {setting.key: setting.default for setting in self.settings}
         return SimpleNamespace(positional=positional, **{**defaults, **values})
 
-    def _old_option(self, text: str, following: Sequence[str]) -> str:
+    def _advice_for_option(self, text: str, following: Sequence[str]) -> str:
         """What to write instead of an option with dashes."""
         name, _, value = text.lstrip("-").partition("=")
         key = name.replace("-", "_")
         types = {setting.key: setting.type for setting in self.settings}
         if key not in types:
             keys = [f"{name}=" for name in types]
-            return f"{text}: {unknown('setting', f'{key}=', keys)}; settings are written key=value"
-        value = value or ("true" if types[key] is TRUTH else next(iter(following), types[key].metavar))
+            return f"{text}: {unknown_name_message('setting', f'{key}=', keys)}; settings are written key=value"
+        value = value or ("true" if types[key] is BOOLEAN else next(iter(following), types[key].metavar))
         return f"{text}: settings are written key=value; write {key}={value}"
 
     @property
     def help(self) -> str:
         keys = [f"{setting.key}={setting.type.metavar}" for setting in self.settings]
         rows = [(self.positional, self.meaning)] if self.positional else []
-        rows += [(key, _explained(setting)) for key, setting in zip(keys, self.settings, strict=True)]
+        rows += [(key, _meaning_with_default(setting)) for key, setting in zip(keys, self.settings, strict=True)]
         indent = " " * (4 + max((len(name) for name, _ in rows), default=0))
         lines = [
-            textwrap.fill(meaning, WIDE, initial_indent=f"  {name}".ljust(len(indent)), subsequent_indent=indent)
+            textwrap.fill(meaning, HELP_WIDTH, initial_indent=f"  {name}".ljust(len(indent)), subsequent_indent=indent)
             for name, meaning in rows
         ]
         return "\n".join([self.purpose, "", f"  {self.usage}{' [key=value ...]' if keys else ''}", "", *lines])
 
 
-def _explained(setting: Setting) -> str:
+def _meaning_with_default(setting: Setting) -> str:
     if setting.required:
         return f"{setting.meaning} (needed)"
     default = setting.default
@@ -261,7 +265,7 @@ def _explained(setting: Setting) -> str:
     return setting.meaning if default in (None, "") else f"{setting.meaning} (default: {default})"
 
 
-def unknown(noun: str, name: str, choices: Sequence[str]) -> str:
+def unknown_name_message(noun: str, name: str, choices: Sequence[str]) -> str:
     """The message for a name that does not exist: the closest one, and all of them."""
     close = get_close_matches(name, choices, 1)
     guess = f"did you mean {close[0]}? There" if close else "there"
@@ -280,9 +284,9 @@ def read_or_end(
         raise SystemExit(0)
     with one_line_errors("", remedy, stopped):
         options = command.read(arguments)
-    from encoder_lab.progress import print_lines
+    from encoder_lab.progress import print_progress_lines
 
-    print_lines()
+    print_progress_lines()
     return options
 
 

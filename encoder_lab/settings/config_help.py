@@ -8,7 +8,7 @@ from typing import Any
 
 from encoder_lab.settings.known import HYDRA_KEYS, settings_of_file
 
-GROUPS = {
+GROUP_MEANINGS = {
     "encoder": "what turns a sentence into a vector",
     "objective": "what the encoder is trained to predict",
     "corpus": "what it is trained on",
@@ -21,12 +21,12 @@ GROUPS = {
     "study": "a published table or figure: many runs, then its reports (scale= data= study_dir= dry_run=true)",
 }
 
-CONFIG_DIR = ("--config-dir", "-cd")
-SUITES = "suites"  # the chosen suites: each file in configs/suite adds its own, users write suite=
-WIDE = 120  # columns
-WIDEST = 36  # columns for a setting with its default
+CONFIG_DIR_OPTIONS = ("--config-dir", "-cd")
+SUITES_KEY = "suites"  # the chosen suites: each file in configs/suite adds its own, users write suite=
+HELP_WIDTH = 120  # columns
+SETTING_WIDTH = 36  # columns for a setting with its default
 
-INTRODUCTION = """\
+TRAIN_INTRODUCTION = """\
 Pretrain a sentence encoder and watch, epoch by epoch, what it learns.
 
   python train.py encoder=bilstm_max objective=nmt_enfr        the demo: minutes on two cores
@@ -36,7 +36,7 @@ Pretrain a sentence encoder and watch, epoch by epoch, what it learns.
   python train.py study=conneau2018/table2 scale=demo          a study: many runs, then its tables
 """
 
-EVALUATION = """\
+EVALUATE_INTRODUCTION = """\
 Score frozen encoders on suites of tasks, next to baselines and published numbers.
 
   python evaluate.py model=runs/nmt_enfr/bilstm_max/2026-11-21_10-00-00
@@ -64,24 +64,26 @@ Common settings (key=value, any key of the files in configs/):
   corpus.size=N  corpus.root=DIR  embeddings.dim=N  probes.tasks=[SentLen,WC]  probes.train_size=N
   trainer.max_epochs=N  trainer.devices=N  probes.steps=[1,2,4,8]  hydra.run.dir=DIR"""
 
-WRITTEN = """\
+RUN_FILES_HELP = """\
 A run is written to runs/<objective>/<encoder>/<time>: config.yaml, checkpoints/{best,last}.ckpt, metrics.csv,
 probes.csv, answers.csv, curves.png, vectors/, tensorboard/. Look at it with: make tensorboard"""
 
 
-def help_text(configs: Path, arguments: Sequence[str] = ()) -> str:
+def train_help(configs: Path, arguments: Sequence[str] = ()) -> str:
     """Introduction, groups with the meaning of each choice, and common settings; with choices, their settings."""
     folders = [configs, *config_folders(arguments)]
     if chosen := [line for text in arguments for line in _choice_help(folders, text)]:
         return "\n".join(chosen).rstrip()
-    groups = [_group(folder / name, meaning) for name, meaning in GROUPS.items() for folder in folders]
-    settings = _settings("train", settings_of_file(configs / "train.yaml", ""))
-    return "\n".join([INTRODUCTION, *filter(None, groups), COMMON_SETTINGS, *settings, "", WRITTEN])
+    groups = [_group_help(folder / name, meaning) for name, meaning in GROUP_MEANINGS.items() for folder in folders]
+    settings = _setting_lines("train", settings_of_file(configs / "train.yaml", ""))
+    return "\n".join([TRAIN_INTRODUCTION, *filter(None, groups), COMMON_SETTINGS, *settings, "", RUN_FILES_HELP])
 
 
 def config_folders(arguments: Sequence[str]) -> list[Path]:
     following = dict(pairwise(arguments))
-    folders = [text.partition("=")[2] or following.get(text, "") for text in arguments if text.startswith(CONFIG_DIR)]
+    folders = [
+        text.partition("=")[2] or following.get(text, "") for text in arguments if text.startswith(CONFIG_DIR_OPTIONS)
+    ]
     return [Path(folder) for folder in folders]
 
 
@@ -90,78 +92,80 @@ def _choice_help(folders: Sequence[Path], text: str) -> Iterator[str]:
     group, _, choice = text.partition("=")
     path = next((path for f in folders if (path := f / group / f"{choice}.yaml").is_file()), None)
     if path:
-        yield f"{group}={choice}  {description(path)}"
-        yield from _settings("train", with_defaults(path))
+        yield f"{group}={choice}  {read_description(path)}"
+        yield from _setting_lines("train", settings_with_defaults(path))
         yield ""
 
 
-def _settings(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
+def _setting_lines(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
     """A line for each setting of these groups, and of groups in them: its value, and the meaning that it declares."""
-    from encoder_lab.settings.check import declared_by, declared_in
+    from encoder_lab.settings.check import group_parameters, program_parameters
 
-    pending = [("", settings, declared_by(program, settings))]
+    pending = [("", settings, program_parameters(program, settings))]
     for prefix, node, parameters in pending:
         declared = parameters or {}
         for key, value in node.items():
             parameter = declared.get(key)
-            if isinstance(value, dict) and parameter and key not in ("source", SUITES):
-                pending.append((f"{prefix}{key}.", value, declared_in(value, parameter, key)))
-            elif str(value).startswith("${") or key in (*HYDRA_KEYS, SUITES):
+            if isinstance(value, dict) and parameter and key not in ("source", SUITES_KEY):
+                pending.append((f"{prefix}{key}.", value, group_parameters(value, parameter, key)))
+            elif str(value).startswith("${") or key in (*HYDRA_KEYS, SUITES_KEY):
                 continue
             elif (parameter and parameter.description) or not declared:  # a class that takes any has no meanings
-                setting = f"{prefix}{key}={as_typed(value)}"
-                yield f"  {setting:<{WIDEST}} {parameter.description if parameter else ''}".rstrip()
+                setting = f"{prefix}{key}={command_line_value(value)}"
+                yield f"  {setting:<{SETTING_WIDTH}} {parameter.description if parameter else ''}".rstrip()
 
 
-def as_typed(value: Any) -> str:
+def command_line_value(value: Any) -> str:
     """A default as it is written on the command line; nothing where there is none."""
     if isinstance(value, list | tuple):
-        return f"[{','.join(map(as_typed, value))}]"
+        return f"[{','.join(map(command_line_value, value))}]"
     if value == "???":
         return ""
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def with_defaults(path: Path) -> dict[str, Any]:
+def settings_with_defaults(path: Path) -> dict[str, Any]:
     """The settings of a YAML file, merged over those of the files in its list of defaults."""
     settings = settings_of_file(path, path.parent.name)
     bases = [text.partition("@")[0] for text in settings.pop("defaults", ()) if isinstance(text, str)]
     merged: dict[str, Any] = {}
-    for base in [with_defaults(path.with_name(f"{name}.yaml")) for name in bases if name != "_self_"]:
+    for base in [settings_with_defaults(path.with_name(f"{name}.yaml")) for name in bases if name != "_self_"]:
         merged |= base
     return {**merged, **{k: {**merged.get(k, {}), **v} if isinstance(v, dict) else v for k, v in settings.items()}}
 
 
 def evaluate_help(configs: Path) -> str:
     settings = settings_of_file(configs / "evaluate.yaml", "")
-    groups = [_group(configs / name, GROUPS[name]) for name in ("suite", "probes", "corpus", "embeddings")]
-    return "\n".join([EVALUATION, *_settings("evaluate", settings), "", *groups])
+    groups = [_group_help(configs / name, GROUP_MEANINGS[name]) for name in ("suite", "probes", "corpus", "embeddings")]
+    return "\n".join([EVALUATE_INTRODUCTION, *_setting_lines("evaluate", settings), "", *groups])
 
 
-def _group(folder: Path, meaning: str) -> str:
+def _group_help(folder: Path, meaning: str) -> str:
     paths = sorted(folder.rglob("*.yaml"))
     if not paths:
         return ""
-    choices = [(path.relative_to(folder).with_suffix("").as_posix(), description(path)) for path in paths]
+    choices = [(path.relative_to(folder).with_suffix("").as_posix(), read_description(path)) for path in paths]
     wide = max(16, max(len(name) for name, _ in choices))
     lines = [f"  {name:<{wide}} {text}" for name, text in choices if "not a choice" not in text]
     if folder.name == "experiment":
-        lines = list(_folded(name for name, text in choices if "not a choice" not in text))
+        lines = list(_lines_by_paper(name for name, text in choices if "not a choice" not in text))
     if folder.name == "suite":
-        lines += [line for path in paths for line in _settings("evaluate", with_defaults(path))]
+        lines += [line for path in paths for line in _setting_lines("evaluate", settings_with_defaults(path))]
     if (shared := folder / "classifier.yaml").is_file():
-        lines += _settings("evaluate", {"probes": {"classifier": with_defaults(shared)["probes"]["classifier"]}})
+        lines += _setting_lines(
+            "evaluate", {"probes": {"classifier": settings_with_defaults(shared)["probes"]["classifier"]}}
+        )
     return "\n".join([f"{folder.name}=  {meaning}", *lines, ""])
 
 
-def _folded(names: Iterable[str]) -> Iterator[str]:
+def _lines_by_paper(names: Iterable[str]) -> Iterator[str]:
     """A line for each paper with the names of its experiments."""
     for paper, group in groupby(names, lambda name: name.rpartition("/")[0]):
         runs = [name.rpartition("/")[2] for name in group]
-        yield "  " + textwrap.shorten(f"{paper}/ {len(runs)}: {', '.join(runs)}", WIDE, placeholder=" ...")
+        yield "  " + textwrap.shorten(f"{paper}/ {len(runs)}: {', '.join(runs)}", HELP_WIDTH, placeholder=" ...")
 
 
-def description(path: Path) -> str:
+def read_description(path: Path) -> str:
     """The first comment of a configuration file that is not an instruction to Hydra."""
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("#") and not line.startswith("# @package"):

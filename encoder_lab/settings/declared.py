@@ -14,19 +14,28 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-CLASS = "_target_"
-BASES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "tuple": tuple, "None": None}
-TYPES = ("Annotated", "Any", "Iterable", "Literal", "Mapping", "Optional", "Sequence", "Union")
+CLASS_KEY = "_target_"
+BUILTIN_TYPES = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "list": list,
+    "dict": dict,
+    "tuple": tuple,
+    "None": None,
+}
+TYPING_NAMES = ("Annotated", "Any", "Iterable", "Literal", "Mapping", "Optional", "Sequence", "Union")
 
 
-class _Any(type):
+class _AnyClassMeta(type):
     def __getattr__(cls, name: str) -> type:
         if name.startswith("__"):
             raise AttributeError(name)
         return cls
 
 
-class AnyClass(metaclass=_Any):
+class AnyClass(metaclass=_AnyClassMeta):
     """In an annotation: any class that a setting can be only by a `_target_`, as an encoder or a function."""
 
     def __class_getitem__(cls, _: Any) -> type:
@@ -34,17 +43,17 @@ class AnyClass(metaclass=_Any):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: Any, handler: Any) -> Any:
-        return handler.generate_schema(DESCRIBED)
+        return handler.generate_schema(SETTINGS_WITH_CLASS)
 
 
-def _with_class(settings: dict[str, Any]) -> dict[str, Any]:
-    if CLASS not in settings:
+def _require_class(settings: dict[str, Any]) -> dict[str, Any]:
+    if CLASS_KEY not in settings:
         raise ValueError
     return settings
 
 
-DESCRIBED = Annotated[
-    dict[str, Any], AfterValidator(_with_class), WithJsonSchema({"title": f"settings with a {CLASS}"})
+SETTINGS_WITH_CLASS = Annotated[
+    dict[str, Any], AfterValidator(_require_class), WithJsonSchema({"title": f"settings with a {CLASS_KEY}"})
 ]
 
 
@@ -59,7 +68,7 @@ class Parameter(NamedTuple):
     def hint(self) -> Any:
         """Its type; Any where that cannot be told from the source."""
         try:
-            return evaluated(self.module, self.annotation) if self.annotation else Any
+            return evaluate_expression(self.module, self.annotation) if self.annotation else Any
         except Exception:  # the annotation may be of any library
             return Any
 
@@ -94,23 +103,23 @@ class Definitions(NamedTuple):
 def parameters(target: str) -> Mapping[str, Parameter] | None:
     """The settings of a class, dataclass or function by name; None where it cannot be found, or takes any."""
     module, _, name = target.rpartition(".")
-    entry = definition(module, name)
-    return _parameters(*entry) if entry else None
+    entry = find_definition(module, name)
+    return _parameters_of_node(*entry) if entry else None
 
 
 @cache
-def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
+def _parameters_of_node(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
     if isinstance(node, ast.FunctionDef):
-        return _arguments(module, node.args)
+        return _parameters_of_signature(module, node.args)
     if not isinstance(node, ast.ClassDef):
         return None
     for part in node.body:
         if isinstance(part, ast.FunctionDef) and part.name in ("__init__", "__new__"):
-            args = _arguments(module, part.args)
+            args = _parameters_of_signature(module, part.args)
             return args and {name: parameter for name, parameter in args.items() if name != part.args.args[0].arg}
     bases = [ast.unparse(base).partition("[")[0] for base in node.bases]
-    definitions = [entry for base in bases if (entry := definition(module, base))]
-    inherited = next((fields_of_base for entry in definitions if (fields_of_base := _parameters(*entry))), {})
+    definitions = [entry for base in bases if (entry := find_definition(module, base))]
+    inherited = next((fields_of_base for entry in definitions if (fields_of_base := _parameters_of_node(*entry))), {})
     annotated = [part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
     no_setting = "field("  # its default
     fields = [part for part in annotated if not ast.unparse(part).partition(" = ")[2].startswith(no_setting)]
@@ -119,7 +128,7 @@ def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
     return inherited
 
 
-def _arguments(module: str, signature: ast.arguments) -> Mapping[str, Parameter] | None:
+def _parameters_of_signature(module: str, signature: ast.arguments) -> Mapping[str, Parameter] | None:
     if signature.kwarg:
         return None
     positional = [*signature.posonlyargs, *signature.args]
@@ -129,16 +138,16 @@ def _arguments(module: str, signature: ast.arguments) -> Mapping[str, Parameter]
 
 
 def _dataclass(module: str, name: str) -> tuple[str, ast.ClassDef] | None:
-    match definition(module, name):
+    match find_definition(module, name):
         case source, ast.ClassDef() as node if "dataclass" in "".join(map(ast.unparse, node.decorator_list)):
             return source, node
     return None
 
 
 @cache
-def definition(module: str, name: str) -> tuple[str, ast.stmt] | None:
+def find_definition(module: str, name: str) -> tuple[str, ast.stmt] | None:
     """The module where something is defined and its definition, also where `module` only imports it or its package."""
-    top = _definitions(module)
+    top = _definitions_of_module(module)
     first, _, rest = name.partition(".")
     if first not in top.imported:
         return (module, top.defined[name]) if name in top.defined else None
@@ -146,11 +155,11 @@ def definition(module: str, name: str) -> tuple[str, ast.stmt] | None:
     if not original and source.startswith(f"{first}."):  # `import torch.optim` gives the name torch
         source = first
     parent, _, last = ".".join(filter(None, [source, original, rest])).rpartition(".")
-    return definition(parent, last) if parent else None
+    return find_definition(parent, last) if parent else None
 
 
 @cache
-def _definitions(module: str) -> Definitions:
+def _definitions_of_module(module: str) -> Definitions:
     path = file_of(module)
     return definitions_in(path, module) if path else Definitions({}, {})
 
@@ -186,16 +195,18 @@ class _Names(dict[str, Any]):
     """The names in an annotation: types of settings, values of the module, and AnyClass for every other class."""
 
     def __init__(self, module: str) -> None:
-        super().__init__(BASES | {name: getattr(typing, name) for name in TYPES} | {"Field": Field, "Path": Path})
+        super().__init__(
+            BUILTIN_TYPES | {name: getattr(typing, name) for name in TYPING_NAMES} | {"Field": Field, "Path": Path}
+        )
         self.module = module
 
     def __missing__(self, name: str) -> Any:
-        entry = definition(self.module, name)
+        entry = find_definition(self.module, name)
         value = getattr(entry[1], "value", None) if entry else None
-        return evaluated(entry[0], value) if entry and value is not None else AnyClass
+        return evaluate_expression(entry[0], value) if entry and value is not None else AnyClass
 
 
 @cache
-def evaluated(module: str, expression: ast.expr) -> Any:
+def evaluate_expression(module: str, expression: ast.expr) -> Any:
     """The value of an expression at the top of a module: a type, or the bound of a range."""
     return eval(compile(ast.Expression(expression), module, "eval"), {"__builtins__": {}}, _Names(module))

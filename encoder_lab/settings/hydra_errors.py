@@ -6,20 +6,20 @@ from pathlib import Path
 from encoder_lab.errors import in_one_line
 from encoder_lab.settings.known import settings_of_file
 from encoder_lab.settings.quoting import for_shell
-from encoder_lab.settings.run_settings import flat
+from encoder_lab.settings.run_settings import dotted_items
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
+AMBIGUOUS_VALUE = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
 NO_SUCH_KEY = re.compile(r"Could not override '([\w.]+)'\.")
-PUBLISHED_SPLITS = "this corpus has splits of its own; for tasks of more text take probes=text probes.paths=[FILE]"
+SPLITS_ADVICE = "this corpus has splits of its own; for tasks of more text take probes=text probes.paths=[FILE]"
 
 
-def advised(error: Exception) -> str:
+def message_with_advice(error: Exception) -> str:
     """The message of an error in one line; of Hydra with what to write instead."""
     text = in_one_line(error)
     if not type(error).__module__.startswith("hydra."):
         return text
-    ambiguous = AMBIGUOUS.match(text)
+    ambiguous = AMBIGUOUS_VALUE.match(text)
     override = ambiguous[1] if ambiguous else str(getattr(error, "override", ""))
     key, equals, value = override.partition("=")
     if equals and re.fullmatch(r"[\w.+@/]+", key):
@@ -31,14 +31,14 @@ def advised(error: Exception) -> str:
         return f"{override}: a value with signs in it is written in quotes: {for_shell(key, value)}{sweep}"
     if override and not equals:
         return f"{override}: settings are written key=value; see --help"
-    if (match := NO_SUCH_KEY.match(text)) and (choices := _choices_with(match[1])):
-        hint = PUBLISHED_SPLITS if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
+    if (match := NO_SUCH_KEY.match(text)) and (choices := _choices_with_setting(match[1])):
+        hint = SPLITS_ADVICE if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
         return f"{match[1]}: {hint}; these have: {', '.join(choices)}"
     return text
 
 
-def _choices_with(name: str) -> list[str]:
+def _choices_with_setting(name: str) -> list[str]:
     """The choices with a setting, as probes=trees."""
     paths = sorted(CONFIGS.glob("*/*.yaml"))
-    having = (path for path in paths if name in dict(flat(settings_of_file(path, path.parent.name))))
+    having = (path for path in paths if name in dict(dotted_items(settings_of_file(path, path.parent.name))))
     return [f"{path.parent.name}={path.stem}" for path in having]

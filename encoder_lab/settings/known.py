@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from encoder_lab.settings.run_settings import flat
+from encoder_lab.settings.run_settings import dotted_items
 
-NO_SOURCE = ("experiment", "study")  # groups that change settings and have none of their own
-GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
-PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
-CLASS = "_target_"
-HYDRA_KEYS = (CLASS, "_partial_", "_recursive_", "_convert_", "_args_")
+GROUPS_WITHOUT_SETTINGS = ("experiment", "study")  # groups that change settings and have none of their own
+GLOBAL_PACKAGE = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
+PART_PREFIX = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
+CLASS_KEY = "_target_"
+HYDRA_KEYS = (CLASS_KEY, "_partial_", "_recursive_", "_convert_", "_args_")
 
 
 class YamlSettings(NamedTuple):
@@ -34,13 +34,13 @@ def known_settings(configs: Path, program: str) -> YamlSettings:
     files, names, sections, values = [], set(groups), set[str](), set(groups)
     for path in (configs / f"{program}.yaml", *sorted(configs.rglob("*/*.yaml"))):
         group = path.relative_to(configs).parts[0] if path.parent != configs else ""
-        if group in NO_SOURCE:
+        if group in GROUPS_WITHOUT_SETTINGS:
             continue
         files.append(settings_of_file(path, group))
-        for name, value in flat(files[-1]):
+        for name, value in dotted_items(files[-1]):
             names.add(name)
             (sections if isinstance(value, dict) else values).add(name)
-    parts = {name.removesuffix(f".{CLASS}") for name in names if name.endswith(f".{CLASS}")}
+    parts = {name.removesuffix(f".{CLASS_KEY}") for name in names if name.endswith(f".{CLASS_KEY}")}
     return YamlSettings(files, frozenset(names), frozenset(parts), frozenset(sections - values))
 
 
@@ -48,13 +48,13 @@ def settings_of_file(path: Path, group: str) -> dict[str, Any]:
     """The settings of a YAML file below the name of its group, or where the file itself puts them."""
     text = path.read_text(encoding="utf-8")
     settings = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
-    if not group or GLOBAL.search(text):
+    if not group or GLOBAL_PACKAGE.search(text):
         return settings
     defaults = {"defaults": settings.pop("defaults")} if "defaults" in settings else {}
     return {**defaults, group: settings}
 
 
-def no_such_setting(name: str, names: Iterable[str]) -> str:
+def unknown_setting_message(name: str, names: Iterable[str]) -> str:
     """The message for a setting that does not exist, with the closest one: the same last word, or a similar one."""
     group, _, last = name.rpartition(".")
     words: dict[str, list[str]] = {}  # by the last word of a name

@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import names
+from encoder_lab.settings.quoting import split_names
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
-INITIAL = ("bov", "borep", "esn")  # encoders without training
-WORDS = (*INITIAL, "ngram", "unigram", *BASELINES)
-FORMS = (
-    f"a run folder or checkpoint, {', '.join(INITIAL)}, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, "
-    f"call:MODULE:FUNCTION, for suite=coherence lm:PATH, ngram, unigram, or a baseline: {', '.join(BASELINES)}"
+UNTRAINED_ENCODERS = ("bov", "borep", "esn")
+MODEL_NAMES = (*UNTRAINED_ENCODERS, "ngram", "unigram", *BASELINES)
+MODEL_FORMS = (
+    f"a run folder or checkpoint, {', '.join(UNTRAINED_ENCODERS)}, untrained/ENCODER, hf:NAME_OR_PATH, "
+    "vectors:FILE.npy, call:MODULE:FUNCTION, for suite=coherence lm:PATH, ngram, unigram, "
+    f"or a baseline: {', '.join(BASELINES)}"
 )
-PLAIN = re.compile(r"[\w./-]+")  # a name with a colon is another form
-FOR_HYDRA = re.compile(r"['\"\\$(]")  # quotes and functions, which Hydra reads
+NAME_OR_PATH = re.compile(r"[\w./-]+")  # a name with a colon is another form
+HYDRA_SYNTAX = re.compile(r"['\"\\$(]")  # quotes and functions, which Hydra reads
 ENCODERS = Path(__file__).parents[2] / "configs" / "encoder"
 
 
@@ -24,11 +25,13 @@ def refuse_missing_models(arguments: Sequence[str]) -> None:
     if not any(text.startswith(("model=", "write_sentences=", "-")) for text in arguments):
         raise InputError("model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help")
     models = [text.removeprefix("model=") for text in arguments if text.startswith("model=")]
-    for name in (n for text in models if not FOR_HYDRA.search(text) for n in names(text) if PLAIN.fullmatch(n)):
+    for name in (
+        n for text in models if not HYDRA_SYNTAX.search(text) for n in split_names(text) if NAME_OR_PATH.fullmatch(n)
+    ):
         encoder = name.removeprefix("untrained/")
         if encoder != name:
             encoder_file(encoder)
-        elif name not in WORDS:
+        elif name not in MODEL_NAMES:
             refuse_other_path(name)
 
 
@@ -36,7 +39,7 @@ def refuse_other_path(name: str) -> None:
     """Raises InputError for a path that is neither a run nor a checkpoint, with what to write for such a file."""
     path = Path(name)
     if not path.exists():
-        raise InputError(f"model={name}: no such run folder or checkpoint; give {FORMS}")
+        raise InputError(f"model={name}: no such run folder or checkpoint; give {MODEL_FORMS}")
     meant = ""
     if path.suffix == ".npy":
         meant = f"a matrix of vectors: model=vectors:{name} sentences=FILE, the text file with a line for each row"

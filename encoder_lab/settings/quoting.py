@@ -3,30 +3,30 @@
 import re
 import shlex
 
-PLAIN = re.compile(r"(?!(?:null|true|false|nan|inf|infinity)$)[a-z_./-][\w./-]*", re.ASCII | re.IGNORECASE)
-QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-PART = re.compile(rf"(?:{QUOTED})(?=\s*(?:,|$))|[^,\s][^,]*", re.DOTALL)
+UNQUOTED_PATTERN = re.compile(r"(?!(?:null|true|false|nan|inf|infinity)$)[a-z_./-][\w./-]*", re.ASCII | re.IGNORECASE)
+QUOTED_PATTERN = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+LIST_ITEM_PATTERN = re.compile(rf"(?:{QUOTED_PATTERN})(?=\s*(?:,|$))|[^,\s][^,]*", re.DOTALL)
 
 
 def quoted(value: object) -> str:
     """A text as `unquoted` and Hydra read it: in quotes if it has other characters than names and paths mostly have."""
     text = str(value)
-    if PLAIN.fullmatch(text):
+    if UNQUOTED_PATTERN.fullmatch(text):
         return text
     return "'" + re.sub(r"(\\*)('|$)", lambda match: match[1] * 2 + ("\\'" if match[2] else ""), text) + "'"
 
 
 def unquoted(text: str) -> str:
     """The text within quotes; any other as it is."""
-    if not re.fullmatch(QUOTED, text, re.DOTALL):
+    if not re.fullmatch(QUOTED_PATTERN, text, re.DOTALL):
         return text
     return re.sub(rf"(\\+)({text[0]}|$)", lambda match: match[1][: len(match[1]) // 2] + match[2], text[1:-1])
 
 
-def names(text: str) -> list[str]:
+def split_names(text: str) -> list[str]:
     """The names in `a,b` or `[a,b]`, each without its quotes."""
     content = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-    return [unquoted(part.strip()) for part in PART.findall(content)]
+    return [unquoted(part.strip()) for part in LIST_ITEM_PATTERN.findall(content)]
 
 
 def for_shell(key: str, value: object) -> str:

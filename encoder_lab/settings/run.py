@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import ClassSettings, SuiteSettings, frozen
+from encoder_lab.settings.build import ClassSettings, SuiteSettings, frozen_settings
 from encoder_lab.settings.types import (
     MAX_COUNT,
-    MOST_ITEMS,
+    MAX_ITEMS,
     AboveZero,
     Count,
     ItemCount,
@@ -24,23 +24,25 @@ from encoder_lab.settings.types import (
     ZeroOrMore,
 )
 
-COLOUR = r"^#[0-9a-fA-F]{6}$"
-DEVICE = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
-CONSTANT = ClassSettings("encoder_lab.training.schedules.RateSchedule")
+COLOUR_PATTERN = r"^#[0-9a-fA-F]{6}$"
+DEVICE_PATTERN = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
+CONSTANT_RATE = ClassSettings("encoder_lab.training.schedules.RateSchedule")
 LOGGERS = ("tensorboard", "csv", "wandb", "mlflow")
-NUMBERS = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
-IN_BRACKETS = "last, all, mean, a number or several in brackets"
-SIZE = f"a whole number from 1 to {MOST_ITEMS}; or null (train_size: only with probes=senteval and files)"
-PART = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
-STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
-PRECISIONS = "32-true, bf16-mixed, 16-mixed or 64-true: the weights of a frozen encoder have at least 32 bits"
-DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
+DEVICES_PATTERN = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
+LAYERS_TITLE = "last, all, mean, a number or several in brackets"
+SIZE_TITLE = f"a whole number from 1 to {MAX_ITEMS}; or null (train_size: only with probes=senteval and files)"
+PART_OF_BATCHES_TITLE = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
+STRATEGIES_TITLE = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
+PRECISIONS_TITLE = "32-true, bf16-mixed, 16-mixed or 64-true: the weights of a frozen encoder have at least 32 bits"
+DEVICES_TITLE = "a number of devices, -1, auto, or a list as [0,1]"
 
-PartOfBatches = Annotated[Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None, Field(title=PART)]
+PartOfBatches = Annotated[
+    Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None, Field(title=PART_OF_BATCHES_TITLE)
+]
 StepsOrLog = Annotated[Literal["log"] | Sequence[Count], Field(title="log, or a list of steps, as [1,2,4,8]")]
 MeasureName = Literal["accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational"]
-MEASURES = "a list in brackets, as [accuracy,hard,selectivity,bits]; other codes: bits_mlp, bits_variational"
-Size = Annotated[ItemCount | None, Field(title=SIZE)]
+MEASURES_TITLE = "a list in brackets, as [accuracy,hard,selectivity,bits]; other codes: bits_mlp, bits_variational"
+Size = Annotated[ItemCount | None, Field(title=SIZE_TITLE)]
 
 
 def names_of(setting: object) -> tuple[str, ...]:
@@ -71,7 +73,7 @@ class Checkpoints:
             raise InputError(f"checkpoints.every_n_epochs= {rule}; give checkpoints.keep=every with it")
 
     @property
-    def every(self) -> int | None:
+    def epoch_interval(self) -> int | None:
         """The weights after every n-th epoch stay; None: after no epoch."""
         return (self.every_n_epochs or 1) if self.keep == "every" else None
 
@@ -81,7 +83,7 @@ class Labels:
     encoder: Annotated[str | None, "in tables and figures, instead of the name of the file"] = None
     objective: Annotated[str | None, "the same of the objective"] = None
     colour: Annotated[
-        Annotated[str, Field(pattern=COLOUR)] | None,
+        Annotated[str, Field(pattern=COLOUR_PATTERN)] | None,
         Field(title='null, or a colour in quotes, as "#D55E00"', description="of the line in report.py curves"),
     ] = None
 
@@ -104,13 +106,13 @@ class Trainer:
     devices: Annotated[
         Literal[-1]
         | Annotated[int, Field(ge=1, le=1024)]
-        | Annotated[str, Field(pattern=NUMBERS)]
+        | Annotated[str, Field(pattern=DEVICES_PATTERN)]
         | Annotated[Sequence[Annotated[int, Field(ge=0, le=1024)]], Field(min_length=1)],
-        Field(title=DEVICES, description="processes; see trainer=ddp"),
+        Field(title=DEVICES_TITLE, description="processes; see trainer=ddp"),
     ] = 1
     precision: Annotated[
         Literal["32-true", "bf16-mixed", "16-mixed", "64-true", "bf16", "16", "32", "64", 16, 32, 64],
-        Field(title=PRECISIONS, description="of the numbers: 32-true, bf16-mixed, ..."),
+        Field(title=PRECISIONS_TITLE, description="of the numbers: 32-true, bf16-mixed, ..."),
     ] = "32-true"
     gradient_clip_val: Annotated[
         NotNegative | None, Field(title="a number, 0 or more, or null", description="maximum norm of the gradient")
@@ -130,7 +132,7 @@ class Trainer:
     strategy: Annotated[
         Literal["auto", "ddp", "ddp_find_unused_parameters_true", "ddp_find_unused_parameters_false"]
         | Mapping[str, Any],
-        Field(title=STRATEGIES, description="how several processes train together"),
+        Field(title=STRATEGIES_TITLE, description="how several processes train together"),
     ] = "auto"
     num_nodes: Annotated[Count, "machines"] = 1
     callbacks: Annotated[Sequence[Any] | None, Field(title="a list in brackets", description="of your own")] = None
@@ -163,7 +165,7 @@ class Trainer:
         return self.devices != 1 if isinstance(self.devices, int | str) else len(self.devices) > 1
 
     @property
-    def alone(self) -> bool:
+    def single_process(self) -> bool:
         """Whether one process trains."""
         return self.num_nodes == 1 and not self.several_devices
 
@@ -192,7 +194,8 @@ class Probes:
     measures: Annotated[
         Sequence[MeasureName],
         Field(
-            title=MEASURES, description="of each task: accuracy, and how easily it is read; docs/probing_protocol.md"
+            title=MEASURES_TITLE,
+            description="of each task: accuracy, and how easily it is read; docs/probing_protocol.md",
         ),
     ] = ("accuracy",)
     steps: Annotated[StepsOrLog, "and after these optimiser steps, as [1,2,4,8]; log: after each power of two"] = ()
@@ -204,13 +207,13 @@ class Probes:
             raise InputError(f"probes.measures={list(self.measures)}: accuracy belongs to it, as [accuracy,bits]")
 
     @property
-    def at_steps(self) -> Sequence[int]:
+    def probing_steps(self) -> Sequence[int]:
         """The optimiser steps of `steps`; of log those up to the largest count."""
         return [1 << power for power in range(MAX_COUNT.bit_length())] if self.steps == "log" else self.steps  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
-class SuiteOf:
+class SuiteEntry:
     """A suite: the function that makes its tasks (`_target_`), and the group with its settings."""
 
     settings: Annotated[NonEmpty, "the group with its settings"]
@@ -235,7 +238,7 @@ class RunSettings:
     corpus_name: Annotated[str, "the same"]
     suites: Annotated[Mapping[str, SuiteSettings], "the suites of tasks by name"]
     parts: Annotated[Mapping[str, Any] | None, "the objectives of objective=multitask"] = None
-    schedule: ClassSettings = CONSTANT
+    schedule: ClassSettings = CONSTANT_RATE
     seed: Annotated[Seed, "every random choice of the run: weights, order, dropout, probes"] = 1
     resume: Annotated[NameOrNull, "resume=RUN continues the run in that folder"] = None
     init: Annotated[NameOrNull, "init=RUN or a checkpoint: begin with its encoder and word vectors"] = None
@@ -256,15 +259,15 @@ class RunSettings:
     written: Mapping[str, Any] = field(default_factory=dict)  # as config.yaml has them
 
     def __post_init__(self) -> None:
-        if unknown := [name for name in self.loggers if name not in LOGGERS]:
+        if unknown := [name for name in self.logger_names if name not in LOGGERS]:
             raise InputError(f"logger=[{unknown[0]}]: no such logger; choose some of {', '.join(LOGGERS)}, or []")
-        if len(set(self.loggers)) < len(self.loggers):
-            raise InputError(f"logger={list(self.loggers)}: give each once")
+        if len(set(self.logger_names)) < len(self.logger_names):
+            raise InputError(f"logger={list(self.logger_names)}: give each once")
         if self.resume:
             raise InputError(f"resume={self.resume}: begins no new run; write it without + and in no file of settings")
 
     @property
-    def loggers(self) -> tuple[str, ...]:
+    def logger_names(self) -> tuple[str, ...]:
         """The names in `logger=`."""
         return names_of(self.logger)
 
@@ -293,7 +296,7 @@ class EvaluationSettings:
     mdl: Annotated[bool, "true adds description lengths; baselines have none"] = False
     layers: Annotated[
         int | str | Sequence[int],
-        Field(title=IN_BRACKETS, description="of hf:NAME: last, all, mean (over all), a number or several: [0,3,6]"),
+        Field(title=LAYERS_TITLE, description="of hf:NAME: last, all, mean (over all), a number or several: [0,3,6]"),
     ] = "last"
     pooling: Annotated[
         Literal["mean", "cls", "max", "last"] | None,
@@ -317,7 +320,7 @@ class EvaluationSettings:
     allow: Annotated[Sequence[str], "packages with your own encoder or corpus in a run: allow=[my_package]"] = ()
     seed: Annotated[Seed | None, "random choices: tasks, classifiers; null: 1, or 1111 with protocol=senteval"] = None
     device: Annotated[
-        Annotated[str, Field(pattern=DEVICE)] | None,
+        Annotated[str, Field(pattern=DEVICE_PATTERN)] | None,
         Field(
             title="cpu, cuda, cuda:1, mps, xpu, hpu, npu or xla, or null",
             description="cpu or cuda; null is the GPU if there is one",
@@ -352,4 +355,4 @@ def evaluation_settings(written: Mapping[str, Any]) -> EvaluationSettings:
     if protocol := written["protocol"]:
         classifier = {**written["probes"]["classifier"], "protocol": protocol}
         written = {**written, "probes": {**written["probes"], "classifier": classifier}}
-    return frozen(EvaluationSettings, written)
+    return frozen_settings(EvaluationSettings, written)

@@ -9,11 +9,11 @@ import yaml
 
 from encoder_lab.errors import InputError, in_one_line
 
-MOST_BYTES = 1 << 20
-SURROGATE = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
+MAX_BYTES = 1 << 20
+SURROGATE_ESCAPE = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
 
 
-def runs_before(settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def earlier_runs(settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The runs that a run began from by `init=`, in order."""
     runs = settings.get("begun_from")
     return [run for run in runs if isinstance(run, Mapping)] if isinstance(runs, Sequence) else []
@@ -21,7 +21,7 @@ def runs_before(settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def objective_of(settings: Mapping[str, Any]) -> str:
     """What the encoder of a run was trained for; after another run, both: "autoencoder → nli"."""
-    earlier = (str(run.get("objective")) for run in runs_before(settings))
+    earlier = (str(run.get("objective")) for run in earlier_runs(settings))
     return " → ".join([*earlier, str(settings.get("objective_name", "?"))])
 
 
@@ -38,21 +38,21 @@ def read_settings(path: Path) -> dict[str, Any]:
     refuse_special(path)
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; not the settings of a run") from None
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{path}: more than {MOST_BYTES} bytes; not the settings of a run")
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{path}: more than {MAX_BYTES} bytes; not the settings of a run")
     try:
         settings = yaml.load(data.decode("utf-8"), PlainLoader)
-        _check_plain(data.decode("utf-8"), settings)
+        _refuse_computed_values(data.decode("utf-8"), settings)
     except UnicodeDecodeError as error:
-        raise _refused(path, data[: error.start], "not valid UTF-8") from None
+        raise _line_error(path, data[: error.start], "not valid UTF-8") from None
     except yaml.reader.ReaderError as error:
-        raise _refused(path, data.decode("utf-8")[: error.position].encode(), f"not YAML ({error.reason})") from None
+        raise _line_error(path, data.decode("utf-8")[: error.position].encode(), f"not YAML ({error.reason})") from None
     except yaml.MarkedYAMLError as error:
         preceding = b"\n" * (error.problem_mark.line if error.problem_mark else 0)
-        raise _refused(path, preceding, f"not YAML ({error.problem})") from None
+        raise _line_error(path, preceding, f"not YAML ({error.problem})") from None
     except Exception as error:  # numbers, dates and nested lists fail in many ways
         raise InputError(f"{path}: not the settings of a run ({in_one_line(error)})") from None
     if not isinstance(settings, dict):
@@ -94,21 +94,21 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-def _check_plain(text: str, settings: Any) -> None:
+def _refuse_computed_values(text: str, settings: Any) -> None:
     """Raises ValueError for what no run writes: values that would be computed, invalid characters."""
-    if SURROGATE.search(text):
+    if SURROGATE_ESCAPE.search(text):
         raise ValueError("half of a surrogate pair")
     for _, value in leaves(settings):
         if isinstance(value, str) and "${" in value:
             raise ValueError(f"{value[:40]!r} would be computed; write the value itself")
 
 
-def flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def dotted_items(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Every setting and every group of settings with its dotted name; groups come before what is in them."""
     for key, value in settings.items():
         yield f"{prefix}{key}", value
         if isinstance(value, dict):
-            yield from flat(value, f"{prefix}{key}.")
+            yield from dotted_items(value, f"{prefix}{key}.")
 
 
 def leaves(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -120,6 +120,6 @@ def leaves(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, settings
 
 
-def _refused(path: Path, preceding: bytes, reason: str) -> InputError:
+def _line_error(path: Path, preceding: bytes, reason: str) -> InputError:
     line = preceding.count(b"\n") + 1
     return InputError(f"{path}:{line}: {reason}; fix the line, or copy the whole run folder again")

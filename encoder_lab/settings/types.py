@@ -9,14 +9,14 @@ from typing import Annotated
 from pydantic import Field
 
 MAX_COUNT = 10**9  # of any count: more is a slip of the finger, and would run for ever
-MOST_ITEMS = 10**6  # of a split of a probing task; published are 100,000, and more would be built for hours
+MAX_ITEMS = 10**6  # of a split of a probing task; published are 100,000, and more would be built for hours
 
 Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 ZeroOrMore = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 Width = Annotated[int, Field(ge=1, le=65536)]
 Depth = Annotated[int, Field(ge=1, le=1000)]
-ItemCount = Annotated[int, Field(ge=1, le=MOST_ITEMS)]
-Even = Annotated[int, Field(ge=2, le=MOST_ITEMS, multiple_of=2, title=f"an even number from 2 to {MOST_ITEMS}")]
+ItemCount = Annotated[int, Field(ge=1, le=MAX_ITEMS)]
+Even = Annotated[int, Field(ge=2, le=MAX_ITEMS, multiple_of=2, title=f"an even number from 2 to {MAX_ITEMS}")]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 PartOfOne = Annotated[float, Field(ge=0, le=1)]

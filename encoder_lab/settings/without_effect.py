@@ -5,96 +5,97 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.settings.config_help import as_typed, with_defaults
-from encoder_lab.settings.known import CLASS, known_settings
-from encoder_lab.settings.model_setting import INITIAL, WORDS
+from encoder_lab.settings.config_help import command_line_value, settings_with_defaults
+from encoder_lab.settings.known import CLASS_KEY, known_settings
+from encoder_lab.settings.model_setting import MODEL_NAMES, UNTRAINED_ENCODERS
 from encoder_lab.settings.run import names_of
-from encoder_lab.settings.run_settings import flat
+from encoder_lab.settings.run_settings import dotted_items
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-OR_NOT = "or leave it out"
+OMIT = "or leave it out"
 TASK_SETTINGS = "write_sentences|suites?|seed|cache|corpus|probes|protocol|allow"  # what write_sentences= reads
-MODEL_FORMS = ("untrained/", "hf:", "vectors:", "call:", "lm:")  # models that are no run and have no name of one word
+# models that are no run and have no name of one word
+MODEL_PREFIXES = ("untrained/", "hf:", "vectors:", "call:", "lm:")
 SHARED_PROBES = "classifier|measures|every_n_epochs|steps"  # those of `probes.` that other suites read, too
-WORD_SETTINGS = r"embeddings(\..*)?"
-WITHOUT_DECODER = {"objectives.nli.NLI", "objectives.discourse.Discourse"}
-WORD_VECTORS = "datamodules.word_vectors.store.FromFile"
+WORD_VECTOR_SETTINGS = r"embeddings(\..*)?"
+OBJECTIVES_WITHOUT_DECODER = {"objectives.nli.NLI", "objectives.discourse.Discourse"}
+FILE_OF_VECTORS = "datamodules.word_vectors.store.FromFile"
 
 Unread = Iterator[tuple[str, str]]  # names, as a pattern, and what would have an effect
 
 
-def without_effect(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> list[str]:
+def ineffective_settings(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> list[str]:
     """A line for each reason: the first setting of the command or of a user's file that has no effect for it."""
-    written = _written(program, settings, arguments)
+    written = _chosen_settings(program, settings, arguments)
     lines = []
-    for pattern, remedy in unread(program, settings):
+    for pattern, remedy in unread_settings(program, settings):
         if match := next(filter(None, (re.fullmatch(pattern, name) for name in written)), None):
-            lines.append(f"{match[0]}={as_typed(written[match[0]])}: {match.expand(remedy)}")
+            lines.append(f"{match[0]}={command_line_value(written[match[0]])}: {match.expand(remedy)}")
             written = {key: value for key, value in written.items() if not re.fullmatch(pattern, key)}
     return lines
 
 
-def unread(program: str, settings: Mapping[str, Any]) -> Unread:
+def unread_settings(program: str, settings: Mapping[str, Any]) -> Unread:
     """What nothing reads next to the other settings."""
-    yield from _in_parts(settings)
-    yield from _in_suites(settings)
-    yield from _in_evaluation(settings) if program == "evaluate" else _in_training(settings)
+    yield from _unread_in_parts(settings)
+    yield from _unread_in_suites(settings)
+    yield from _unread_in_evaluation(settings) if program == "evaluate" else _unread_in_training(settings)
 
 
-def _written(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> dict[str, Any]:
+def _chosen_settings(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> dict[str, Any]:
     """The choices and settings that the arguments name, and settings with a value that our files never give them."""
     typed = {text.partition("=")[0].lstrip("+").rpartition("@")[2]: text.partition("=")[2] for text in arguments}
     choices = {key: value for key, value in typed.items() if (CONFIGS / key).is_dir()}
     usual: dict[str, list[Any]] = {}
     for file in known_settings(CONFIGS, program).files:
-        for name, value in flat(file):
+        for name, value in dotted_items(file):
             usual.setdefault(name, []).append(value)
     for part in settings.get("parts") or ():
         if (path := CONFIGS / "objective" / f"{part}.yaml").is_file():
-            usual |= {f"parts.{part}.{name}": [value] for name, value in flat(with_defaults(path))}
+            usual |= {f"parts.{part}.{name}": [value] for name, value in dotted_items(settings_with_defaults(path))}
     return choices | {
         name: value
-        for name, value in flat(settings)
+        for name, value in dotted_items(settings)
         if any(f"{name}.".startswith(f"{key}.") for key in typed.keys() - choices.keys())
         or not (isinstance(value, dict) or value in (values := usual.get(name, ())) or "${" in str(values))
     }
 
 
-def _in_parts(settings: Mapping[str, Any]) -> Unread:
+def _unread_in_parts(settings: Mapping[str, Any]) -> Unread:
     if "parts" not in settings:
         return
     chosen = settings["objective"].get("parts")
     if chosen is None:
-        yield r"parts\..*", f"only objective=multitask has parts; give objective=multitask, {OR_NOT}"
+        yield r"parts\..*", f"only objective=multitask has parts; give objective=multitask, {OMIT}"
         return
     yield r"parts\.\w+\.(objective\.optimizer\b.*)", r"the parts share one optimiser; give \1="
     yield r"parts\.\w+\.(?!objective\b|datamodule\b|corpus\b)(.*)", r"all parts share it; give \1="
     for name in settings["parts"]:
         if name not in chosen:
             parts = ",".join([*map(str, chosen), name])
-            yield rf"parts\.{name}\..*", f"{name} is not in objective.parts; give objective.parts=[{parts}], {OR_NOT}"
+            yield rf"parts\.{name}\..*", f"{name} is not in objective.parts; give objective.parts=[{parts}], {OMIT}"
     if settings["datamodule"].get("parts") != chosen:
         yield r"datamodule\.parts", "the objective says which parts; give objective.parts="
 
 
-def _in_suites(settings: Mapping[str, Any]) -> Unread:
+def _unread_in_suites(settings: Mapping[str, Any]) -> Unread:
     suites = settings.get("suites") or {}
     groups = [suite["settings"] for suite in suites.values()]
     if suites and "probes" not in groups:
         names = ",".join(["probing", *suites])
-        yield rf"probes(\.(?!{SHARED_PROBES}).*)?", f"only suite=probing reads it; give suite=[{names}], {OR_NOT}"
-    if suites and not _reads("classifier", settings):
-        yield r"protocol|probes\.classifier\..*", f"no suite here has a classifier; give suite=[probing], {OR_NOT}"
+        yield rf"probes(\.(?!{SHARED_PROBES}).*)?", f"only suite=probing reads it; give suite=[{names}], {OMIT}"
+    if suites and not _some_suite_reads("classifier", settings):
+        yield r"protocol|probes\.classifier\..*", f"no suite here has a classifier; give suite=[probing], {OMIT}"
     classifier = settings["probes"]["classifier"]
     if classifier.get("widths") == [0] and any(classifier["dropouts"]):
-        yield r"probes\.classifier\.dropouts", f"widths=[0] has no hidden layer; give other widths, {OR_NOT}"
+        yield r"probes\.classifier\.dropouts", f"widths=[0] has no hidden layer; give other widths, {OMIT}"
     if "use" in suites and settings["use"].get("on", "objective") != "objective":
         yield r"use\.examples", "only use.on=objective has dev examples; leave it out"
     if "coherence" in suites and settings["coherence"].get("paths") is not None:
         yield r"coherence\.items", "the files of coherence.paths= have their own items; leave it out"
 
 
-def _reads(setting: str, settings: Mapping[str, Any]) -> bool:
+def _some_suite_reads(setting: str, settings: Mapping[str, Any]) -> bool:
     """Whether a suite reads the `classifier`, the `corpus` or the settings of `surprisal`."""
     source = settings["probes"]["source"]
     text = "language" in source and not (source["language"] or source["tokenized"])  # has the language of the corpus
@@ -105,30 +106,31 @@ def _reads(setting: str, settings: Mapping[str, Any]) -> bool:
     )
 
 
-def _in_evaluation(settings: Mapping[str, Any]) -> Unread:
+def _unread_in_evaluation(settings: Mapping[str, Any]) -> Unread:
     """What an evaluation leaves unread."""
     if settings["write_sentences"]:
         groups = "|".join([TASK_SETTINGS, *(suite["settings"] for suite in settings["suites"].values())])
         remedy = "write_sentences= writes the sentences of tasks and stops; leave it out"
         yield rf"(?!({groups})\b).*|probes\.classifier\.(?!protocol\b).*", remedy
     names, from_text = names_of(settings["model"]), _words_from_text(settings)
-    forms = {re.split("[:/]", name)[0] if name.startswith(MODEL_FORMS) else name for name in names}
-    initial, runs = forms & {*INITIAL, "untrained"}, forms - {*WORDS, *(form[:-1] for form in MODEL_FORMS)}
+    forms = {re.split("[:/]", name)[0] if name.startswith(MODEL_PREFIXES) else name for name in names}
+    initial = forms & {*UNTRAINED_ENCODERS, "untrained"}
+    runs = forms - {*MODEL_NAMES, *(form[:-1] for form in MODEL_PREFIXES)}
     if not (runs or initial):
-        yield WORD_SETTINGS, f"no model here reads word vectors; give model=bov or a run, {OR_NOT}"
+        yield WORD_VECTOR_SETTINGS, f"no model here reads word vectors; give model=bov or a run, {OMIT}"
     elif from_text and not initial:
-        yield WORD_SETTINGS, f"a run has its own word vectors; give embeddings=file for more, {OR_NOT}"
+        yield WORD_VECTOR_SETTINGS, f"a run has its own word vectors; give embeddings=file for more, {OMIT}"
     yield r"embeddings\.freeze", "it is about training; leave it out"
-    if not (_reads("corpus", settings) or (initial and from_text) or forms & {"ngram", "unigram"}):
+    if not (_some_suite_reads("corpus", settings) or (initial and from_text) or forms & {"ngram", "unigram"}):
         yield r"corpus(\..*)?", "no suite or model here reads it; leave it out"
     if "hf" not in forms:
-        yield "layers|pooling|prompt", f"only a Hugging Face model has it; give model=hf:NAME_OR_PATH, {OR_NOT}"
+        yield "layers|pooling|prompt", f"only a Hugging Face model has it; give model=hf:NAME_OR_PATH, {OMIT}"
     if "vectors" not in forms:
-        yield "sentences", f"only a file of vectors has it; give model=vectors:FILE.npy, {OR_NOT}"
-    if not _reads("surprisal", settings):
-        yield "bos|eos", f"it is about the surprisal of texts; give suite=coherence, {OR_NOT}"
+        yield "sentences", f"only a file of vectors has it; give model=vectors:FILE.npy, {OMIT}"
+    if not _some_suite_reads("surprisal", settings):
+        yield "bos|eos", f"it is about the surprisal of texts; give suite=coherence, {OMIT}"
     if not (runs or "lm" in forms):
-        yield "bos|eos", f"no model here has it; give model=lm:PATH, {OR_NOT}"
+        yield "bos|eos", f"no model here has it; give model=lm:PATH, {OMIT}"
     yield r"probes\.(every_n_epochs|steps)", "it is about training; give epochs=, for the epochs that a run keeps"
     if settings["protocol"] not in (None, settings["probes"]["classifier"]["protocol"]):
         yield r"probes\.classifier\.protocol", f"protocol={settings['protocol']} replaces it; leave one of them out"
@@ -136,38 +138,39 @@ def _in_evaluation(settings: Mapping[str, Any]) -> Unread:
 
 def _words_from_text(settings: Mapping[str, Any]) -> bool:
     """Whether word vectors are trained on the corpus."""
-    return settings["embeddings"]["source"].get(CLASS) != WORD_VECTORS
+    return settings["embeddings"]["source"].get(CLASS_KEY) != FILE_OF_VECTORS
 
 
-def _in_training(settings: Mapping[str, Any]) -> Unread:
+def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
     """What a run leaves unread."""
     from_text = _words_from_text(settings)
     if settings.get("init") and from_text:
-        remedy = f"give embeddings=file for more, {OR_NOT}"
+        remedy = f"give embeddings=file for more, {OMIT}"
         yield r"embeddings\.(?!dim\b|freeze\b).*", f"the words of init= have vectors; {remedy}"
     encoder = settings["encoder"]
     if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
-        yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OR_NOT}"
+        yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OMIT}"
     parts, own = settings.get("parts") or {}, settings["objective"]
-    trained = {parts[name]["objective"][CLASS] for name in own.get("parts") or () if name in parts} or {own[CLASS]}
-    if encoder.get("attention") and trained <= WITHOUT_DECODER:
+    part_classes = {parts[name]["objective"][CLASS_KEY] for name in own.get("parts") or () if name in parts}
+    trained = part_classes or {own[CLASS_KEY]}
+    if encoder.get("attention") and trained <= OBJECTIVES_WITHOUT_DECODER:
         yield r"encoder(\.attention)?", "this objective has no decoder that attends; give encoder=bilstm_last alone"
     for name, part in {"": settings, **parts}.items():
         prefix, objective = rf"parts\.{name}\." if name else "", part.get("objective") or {}
-        yield from _in_objective(prefix, objective)
+        yield from _unread_in_objective(prefix, objective)
         if encoder.get("attention") and not objective.get("attention", True):
             attends = "with encoder.attention=true the decoder attends"
-            yield rf"{prefix}objective\.attention", f"{attends}; choose another encoder=, {OR_NOT}"
+            yield rf"{prefix}objective\.attention", f"{attends}; choose another encoder=, {OMIT}"
 
 
-def _in_objective(prefix: str, objective: Mapping[str, Any]) -> Unread:
+def _unread_in_objective(prefix: str, objective: Mapping[str, Any]) -> Unread:
     """What an objective leaves unread of its settings and of its data's."""
     if objective.get("head") == "linear" and objective.get("dropout"):
-        yield rf"{prefix}objective\.dropout", f"objective.head=linear has none; give objective.head=nonlinear, {OR_NOT}"
+        yield rf"{prefix}objective\.dropout", f"objective.head=linear has none; give objective.head=nonlinear, {OMIT}"
     if not isinstance(chosen := objective.get("losses"), list):
         return
-    yield rf"{prefix}objective\.weights\.(?!({'|'.join(chosen)})$).*", f"add its loss to objective.losses, {OR_NOT}"
+    yield rf"{prefix}objective\.weights\.(?!({'|'.join(chosen)})$).*", f"add its loss to objective.losses, {OMIT}"
     for losses, names in (("nsp sdt", "bag_words"), ("nl", "levels"), ("spp", "(sentence|paragraph)_positions")):
         if not any(loss in chosen for loss in losses.split()):
             terms = losses.replace(" ", " or ")
-            yield rf"{prefix}datamodule\.{names}", f"the loss {terms} reads it; add it to objective.losses, {OR_NOT}"
+            yield rf"{prefix}datamodule\.{names}", f"the loss {terms} reads it; add it to objective.losses, {OMIT}"

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.command_line import FOLDER, INTEGER, TRUTH, Command, Setting, run
+from encoder_lab.settings.command_line import BOOLEAN, FOLDER, INTEGER, Command, Setting, run
 from encoder_lab.storage.files import TEMPORARY, delete_temporary
 from encoder_lab.storage.locks import locked
 
@@ -29,7 +29,7 @@ COMMAND = Command(
     "List what is in the cache, or delete what nobody has used for a while. A run makes again what it needs.",
     [
         Setting("cache", "the folder", FOLDER, Path(".cache")),
-        Setting("prune", "delete instead of listing", TRUTH, False),
+        Setting("prune", "delete instead of listing", BOOLEAN, False),
         Setting("older", "with prune=true: only what was not used for so many days", INTEGER, 0, needs="prune"),
     ],
     most=0,

@@ -10,7 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import mistakes_of_command
-from encoder_lab.settings.run_settings import flat
+from encoder_lab.settings.run_settings import dotted_items
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -41,4 +41,4 @@ def plain(config: DictConfig) -> dict[str, Any]:
 def referred(config: DictConfig) -> set[str]:
     """The settings that others refer to, `${like.this}`."""
     raw: Any = OmegaConf.to_container(config, resolve=False)
-    return {name for _, value in flat(raw) for name in re.findall(r"\$\{([\w.]+)\}", str(value))}
+    return {name for _, value in dotted_items(raw) for name in re.findall(r"\$\{([\w.]+)\}", str(value))}

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.quoting import quoted
-from encoder_lab.settings.without_effect import unread
+from encoder_lab.settings.without_effect import unread_settings
 
 SCALES = ("demo", "small", "medium", "paper")
 OBJECTIVE = "suite=objective"
@@ -134,5 +134,5 @@ def _read_by(overrides: Sequence[str], extra: Sequence[str]) -> list[str]:
     from encoder_lab.studies.compose import composed, plain  # Hydra, slowly
 
     settings = plain(composed("evaluate", [with_folder(text, "run", "RUN") for text in (*overrides, *extra)]))
-    idle = [pattern for pattern, _ in unread("evaluate", settings)]
+    idle = [pattern for pattern, _ in unread_settings("evaluate", settings)]
     return [text for text in extra if not any(re.fullmatch(pattern, text.split("=")[0]) for pattern in idle)]

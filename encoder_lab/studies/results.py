@@ -18,8 +18,8 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FOLDER, TEXT, TRUTH, Command, Setting, list_of, one_of, run
-from encoder_lab.settings.config_help import description
+from encoder_lab.settings.command_line import BOOLEAN, FOLDER, TEXT, Command, Setting, list_of, one_of, run
+from encoder_lab.settings.config_help import read_description
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.made_with import git
@@ -41,7 +41,7 @@ COMMAND = Command(
         Setting("out", "the folder of the pages", FOLDER, Path("docs/results/studies")),
         Setting("configs", "the folder that has study/NAME.yaml", FOLDER, ROOT / "configs"),
         Setting("commit", "the name of this code (default: git's, where nothing is changed)", TEXT),
-        Setting("dry_run", "only say what is to be done", TRUTH, False),
+        Setting("dry_run", "only say what is to be done", BOOLEAN, False),
     ],
     most=0,
 )
@@ -101,7 +101,7 @@ def entries_of(options: SimpleNamespace) -> Iterator[StudyEntry]:
             if re.search(rf"^  {scale}:", paths[name].read_text(encoding="utf-8"), re.M):
                 study = read_study(paths[name], name, scale, str(options.data), options.settings)
                 page = f"{name.replace('/', '_')}_{scale}"
-                title = description(paths[name]).removeprefix("Study: ")
+                title = read_description(paths[name]).removeprefix("Study: ")
                 yield StudyEntry(study, title, options.runs / name / scale, page)
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.command_line import unknown
+from encoder_lab.settings.command_line import unknown_name_message
 from encoder_lab.settings.quoting import unquoted
 from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import INTERRUPTED, ROOT, is_done, refuse_other_settings
@@ -66,7 +66,9 @@ def refuse_wrong_reports(study: Study, folder: Path) -> None:
     commands = runpy.run_path(str(REPORT))["REPORTS"]
     for name, *arguments in _reports(study, folder, ["."]):
         if name not in commands:
-            raise InputError(f"reports of study={study.name}: {name}: {unknown('report', name, list(commands))}")
+            raise InputError(
+                f"reports of study={study.name}: {name}: {unknown_name_message('report', name, list(commands))}"
+            )
         commands[name].read(arguments)
 
 

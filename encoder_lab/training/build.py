@@ -15,7 +15,7 @@ from datamodules.word_vectors.store import RunVectors
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
-from encoder_lab.settings.build import named
+from encoder_lab.settings.build import import_object
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
@@ -84,7 +84,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     if is_first():
         write_reads(run, reads_of(run, corpus, data, tasks, vector_file))
     model = probed(settings, module, frozen, data, tasks, sentences)
-    schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.at_steps
+    schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.probing_steps
     cached = None if model.logprobs else cache  # the fingerprint has no weights of a decoder
     probing = ProbingCallback(tasks_and_measures(suites), model, run / "probes.csv", *schedule, cached)
     return Built(data, module, suites, probing)
@@ -158,7 +158,7 @@ def keep_files(run: Path, module: Objective, data: ResumableData) -> None:
 
 def refuse_without_decoder(settings: RunSettings, tasks: Sequence[Task]) -> None:
     """Raises InputError for tasks that need the surprisal of texts, or a loss, that the objective does not have."""
-    objective = named(settings.objective.target)
+    objective = import_object(settings.objective.target)
     for task in tasks:
         if task.needs == "surprisal" and (reason := objective.without_likelihood(settings.written)):
             fault = f"suite={task.suite} needs the surprisal of texts, and objective={settings.objective_name} has none"

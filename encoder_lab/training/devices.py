@@ -10,8 +10,8 @@ from pytorch_lightning.utilities import rank_zero_only
 from torch.distributed import default_pg_timeout
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import RANKS
-from encoder_lab.settings.command_line import make_silent
+from encoder_lab.settings.arguments import RANK_VARIABLES
+from encoder_lab.settings.command_line import silence_output
 from objectives.objective import Objective
 
 
@@ -40,7 +40,7 @@ def refuse_without_partner(alone: bool, nodes: int) -> None:
     """Raises InputError where the environment and the settings differ on whether this process trains alone."""
     if alone:
         if not is_first():
-            names = {name: os.environ[name] for name in RANKS if name in os.environ}
+            names = {name: os.environ[name] for name in RANK_VARIABLES if name in os.environ}
             ranks = ", ".join(f"{name}={rank}" for name, rank in names.items())
             remedy = f"unset {' '.join(names)}, or give trainer.devices= and trainer.num_nodes="
             raise InputError(f"{ranks} says that this is one of several processes, but trainer.devices=1; {remedy}")
@@ -65,4 +65,4 @@ def say(text: str) -> None:
         try:
             print(text, flush=True)
         except BrokenPipeError:
-            make_silent()
+            silence_output()

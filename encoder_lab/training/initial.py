@@ -12,7 +12,7 @@ from torch import Tensor
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import LookupResult, RunVectors, WordVectors, load_run_vectors
 from encoder_lab.errors import InputError
-from encoder_lab.settings.run_settings import objective_of, runs_before
+from encoder_lab.settings.run_settings import earlier_runs, objective_of
 from encoder_lab.storage.reads import refuse_changed_corpus
 from encoder_lab.training.checkpoints import LAST, PREVIOUS
 from encoders.encoder import Encoder
@@ -64,7 +64,7 @@ def begun_from(init: str) -> list[Any]:
     values = [config.get(part) for part in MAKES]
     key = sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:8]
     name = objective_of(config).rpartition(" → ")[2]
-    return [*runs_before(config), {"objective": name, "corpus": config.get("corpus_name"), "settings": key}]
+    return [*earlier_runs(config), {"objective": name, "corpus": config.get("corpus_name"), "settings": key}]
 
 
 def words_of(source: Source, vocabulary: Vocabulary, file: WordVectors | None) -> tuple[Vocabulary, LookupResult]:

@@ -13,8 +13,8 @@ from datamodules.base import default_batch_size
 from datamodules.batches import Bag, InDocument, LabelledPair, Position, SentencePair, Sentences
 from datamodules.discourse import TARGETS, ClassCounts
 from encoder_lab.compute.matmul import fast_exact_matmul
-from encoder_lab.settings.build import build, named
-from encoder_lab.settings.known import CLASS
+from encoder_lab.settings.build import build, import_object
+from encoder_lab.settings.known import CLASS_KEY
 from encoder_lab.training.build import probing_device
 from encoder_lab.training.optimizers import trainable
 from encoders.embedding import WordEmbedding
@@ -83,7 +83,7 @@ def measured(config: Mapping[str, Any]) -> Measured:
 
 def _built(config: Mapping[str, Any], device: str) -> tuple[Objective, Generated]:
     sizes, described = config["datamodule"], config["objective"]
-    symbols = TREE_SYMBOLS if issubclass(named(described[CLASS]), Seq2Tree) else sizes.get("codes", 0)
+    symbols = TREE_SYMBOLS if issubclass(import_object(described[CLASS_KEY]), Seq2Tree) else sizes.get("codes", 0)
     classes = ClassCounts(*(sizes.get(n, d) for n, d in zip(CLASSES, ClassCounts(), strict=True)))
     data = Generated(symbols, classes, sizes.get("bag_words", 0))
     table = np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32)

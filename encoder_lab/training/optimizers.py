@@ -10,7 +10,7 @@ from torch import nn
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build
-from encoder_lab.settings.known import CLASS
+from encoder_lab.settings.known import CLASS_KEY
 from objectives.objective import MakeOptimizer
 
 OTHER_STEPS = {"fused", "foreach", "differentiable"}  # of which an optimiser of torch takes one
@@ -21,8 +21,8 @@ def trainable(described: Mapping[str, Any], device: str) -> MakeOptimizer:
 
     `described`: its settings, with the class as `_target_`.
     """
-    if not (target := described.get(CLASS)):
-        raise InputError(f"objective.optimizer={dict(described)}: give {CLASS} with it, as torch.optim.Adam")
+    if not (target := described.get(CLASS_KEY)):
+        raise InputError(f"objective.optimizer={dict(described)}: give {CLASS_KEY} with it, as torch.optim.Adam")
     make: Any = build({**described, "_partial_": True})
     may_fuse = "fused" in signature(make.func).parameters and not OTHER_STEPS & make.keywords.keys()
     if may_fuse and not _error(fused := partial(make, fused=True), device):

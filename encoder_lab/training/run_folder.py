@@ -20,10 +20,10 @@ from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.arguments import plain_value, refuse_other_settings
-from encoder_lab.settings.build import frozen, missing_settings
-from encoder_lab.settings.check import check, mistakes
+from encoder_lab.settings.build import frozen_settings, missing_settings
+from encoder_lab.settings.check import exit_on_mistakes, mistakes
 from encoder_lab.settings.command_line import one_line_errors
-from encoder_lab.settings.quoting import for_shell, names
+from encoder_lab.settings.quoting import for_shell, split_names
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import PlainLoader, as_yaml
 from encoder_lab.storage.files import atomic_write, sweep
@@ -71,7 +71,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
 
     `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
     """
-    allow = [name for text in overrides if text.startswith("allow=") for name in names(text.partition("=")[2])]
+    allow = [name for text in overrides if text.startswith("allow=") for name in split_names(text.partition("=")[2])]
     overrides = [text.lstrip("+") for text in overrides if not text.startswith("allow=")]
     refuse_other_settings(overrides, *allowed)
     written: Any = read_config(run)
@@ -92,10 +92,10 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
     changed, added = tuple(text.partition("=")[0] for text in overrides), ("made_with", "begun_from")
     if errors := [line for line in mistakes("train", written, added) if not line.startswith(changed)]:
         raise InputError(f"{run / 'config.yaml'}: {errors[0]}; or copy the whole run folder again")
-    check("train", written, added)
+    exit_on_mistakes("train", written, added)
     if line := threads_note(written):
         say(line)
-    return frozen(RunSettings, written)
+    return frozen_settings(RunSettings, written)
 
 
 def record_locations(run: Path, settings: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from datamodules.multitask import Mixture
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import requested_suites
-from encoder_lab.settings.quoting import names
+from encoder_lab.settings.quoting import split_names
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.build import build
 from encoder_lab.training.devices import accelerator
@@ -32,7 +32,9 @@ TEST = "test.csv"  # in a run's folder: a row for each epoch that was scored
 
 def score_objectives(arguments: Sequence[str]) -> list[str]:
     """Score each run of `model=` and write TEST in its folder; a line for each. Raises InputError."""
-    runs = [name for text in arguments if text.startswith("model=") for name in names(text.removeprefix("model="))]
+    runs = [
+        name for text in arguments if text.startswith("model=") for name in split_names(text.removeprefix("model="))
+    ]
     if len(requested_suites(arguments)) > 1:
         raise InputError(f"{SUITE} is about the run's own text; give it alone, and the other suites in another command")
     overrides = [text for text in arguments if not text.startswith(("suite=", "model="))]

@@ -12,7 +12,7 @@ from pytorch_lightning.plugins.environments import LightningEnvironment
 from datamodules.base import ResumableData
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.build import build
-from encoder_lab.settings.known import CLASS
+from encoder_lab.settings.known import CLASS_KEY
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.training.checkpoints import (
     LAST,
@@ -57,15 +57,15 @@ def build_trainer(
     best = BestCheckpoint(checkpoints, "best", monitor=module.score, mode=module.mode, **at_end)
     last = BestCheckpoint(checkpoints, "last", **at_end)
     saved = settings.checkpoints
-    weights = KeptWeights(checkpoints, saved.every, saved.steps)
+    weights = KeptWeights(checkpoints, saved.epoch_interval, saved.steps)
     within = CheckpointEvery(saved.every_n_steps, checkpoints / LAST)
-    probed = () if settings.probes.steps == "log" else settings.probes.at_steps
+    probed = () if settings.probes.steps == "log" else settings.probes.probing_steps
     reached = StepsAreReached({"checkpoints.steps": saved.steps, "probes.steps": probed})
     patience = settings.early_stopping.patience
     ends = [StopsEarly(module.score, module.mode, patience)] if patience else []
     record = RunLog(run / "metrics.csv")
     reporters: list[pl.Callback] = [EpochLines(record, probing)] if lines else []
-    if "tensorboard" in settings.loggers:
+    if "tensorboard" in settings.logger_names:
         reporters.append(TaskCharts(probing, run / "tensorboard", draw))
     finite = StopsWhereNotFinite(data, run / "not_finite")
     trainer = settings.trainer
@@ -74,14 +74,16 @@ def build_trainer(
     if not lines:
         bar = [EpochsFrom1(1 if device == "cpu" else EVERY)]  # it shows the loss: a GPU waits for that
     callbacks, loggers = _user_objects("callbacks", trainer.callbacks), _user_objects("logger", trainer.logger)
-    environment = [LightningEnvironment()] if trainer.alone else []  # the variables of a SLURM shell do not count then
+    environment = (
+        [LightningEnvironment()] if trainer.single_process else []
+    )  # the variables of a SLURM shell do not count then
     return build(
-        {CLASS: "pytorch_lightning.Trainer", **trainer.written},
+        {CLASS_KEY: "pytorch_lightning.Trainer", **trainer.written},
         accelerator=device,
         strategy=strategy(build(trainer.strategy), trainer.several_devices, module),
         default_root_dir=run,
         enable_progress_bar=not lines,
-        logger=[*loggers_of(settings.loggers, settings.written, run), *loggers],
+        logger=[*loggers_of(settings.logger_names, settings.written, run), *loggers],
         callbacks=[
             *(StopsOnInterrupt(), *bar, reached, finite, settings.schedule.build(), *ends, record),
             *(*callbacks, probing, *reporters, weights, within, best, last),
@@ -93,8 +95,8 @@ def build_trainer(
 def _user_objects(name: str, described: Sequence[Any] | None) -> list[Any]:
     """The objects that the user adds to the trainer. Raises InputError for settings that are not of a class."""
     for settings in described or ():
-        if not isinstance(settings, Mapping) or CLASS not in settings:
-            raise InputError(f"trainer.{name}: {settings} has no class; give it as {CLASS}")
+        if not isinstance(settings, Mapping) or CLASS_KEY not in settings:
+            raise InputError(f"trainer.{name}: {settings} has no class; give it as {CLASS_KEY}")
     return build(described or [])
 
 

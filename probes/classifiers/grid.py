@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.check import refuse_wrong
+from encoder_lab.settings.check import refuse_wrong_fields
 from encoder_lab.settings.types import Count, Fraction, ZeroOrMore
 
 MAX_EXTRA_L2 = 4  # powers of ten that are tried beyond the default L2 values, at most
@@ -50,7 +50,7 @@ class Grid:
     ] = "adam"
 
     def __post_init__(self) -> None:
-        refuse_wrong(self, "probes.classifier")
+        refuse_wrong_fields(self, "probes.classifier")
         for name in ("widths", "dropouts", "l2"):
             values = list(getattr(self, name))
             if len(set(values)) < len(values):

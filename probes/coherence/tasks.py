@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import MOST_ITEMS
+from encoder_lab.settings.types import MAX_ITEMS
 from probes.coherence.data import read_suites
 from probes.coherence.formula import chance
 from probes.coherence.scoring import SuiteScore, compared_name, pairs_of, prediction_score, score_suite, token_records
@@ -115,7 +115,7 @@ class CoherenceSettings:
         "files, or folders of files, in SyntaxGym's JSON; null is the embedded world",
     ] = None
     items: Annotated[
-        int, Field(ge=2, le=MOST_ITEMS, title="the number of items, 2 or more"), "of each suite of the embedded world"
+        int, Field(ge=2, le=MAX_ITEMS, title="the number of items, 2 or more"), "of each suite of the embedded world"
     ] = 200
     metric: Annotated[
         Literal["sum", "mean", "median", "range", "max", "min"] | None,

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encoder_lab.compute import processes
-from encoder_lab.compute.processes import IN_FLIGHT, parallel_map
+from encoder_lab.compute.processes import CHUNKS_PER_CORE, parallel_map
 from encoder_lab.errors import InputError
 from tests.conftest import ROOT
 from tests.test_stale import CORPORA, corpus_of, settings_of, views
@@ -106,7 +106,7 @@ def test_an_endless_input_is_read_only_a_few_chunks_ahead() -> None:
 
     results = parallel_map(square, items(), chunk=10, cores=2)
     assert list(islice(results, 100)) == [square(i) for i in range(100)]
-    assert next(taken) <= 100 + 10 * (2 * IN_FLIGHT + 2)
+    assert next(taken) <= 100 + 10 * (2 * CHUNKS_PER_CORE + 2)
     results.close()  # type: ignore[attr-defined]
 
 

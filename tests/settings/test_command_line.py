@@ -16,11 +16,11 @@ from torch import OutOfMemoryError
 from encoder_lab import progress
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import (
+    BOOLEAN,
     COUNTS,
     FILE,
     INTEGER,
     NAMES,
-    TRUTH,
     Command,
     Setting,
     asks_for_help,
@@ -38,7 +38,7 @@ COMMAND = Command(
         Setting("out", "the loaf", FILE, required=True),
         Setting("minutes", "how long", INTEGER, 40),
         Setting("heat", "of the oven", one_of("low", "high", or_number=True), "high"),
-        Setting("with_salt", "salted", TRUTH, False),
+        Setting("with_salt", "salted", BOOLEAN, False),
         Setting("seeds", "on top", NAMES),
         Setting("weights", "of each loaf", COUNTS, [500, 750]),
         Setting("shapes", "of each loaf", list_of(one_of("long", "round"))),
@@ -225,8 +225,8 @@ def test_help_and_mistakes_are_answered_before_anything_heavy_is_imported(name: 
 
 
 def test_long_work_of_a_command_prints_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(progress, "_names", [])
-    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_run_names", [])
+    monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.0)
 
     def work(_: object) -> None:
         assert list(progress.Progress("ab", "baking", unit=" loaves")) == ["a", "b"]

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from encoder_lab.settings import check
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.known import known_settings
-from encoder_lab.settings.run_settings import flat
+from encoder_lab.settings.run_settings import dotted_items
 from encoder_lab.studies.compose import plain
 from tests.conftest import ROOT, Lab
 from tests.shipped import ENCODERS, OBJECTIVES
@@ -69,7 +69,9 @@ def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(
 
 
 def test_no_default_is_refused_before_slow_imports() -> None:
-    values = {f"{name}={value}" for file in known_settings(CONFIGS, "train").files for name, value in flat(file)}
+    values = {
+        f"{name}={value}" for file in known_settings(CONFIGS, "train").files for name, value in dotted_items(file)
+    }
     single = [text.replace("=None", "=null") for text in values if "{" not in text and "hydra.sweep." not in text]
     refuse_wrong_arguments(CONFIGS, "train", single)
 
@@ -101,7 +103,7 @@ def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings: str, r
 @pytest.mark.parametrize("name", ["datamodule", "encoder", "probes.classifier", "trainer.max_epochs"])
 def test_what_a_run_needs_and_the_command_removes_is_named(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        check.check("train", plain(composed(f"~{name}")), (), [])
+        check.exit_on_mistakes("train", plain(composed(f"~{name}")), (), [])
     assert capsys.readouterr().err == f"error: {name}: missing; give it\n"
 
 
@@ -138,8 +140,8 @@ def test_the_command_prints_every_invalid_value_and_starts_nothing(lab: Lab, tmp
 @pytest.mark.parametrize("program", ["train", "evaluate"])
 def test_every_setting_of_our_files_is_declared_with_its_meaning(program: str) -> None:
     for file in known_settings(CONFIGS, program).files:
-        of_class = {name.rpartition(".")[0] for name, _ in flat(file) if name.endswith("._target_")}
-        for name, value in flat(file):
+        of_class = {name.rpartition(".")[0] for name, _ in dotted_items(file) if name.endswith("._target_")}
+        for name, value in dotted_items(file):
             if isinstance(value, dict) or name.rpartition(".")[0] not in of_class or "._" in name:
                 continue
             declared = check.parameter_of(program, file, name.split("."))

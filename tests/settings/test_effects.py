@@ -11,7 +11,7 @@ import torch
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run import RunSettings
-from encoder_lab.settings.without_effect import unread
+from encoder_lab.settings.without_effect import unread_settings
 from encoders.embedding import WordEmbedding
 from tests.asked import run_settings
 from tests.conftest import Lab
@@ -65,6 +65,6 @@ def test_each_number_of_a_part_has_an_effect_or_is_refused(part: str, lab: Lab) 
             same = first_step(changed, lab.cache) == before
         except InputError:
             continue
-        idle = [pattern for settings in (plain, changed) for pattern, _ in unread("train", settings.written)]
+        idle = [pattern for settings in (plain, changed) for pattern, _ in unread_settings("train", settings.written)]
         refused = any(re.fullmatch(pattern, name) for pattern in idle)
         assert same == refused, name

@@ -9,7 +9,7 @@ from hydra.errors import HydraException
 import evaluate
 import train
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.arguments import NUMBERS
+from encoder_lab.settings.arguments import INTEGER_VARIABLES
 from tests.asked import run_settings
 
 
@@ -41,7 +41,7 @@ def test_what_a_new_run_cannot_do_is_refused(setting: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "value", "remedy"), [
-    *((name, "one", f"unset {name}") for name in NUMBERS),
+    *((name, "one", f"unset {name}") for name in INTEGER_VARIABLES),
     *(("RANK", value, "unset RANK") for value in ("", "-1", "1.0")),
     ("PL_TRAINER_MAX_EPOCHS", "3", "give trainer.max_epochs=3"),
     ("PL_TRAINER_LIMIT_TRAIN_BATCHES", "2", "give trainer.limit_train_batches=2"),

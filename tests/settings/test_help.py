@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from encoder_lab.settings.config_help import evaluate_help, help_text
+from encoder_lab.settings.config_help import evaluate_help, train_help
 from encoder_lab.settings.declared import parameters
 from tests.settings.test_config_check import CONFIGS
 
 
 def test_help_of_choices_lists_their_settings_with_value_and_meaning() -> None:
-    lines = help_text(CONFIGS, ["encoder=bilstm_last", "objective=autoencoder", "--help"]).splitlines()
+    lines = train_help(CONFIGS, ["encoder=bilstm_last", "objective=autoencoder", "--help"]).splitlines()
     shown = {line.split()[0]: line for line in lines if line.startswith("  ")}
     assert {"encoder.pooling=last", "datamodule.target=same", "objective.optimizer.lr=0.001"} <= shown.keys()
     assert "sentence vector" in shown["encoder.dim=512"]
@@ -16,7 +16,7 @@ def test_help_of_choices_lists_their_settings_with_value_and_meaning() -> None:
 
 
 def test_settings_of_the_programs_and_of_suites_have_the_meaning_that_they_declare() -> None:
-    for text, program in ((help_text(CONFIGS), "RunSettings"), (evaluate_help(CONFIGS), "EvaluationSettings")):
+    for text, program in ((train_help(CONFIGS), "RunSettings"), (evaluate_help(CONFIGS), "EvaluationSettings")):
         declared = parameters(f"encoder_lab.settings.run.{program}") or {}
         assert f"seed={'1' if program == 'RunSettings' else 'null'} " in text
         assert declared["seed"].description in text
@@ -29,6 +29,6 @@ def test_settings_of_the_programs_and_of_suites_have_the_meaning_that_they_decla
 def test_help_shows_the_parts_of_the_user_and_a_line_for_each_paper(tmp_path: Path) -> None:
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder" / "mine.yaml").write_text("# My own encoder\n_target_: my_package.mine.Mine\n")
-    text = help_text(CONFIGS, [f"--config-dir={tmp_path}", "--help"])
+    text = train_help(CONFIGS, [f"--config-dir={tmp_path}", "--help"])
     assert any(line.split() == ["mine", "My", "own", "encoder"] for line in text.splitlines())
     assert text.count("conneau2017/") == 1

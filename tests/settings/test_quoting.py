@@ -13,9 +13,9 @@ from hydra.errors import HydraException
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from encoder_lab.settings.command_line import PATHS, TEXT, make_printable
-from encoder_lab.settings.hydra_errors import advised
-from encoder_lab.settings.quoting import for_shell, names, quoted, unquoted
+from encoder_lab.settings.command_line import PATHS, TEXT, replace_unprintable
+from encoder_lab.settings.hydra_errors import message_with_advice
+from encoder_lab.settings.quoting import for_shell, quoted, split_names, unquoted
 from tests.conftest import ROOT
 
 PARSER = OverridesParser.create()
@@ -38,7 +38,7 @@ def test_hydra_our_commands_and_the_shell_read_a_quoted_value_alike(text: str) -
 
 def test_what_is_not_wholly_in_quotes_is_a_value_as_it_is() -> None:
     assert [unquoted(text) for text in ("it's", "'a", "'a'b'", "v[1]")] == ["it's", "'a", "'a'b'", "v[1]"]
-    assert names("v[1], 'a,b' ,c") == ["v[1]", "a,b", "c"]
+    assert split_names("v[1], 'a,b' ,c") == ["v[1]", "a,b", "c"]
 
 
 def answer(program: str, *overrides: str) -> str:
@@ -47,7 +47,7 @@ def answer(program: str, *overrides: str) -> str:
         with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
             compose(program, list(overrides))
     except HydraException as error:
-        return advised(error)
+        return message_with_advice(error)
     return ""
 
 
@@ -79,7 +79,7 @@ def test_no_hint_of_hydra_leads_into_a_refusal(argument: str, message: str) -> N
 def test_every_text_is_printed_in_every_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
-    make_printable()
+    replace_unprintable()
     print("±0.5 句 \udce9", flush=True)
     assert written.getvalue().startswith("±0.5 ".encode(encoding, "replace"))
 

@@ -29,8 +29,8 @@ def test_the_bar_shows_it() -> None:
 def test_a_file_has_lines_of_the_steps_and_of_dev_with_the_name_of_the_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    monkeypatch.setattr(progress, "_names", ["runs/a"])
-    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_run_names", ["runs/a"])
+    monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.0)
     limits = {"max_epochs": 2, "max_steps": 5, "limit_train_batches": 3, "limit_val_batches": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -53,8 +53,8 @@ def test_what_is_left_ends_with_the_epochs_or_the_steps(epochs: int | None, step
 
 
 def test_a_resumed_epoch_counts_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(progress, "_names", [""])
-    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_run_names", [""])
+    monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.0)
     ends = {"max_epochs": -1, "max_steps": -1, "num_training_batches": float("inf")}
     trainer = SimpleNamespace(current_epoch=0, is_global_zero=True, **ends)
     counts = CountsSteps()

@@ -14,9 +14,9 @@ from omegaconf import OmegaConf
 from pytorch_lightning.utilities import rank_zero_only
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import RANKS
-from encoder_lab.settings.build import frozen
-from encoder_lab.settings.check import check
+from encoder_lab.settings.arguments import RANK_VARIABLES
+from encoder_lab.settings.build import frozen_settings
+from encoder_lab.settings.check import exit_on_mistakes
 from encoder_lab.settings.run import RunSettings, Trainer
 from encoder_lab.storage.locks import wait_for
 from encoder_lab.studies.compose import plain
@@ -53,8 +53,8 @@ def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
             OmegaConf.update(config, f"trainer.{name}", value, force_add=True)
 
         def run() -> None:
-            check("train", plain(config))
-            settings = frozen(RunSettings, plain(config))
+            exit_on_mistakes("train", plain(config))
+            settings = frozen_settings(RunSettings, plain(config))
             begin(settings, tmp_path / "run", sweep=False)
             train(settings, tmp_path / "run")
 
@@ -86,7 +86,7 @@ def test_every_other_argument_of_the_trainer_is_refused() -> None:
     written = plain(composed("objective=nli"))
     for name, value in REFUSED.items():
         settings = {**written, "trainer": {**written["trainer"], name: value}}
-        message = refused(partial(check, "train", settings))
+        message = refused(partial(exit_on_mistakes, "train", settings))
         assert (message or "").startswith(f"error: trainer.{name}"), name
 
 
@@ -99,20 +99,20 @@ def test_a_run_of_one_process_works_in_a_shell_of_a_job_with_several_tasks(
     assert trial() is None
 
 
-@pytest.mark.parametrize("name", RANKS)
+@pytest.mark.parametrize("name", RANK_VARIABLES)
 def test_a_later_process_without_others_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    for other in RANKS:
+    for other in RANK_VARIABLES:
         monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(name, "1")
     monkeypatch.setattr(rank_zero_only, "rank", 1)
     with pytest.raises(InputError, match=f"^{name}=1 says .* unset {name}, or"):
-        refuse_without_partner(Trainer(1).alone, 1)
-    refuse_without_partner(Trainer(1, devices=2).alone, 1)
+        refuse_without_partner(Trainer(1).single_process, 1)
+    refuse_without_partner(Trainer(1, devices=2).single_process, 1)
 
 
 def test_machines_that_cannot_find_each_other_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MASTER_ADDR", raising=False)
-    partners = Trainer(1, num_nodes=2).alone, 2
+    partners = Trainer(1, num_nodes=2).single_process, 2
     with pytest.raises(InputError, match="num_nodes=2: nothing says where the other machines are; start it with"):
         refuse_without_partner(*partners)
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import COUNT, FOLDER, INTEGER, PATHS, TRUTH, Command, Setting, one_of, run
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, INTEGER, PATHS, Command, Setting, one_of, run
 
 if TYPE_CHECKING:  # what takes time to import is imported where work begins
     from probes.coherence.build.draft import Draft
@@ -41,9 +41,12 @@ COMMAND = Command(
         Setting("source", "the files, or the folder; order and cloze read several files", PATHS, required=True),
         Setting("out", "the folder that gets the files; it has no suites of another build", FOLDER, required=True),
         Setting("seed", "which order of sentences, and which items are drawn", INTEGER, 0),
-        Setting("comma", "of connectives: one after the connective is scored, as in the paper, or not", TRUTH, False),
+        Setting("comma", "of connectives: one after the connective is scored, as in the paper, or not", BOOLEAN, False),
         Setting(
-            "separator", "of order: [SEP] between the turns of a dialogue, as the paper has for DialoGPT", TRUTH, False
+            "separator",
+            "of order: [SEP] between the turns of a dialogue, as the paper has for DialoGPT",
+            BOOLEAN,
+            False,
         ),
         Setting("items", "draws at most this many of each suite, twins together (default: all)", COUNT),
     ],

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.command_line import COUNT, FOLDER, INTEGER, PATHS, TEXT, TRUTH, Command, Setting, run
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, INTEGER, PATHS, TEXT, Command, Setting, run
 
 PURPOSE = """\
 Build DiscoEval's tasks from your own documents and annotations, in the published format.
@@ -34,7 +34,7 @@ COMMAND = Command(
         ),
         Setting("language", "of the documents, for their tokens", TEXT, "en", needs="documents"),
         Setting(
-            "tokenized", "the documents are tokenised, with spaces between tokens", TRUTH, False, needs="documents"
+            "tokenized", "the documents are tokenised, with spaces between tokens", BOOLEAN, False, needs="documents"
         ),
         Setting("pdtb", "pipe files of PDTB 2 or PDTB 3, or tables such as train.gdtb.tsv.gz", PATHS),
         Setting("raw", "the folder of the WSJ texts, for pipe files of PDTB 3", PATHS, needs="pdtb"),

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import (
+    BOOLEAN,
     COUNT,
     FOLDER,
     INTEGER,
     NAMES,
     PATHS,
-    TRUTH,
     Command,
     Setting,
     fail,
@@ -49,7 +49,7 @@ COMMAND = Command(
         Setting("ud", "or dependency trees of any language: CoNLL-U files, or folders with .conllu", PATHS),
         Setting("ud_test", "dependency trees that are the test split, such as a parallel treebank", PATHS, needs="ud"),
         Setting(
-            "whole_test", "all usable sentences of ud_test=, to keep those of all languages", TRUTH, needs="ud_test"
+            "whole_test", "all usable sentences of ud_test=, to keep those of all languages", BOOLEAN, needs="ud_test"
         ),
         Setting("text", "or text of any language: files with a tokenised sentence per line, or folders", PATHS),
         Setting("out", "the folder that gets the files", FOLDER, required=True),
