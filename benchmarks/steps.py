@@ -181,7 +181,7 @@ def our_loss(module: Any, batch: Any) -> Tensor:
     if isinstance(module, Discourse):
         means = {name: term.nats.sum() / term.targets.sum() for name, term in module(batch).items()}
         return module.weighted_sum(means)  # type: ignore
-    vector, memory = module.read(batch.source)
+    vector, memory = module.encode_source(batch.source)
     nats, tokens = module.decoder.loss(vector, batch.target.ids, memory)
     return nats / tokens
 

@@ -152,7 +152,7 @@ def shares(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[
 def _decode(module: Any, batch: Any, part: Callable[[str], Any]) -> None:
     decoder, targets = module.decoder, batch.target.ids
     with torch.no_grad():
-        vector, memory = module.read(batch.source)
+        vector, memory = module.encode_source(batch.source)
     with part("decoder"):
         hidden, _ = decoder(vector, targets[:, :-1], memory=memory)
         hidden.sum().backward()
