@@ -54,7 +54,7 @@ def training_sentences(path: Path) -> int:
         return sum(line.startswith("tr\t") for line in file)
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     cases = []
     for size in settings.sizes:
         with tempfile.TemporaryDirectory() as folder:
@@ -65,4 +65,4 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work))
+    sys.exit(measure(COMMAND, run_benchmark))

@@ -31,7 +31,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from tqdm import tqdm
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from benchmarks.machine import in_new_process, measured, now
+from benchmarks.machine import in_new_process, measure_cost, synchronised_time
 from datamodules.text.sentences import SEPARATOR
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoders.language_model import CausalLM
@@ -40,9 +40,9 @@ from probes.coherence.suite_file import TestSuite
 from probes.coherence.world import world_suites
 from probes.surprisals import Pair, score_pairs
 
-SAMPLE = 200  # items of each round of the plain way
+SAMPLE_ITEMS = 200  # items of each round of the plain way
 ROUNDS = 3  # of both ways in turns; the largest size has one of ours
-DIFFERENCE = 1e-3  # bits that a token may differ by
+MAX_DIFFERENCE_BITS = 1e-3  # bits that a token may differ by
 
 
 class LanguageModelSize(NamedTuple):
@@ -56,7 +56,7 @@ class LanguageModelSize(NamedTuple):
 SMALL, LARGE = LanguageModelSize(2, 128, 2_000), LanguageModelSize(6, 512, 8_000)
 
 
-def build(shape: LanguageModelSize, suites: Sequence[TestSuite], folder: Path) -> None:
+def write_model(shape: LanguageModelSize, suites: Sequence[TestSuite], folder: Path) -> None:
     """A GPT-2 with random weights and a byte-level tokenizer of the suites' words, as the hub would give it."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -73,7 +73,7 @@ def build(shape: LanguageModelSize, suites: Sequence[TestSuite], folder: Path) -
     GPT2LMHeadModel(GPT2Config(vocab_size=shape.words, bos_token_id=0, eos_token_id=0, **sizes)).save_pretrained(folder)
 
 
-def plain(model: CausalLM, theirs: GPT2LMHeadModel, pairs: Sequence[Pair]) -> Iterator[np.ndarray]:
+def score_plainly(model: CausalLM, theirs: GPT2LMHeadModel, pairs: Sequence[Pair]) -> Iterator[np.ndarray]:
     """The straightforward way: each text by itself, all probabilities of each place, bits of each token (T,)."""
     for _, text in pairs:
         text = text.replace(f" {SEPARATOR}", model.tokenizer.eos_token)
@@ -89,7 +89,7 @@ def suites_of(items: int) -> list[TestSuite]:
     return world_suites(max(2, items // count), seed=1)
 
 
-def sampled(suites: Sequence[TestSuite], items: int) -> list[Pair]:
+def sample_texts(suites: Sequence[TestSuite], items: int) -> list[Pair]:
     """The texts of some items, drawn from all suites alike."""
     random = np.random.default_rng(1)
     per = -(-items // len(suites))
@@ -104,27 +104,27 @@ def compare(shape: LanguageModelSize, items: int, rounds: int) -> dict[str, Any]
     """
     suites = suites_of(items)
     with tempfile.TemporaryDirectory() as folder:
-        build(shape, suites, Path(folder))
+        write_model(shape, suites, Path(folder))
         model, as_loaded = CausalLM(Path(folder), "cpu"), GPT2LMHeadModel.from_pretrained(folder).eval()
     pairs = [pair for suite in suites for pair in pairs_of(suite)]
-    sample = sampled(suites, SAMPLE)
+    sample = sample_texts(suites, SAMPLE_ITEMS)
     score_pairs(model.logprobs, sample[:100])  # warm up: the first call of a kernel is slow
-    list(plain(model, as_loaded, sample[:10]))
+    list(score_plainly(model, as_loaded, sample[:10]))
     ours, theirs = [], []
     cost: dict[str, float] = {}
     with fast_exact_matmul():
         for number in range(rounds):
-            with measured() if number == 0 else nullcontext(cost) as cost:  # which slows the work down
-                started = now()
+            with measure_cost() if number == 0 else nullcontext(cost) as cost:  # which slows the work down
+                started = synchronised_time()
                 scores = score_pairs(model.logprobs, pairs)
                 for suite in suites:
                     score_suite(suite, scores)
-                ours.append((now() - started) / len(pairs))
-            started = now()
-            bits = list(tqdm(plain(model, as_loaded, sample), "plain", len(sample), disable=None, leave=False))
-            theirs.append((now() - started) / len(sample))
+                ours.append((synchronised_time() - started) / len(pairs))
+            started = synchronised_time()
+            bits = list(tqdm(score_plainly(model, as_loaded, sample), "plain", len(sample), disable=None, leave=False))
+            theirs.append((synchronised_time() - started) / len(sample))
     largest = max(float(np.abs(-scores[pair].logprobs - own).max()) for pair, own in zip(sample, bits, strict=True))
-    assert largest < DIFFERENCE, f"a token differs by {largest} bits"
+    assert largest < MAX_DIFFERENCE_BITS, f"a token differs by {largest} bits"
     ratios = sorted(slow / fast for slow, fast in zip(theirs, ours, strict=True))
     return {
         "model": shape._asdict(),
@@ -140,7 +140,7 @@ def compare(shape: LanguageModelSize, items: int, rounds: int) -> dict[str, Any]
     }
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     sizes = [(SMALL, items, 1 if items > 20_000 else ROUNDS) for items in settings.items if items]
     sizes += [(LARGE, settings.large, 1)] if settings.large else []
     cases = []
@@ -150,4 +150,4 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work))
+    sys.exit(measure(COMMAND, run_benchmark))

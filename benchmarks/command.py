@@ -36,24 +36,24 @@ def benchmark(module: str, file: str, purpose: str | None, settings: Sequence[Se
 
 def measure(
     command: Command,
-    work: Callable[[SimpleNamespace], Iterable[dict[str, Any]]],
+    run_benchmark: Callable[[SimpleNamespace], Iterable[dict[str, Any]]],
     out: Callable[[SimpleNamespace], Path] = lambda settings: settings.json,
 ) -> int:
     """Runs a benchmark and returns the exit status.
 
-    `work` yields parts of the record as they are measured. After each the file has all that is known, so that a run
-    that is stopped loses nothing, and the terminal its new rows.
+    `run_benchmark` yields parts of the record as they are measured. After each the file has all that is known, so that
+    a run that is stopped loses nothing, and the terminal its new rows.
     """
 
     def write(settings: SimpleNamespace) -> None:
         from benchmarks.machine import hardware, write_json
-        from benchmarks.tables import SECTIONS, print_new_rows, rates
+        from benchmarks.tables import SECTIONS, machine_rates, print_new_rows
 
         _, tables = SECTIONS[Path(command.usage).stem]
         record, printed = hardware(), set[str]()
-        limits = f"{record['threads']} threads, {rates(record)}"
+        limits = f"{record['threads']} threads, {machine_rates(record)}"
         print(f"{record['machine']}, {record['cores']} cores, {limits}", flush=True)
-        for part in work(settings):
+        for part in run_benchmark(settings):
             record |= part
             write_json(out(settings), record)
             print_new_rows(tables(record), printed)

@@ -31,10 +31,10 @@ from probes.probing.build.__main__ import COMMAND as BUILD
 from probes.probing.build.__main__ import build
 from probes.probing.build.dependencies import analyse_treebank, treebank_portions
 
-DISTINCT = 10_000
+DISTINCT_SENTENCES = 10_000
 
 
-def numbered(tree: DependencyTree, number: int) -> DependencyTree:
+def number_sentence(tree: DependencyTree, number: int) -> DependencyTree:
     """The sentence with the number as a part of its last word before the full stop."""
     at = len(tree.words) - 2
     form = f"{tree.words[at].form}{number or ''}"
@@ -44,18 +44,18 @@ def numbered(tree: DependencyTree, number: int) -> DependencyTree:
 
 def generate(path: Path, sentences: int) -> None:
     """Write a treebank of `sentences` different sentences."""
-    trees = list(islice(Demo(source_language="fi").dependencies("probe"), min(sentences, DISTINCT)))
+    trees = list(islice(Demo(source_language="fi").dependencies("probe"), min(sentences, DISTINCT_SENTENCES)))
     with path.open("w", encoding="utf-8") as file:
         for number in range(sentences):
-            file.write(conllu_text(numbered(trees[number % len(trees)], number // len(trees))))
+            file.write(conllu_text(number_sentence(trees[number % len(trees)], number // len(trees))))
 
 
-def read(path: Path, _: Path) -> dict[str, Any]:
+def read_treebank(path: Path, _: Path) -> dict[str, Any]:
     """Parse all sentences on one core."""
     return cost_of(lambda: sum(1 for _ in read_conllu(path)))
 
 
-def analyse(path: Path, _: Path) -> dict[str, Any]:
+def analyse_sentences(path: Path, _: Path) -> dict[str, Any]:
     """Parse and analyse all sentences on all cores."""
     return cost_of(lambda: sum(1 for _ in analyse_treebank(treebank_portions([path]))))
 
@@ -66,10 +66,10 @@ def build_tasks(path: Path, out: Path) -> dict[str, Any]:
     return cost_of(lambda: build(settings))
 
 
-STEPS = {"read on one core": read, "read and analyse": analyse, "build": build_tasks}
+STEPS = {"read on one core": read_treebank, "read and analyse": analyse_sentences, "build": build_tasks}
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     cases = []
     for size in settings.sizes:
         with tempfile.TemporaryDirectory() as folder:
@@ -81,4 +81,4 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work))
+    sys.exit(measure(COMMAND, run_benchmark))

@@ -26,11 +26,11 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 import numpy as np
 
-from benchmarks.machine import in_new_process, measured, now
+from benchmarks.machine import in_new_process, measure_cost, synchronised_time
 from datamodules.corpora.plain_text import PlainText
 from datamodules.seq2seq import TextPairs
 
-BLOCK = 100_000  # sentences generated at a time
+BLOCK_SENTENCES = 100_000  # sentences generated at a time
 WORDS = 50_000
 
 
@@ -40,32 +40,34 @@ def generate(path: Path, sentences: int) -> None:
     syllables = np.array([a + b for a in "bdfgklmnprstvz" for b in "aeiou"])
     words = np.array(["".join(syllables[(i // 70**k) % 70] for k in range(1 + i % 3)) for i in range(WORDS)])
     with path.open("w", encoding="utf-8") as file:
-        for first in range(0, sentences, BLOCK):
-            lengths = np.clip(random.lognormal(np.log(22), 0.5, min(BLOCK, sentences - first)), 2, 100).astype(int)
+        for first in range(0, sentences, BLOCK_SENTENCES):
+            lengths = np.clip(
+                random.lognormal(np.log(22), 0.5, min(BLOCK_SENTENCES, sentences - first)), 2, 100
+            ).astype(int)
             drawn = words[(random.zipf(1.2, lengths.sum()) - 1) % WORDS]
             for number, end in enumerate(lengths.cumsum()):
                 blank = "\n" if number % 10 == 9 else ""
                 file.write(" ".join(drawn[end - lengths[number] : end]) + " .\n" + blank)
 
 
-def prepare(text: Path, cache: Path) -> dict[str, Any]:
+def prepare_data(text: Path, cache: Path) -> dict[str, Any]:
     """Time and memory of everything before the first batch."""
-    with measured() as cost:
+    with measure_cost() as cost:
         data = text_pairs(text, cache)
     pairs = len(data.lengths("train", "source"))
     return {"pairs": pairs, "prepare_seconds": cost.pop("seconds"), "prepare_memory": cost}
 
 
-def epoch(text: Path, cache: Path) -> dict[str, Any]:
+def read_epoch(text: Path, cache: Path) -> dict[str, Any]:
     """Time and memory of counting and of one epoch of batches, from the cache."""
     data = text_pairs(text, cache)
-    with measured() as counting:
+    with measure_cost() as counting:
         data.target_counts()
     sentences, first = 0, 0.0
-    with measured() as cost:
-        started = now()
+    with measure_cost() as cost:
+        started = synchronised_time()
         for batch in data.train_dataloader():
-            first = first or now() - started
+            first = first or synchronised_time() - started
             sentences += len(batch.source.lengths)
     return {
         "count_seconds": counting.pop("seconds"),
@@ -94,13 +96,17 @@ def fastest_step() -> dict[str, Any]:
     return fastest
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     step, cases = fastest_step(), []
     for size in settings.sizes:
         with tempfile.TemporaryDirectory() as folder:
             text, cache = Path(folder) / "text.txt", Path(folder) / "cache"
             generate(text, size)
-            case = {"sentences": size, **in_new_process(prepare, text, cache), **in_new_process(epoch, text, cache)}
+            case = {
+                "sentences": size,
+                **in_new_process(prepare_data, text, cache),
+                **in_new_process(read_epoch, text, cache),
+            }
         step_rate = step["sentences_per_second"]
         case["ratio_to_model"] = case["batch_sentences_per_second"] / step_rate if step_rate else None
         cases.append(case)
@@ -108,4 +114,4 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work))
+    sys.exit(measure(COMMAND, run_benchmark))

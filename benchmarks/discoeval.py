@@ -26,17 +26,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be ru
 from benchmarks.command import RESULTS, benchmark, measure
 from encoder_lab.settings.command_line import BOOLEAN, COUNTS, Setting, list_of, one_of
 
-COLUMNS = {"SP": 5, "BSO": 2, "DC": 6, "SSP": 1, "PDTB-E": 2, "PDTB-I": 2, "RST-DT": 2}
+TEXTS_PER_ITEM = {"SP": 5, "BSO": 2, "DC": 6, "SSP": 1, "PDTB-E": 2, "PDTB-I": 2, "RST-DT": 2}
 SETTINGS = [
     Setting("full", "ours to the end of every task", BOOLEAN, False),
     Setting("dims", "vector widths", COUNTS, [768, 4096]),
-    Setting("groups", "of tasks", list_of(one_of(*COLUMNS)), list(COLUMNS)),
+    Setting("groups", "of tasks", list_of(one_of(*TEXTS_PER_ITEM)), list(TEXTS_PER_ITEM)),
 ]
 COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "discoeval_full")
 
 import numpy as np
 
-from benchmarks.machine import DEVICE, in_new_process, measured, now
+from benchmarks.machine import DEVICE, in_new_process, measure_cost, synchronised_time
 from benchmarks.probing import count_sentences
 from benchmarks.sequential import train_alone
 from probes.classification import Classification
@@ -48,11 +48,11 @@ from probes.task import Items
 from probes.vectors import MAX_STORED_BYTES, StreamedFeatures, Vectors
 
 POOL, LATENT = 20_000, 64  # distinct sentences, and the numbers behind their vectors
-DOCUMENT = 50  # EDUs of a tree
+TREE_EDUS = 50  # EDUs of a tree
 SEED = 1111  # as in the toolkit
-BATCHES = {0: 80, 2000: 10}  # timed in a round, by hidden units
-PART = 5  # `modern` reads a fifth of the items where features are not kept
-ALWAYS = 10**6  # tenacity: no cell stops
+ROUND_BATCHES = {0: 80, 2000: 10}  # timed in a round, by hidden units
+MODERN_DIVISOR = 5  # `modern` reads a fifth of the items where features are not kept
+UNLIMITED_TENACITY = 10**6  # tenacity: no cell stops
 
 
 class TaskSize(NamedTuple):
@@ -87,14 +87,16 @@ def task_of(shape: TaskSize, dim: int, protocol: str) -> tuple[Classification, V
     names = [str(row) for row in range(POOL)]
     vectors = Vectors(latent @ random.standard_normal((LATENT, dim), dtype=np.float32) / 8 + noise / 2, names)
     reading, latents = READINGS[shape.group], Vectors(latent, names)
-    width = len(reading.features([latents.matrix[:1]] * COLUMNS[shape.group])[0])
+    width = len(reading.features([latents.matrix[:1]] * TEXTS_PER_ITEM[shape.group])[0])
     direction = random.normal(size=(width, shape.classes)).astype(np.float32) / 4
 
     def items(size: int) -> Items:
         texts = (
-            tuple(zip(*_trees(random, size), strict=True))
+            tuple(zip(*_random_trees(random, size), strict=True))
             if shape.group == "RST-DT"
-            else tuple([names[row] for row in random.integers(0, POOL, size)] for _ in range(COLUMNS[shape.group]))
+            else tuple(
+                [names[row] for row in random.integers(0, POOL, size)] for _ in range(TEXTS_PER_ITEM[shape.group])
+            )
         )
         scores = latents.features(Items(texts, np.empty(size)), reading.features)[:].numpy() @ direction
         return Items(texts, (scores + random.gumbel(size=scores.shape)).argmax(1))
@@ -105,12 +107,12 @@ def task_of(shape: TaskSize, dim: int, protocol: str) -> tuple[Classification, V
     return Classification(shape.name, classes, *parts, grid=grid, seed=SEED, features=reading.features), vectors
 
 
-def _trees(random: np.random.Generator, size: int) -> list[tuple[list[str], list[str]]]:
+def _random_trees(random: np.random.Generator, size: int) -> list[tuple[list[str], list[str]]]:
     """The EDUs on both sides of the nodes of random binary trees."""
     nodes: list[tuple[list[str], list[str]]] = []
     stack: list[list[str]] = []
     while len(nodes) < size:
-        edus = stack.pop() if stack else [str(row) for row in random.integers(0, POOL, DOCUMENT)]
+        edus = stack.pop() if stack else [str(row) for row in random.integers(0, POOL, TREE_EDUS)]
         if len(edus) > 1:
             at = int(random.integers(1, len(edus)))
             nodes.append((edus[:at], edus[at:]))
@@ -129,29 +131,29 @@ def bytes_per_item(task: Classification) -> int:
 
 def timed_round(task: Classification) -> tuple[Items, Items, float]:
     """Items of a timed round, with as few of dev as there are for each pass; and how many rounds a pass has."""
-    size = min(len(task.train.gold), task.grid.batch * BATCHES[max(task.grid.widths)])
+    size = min(len(task.train.gold), task.grid.batch * ROUND_BATCHES[max(task.grid.widths)])
     share = size / len(task.train.gold)
     dev = max(1, round(share * len(task.dev.gold) / task.grid.block))
     return first_items(task.train, size), first_items(task.dev, dev), 1 / share
 
 
-def seconds_of_a_pass(work: Callable[[Grid], object], grid: Grid, rounds: float) -> float:
+def seconds_per_pass(work: Callable[[Grid], object], grid: Grid, rounds: float) -> float:
     """From one round and from three, so that the start does not count; after one that warms up."""
     seconds = []
     for blocks in (1, 1, 3):
-        started = now()
-        work(replace(grid, block=1, max_passes=blocks - 1, tenacity=ALWAYS))
-        seconds.append(now() - started)
+        started = synchronised_time()
+        work(replace(grid, block=1, max_passes=blocks - 1, tenacity=UNLIMITED_TENACITY))
+        seconds.append(synchronised_time() - started)
     return rounds * (seconds[2] - seconds[1]) / 2
 
 
-def fewest_passes(grid: Grid) -> int:
+def min_passes(grid: Grid) -> int:
     """Passes of a cell that is never better than at its first evaluation."""
     evaluations = -(-(grid.max_passes + 1) // grid.block)
     return grid.block * min(evaluations, grid.tenacity + 2)
 
 
-def published(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
+def measure_published(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     """Ours under `senteval`."""
     task, vectors = task_of(shape, dim, "senteval")
     grid, classes = task.grid, shape.classes
@@ -163,23 +165,23 @@ def published(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
         senteval.train_grid(*data, classes, short, SEED, DEVICE)
 
     if full:
-        with measured() as cost, count_sentences() as counts:
+        with measure_cost() as cost, count_sentences() as counts:
             outcome = task.score(vectors, DEVICE)
         passes = {cell: count // shape.train for cell, count in counts.items()}
         chosen = next(cell for cell in passes if cell.l2 == outcome.hyperparameters["l2"])
         again = sum(passes.values()) + passes[chosen]
         return {"dev": outcome.dev, "test": outcome.test, "toolkit_passes": again, **cost}
     few, dev, rounds = timed_round(task)
-    with measured() as cost:  # by itself, because it slows the work down
+    with measure_cost() as cost:  # by itself, because it slows the work down
         features = vectors.features(task.train, task.features, DEVICE, bytes_per_item(task) * shape.train)
         max_bytes = 0 if isinstance(features, StreamedFeatures) else MAX_STORED_BYTES
         data = tensors(few, max_bytes), tensors(dev, max_bytes)
         train(replace(grid, block=1, max_passes=0))
-    cost["seconds"] = seconds_of_a_pass(train, grid, rounds) * fewest_passes(grid)
+    cost["seconds"] = seconds_per_pass(train, grid, rounds) * min_passes(grid)
     return cost
 
 
-def toolkit(shape: TaskSize, dim: int, passes: int) -> dict[str, Any]:
+def measure_toolkit(shape: TaskSize, dim: int, passes: int) -> dict[str, Any]:
     """One classifier after another; `passes` of all of them together, 0: the fewest of each cell and of the last."""
     task, vectors = task_of(shape, dim, "senteval")
     few, dev, rounds = timed_round(task)
@@ -189,19 +191,19 @@ def toolkit(shape: TaskSize, dim: int, passes: int) -> dict[str, Any]:
     def train(short: Grid) -> None:
         train_alone(data[0], data[1], shape.classes, cell, short, SEED)
 
-    seconds = seconds_of_a_pass(train, task.grid, rounds)
-    return {"seconds": seconds * (passes or fewest_passes(task.grid) * (len(task.grid.l2) + 1))}
+    seconds = seconds_per_pass(train, task.grid, rounds)
+    return {"seconds": seconds * (passes or min_passes(task.grid) * (len(task.grid.l2) + 1))}
 
 
-def modern(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
+def measure_modern(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     task, vectors = task_of(shape, dim, "modern")
-    in_memory = len(task.features([vectors.matrix[:1]] * COLUMNS[shape.group])[0]) * 8 <= bytes_per_item(task)
-    part = 1 if in_memory or full else PART
+    in_memory = len(task.features([vectors.matrix[:1]] * TEXTS_PER_ITEM[shape.group])[0]) * 8 <= bytes_per_item(task)
+    part = 1 if in_memory or full else MODERN_DIVISOR
     if part > 1:
         train, dev, test = (first_items(items, len(items.gold) // part) for items in task.parts)
         memory_mb = task.grid.memory_mb // part  # so that they are not kept either
         task = replace(task, train=train, dev=dev, test=test, grid=replace(task.grid, memory_mb=memory_mb))
-    with measured() as cost:
+    with measure_cost() as cost:
         outcome = task.score(vectors, DEVICE)
     cost["seconds"] *= part
     return {"test": outcome.test, **({"part": part} if part > 1 else {}), **cost}
@@ -209,11 +211,11 @@ def modern(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
 
 def compare(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     """All three sides of a task."""
-    senteval = in_new_process(published, shape, dim, full)
+    senteval = in_new_process(measure_published, shape, dim, full)
     sides = {
-        "toolkit": in_new_process(toolkit, shape, dim, senteval.pop("toolkit_passes", 0)),
+        "toolkit": in_new_process(measure_toolkit, shape, dim, senteval.pop("toolkit_passes", 0)),
         "senteval": senteval,
-        "modern": in_new_process(modern, shape, dim, full),
+        "modern": in_new_process(measure_modern, shape, dim, full),
     }
     for side in sides.values():
         side["seconds"] *= shape.domains
@@ -222,9 +224,9 @@ def compare(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     return {"task": shape.name, "group": shape.group, "dim": dim, **sides}
 
 
-def totals(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def total_ratios(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Ratios over the tasks with a grid, those of DC, and all, of the same number of dimensions."""
-    groups = {"tasks with a grid (SP, BSO)": ("SP", "BSO"), "DC": ("DC",), "all twelve tasks": tuple(COLUMNS)}
+    groups = {"tasks with a grid (SP, BSO)": ("SP", "BSO"), "DC": ("DC",), "all twelve tasks": tuple(TEXTS_PER_ITEM)}
     for name, members in groups.items():
         if tasks := [case for case in cases if case["group"] in members]:
             sides: dict[str, dict[str, float]] = {}
@@ -236,7 +238,7 @@ def totals(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield {"task": name, "dim": tasks[0]["dim"], **sides}
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     record: dict[str, Any] = {"full": settings.full, "cases": [], "totals": []}
     for dim in settings.dims:
         cases = []
@@ -244,13 +246,13 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
             cases.append(compare(shape, dim, settings.full))
             record["cases"].append(cases[-1])
             yield record
-        record["totals"] += totals(cases)
+        record["totals"] += total_ratios(cases)
         yield record
 
 
-def out(settings: SimpleNamespace) -> Path:
+def results_path(settings: SimpleNamespace) -> Path:
     return settings.json or RESULTS / f"discoeval{'_full' if settings.full else ''}.json"
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work, out))
+    sys.exit(measure(COMMAND, run_benchmark, results_path))

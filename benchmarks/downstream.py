@@ -18,7 +18,7 @@ from benchmarks.command import benchmark, measure
 from encoder_lab.settings.command_line import COUNT, COUNTS, Setting, ValueType
 
 
-def _three(text: str) -> list[int]:
+def _parse_three_counts(text: str) -> list[int]:
     if len(sizes := COUNTS.parse(text)) != 3:
         raise ValueError
     return sizes
@@ -32,7 +32,7 @@ SETTINGS = [
     Setting(
         "pairs",
         "of relatedness: train, dev and test, as in SICK",
-        ValueType("N,N,N", "three whole numbers from 1 with commas between them", _three),
+        ValueType("N,N,N", "three whole numbers from 1 with commas between them", _parse_three_counts),
         [4500, 500, 4927],
     ),
 ]
@@ -41,8 +41,8 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 import torch
 
 from benchmarks import sequential
-from benchmarks.machine import add_ratios, in_new_process, measured
-from benchmarks.probing import Shape, vectors
+from benchmarks.machine import add_ratios, in_new_process, measure_cost
+from benchmarks.probing import Shape, make_vectors
 from probes.classifiers.classifier import Grid, as_tensors
 from probes.classifiers.examples import Tensors
 from probes.downstream.folds import score_nested
@@ -53,10 +53,10 @@ SEQUENTIAL = "one after another"  # the published side
 PAIR_DIMS = (300, 512, 4096)  # of the vectors of relatedness: a bag of pretrained vectors, and encoders
 
 
-def cross_validate(side: str, shape: Shape, folds: int, outer: int) -> dict[str, Any]:
+def measure_folds(side: str, shape: Shape, folds: int, outer: int) -> dict[str, Any]:
     """Cost and scores of one side with folds inside folds; the published side stops after `outer` folds."""
-    items = as_tensors(vectors(shape)[0], "cpu")
-    with measured() as cost:
+    items = as_tensors(make_vectors(shape)[0], "cpu")
+    with measure_cost() as cost:
         if side == SEQUENTIAL:
             dev, test = sequential.nested_folds(items, shape.classes, folds, grid_of(side), SEED, outer)
         else:
@@ -83,10 +83,10 @@ def rated_pairs(pairs: tuple[int, int, int], dim: int) -> list[Tensors]:
     return [Tensors(x, (3 + x @ weight + torch.randn(len(x), generator=random)).clamp(1, 5).double()) for x in parts]
 
 
-def regress(side: str, pairs: tuple[int, int, int], dim: int) -> dict[str, Any]:
+def measure_regression(side: str, pairs: tuple[int, int, int], dim: int) -> dict[str, Any]:
     """Cost, and Pearson's r on dev and test times 100, of one side on relatedness."""
     train, dev, test = rated_pairs(pairs, dim)
-    with measured() as cost:
+    with measure_cost() as cost:
         if side == SEQUENTIAL:
             r, predicted = sequential.relatedness(train, dev, test, SEED)
         else:
@@ -100,15 +100,15 @@ def compare(side_of: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str
     return sides
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     shape, folds, pairs = Shape(settings.sentences, 2, 2, settings.dim, 2), settings.folds, tuple(settings.pairs)
-    sides = compare(cross_validate, shape, folds, settings.outer or folds)
+    sides = compare(measure_folds, shape, folds, settings.outer or folds)
     yield {"shape": shape._asdict(), "folds": folds, "pairs": pairs, **sides}
     related: dict[str, Any] = {}
     for dim in PAIR_DIMS:
-        related[str(dim)] = compare(regress, pairs, dim)
+        related[str(dim)] = compare(measure_regression, pairs, dim)
         yield {"relatedness": related}
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work))
+    sys.exit(measure(COMMAND, run_benchmark))

@@ -26,33 +26,33 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
-from benchmarks.machine import DEVICE, in_new_process, measured, now
+from benchmarks.machine import DEVICE, in_new_process, measure_cost, synchronised_time
 from benchmarks.steps import WIDTH, WORDS, encoder_of
 from datamodules.text.vocabulary import Vocabulary
 from encoders import FrozenEncoder, recurrent
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 
-REPEATED = 0.2  # share of repeated sentences, as among premises and probing sentences
+REPEATED_SHARE = 0.2  # share of repeated sentences, as among premises and probing sentences
 PLAIN_BATCH = 64  # sentences
-PLAIN_AT_MOST = 5_000  # sentences; enough to time the plain way
+MAX_PLAIN = 5_000  # sentences; enough to time the plain way
 
 
-def generate(count: int, seed: int = 1) -> list[str]:
+def generate_sentences(count: int, seed: int = 1) -> list[str]:
     """Sentences of Zipfian words; lengths are skewed, median 14 words, at most 100."""
     random = np.random.default_rng(seed)
     lengths = np.clip(random.lognormal(np.log(14), 0.6, count), 1, 100).astype(int)
     ends = lengths.cumsum()
     words = np.minimum(random.zipf(1.2, ends[-1]), WORDS - 1)
     sentences = [" ".join(map(str, words[end - length : end])) for length, end in zip(lengths, ends, strict=True)]
-    for row in np.flatnonzero(random.random(count) < REPEATED):
+    for row in np.flatnonzero(random.random(count) < REPEATED_SHARE):
         sentences[row] = sentences[random.integers(row + 1)]
     return sentences
 
 
 def distinct_sentences(count: int) -> list[str]:
     """`count` different sentences."""
-    return list(dict.fromkeys(generate(2 * count)))[:count]
+    return list(dict.fromkeys(generate_sentences(2 * count)))[:count]
 
 
 def frozen_encoder(encoder: Encoder, bfloat16: bool = False) -> FrozenEncoder:
@@ -65,7 +65,7 @@ def frozen_encoder(encoder: Encoder, bfloat16: bool = False) -> FrozenEncoder:
 
 
 @torch.no_grad()
-def plain(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
+def encode_plainly(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
     """The straightforward implementation: every sentence, in file order, padded to its batch."""
     vectors = []
     recurrent.MIN_PACKED = sys.maxsize  # PyTorch's own recurrent layers
@@ -79,15 +79,15 @@ def plain(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
 
 def compare(name: str, count: int) -> dict[str, object]:
     """Time both ways on the same sentences, and compare their vectors."""
-    sentences, frozen = generate(count), frozen_encoder(encoder_of(name))
-    sample = sentences[:PLAIN_AT_MOST]
+    sentences, frozen = generate_sentences(count), frozen_encoder(encoder_of(name))
+    sample = sentences[:MAX_PLAIN]
     frozen.encode(sample[:256])  # warm up: the first call of a kernel is slow
     with tempfile.TemporaryDirectory() as folder:
-        with measured() as cost:
+        with measure_cost() as cost:
             vectors = frozen.encode(sentences, out=Path(folder) / "vectors.npy")
-        started = now()
-        expected = plain(frozen, sample)
-        ours, theirs = count / cost["seconds"], len(sample) / (now() - started)
+        started = synchronised_time()
+        expected = encode_plainly(frozen, sample)
+        ours, theirs = count / cost["seconds"], len(sample) / (synchronised_time() - started)
         difference = float(np.abs(vectors[: len(sample)] - expected).max())
     # kernels for other batch shapes round differently, and GPUs multiply in TF32
     assert difference < (1e-4 if DEVICE == "cpu" else 1e-2), f"vectors differ by {difference}"
@@ -105,9 +105,9 @@ def compare(name: str, count: int) -> dict[str, object]:
     }
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, object]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, object]]:
     yield in_new_process(compare, settings.encoder, settings.sentences)
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work))
+    sys.exit(measure(COMMAND, run_benchmark))

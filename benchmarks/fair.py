@@ -87,10 +87,10 @@ def translation(precision: str, batches: int, scale: Scale = FULL) -> Sides:
     small = text.batch(np.arange(8))
     ours(small), theirs(small)
     name = f"translation step, {precision}: fair plain step, {peer_precision}"
-    return Sides(name, repeat(ours, padded), repeat(theirs, padded), more=amounts(module, text, chosen))
+    return Sides(name, run_steps(ours, padded), run_steps(theirs, padded), more=amounts(module, text, chosen))
 
 
-def repeat(step: Callable[[Any], None], batches: Sequence[Any]) -> Callable[[], None]:
+def run_steps(step: Callable[[Any], None], batches: Sequence[Any]) -> Callable[[], None]:
     """A step for each batch, when called."""
 
     def work() -> None:
@@ -123,7 +123,7 @@ def entailment(dim: int, batches: int, scale: Scale = FULL) -> Sides:
     ours(np.arange(min(8, size))), theirs(np.arange(min(8, size)))
     share = sum(map(text.tokens, chosen)) / sum(map(text.tokens, in_random_order))
     name, more = f"NLI step, {dim:,} dimensions: InferSent's loop", amounts(module, text, chosen)
-    return Sides(name, repeat(ours, chosen), repeat(theirs, in_random_order), share, more=more)
+    return Sides(name, run_steps(ours, chosen), run_steps(theirs, in_random_order), share, more=more)
 
 
 def plain_entailment(dim: int, batches: int, scale: Scale = FULL) -> Callable[[], None]:
@@ -132,7 +132,7 @@ def plain_entailment(dim: int, batches: int, scale: Scale = FULL) -> Callable[[]
     peer = PlainNLI(BiLSTM(WIDTH, dim, 1, None, 0.0), 512).to(DEVICE)
     optimizer = torch.optim.SGD(peer.parameters(), RATE)
     step = training_step(partial(peer.loss, word_embedding()), optimizer, max_norm=CLIP)
-    return repeat(step, [text.batch(rows) for rows in by_length(text, batches, scale.batch)])
+    return run_steps(step, [text.batch(rows) for rows in by_length(text, batches, scale.batch)])
 
 
 def words_in(texts: Ragged, rows: np.ndarray) -> list[np.ndarray]:
@@ -182,7 +182,7 @@ def cases(part: str, steps: int, precisions: list[str]) -> Sequence[Callable[[],
     return fair_regression.cases()
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     compared = []
     for part in settings.parts:
         for prepare in cases(part, settings.steps, settings.precision):
@@ -193,4 +193,4 @@ def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
 if __name__ == "__main__":
     give_back_large_blocks()
     use_one_thread()
-    sys.exit(measure(COMMAND, work))
+    sys.exit(measure(COMMAND, run_benchmark))

@@ -19,11 +19,11 @@ TASKS = [(2000, 512, 2), (20000, 512, 2), (5000, 2048, 2), (2000, 512, 6), (2000
 ENCODED = [(2000, 512, 2), (5000, 2048, 2), (5000, 512, 6)]  # the same, for vectors of an encoder
 L2 = (1e-4, 1e-3, 1e-2, 1e-1)
 TOLERANCES = (1e-4, 1e-5, 1e-6)  # of scikit-learn; the first is its default
-NUMBERS = 1 << 24  # in the vectors of a round, times the classes, at least
-EXACT = 1e-10  # nats above the optimum, by estimate, where the search ends that others are compared with
+MIN_NUMBERS = 1 << 24  # in the vectors of a round, times the classes, at least
+EXACT_GAP = 1e-10  # nats above the optimum, by estimate, where the search ends that others are compared with
 
 
-def encoded(shape: probing.Shape) -> list[Labelled]:
+def encoded_vectors(shape: probing.Shape) -> list[Labelled]:
     """Vectors of an untrained BiLSTM-max; the class of a sentence is its length, in bins of similar size."""
     texts = encoding.distinct_sentences(shape.train + shape.dev + shape.test)
     vectors = encoding.frozen_encoder(BiLSTM(WIDTH, shape.dim, 1, None, 0.0)).encode(texts)
@@ -40,7 +40,7 @@ def our_optima(train: Tensors, classes: int, gap: float = LOSS_TOLERANCE) -> lis
     return [optima.weights[l2] for l2 in L2]
 
 
-def above_optimum(train: Tensors, classes: int, *solutions: Sequence[Weights]) -> list[float]:
+def nats_above_optimum(train: Tensors, classes: int, *solutions: Sequence[Weights]) -> list[float]:
     """How far the losses of each solution are above the lowest known, the largest of the L2 values, in nats of a
     sentence.
     """
@@ -49,20 +49,20 @@ def above_optimum(train: Tensors, classes: int, *solutions: Sequence[Weights]) -
         penalties = [l2 / 2 * float(weight.square().sum()) for l2, (weight, _) in zip(L2, solution, strict=True)]
         return np.array([cross_entropy(train, *weights)[0] for weights in solution]) + penalties
 
-    all_losses = [losses(solution) for solution in (our_optima(train, classes, EXACT), *solutions)]
+    all_losses = [losses(solution) for solution in (our_optima(train, classes, EXACT_GAP), *solutions)]
     return [float((own - np.min(all_losses, 0)).max()) for own in all_losses[1:]]
 
 
 def sides(train: int, dim: int, classes: int, with_encoder: bool) -> Sides:
     """`probe` against a search with scikit-learn over the same L2 values."""
-    shape, times = probing.Shape(train, 1000, 1000, dim, classes), max(1, NUMBERS // (train * dim * classes))
-    splits = encoded(shape) if with_encoder else probing.vectors(shape)
+    shape, times = probing.Shape(train, 1000, 1000, dim, classes), max(1, MIN_NUMBERS // (train * dim * classes))
+    splits = encoded_vectors(shape) if with_encoder else probing.make_vectors(shape)
     ours = partial(probe, *splits, classes, Grid(widths=(0,), l2=L2), 1)
     theirs = [partial(scikit_learn, *splits, classes, L2, tolerance) for tolerance in TOLERANCES]
     with fast_exact_matmul():
         (standard,) = standardise(as_tensors(splits[0], "cpu"))
         weights = (our_optima(standard, classes), *(search().weights for search in theirs))
-        above, default, *others = above_optimum(standard, classes, *weights)
+        above, default, *others = nats_above_optimum(standard, classes, *weights)
     assert max(above, default) < 0.01, f"{above} and {default} nats above the optimum: the losses are not the same"
     near = next((search for search, its in zip(theirs, (default, *others), strict=True) if its <= above), theirs[-1])
     variant = f"{', BiLSTM' * with_encoder}{f', {times} times' * (times > 1)}"

@@ -19,7 +19,7 @@ from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.storage.files import atomic_write
 
 Result = TypeVar("Result")
-STARTED = time.perf_counter()
+START_TIME = time.perf_counter()
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"  # of the benchmarks; CUDA_VISIBLE_DEVICES= hides a GPU
 
 
@@ -37,33 +37,33 @@ def in_precision(precision: str) -> torch.autocast:
     return torch.autocast(DEVICE, torch.bfloat16, enabled=precision == "bf16-mixed")
 
 
-def now() -> float:
+def synchronised_time() -> float:
     """The time in seconds, after the GPU has finished its work."""
     if DEVICE == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter()
 
 
-def repeated(work: Callable[[], object], times: int = 5) -> float:
+def seconds_per_call(work: Callable[[], object], times: int = 5) -> float:
     """Seconds of one repetition, after a warm-up."""
     work()
-    started = now()
+    started = synchronised_time()
     for _ in range(times):
         work()
-    return (now() - started) / times
+    return (synchronised_time() - started) / times
 
 
-SLOW = 5.0  # seconds of one product
+MAX_PRODUCT_SECONDS = 5.0  # seconds of one product
 
 
 def matrix_rate(size: int, dtype: torch.dtype) -> float:
     """GFLOP/s of a large matrix product; of a smaller one where the processor is slow in this dtype."""
     small = min(size, 256)
     a, b = torch.randn(2, small, small, device=DEVICE, dtype=dtype)
-    seconds = repeated(lambda: a @ b)
-    if small < size and seconds * (size / small) ** 3 < SLOW:
+    seconds = seconds_per_call(lambda: a @ b)
+    if small < size and seconds * (size / small) ** 3 < MAX_PRODUCT_SECONDS:
         a, b = torch.randn(2, size, size, device=DEVICE, dtype=dtype)
-        small, seconds = size, repeated(lambda: a @ b)
+        small, seconds = size, seconds_per_call(lambda: a @ b)
     return 2 * small**3 / seconds / 1e9
 
 
@@ -71,7 +71,7 @@ def bandwidth(megabytes: int = 1024) -> float:
     """GB/s of reading and writing memory far larger than any cache."""
     a = torch.zeros(megabytes << 18, device=DEVICE)
     b = torch.empty_like(a)
-    return 2 * a.nbytes / repeated(lambda: b.copy_(a)) / 1e9
+    return 2 * a.nbytes / seconds_per_call(lambda: b.copy_(a)) / 1e9
 
 
 def hardware(size: int = 8192 if DEVICE == "cuda" else 2048, megabytes: int = 1024) -> dict[str, Any]:
@@ -97,14 +97,14 @@ def hardware(size: int = 8192 if DEVICE == "cuda" else 2048, megabytes: int = 10
 def write_json(path: Path, record: dict[str, Any]) -> dict[str, Any]:
     """Write the results of a benchmark, with its duration and the load of the machine, and return all that."""
     load = os.getloadavg()[0]  # load of the whole machine; above its number of cores, seconds mean little
-    record = {**record, "load": load, "seconds": round(time.perf_counter() - STARTED, 1)}
+    record = {**record, "load": load, "seconds": round(time.perf_counter() - START_TIME, 1)}
     with atomic_write(path) as file:
         json.dump(record, file, indent=1)
         file.write("\n")
     return record
 
 
-SAMPLES = 10  # of memory, per second
+SAMPLES_PER_SECOND = 10  # of memory, per second
 
 
 def status_megabytes(field: str, process: int | str = "self") -> float:
@@ -125,7 +125,7 @@ def own_megabytes() -> float:
 
 
 @contextmanager
-def measured() -> Iterator[dict[str, float]]:
+def measure_cost() -> Iterator[dict[str, float]]:
     """Measure the time of what is done inside this context, and the growth of memory in MB above the start (Linux).
 
     `seconds`: until all is done, also on the GPU.
@@ -143,15 +143,15 @@ def measured() -> Iterator[dict[str, float]]:
 
     def sample() -> None:
         nonlocal peak
-        while not ended.wait(1 / SAMPLES):
+        while not ended.wait(1 / SAMPLES_PER_SECOND):
             peak = max(peak, own_megabytes())
 
     sampler = Thread(target=sample, daemon=True)
     sampler.start()
-    started = now()
+    started = synchronised_time()
     try:
         yield cost
-        cost["seconds"] = now() - started
+        cost["seconds"] = synchronised_time() - started
     finally:
         ended.set()
         sampler.join()
@@ -163,7 +163,7 @@ def measured() -> Iterator[dict[str, float]]:
 
 def cost_of(work: Callable[[], object]) -> dict[str, Any]:
     """Seconds and memory of some work, for a record."""
-    with measured() as cost:
+    with measure_cost() as cost:
         work()
     return {"seconds": cost.pop("seconds"), "memory": cost}
 

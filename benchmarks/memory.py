@@ -54,7 +54,7 @@ def resources(process: int, cache: Path) -> dict[str, float]:
     }
 
 
-def by_epoch(precision: str, epochs: int, steps: int, cache: Path, run: Path) -> list[dict[str, float]]:
+def resources_by_epoch(precision: str, epochs: int, steps: int, cache: Path, run: Path) -> list[dict[str, float]]:
     """The resources of a run after each epoch."""
     sizes = (f"trainer.max_epochs={epochs}", f"trainer.limit_train_batches={steps}", f"trainer.precision={precision}")
     command = [sys.executable, "train.py", *SETTINGS, *sizes, f"cache={cache}", f"hydra.run.dir={run}"]
@@ -71,16 +71,16 @@ def by_epoch(precision: str, epochs: int, steps: int, cache: Path, run: Path) ->
     return samples
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     cases = []
     with tempfile.TemporaryDirectory() as folder:
         cache = settings.cache or Path(folder) / "cache"
         for precision in settings.precision:
-            samples = by_epoch(precision, settings.epochs, settings.steps, cache, Path(folder) / precision)
+            samples = resources_by_epoch(precision, settings.epochs, settings.steps, cache, Path(folder) / precision)
             grown = {key: round(samples[-1][key] - samples[1][key], 1) for key in samples[0]}  # since epoch 2
             cases.append({"precision": precision, "epochs": samples, "grown": grown, "limit_mb": LIMIT_MB})
             yield {"steps": settings.steps, "cases": cases}
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work))
+    sys.exit(measure(COMMAND, run_benchmark))

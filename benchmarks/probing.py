@@ -44,16 +44,16 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, PUBLISHED)
 import numpy as np
 import torch
 
-from benchmarks.machine import DEVICE, add_ratios, in_new_process, measured, now
-from benchmarks.sequential import search, train_alone
+from benchmarks.machine import DEVICE, add_ratios, in_new_process, measure_cost, synchronised_time
+from benchmarks.sequential import train_alone, train_grid_alone
 from probes.classifiers import optimum, senteval
 from probes.classifiers.cells import Cell, Cells, predict_classes
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
 from probes.classifiers.examples import best_on_dev
 
-FEWEST_PASSES = 28  # of a cell: one evaluation and six without improvement, four passes each
-MANY = 100  # from this many classes on the classifier is logistic regression, as for WordContent
-MOST = 10_000  # sentences of dev and of test, as in the published tasks
+MIN_PASSES = 28  # of a cell: one evaluation and six without improvement, four passes each
+MANY_CLASSES = 100  # from this many classes on the classifier is logistic regression, as for WordContent
+MAX_SCORED_SENTENCES = 10_000  # sentences of dev and of test, as in the published tasks
 SEED = 1111  # as in the toolkit
 
 
@@ -68,7 +68,7 @@ class Shape(NamedTuple):
 
 
 @cache
-def vectors(shape: Shape) -> list[Labelled]:
+def make_vectors(shape: Shape) -> list[Labelled]:
     """Vectors from some hundred latent features; classes depend on these, partly linearly, and on noise."""
     random = np.random.default_rng(shape.dim + shape.classes)
     latent, hidden = min(shape.dim, 256), 64
@@ -91,10 +91,10 @@ def vectors(shape: Shape) -> list[Labelled]:
 
 def grid_for(shape: Shape, protocol: str) -> Grid:
     grid = Grid(protocol=protocol)
-    return grid.logistic() if shape.classes >= MANY else grid
+    return grid.logistic() if shape.classes >= MANY_CLASSES else grid
 
 
-def operations(shape: Shape, width: int, sentences: int) -> float:
+def operations_per_pass(shape: Shape, width: int, sentences: int) -> float:
     """Operations of a pass: two products for the first layer (its input needs no gradient), three for the second."""
     if width == 0:
         return 4.0 * sentences * shape.dim * shape.classes
@@ -128,24 +128,24 @@ def count_sentences() -> Iterator[dict[Cell, int]]:
 
 def gflop(shape: Shape, counts: Iterable[tuple[int, int]]) -> float:
     """Of the products, by the width and the sentences of each cell."""
-    return sum(operations(shape, width, sentences) for width, sentences in counts) / 1e9
+    return sum(operations_per_pass(shape, width, sentences) for width, sentences in counts) / 1e9
 
 
-def modern(shape: Shape) -> dict[str, Any]:
-    data = vectors(shape)
-    with count_sentences() as counts, measured() as cost:
+def measure_modern(shape: Shape) -> dict[str, Any]:
+    data = make_vectors(shape)
+    with count_sentences() as counts, measure_cost() as cost:
         score = probe(*data, shape.classes, grid_for(shape, "modern"), SEED, DEVICE)
     work = gflop(shape, ((cell.width, count) for cell, count in counts.items()))
     return {"dev": score.dev_accuracy, "test": score.test_accuracy, "gflop": work, **cost}
 
 
-def fused(shape: Shape, max_passes: int) -> dict[str, Any]:
+def measure_fused(shape: Shape, max_passes: int) -> dict[str, Any]:
     """All cells as one model, to the end or for some passes, and the passes of the toolkit that they replace."""
     grid = grid_for(shape, "senteval")
     if max_passes:
         grid = replace(grid, block=max_passes, max_passes=0)
-    train, dev, test = (as_tensors(part, DEVICE) for part in vectors(shape))
-    with count_sentences() as counts, measured() as cost:
+    train, dev, test = (as_tensors(part, DEVICE) for part in make_vectors(shape))
+    with count_sentences() as counts, measure_cost() as cost:
         trained = senteval.train_grid(train, dev, shape.classes, grid, SEED, DEVICE)
     passes = []  # of the toolkit: every cell, and for each width and dropout the best one again
     for width, dropout in grid.settings():
@@ -164,53 +164,56 @@ def fused(shape: Shape, max_passes: int) -> dict[str, Any]:
     }
 
 
-def sequential(shape: Shape, passes: list[tuple[int, float, int]], max_passes: int) -> dict[str, Any]:
+def measure_sequential(shape: Shape, passes: list[tuple[int, float, int]], max_passes: int) -> dict[str, Any]:
     """Train to the end, or some passes of each width and dropout, and calculate the rest."""
-    data, grid = [as_tensors(part, DEVICE) for part in vectors(shape)], grid_for(shape, "senteval")
+    data, grid = [as_tensors(part, DEVICE) for part in make_vectors(shape)], grid_for(shape, "senteval")
     work = gflop(shape, ((width, count * shape.train) for width, _, count in passes))
     train_alone(tuple(t[:64] for t in data[0]), data[1], shape.classes, (1, 0.0, 1e-5), replace(grid, max_passes=0), 1)
     if not max_passes:
-        with measured() as cost:
-            dev, test, _ = search(*data, shape.classes, grid, SEED)
+        with measure_cost() as cost:
+            dev, test, _ = train_grid_alone(*data, shape.classes, grid, SEED)
         return {"gflop": work, "dev": dev, "test": test, **cost}
     short, seconds = replace(grid, block=max_passes, max_passes=0), 0.0
-    with measured() as cost:
+    with measure_cost() as cost:
         for width, dropout, count in passes:
-            started = now()
+            started = synchronised_time()
             train_alone(data[0], data[1], shape.classes, (width, dropout, 1e-4), short, SEED)
-            seconds += (now() - started) * count / max_passes
+            seconds += (synchronised_time() - started) * count / max_passes
     return {"gflop": work, "calculated_from_passes": max_passes, **cost, "seconds": seconds}
 
 
 def compare(shape: Shape, sequential_passes: int, fused_passes: int) -> dict[str, Any]:
     """All three sides on one shape."""
-    ours = {"modern": in_new_process(modern, shape), "senteval, fused": in_new_process(fused, shape, fused_passes)}
+    ours = {
+        "modern": in_new_process(measure_modern, shape),
+        "senteval, fused": in_new_process(measure_fused, shape, fused_passes),
+    }
     passes = ours["senteval, fused"].pop("toolkit_passes")
-    sides = {"sequential": in_new_process(sequential, shape, passes, sequential_passes), **ours}
+    sides = {"sequential": in_new_process(measure_sequential, shape, passes, sequential_passes), **ours}
     add_ratios(sides, "sequential")
     for side in sides.values():
         side["gflop_per_second"] = side.pop("gflop") / side["seconds"]
     if fused_passes:
-        sides["modern"]["ratio"] *= FEWEST_PASSES / fused_passes
+        sides["modern"]["ratio"] *= MIN_PASSES / fused_passes
     return {"shape": shape._asdict(), **sides}
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     sizes = [100_000] if settings.full else settings.train
     dims = settings.dims or ([512, 2048] if settings.full else [512])
     classes = settings.classes or ([2, 20, 1000] if settings.full else [2])
     cases = []
     for train, dim, count in product(sizes, dims, classes):
-        test = min(train // 5, MOST)
+        test = min(train // 5, MAX_SCORED_SENTENCES)
         shape = Shape(train, test, test, dim, count)
-        print(f"{shape}: {'logistic regression' if count >= MANY else 'MLP, 36 cells'}", flush=True)
+        print(f"{shape}: {'logistic regression' if count >= MANY_CLASSES else 'MLP, 36 cells'}", flush=True)
         cases.append(compare(shape, settings.sequential_passes, settings.fused_passes))
         yield {"cases": cases}
 
 
-def out(settings: SimpleNamespace) -> Path:
+def results_path(settings: SimpleNamespace) -> Path:
     return settings.json or RESULTS / f"{PUBLISHED if settings.full else 'probing'}.json"
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work, out))
+    sys.exit(measure(COMMAND, run_benchmark, results_path))

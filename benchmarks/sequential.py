@@ -79,7 +79,7 @@ def train_alone(
     return TrainedClassifier(best, best_model, evaluations, passes)
 
 
-def search(
+def train_grid_alone(
     train: tuple[Tensor, Tensor],
     dev: tuple[Tensor, Tensor],
     test: tuple[Tensor, Tensor],

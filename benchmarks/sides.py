@@ -70,10 +70,10 @@ def use_one_thread() -> None:
 def compare(prepare: Callable[[], Sides], rounds: int) -> dict[str, Any]:
     """All ways in turns; each round begins with the next one."""
     with peer_process(prepare) as theirs:
-        return in_turns(prepare(), theirs, rounds)
+        return measure_in_turns(prepare(), theirs, rounds)
 
 
-def in_turns(sides: Sides, theirs: Callable[[], CpuSeconds], rounds: int) -> dict[str, Any]:
+def measure_in_turns(sides: Sides, theirs: Callable[[], CpuSeconds], rounds: int) -> dict[str, Any]:
     """`theirs`: the processor time of the peer as it comes."""
     ways = {
         "our": lambda: cpu_seconds(sides.ours, fast_exact_matmul),

@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from benchmarks.tables import SECTIONS, Record, markdown, rates, wrapped
+from benchmarks.tables import SECTIONS, Record, machine_rates, markdown_rows, wrap_text
 from encoder_lab.settings.command_line import Command, run
 from encoder_lab.storage.files import atomic_write
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-OUT = ROOT / "docs" / "results" / "performance.md"
-HEAD = """\
+PAGE_PATH = ROOT / "docs" / "results" / "performance.md"
+PAGE_INTRODUCTION = """\
 [The conclusions](../performance.md) are on a page of their own. `make bench` and the longer commands that a section
 names measure; `python -m benchmarks.table` writes this page from `benchmarks/results/*.json`.
 
@@ -26,9 +26,9 @@ minute, when the benchmark wrote its results.
 Memory is how far it rose in a process of its own: resident (VmHWM), mapped files included, which the system takes back
 when it needs room; and the process's own, without these but with its workers."""
 COMMAND = Command("python -m benchmarks.table", str(__doc__).strip(), most=0)
-BENCH = ("training", "encoding", "probing", "downstream", "data")  # what `make bench` writes
+BENCH_RECORDS = ("training", "encoding", "probing", "downstream", "data")  # what `make bench` writes
 
-COMPILE = """\
+COMPILE_NOTE = """\
 `torch.compile` of the whole loss did not pay, so `train.py` has no switch for it. Tokens per second without and with it
 (`python benchmarks/training.py compile=true steps=5 precision=[32-true] pairs=[gated_convnet:nli,bilstm_max:nli]
 json=FILE`, at commit 57a82ba) on two cores of an AMD EPYC with a speed that varied by a third: gated_convnet, nli 1,199
@@ -38,38 +38,41 @@ gated_convnet, nli 390 and 299; bilstm_max, nli 1,193 and 568. The first round t
 recurrent layers are fused already, and what is left are large matrix products."""
 
 
-def work(_: SimpleNamespace) -> None:
-    parts = ["# Performance: all measurements", *map(wrapped, [*HEAD.split("\n\n"), seconds_of_all()])]
+def write_page(_: SimpleNamespace) -> None:
+    parts = [
+        "# Performance: all measurements",
+        *map(wrap_text, [*PAGE_INTRODUCTION.split("\n\n"), bench_duration_line()]),
+    ]
     for name, (title, tables) in SECTIONS.items():
         for path in sorted(RESULTS.glob(f"{name}*.json")):
             record = json.loads(path.read_text(encoding="utf-8"))
             variant = path.stem.removeprefix(name).replace("_", " ")  # as " published size"
-            parts += [f"## {':'.join(filter(None, [title, variant]))}", wrapped(conditions(record))]
+            parts += [f"## {':'.join(filter(None, [title, variant]))}", wrap_text(conditions_line(record))]
             for table in tables(record):
-                parts += [wrapped(table.text), markdown(table)] if table.text else [markdown(table)]
+                parts += [wrap_text(table.text), markdown_rows(table)] if table.text else [markdown_rows(table)]
         if name == "training":
-            parts.append(wrapped(COMPILE))
-    with atomic_write(OUT) as file:
+            parts.append(wrap_text(COMPILE_NOTE))
+    with atomic_write(PAGE_PATH) as file:
         file.write("\n\n".join(parts) + "\n")
-    print(OUT)
+    print(PAGE_PATH)
 
 
-def seconds_of_all() -> str:
+def bench_duration_line() -> str:
     """How long `make bench` took."""
-    records = {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in BENCH}
+    records = {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in BENCH_RECORDS}
     seconds = {name: record["seconds"] for name, record in records.items() if "seconds" in record}
     each = ", ".join(f"{name} {number:,.0f}" for name, number in seconds.items())
     return f"`make bench` took {sum(seconds.values()) / 60:.1f} minutes here (seconds: {each})."
 
 
-def conditions(record: Record) -> str:
+def conditions_line(record: Record) -> str:
     """The command and the machine."""
     seconds = f", {record['seconds']:,.0f} s" if "seconds" in record else ""
     return (
         f"`{record['command']}`, {record['date']}{seconds}: {record['machine']}, {record['threads']} threads, "
-        f"{rates(record)}, torch {record['torch']}, load {record['load']:.1f}."
+        f"{machine_rates(record)}, torch {record['torch']}, load {record['load']:.1f}."
     )
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda _: OUT))
+    sys.exit(run(COMMAND, sys.argv[1:], write_page, lambda _: PAGE_PATH))

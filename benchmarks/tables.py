@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-PUBLISHED = 2_000_000  # sentences of an epoch in Conneau et al. 2018
+PUBLISHED_SENTENCES = 2_000_000  # sentences of an epoch in Conneau et al. 2018
 PARTS = ("translation", "entailment", "encoding", "regression")  # of the benchmark fair, in the order of rows
 WIDTH = 100  # columns of text, and of a cell on the terminal
-LEFT = ("what", "result", "others")  # columns with text, as the first of each table
+LEFT_ALIGNED = ("what", "result", "others")  # columns with text, as the first of each table
 TERMINAL_ONLY = (  # columns
     "GFLOP/s", "GB/s", "memory, MB", "distinct", "result, MB", "largest difference", "median on equal terms",
 )  # fmt: skip
@@ -24,17 +24,17 @@ class Table(NamedTuple):
     rows: Sequence[Row]
 
 
-def markdown(table: Table) -> str:
+def markdown_rows(table: Table) -> str:
     """The rows as a table in Markdown."""
     rows = [[(head, cell.replace("|", "/")) for head, cell in row if head not in TERMINAL_ONLY] for row in table.rows]
     lines = [f"| {' | '.join(cell for _, cell in row)} |" for row in rows]
     for row in rows[:1]:
-        rules = ["---" if number == 0 or head in LEFT else "---:" for number, (head, _) in enumerate(row)]
+        rules = ["---" if number == 0 or head in LEFT_ALIGNED else "---:" for number, (head, _) in enumerate(row)]
         lines = [f"| {' | '.join(head for head, _ in row)} |", f"|{'|'.join(rules)}|", *lines]
     return "\n".join(lines)
 
 
-def wrapped(text: str) -> str:
+def wrap_text(text: str) -> str:
     """Text in lines of at most 100 columns."""
     return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
@@ -49,21 +49,21 @@ def print_new_rows(tables: Sequence[Table], printed: set[Any]) -> None:
             if (number, line) in printed:
                 continue
             if line == lines[0]:
-                print(f"\n{wrapped(table.text)}".rstrip())
+                print(f"\n{wrap_text(table.text)}".rstrip())
             cells = [
-                cell.ljust(width) if place == 0 or head in LEFT else cell.rjust(width)
+                cell.ljust(width) if place == 0 or head in LEFT_ALIGNED else cell.rjust(width)
                 for place, (head, cell, width) in enumerate(zip(lines[0], line, widths, strict=True))
             ]
             print("  ".join(cells).rstrip(), flush=True)
             printed.add((number, line))
 
 
-def megabytes(memory: dict[str, float]) -> Row:
+def memory_columns(memory: dict[str, float]) -> Row:
     """Columns of the two figures of memory."""
     return ("resident, MB", f"{memory['memory_mb']:,.0f}"), ("own, MB", f"{memory['own_mb']:,.0f}")
 
 
-def rates(record: Record) -> str:
+def machine_rates(record: Record) -> str:
     """What the machine can do."""
     others = []
     if default := record.get("default_matrix_gflop_per_second"):
@@ -75,7 +75,7 @@ def rates(record: Record) -> str:
     return text + (f", memory {record['memory_gb_per_second']:,.0f} GB/s" if "memory_gb_per_second" in record else "")
 
 
-def fair(record: Record) -> list[Table]:
+def fair_tables(record: Record) -> list[Table]:
     text = (
         "Ours against the plain code of `benchmarks/peers.py`: a PyTorch step with sorted batches, a packed encoder, "
         "`nn.LSTM` over the whole target and one cross-entropy; InferSent's training loop and its encode; "
@@ -102,7 +102,7 @@ def fair(record: Record) -> list[Table]:
     return [Table(text, rows)]
 
 
-def training(record: Record) -> list[Table]:
+def training_tables(record: Record) -> list[Table]:
     cases = record["cases"]
     counted = all("gflop_per_second" in case["ours"] for case in cases)
     in_bf16, compiled = (any(case.get(side) for case in cases) for side in ("bf16-mixed", "compiled"))
@@ -124,8 +124,8 @@ def training(record: Record) -> list[Table]:
             sides = [side for side in (ours, bf16) if side]
             row.append(("GFLOP/s", f"{ours['gflop_per_second']:.0f}"))
             row.append(("GB/s", f"{ours.get('gigabytes_per_second', 0):.1f}"))
-            row.append(("of the matrix-product rate", _shares_of_rates(record, ours, bf16)))
-            hours = (PUBLISHED / side["sentences_per_second"] / 3600 for side in sides)
+            row.append(("of the matrix-product rate", _share_of_rates_text(record, ours, bf16)))
+            hours = (PUBLISHED_SENTENCES / side["sentences_per_second"] / 3600 for side in sides)
             row.append(("hours for 2 million", ", ".join(f"{number:.1f}" for number in hours)))
         shares = {key.removeprefix("share_"): value for key, value in ours.items() if key.startswith("share_")}
         row.append(("where the time goes", ", ".join(f"{name} {share:.0%}" for name, share in shares.items())))
@@ -145,14 +145,14 @@ def training(record: Record) -> list[Table]:
     return [Table(text, rows)]
 
 
-def _shares_of_rates(record: Record, ours: dict[str, float], bf16: dict[str, float] | None) -> str:
+def _share_of_rates_text(record: Record, ours: dict[str, float], bf16: dict[str, float] | None) -> str:
     sides = (ours, "matrix_gflop_per_second"), (bf16, "bf16_matrix_gflop_per_second")
     text = ", ".join(f"{side['gflop_per_second'] / record[rate]:.0%}" for side, rate in sides if side)
     moved = ours.get("gigabytes_per_second")
     return text + (f"; {moved / record['memory_gb_per_second']:.0%} of the memory's" if moved else "")
 
 
-def memory(record: Record) -> list[Table]:
+def memory_tables(record: Record) -> list[Table]:
     text = (
         f"`train.py` with the demo's model and corpus, {record['steps']} steps and a small probing task an epoch. "
         "Resident memory after each epoch; at the end its peak, the open file handles, the child processes and the "
@@ -169,7 +169,7 @@ def memory(record: Record) -> list[Table]:
     return [Table(text, rows)]
 
 
-def encoding(record: Record) -> list[Table]:
+def encoding_tables(record: Record) -> list[Table]:
     row = [
         ("encoder", record["encoder"]),
         ("ratio", f"{record['ratio']:.1f}"),
@@ -185,7 +185,7 @@ def encoding(record: Record) -> list[Table]:
     return [Table("", [row])]
 
 
-def probing(record: Record) -> list[Table]:
+def probing_tables(record: Record) -> list[Table]:
     text = (
         "The difference is that of dev and test accuracy to the published protocol's; memory is how far it rose above "
         "the vectors."
@@ -207,7 +207,7 @@ def probing(record: Record) -> list[Table]:
                 ("task", row),
                 ("ratio", ("at least " if passes and modern else "") + f"{side['ratio']:.1f}"),
                 ("s", f"{side['seconds']:.1f}"),
-                *_scores(side),
+                *_score_columns(side),
                 ("difference", ", ".join(differences)),
                 ("MB", f"{side['memory_mb']:,.0f}" if "memory_mb" in side else ""),
                 ("GFLOP/s", f"{rate:.0f}"),
@@ -216,18 +216,18 @@ def probing(record: Record) -> list[Table]:
     return [Table(text, rows)]
 
 
-def _scores(side: dict[str, float]) -> Row:
+def _score_columns(side: dict[str, float]) -> Row:
     return [(split, f"{side[split]:.2f}" if split in side else "") for split in ("dev", "test")]
 
 
-def downstream(record: Record) -> list[Table]:
+def downstream_tables(record: Record) -> list[Table]:
     def table(text: str, sides: dict[str, Any]) -> Table:
         rows = [
             [
                 ("", name),
                 ("ratio", f"{sides[name]['ratio']:.1f}"),
                 ("s", f"{sides[name]['seconds']:.1f}"),
-                *_scores(sides[name]),
+                *_score_columns(sides[name]),
                 ("memory, MB", f"{sides[name].get('memory_mb', 0):,.0f}"),
             ]
             for name in ("one after another", "senteval, fused", "modern")
@@ -243,7 +243,7 @@ def downstream(record: Record) -> list[Table]:
     return tables
 
 
-def discoeval(record: Record) -> list[Table]:
+def discoeval_tables(record: Record) -> list[Table]:
     passes = (
         "the passes that its cells take"
         if record["full"]
@@ -272,7 +272,7 @@ def discoeval(record: Record) -> list[Table]:
     return [Table(text, rows)]
 
 
-def data(record: Record) -> list[Table]:
+def data_tables(record: Record) -> list[Table]:
     model = record["fastest_step"]
     text = (
         "Preparing is reading, tokenising, learning and applying codes; it happens once, on all cores. Batches are "
@@ -285,18 +285,18 @@ def data(record: Record) -> list[Table]:
             ("batches / model", f"{case['ratio_to_model'] or 0:,.0f}"),
             ("prepared in s", f"{case['prepare_seconds']:.1f}"),
             ("sentences/s", f"{case['sentences'] / case['prepare_seconds']:,.0f}"),
-            *megabytes(case["prepare_memory"]),
+            *memory_columns(case["prepare_memory"]),
             ("counted in s", f"{case['count_seconds']:.2f}"),
             ("first batch after s", f"{case['first_batch_seconds']:.2f}"),
             ("batches: sentences/s", f"{case['batch_sentences_per_second']:,.0f}"),
-            *megabytes(case["epoch_memory"]),
+            *memory_columns(case["epoch_memory"]),
         ]
         for case in record["cases"]
     ]
     return [Table(text, rows)]
 
 
-def building(record: Record) -> list[Table]:
+def building_tables(record: Record) -> list[Table]:
     text = (
         "The whole of `python -m probes.probing.build` on trees of the embedded corpus, from one file of trees to ten "
         f"files and the report; it wishes for the published sizes. Trees are read on all {record['cores']} cores, and "
@@ -309,13 +309,13 @@ def building(record: Record) -> list[Table]:
             ("sentences", f"{case['sentences']:,}"),
             ("s", f"{case['seconds']:,.1f}"),
             ("sentences/s", f"{case['sentences'] / case['seconds']:,.0f}"),
-            *megabytes(case["memory"]),
+            *memory_columns(case["memory"]),
             ("training sentences of a task", f"{min(counts):,} to {max(counts):,}"),
         ])  # fmt: skip
     return [Table(text, rows)]
 
 
-def conllu(record: Record) -> list[Table]:
+def conllu_tables(record: Record) -> list[Table]:
     text = (
         "Finnish sentences of the embedded corpus with their dependencies, from one file. The last step is the whole "
         "of `python -m probes.probing.build ud=` at the published sizes; it and the analysis run on all cores."
@@ -326,14 +326,14 @@ def conllu(record: Record) -> list[Table]:
             ("step", case["step"]),
             ("s", f"{case['seconds']:.1f}"),
             ("s per million", f"{1e6 * case['seconds'] / case['sentences']:,.0f}"),
-            *megabytes(case["memory"]),
+            *memory_columns(case["memory"]),
         ]
         for case in record["cases"]
     ]
     return [Table(text, rows)]
 
 
-def coherence(record: Record) -> list[Table]:
+def coherence_tables(record: Record) -> list[Table]:
     text = (
         "Suites of the embedded world, scored by a GPT-2 with random weights. The plain way scores one text at a time, "
         "and all probabilities of each place; it takes a sample, and its seconds are calculated from that. Ours scores "
@@ -360,15 +360,15 @@ def coherence(record: Record) -> list[Table]:
 
 
 SECTIONS: dict[str, tuple[str, Callable[[Record], list[Table]]]] = {  # by benchmark, in the order of the page
-    "fair": ("Against what people would run", fair),
-    "training": ("A training step at paper size", training),
-    "memory": ("Memory of a run, epoch by epoch", memory),
-    "encoding": ("A frozen encoder", encoding),
-    "probing": ("One probing task", probing),
-    "downstream": ("One downstream task with folds inside folds", downstream),
-    "discoeval": ("The twelve tasks of DiscoEval at their published sizes", discoeval),
-    "data": ("The input pipeline", data),
-    "building": ("Building the ten probing tasks", building),
-    "conllu": ("Reading CoNLL-U and building the tasks of a treebank", conllu),
-    "coherence": ("Surprisals of coherence pairs", coherence),
+    "fair": ("Against what people would run", fair_tables),
+    "training": ("A training step at paper size", training_tables),
+    "memory": ("Memory of a run, epoch by epoch", memory_tables),
+    "encoding": ("A frozen encoder", encoding_tables),
+    "probing": ("One probing task", probing_tables),
+    "downstream": ("One downstream task with folds inside folds", downstream_tables),
+    "discoeval": ("The twelve tasks of DiscoEval at their published sizes", discoeval_tables),
+    "data": ("The input pipeline", data_tables),
+    "building": ("Building the ten probing tasks", building_tables),
+    "conllu": ("Reading CoNLL-U and building the tasks of a treebank", conllu_tables),
+    "coherence": ("Surprisals of coherence pairs", coherence_tables),
 }

@@ -54,7 +54,7 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "training_all")
 import numpy as np
 import torch
 
-from benchmarks.machine import in_new_process, now
+from benchmarks.machine import in_new_process, synchronised_time
 from benchmarks.steps import (
     BATCH,
     POOL,
@@ -76,10 +76,10 @@ from objectives.nli import NLI, pair_features
 def throughput(step: Step, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
     """Tokens and sentences per second over these batches, including their creation, after a small warm-up."""
     step(text.batch(np.arange(8)))
-    started = now()
+    started = synchronised_time()
     for rows in batches:
         step(text.batch(rows))
-    rate = sum(map(text.tokens, batches)) / (now() - started)
+    rate = sum(map(text.tokens, batches)) / (synchronised_time() - started)
     return {"sentences_per_second": rate * POOL / text.tokens(np.arange(POOL)), "tokens_per_second": rate}
 
 
@@ -99,9 +99,9 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
     sides[precisions[0]] |= {f"share_{part}": share for part, share in parts.items()}
     if compiled:
         step = our_step(our_module(encoder, text), precisions[0], compiled=True)
-        started = now()
+        started = synchronised_time()
         throughput(step, text, batches)
-        seconds = now() - started
+        seconds = synchronised_time() - started
         sides["compiled"] = throughput(step, text, batches) | {"seconds_of_the_first_round": seconds}
     return sides
 
@@ -118,9 +118,9 @@ def shares(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[
 
     @contextmanager
     def part(name: str) -> Iterator[None]:
-        started = now()
+        started = synchronised_time()
         yield
-        times[name] = times.get(name, 0.0) + now() - started
+        times[name] = times.get(name, 0.0) + synchronised_time() - started
 
     optimizer = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], fused=True)
     for rows in batches:
@@ -174,16 +174,16 @@ def compare(pair: str, steps: int, precisions: list[str], compiled: bool) -> dic
     return {**names, "ratio": first["ratio"], "ours": first, "plain": reference, **sides}
 
 
-def work(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
+def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     pairs, cases = settings.pairs or DEFAULT, []
     for pair in ALL if "all" in pairs else pairs:
         cases.append(compare(pair, settings.steps, settings.precision, settings.compile))
         yield {"batch": BATCH, "reference_steps": REFERENCE_STEPS, "cases": cases}
 
 
-def out(settings: SimpleNamespace) -> Path:
+def results_path(settings: SimpleNamespace) -> Path:
     return settings.json or RESULTS / f"training{'_all' if 'all' in (settings.pairs or []) else ''}.json"
 
 
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, work, out))
+    sys.exit(measure(COMMAND, run_benchmark, results_path))

@@ -17,11 +17,19 @@ import torch
 from transformers import GPT2LMHeadModel
 
 from benchmarks import discoeval, machine, probing, sides, start_up
-from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
+from benchmarks.coherence import LanguageModelSize, sample_texts, score_plainly, suites_of, write_model
 from benchmarks.command import measure
 from benchmarks.conllu import COMMAND
-from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
-from benchmarks.fair_regression import L2, above_optimum, our_optima
+from benchmarks.discoeval import (
+    SHAPES,
+    TaskSize,
+    measure_modern,
+    measure_published,
+    measure_toolkit,
+    min_passes,
+    seconds_per_pass,
+)
+from benchmarks.fair_regression import L2, nats_above_optimum, our_optima
 from benchmarks.memory import END_OF_EPOCH, resources
 from benchmarks.peers import (
     PackedEncoder,
@@ -33,9 +41,9 @@ from benchmarks.peers import (
     counts_loss,
     scikit_learn,
 )
-from benchmarks.probing import Shape, vectors
+from benchmarks.probing import Shape, make_vectors
 from benchmarks.steps import BATCH, by_length, generate, our_loss
-from benchmarks.tables import SECTIONS, conllu, markdown, print_new_rows
+from benchmarks.tables import SECTIONS, conllu_tables, markdown_rows, print_new_rows
 from datamodules.batches import Bag, Sentences
 from datamodules.discourse import SentencesInDocuments
 from datamodules.nli import InferencePairs
@@ -136,7 +144,7 @@ def test_a_fair_ratio_is_the_peers_time_over_ours_in_each_round(monkeypatch: pyt
     times = {"ours": iter([1.0, 2.0, 4.0]), "theirs": iter(range(2, 12))}
     monkeypatch.setattr(sides, "cpu_seconds", lambda work, _: sides.CpuSeconds(next(times[work]), 0))
     both = sides.Sides("both", "ours", "theirs", 2.0)  # type: ignore[arg-type]
-    record = sides.in_turns(both, lambda: sides.CpuSeconds(next(times["theirs"]), 0), 3)
+    record = sides.measure_in_turns(both, lambda: sides.CpuSeconds(next(times["theirs"]), 0), 3)
     # as it comes the peer takes 2, 4 and 7, on equal terms 3, 5 and 6: each round begins with the next way
     assert [record["ratios"], record["ratios_on_equal_terms"]] == [[3.5, 4.0, 4.0], [3.0, 5.0, 6.0]]
 
@@ -162,7 +170,7 @@ def test_infersents_way_to_encode_gives_the_same_vectors() -> None:
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_scikit_learn_finds_the_same_optimum(classes: int) -> None:
-    splits = vectors(Shape(300, 100, 100, 8, classes))
+    splits = make_vectors(Shape(300, 100, 100, 8, classes))
     ours = probe(*splits, classes, Grid(widths=(0,), l2=(1e-3, 0.3)), 1)
     theirs = scikit_learn(*splits, classes, (1e-3, 0.3))
     assert ours.dev_accuracy == pytest.approx(theirs.dev, abs=1.0)
@@ -171,12 +179,12 @@ def test_scikit_learn_finds_the_same_optimum(classes: int) -> None:
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_what_is_above_the_optimum_is_told_for_both_sides(classes: int) -> None:
-    splits = vectors(Shape(300, 100, 100, 8, classes))
+    splits = make_vectors(Shape(300, 100, 100, 8, classes))
     (train,) = standardise(as_tensors(splits[0], "cpu"))
     exact = our_optima(train, classes, gap=1e-10)
     shifted = [(weight, bias + 0.1 * torch.eye(classes)[0]) for weight, bias in exact]
     theirs = scikit_learn(*splits, classes, L2).weights
-    same, other, peer = above_optimum(train, classes, exact, shifted, theirs)
+    same, other, peer = nats_above_optimum(train, classes, exact, shifted, theirs)
     assert abs(same) < 1e-6
     assert abs(peer) < 1e-3
     assert other > 1e-4
@@ -217,7 +225,7 @@ def test_timed_batches_represent_all_lengths() -> None:
 
 def test_the_passes_of_the_toolkit_on_discoeval_are_at_least_those_of_its_stop_rule() -> None:
     assert sum(shape.domains for shape in SHAPES) == 12
-    passes = {group: fewest_passes(reading.grid(Grid(protocol="senteval"))) for group, reading in READINGS.items()}
+    passes = {group: min_passes(reading.grid(Grid(protocol="senteval"))) for group, reading in READINGS.items()}
     assert passes == {"SP": 28, "BSO": 28, "DC": 150, "SSP": 28, "PDTB-E": 7, "PDTB-I": 7, "RST-DT": 7}
 
 
@@ -228,39 +236,39 @@ def test_the_seconds_of_a_pass_do_not_count_the_start(monkeypatch: pytest.Monkey
     def work(grid: Grid) -> None:
         clock[0] += 100 + 3 * (grid.max_passes + 1)
 
-    assert seconds_of_a_pass(work, Grid(protocol="senteval"), rounds=2.5) == 7.5
+    assert seconds_per_pass(work, Grid(protocol="senteval"), rounds=2.5) == 7.5
 
 
 def test_all_three_sides_of_the_discoeval_benchmark_read_the_same_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discoeval, "POOL", 300)
     shape = TaskSize("RST", "RST-DT", 1, 400, 60, 60, 3)
-    full = published(shape, 8, True)
+    full = measure_published(shape, 8, True)
     assert full["toolkit_passes"] >= 2 * 7
-    assert min(full["test"], modern(shape, 8, False)["test"]) > 40  # of three classes
+    assert min(full["test"], measure_modern(shape, 8, False)["test"]) > 40  # of three classes
     squares = (tick**2 for tick in count())  # rounds take 1, 5 and 9 seconds, so that a pass takes 2
     monkeypatch.setattr(discoeval, "now", lambda: next(squares))
-    assert published(shape, 8, False)["seconds"] == 2 * 7
+    assert measure_published(shape, 8, False)["seconds"] == 2 * 7
     squares = (tick**2 for tick in count())
-    assert toolkit(shape, 8, full["toolkit_passes"])["seconds"] == 2 * full["toolkit_passes"]
+    assert measure_toolkit(shape, 8, full["toolkit_passes"])["seconds"] == 2 * full["toolkit_passes"]
 
 
 def test_one_classifier_after_another_has_the_scores_of_all_as_one_to_the_end_or_its_seconds_by_calculation() -> None:
-    shape = probing.Shape(60, 20, 20, 8, probing.MANY)
-    ours = probing.fused(shape, 0)
-    theirs = probing.sequential(shape, ours["toolkit_passes"], 0)
+    shape = probing.Shape(60, 20, 20, 8, probing.MANY_CLASSES)
+    ours = probing.measure_fused(shape, 0)
+    theirs = probing.measure_sequential(shape, ours["toolkit_passes"], 0)
     assert (theirs["dev"], theirs["test"]) == (ours["dev"], ours["test"])
-    calculated = probing.sequential(shape, ours["toolkit_passes"], 1)
+    calculated = probing.measure_sequential(shape, ours["toolkit_passes"], 1)
     assert calculated["calculated_from_passes"] == 1
     assert calculated["gflop"] == theirs["gflop"] == pytest.approx(1.25 * ours["gflop"], rel=0.25)
-    assert set(probing.modern(shape)) >= {"seconds", "dev", "test", "gflop", "memory_mb", "own_mb"}
+    assert set(probing.measure_modern(shape)) >= {"seconds", "dev", "test", "gflop", "memory_mb", "own_mb"}
 
 
 def test_texts_one_at_a_time_have_the_same_bits(tmp_path: Path) -> None:
     suites = suites_of(60)
-    build(LanguageModelSize(1, 16, 400), suites, tmp_path)
+    write_model(LanguageModelSize(1, 16, 400), suites, tmp_path)
     model, as_loaded = CausalLM(tmp_path, "cpu"), GPT2LMHeadModel.from_pretrained(tmp_path).eval()
-    pairs = sampled(suites, 20)
-    for scores, bits in zip(model.logprobs(pairs), plain(model, as_loaded, pairs), strict=True):
+    pairs = sample_texts(suites, 20)
+    for scores, bits in zip(model.logprobs(pairs), score_plainly(model, as_loaded, pairs), strict=True):
         np.testing.assert_allclose(-scores.logprobs, bits, atol=1e-4)
 
 
@@ -270,13 +278,13 @@ def conllu_record(*sizes: int) -> dict[str, Any]:
 
 
 def test_the_table_of_treebanks_gives_seconds_per_million() -> None:
-    assert "| 20,000 | build | 3.0 | 150 | 40 | 30 |" in markdown(*conllu(conllu_record(20_000)))
+    assert "| 20,000 | build | 3.0 | 150 | 40 | 30 |" in markdown_rows(*conllu_tables(conllu_record(20_000)))
 
 
 def test_the_terminal_shows_the_head_once_and_each_row_when_it_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     printed: set[str] = set()
     for sizes in ((20_000,), (20_000, 30_000)):
-        print_new_rows(conllu(conllu_record(*sizes)), printed)
+        print_new_rows(conllu_tables(conllu_record(*sizes)), printed)
     *_, head, first, second = capsys.readouterr().out.splitlines()
     assert [head.split()[0], first.split()[0], second.split()[0]] == ["sentences", "20,000", "30,000"]
 
@@ -304,9 +312,9 @@ def test_a_benchmark_fills_its_table(name: str, arguments: str, monkeypatch: pyt
     monkeypatch.setattr(benchmark, "in_new_process", lambda function, *more: function(*more))
     monkeypatch.setattr("benchmarks.downstream.PAIR_DIMS", (8,))
     monkeypatch.setattr("benchmarks.coherence.ROUNDS", 1)
-    monkeypatch.setattr("benchmarks.coherence.SAMPLE", 20)
+    monkeypatch.setattr("benchmarks.coherence.SAMPLE_ITEMS", 20)
     record = {**RATES, "cores": 2}
     for part in benchmark.work(benchmark.COMMAND.read(arguments.split())):
         record |= part
     _, tables = SECTIONS[name]
-    assert all(re.search(r"\d", markdown(table)) for table in tables(record))
+    assert all(re.search(r"\d", markdown_rows(table)) for table in tables(record))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from benchmarks.gpu import __main__ as command
-from benchmarks.gpu.page import as_page, failures, table
-from benchmarks.gpu.parts import MOST, PARTS, Outcome, Part, run_all
+from benchmarks.gpu.page import as_page, count_failures, table
+from benchmarks.gpu.parts import MAX_SECONDS, PARTS, Outcome, Part, run_all
 
 HARDWARE = {"machine": "a GPU", "matrix_gflop_per_second": 100, "memory_gb_per_second": 10}
 TIMES = {
@@ -37,7 +37,7 @@ def test_a_part_that_fails_dies_or_hangs_keeps_its_rows_and_does_not_stop_the_ot
 def test_nothing_begins_when_the_time_is_over() -> None:
     [outcome] = run_all([Part("tests.small_parts", "ends", 100.0)], 3, lambda _: None, most=0.0)
     assert outcome.error == "stopped after its 0 seconds"
-    assert MOST < 9 * 60
+    assert MAX_SECONDS < 9 * 60
 
 
 def record(*rows: dict[str, Any], error: str = "") -> dict[str, Any]:
@@ -54,7 +54,7 @@ def test_a_time_stands_next_to_others_and_its_share_of_what_the_machine_can_do()
 def test_a_difference_above_its_tolerance_fails(largest: float, failed: int) -> None:
     row = {"what": "vectors", "largest": largest, "tolerance": 0.2, "passes": largest <= 0.2}
     whole = record(row)
-    assert failures(whole) == failed
+    assert count_failures(whole) == failed
     assert as_page(whole).count("FAILED") == failed
 
 
@@ -75,7 +75,7 @@ def test_the_command_writes_all_that_was_found_with_the_name_of_the_hardware(
 
     monkeypatch.setattr(command, "run_all", run)
     arguments = [f"json={tmp_path}/g.json", f"page={tmp_path}/g.md", "device=cpu", "sizes=tiny"]
-    status = command.run(command.COMMAND, arguments, command.work, lambda settings: settings.json)
+    status = command.run(command.COMMAND, arguments, command.run_parts, lambda settings: settings.json)
     assert status == 1
     assert json.loads((tmp_path / "g.json").read_text())["hardware"]["machine"] == "a GPU"
     assert "no such kernel" in (tmp_path / "g.md").read_text()

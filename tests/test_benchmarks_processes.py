@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import sides
-from benchmarks.machine import SAMPLES, in_new_process, measured
+from benchmarks.machine import SAMPLES_PER_SECOND, in_new_process, measure_cost
 
 MEGABYTES = 100
 
@@ -22,8 +22,8 @@ def hold(megabytes: int, seconds: float = 0.0) -> None:
 
 def memory_after(before: int) -> dict[str, float]:
     hold(before)
-    with measured() as memory:
-        hold(MEGABYTES, seconds=10 / SAMPLES)
+    with measure_cost() as memory:
+        hold(MEGABYTES, seconds=10 / SAMPLES_PER_SECOND)
     return memory
 
 
@@ -35,8 +35,8 @@ def test_memory_is_that_of_the_work_alone() -> None:
 
 
 def test_memory_of_workers_counts() -> None:
-    with measured() as memory:
-        worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 10 / SAMPLES))
+    with measure_cost() as memory:
+        worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 10 / SAMPLES_PER_SECOND))
         worker.start()
         worker.join()
     assert memory["memory_mb"] < MEGABYTES / 2

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.sequential import search
+from benchmarks.sequential import train_grid_alone
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.training.finite import StopsWhereNotFinite
 from encoders import FrozenEncoder
@@ -65,7 +65,7 @@ def scores(device: str, grid: Grid, classes: int) -> list[float]:
 
 
 def scores_one_by_one(device: str, grid: Grid, classes: int) -> list[float]:
-    return list(search(*(as_tensors(part, device) for part in parts(classes)), classes, grid, 1)[:2])
+    return list(train_grid_alone(*(as_tensors(part, device) for part in parts(classes)), classes, grid, 1)[:2])
 
 
 def bits(device: str) -> float:

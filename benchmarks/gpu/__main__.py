@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.command import json_setting
-from benchmarks.gpu.page import as_page, failures, table
+from benchmarks.gpu.page import as_page, count_failures, table
 from benchmarks.gpu.parts import PARTS, Outcome, run_all
 from benchmarks.tables import print_new_rows
 from encoder_lab.errors import InputError
@@ -37,7 +37,7 @@ COMMAND = Command(
 )
 
 
-def work(settings: SimpleNamespace) -> int:
+def run_parts(settings: SimpleNamespace) -> int:
     if settings.device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # of the parts
     else:
@@ -67,7 +67,7 @@ def work(settings: SimpleNamespace) -> int:
 
     run_all([part for part in PARTS if part.function in settings.parts], BY_NAME[settings.sizes], add)
     print_new_rows([table(record)], set())
-    failed = failures(record)
+    failed = count_failures(record)
     if failed:
         print(f"error: {failed} failed; see {settings.page}", file=sys.stderr)
     return min(failed, 1)
@@ -89,4 +89,4 @@ def refuse_without_gpu() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda settings: settings.json))
+    sys.exit(run(COMMAND, sys.argv[1:], run_parts, lambda settings: settings.json))

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import torch
 from lightning_fabric.utilities import move_data_to_device
 
-from benchmarks.coherence import LanguageModelSize, build, sampled, suites_of
+from benchmarks.coherence import LanguageModelSize, sample_texts, suites_of, write_model
 from benchmarks.command import PRECISIONS
 from benchmarks.gpu.rows import Difference, difference
 from benchmarks.gpu.sizes import TINY, Sizes
@@ -28,9 +28,9 @@ from tests import test_every_encoder as each_encoder
 from tests import test_every_objective as each_objective
 from tests import test_other_device as each_classifier
 
-TOLERANCE = {"32-true": 0.005, "bf16-mixed": 0.05}  # of the largest number
-PERCENT = 3.0  # accuracy; the order of sums decides ties
-BITS = 0.01  # of a token
+RELATIVE_TOLERANCE = {"32-true": 0.005, "bf16-mixed": 0.05}  # of the largest number
+MAX_PERCENT_DIFFERENCE = 3.0  # accuracy; the order of sums decides ties
+MAX_BITS_DIFFERENCE = 0.01  # of a token
 
 
 def encoders(_: Sizes) -> Iterator[Difference]:
@@ -43,7 +43,7 @@ def encoders(_: Sizes) -> Iterator[Difference]:
         for precision in PRECISIONS:
             with in_precision(precision):
                 vector = encoder(words.to(DEVICE), lengths.to(DEVICE)).vector
-            yield difference(f"{name}, {precision}: vectors", vector, expected, TOLERANCE[precision])
+            yield difference(f"{name}, {precision}: vectors", vector, expected, RELATIVE_TOLERANCE[precision])
 
 
 def objectives(_: Sizes) -> Iterator[Difference]:
@@ -59,8 +59,10 @@ def objectives(_: Sizes) -> Iterator[Difference]:
             for precision in PRECISIONS:
                 with in_precision(precision):
                     other, other_gradient = loss_and_gradient(on_device, moved)
-                yield difference(f"{name}, {precision}: loss", other, loss, TOLERANCE[precision])
-                yield difference(f"{name}, {precision}: gradient", other_gradient, gradient, 2 * TOLERANCE[precision])
+                yield difference(f"{name}, {precision}: loss", other, loss, RELATIVE_TOLERANCE[precision])
+                yield difference(
+                    f"{name}, {precision}: gradient", other_gradient, gradient, 2 * RELATIVE_TOLERANCE[precision]
+                )
 
 
 def loss_and_gradient(module: Any, batch: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -80,11 +82,13 @@ def classifiers(sizes: Sizes) -> Iterator[Difference]:
             scores, expected = (each_classifier.scores(device, grid, classes) for device in (DEVICE, "cpu"))
             largest = max(abs(a - b) for a, b in zip(scores, expected, strict=True))
             what = "logistic regression" if grid.is_logistic else "networks"
-            yield Difference(f"{what}, {grid.protocol}, {classes} classes: accuracy, percent", largest, PERCENT)
+            yield Difference(
+                f"{what}, {grid.protocol}, {classes} classes: accuracy, percent", largest, MAX_PERCENT_DIFFERENCE
+            )
     for protocol in ("modern", "senteval"):
         for score in (each_classifier.folds, each_classifier.relatedness):
             largest = abs(score(DEVICE, protocol) - score("cpu", protocol))
-            yield Difference(f"{score.__name__}, {protocol}: percent", largest, PERCENT)
+            yield Difference(f"{score.__name__}, {protocol}: percent", largest, MAX_PERCENT_DIFFERENCE)
     for protocol in ("modern", "senteval"):
         graphs, plain = (weights_after_steps(protocol, calls) for calls in (recorded.WARM_UP_CALLS, sys.maxsize))
         yield difference(f"steps as graphs and kernel by kernel, {protocol}: weights", graphs, plain, 0.0)
@@ -106,9 +110,9 @@ def language_model(_: Sizes) -> Iterator[Difference]:
     """The bits of the tokens of coherence suites by a small causal model."""
     suites = suites_of(60)
     with tempfile.TemporaryDirectory() as folder:
-        build(LanguageModelSize(2, 64, 400), suites, Path(folder))
+        write_model(LanguageModelSize(2, 64, 400), suites, Path(folder))
         on_cpu, on_device = (CausalLM(Path(folder), device) for device in ("cpu", DEVICE))
-        pairs = list(islice(sampled(suites, 60), 60))
+        pairs = list(islice(sample_texts(suites, 60), 60))
         both = zip(on_cpu.logprobs(pairs), on_device.logprobs(pairs), strict=True)
         largest = max(float(abs(a.logprobs - b.logprobs).max(initial=0)) for a, b in both)
-    yield Difference(f"{len(pairs)} texts: bits of a token", largest, BITS)
+    yield Difference(f"{len(pairs)} texts: bits of a token", largest, MAX_BITS_DIFFERENCE)

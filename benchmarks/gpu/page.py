@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.tables import Table, markdown, wrapped
+from benchmarks.tables import Table, markdown_rows, wrap_text
 
-HEADS = ["part", "what", "result", "others", "products", "memory"]
+COLUMN_HEADS = ["part", "what", "result", "others", "products", "memory"]
 TITLE = "# On a GPU: all measurements"
-NOT_RUN = "Not run yet: no GPU was available. On a machine with one `make gpu` writes this page ([how](../gpu.md))."
-MEANING = (
+NOT_RUN_MESSAGE = (
+    "Not run yet: no GPU was available. On a machine with one `make gpu` writes this page ([how](../gpu.md))."
+)
+COLUMN_MEANINGS = (
     "Result: the largest difference, as a part of the largest number, of what is allowed; or seconds. Others: how "
     "many times as long they take. Products and memory: the share of the machine's measured rate of matrix products "
     "in that precision, and of its bandwidth."
@@ -17,24 +19,24 @@ MEANING = (
 
 def table(record: Mapping[str, Any]) -> Table:
     """A row for each check and each time, and one for each part that did not end."""
-    return Table("", [list(zip(HEADS, cells, strict=True)) for cells in _rows(record)])
+    return Table("", [list(zip(COLUMN_HEADS, cells, strict=True)) for cells in _table_rows(record)])
 
 
-def _rows(record: Mapping[str, Any]) -> Iterator[list[str]]:
+def _table_rows(record: Mapping[str, Any]) -> Iterator[list[str]]:
     for part in record["parts"]:
         for row in part["rows"]:
-            cells = _difference(row) if "tolerance" in row else _time(row, record["hardware"])
+            cells = _difference_row(row) if "tolerance" in row else _time_row(row, record["hardware"])
             yield [part["name"], row["what"], *cells]
         if part["error"]:
             yield [part["name"], "FAILED", part["error"], "", "", ""]
 
 
-def _difference(row: Mapping[str, Any]) -> list[str]:
+def _difference_row(row: Mapping[str, Any]) -> list[str]:
     verdict = "" if row["passes"] else "FAILED: "
     return [f"{verdict}{row['largest']:.2g} of {row['tolerance']:g}", "", "", ""]
 
 
-def _time(row: Mapping[str, Any], limits: Mapping[str, float]) -> list[str]:
+def _time_row(row: Mapping[str, Any], limits: Mapping[str, float]) -> list[str]:
     others = ", ".join(f"{seconds / row['seconds']:.2f} {name}" for name, seconds in row["others"].items())
     rate = "matrix_gflop_per_second" if row["precision"] == "32-true" else "bf16_matrix_gflop_per_second"
     amounts = (row["gflop"], limits.get(rate)), (row["gigabytes"], limits.get("memory_gb_per_second"))
@@ -43,7 +45,7 @@ def _time(row: Mapping[str, Any], limits: Mapping[str, float]) -> list[str]:
     return [f"{row['seconds']:.3g} s{precision}", others, *shares]
 
 
-def failures(record: Mapping[str, Any]) -> int:
+def count_failures(record: Mapping[str, Any]) -> int:
     """How many parts did not end, and how many differences are above their tolerance."""
     rows = [row for part in record["parts"] for row in part["rows"]]
     return sum(bool(part["error"]) for part in record["parts"]) + sum(not row.get("passes", True) for row in rows)
@@ -52,11 +54,16 @@ def failures(record: Mapping[str, Any]) -> int:
 def as_page(record: Mapping[str, Any]) -> str:
     """The page in Markdown; without a record it says that nothing was run."""
     if not record:
-        return f"{TITLE}\n\n{wrapped(NOT_RUN)}\n"
+        return f"{TITLE}\n\n{wrap_text(NOT_RUN_MESSAGE)}\n"
     hardware = record["hardware"]
     conditions = (
         f"`{record['command']}`, {hardware.get('date', '')}: {hardware.get('machine', record['device'])}, "
-        f"torch {hardware.get('torch', '')}, {record['seconds']:.0f} s; {failures(record)} failed."
+        f"torch {hardware.get('torch', '')}, {record['seconds']:.0f} s; {count_failures(record)} failed."
     )
     rates = [f"* {name.replace('_', ' ')}: {hardware[name]:,}" for name in hardware if name.endswith("per_second")]
-    return "\n\n".join([TITLE, wrapped(conditions), wrapped(MEANING), "\n".join(rates), markdown(table(record))]) + "\n"
+    return (
+        "\n\n".join(
+            [TITLE, wrap_text(conditions), wrap_text(COLUMN_MEANINGS), "\n".join(rates), markdown_rows(table(record))]
+        )
+        + "\n"
+    )

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from encoder_lab.errors import in_one_line
 
-MOST = 525.0  # seconds of all parts; with the page under nine minutes
+MAX_SECONDS = 525.0  # seconds of all parts; with the page under nine minutes
 
 Work = Callable[[Any], Iterable[Any]]  # from the sizes to rows
 
@@ -60,12 +60,14 @@ PARTS = [
 ]
 
 
-def run_all(parts: Iterable[Part], sizes: Any, show: Callable[[Outcome], None], most: float = MOST) -> list[Outcome]:
+def run_all(
+    parts: Iterable[Part], sizes: Any, show: Callable[[Outcome], None], most: float = MAX_SECONDS
+) -> list[Outcome]:
     """Every part; one that fails or takes too long does not stop the others. `show` is told each outcome, in order."""
     ends, outcomes = time.monotonic() + most, []
 
     def outcome(part: Part) -> Outcome:
-        return run(part, sizes, min(part.seconds, ends - time.monotonic()))
+        return run_part(part, sizes, min(part.seconds, ends - time.monotonic()))
 
     for timed, alike in groupby(parts, lambda part: part.timed):
         group = list(alike)
@@ -77,12 +79,12 @@ def run_all(parts: Iterable[Part], sizes: Any, show: Callable[[Outcome], None], 
     return outcomes
 
 
-def run(part: Part, sizes: Any, seconds: float) -> Outcome:
+def run_part(part: Part, sizes: Any, seconds: float) -> Outcome:
     """A part in a process of its own, which is killed after some seconds. Rows that came before stay."""
     started, rows, error = time.monotonic(), list[Any](), f"stopped after its {max(0.0, seconds):.0f} seconds"
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(part, sizes, theirs))
+    process = context.Process(target=_run_in_process, args=(part, sizes, theirs))
     process.start()
     theirs.close()
     try:
@@ -103,7 +105,7 @@ def run(part: Part, sizes: Any, seconds: float) -> Outcome:
     return Outcome(part.name, rows, time.monotonic() - started, error)
 
 
-def _work(part: Part, sizes: Any, link: Connection) -> None:
+def _run_in_process(part: Part, sizes: Any, link: Connection) -> None:
     os.setpgrp()
     try:
         __import__(part.module)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.machine import measured
+from benchmarks.machine import measure_cost
 from probes import vectors
 from probes.classification import Classification
 from probes.classifiers import blocks
@@ -59,7 +59,7 @@ def grown(protocol: Any) -> float:
     """
     vectors.PORTION_BYTES = 2 << 20
     scored(protocol, 100)
-    with measured() as memory:
+    with measure_cost() as memory:
         scored(protocol, ITEMS)
     return memory["memory_mb"]
 

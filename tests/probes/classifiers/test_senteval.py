@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.sequential import search, train_alone
+from benchmarks.sequential import train_alone, train_grid_alone
 from probes.classifiers import senteval
 from probes.classifiers.blocks import split_into_blocks
 from probes.classifiers.cells import Cell, Cells
@@ -31,7 +31,9 @@ def labelled(sentences: int, seed: int, classes: int = 3) -> Labelled:
 ])  # fmt: skip
 def test_each_cell_scores_like_the_toolkit(grid: Grid) -> None:
     train, dev, test = labelled(150, 1), labelled(90, 2), labelled(80, 3)
-    dev_accuracy, test_accuracy, _ = search(*(as_tensors(part, "cpu") for part in (train, dev, test)), 3, grid, seed=7)
+    dev_accuracy, test_accuracy, _ = train_grid_alone(
+        *(as_tensors(part, "cpu") for part in (train, dev, test)), 3, grid, seed=7
+    )
     score = probe(train, dev, test, 3, grid, seed=7)
     assert (score.dev_accuracy, score.test_accuracy) == (dev_accuracy, test_accuracy)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.sequential import search
+from benchmarks.sequential import train_grid_alone
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers import classifier, modern
@@ -82,7 +82,7 @@ def test_each_group_scores_like_the_toolkit_and_nothing_of_dc_leaks_into_the_nex
             (torch.tensor(plain([np.array([of(t) for t in c]) for c in part.texts], group)), torch.tensor(part.gold))
             for part in task.parts
         )
-        wanted = search(train, dev, test, len(task.classes), grid, seed=1)
+        wanted = train_grid_alone(train, dev, test, len(task.classes), grid, seed=1)
         outcome = task.score(known, "cpu")
         assert (outcome.dev, outcome.test) == wanted[:2], task.name
 
