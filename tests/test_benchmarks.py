@@ -231,7 +231,7 @@ def test_the_passes_of_the_toolkit_on_discoeval_are_at_least_those_of_its_stop_r
 
 def test_the_seconds_of_a_pass_do_not_count_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr(discoeval, "now", lambda: clock[0])
+    monkeypatch.setattr(discoeval, "synchronised_time", lambda: clock[0])
 
     def work(grid: Grid) -> None:
         clock[0] += 100 + 3 * (grid.max_passes + 1)
@@ -246,7 +246,7 @@ def test_all_three_sides_of_the_discoeval_benchmark_read_the_same_task(monkeypat
     assert full["toolkit_passes"] >= 2 * 7
     assert min(full["test"], measure_modern(shape, 8, False)["test"]) > 40  # of three classes
     squares = (tick**2 for tick in count())  # rounds take 1, 5 and 9 seconds, so that a pass takes 2
-    monkeypatch.setattr(discoeval, "now", lambda: next(squares))
+    monkeypatch.setattr(discoeval, "synchronised_time", lambda: next(squares))
     assert measure_published(shape, 8, False)["seconds"] == 2 * 7
     squares = (tick**2 for tick in count())
     assert measure_toolkit(shape, 8, full["toolkit_passes"])["seconds"] == 2 * full["toolkit_passes"]
@@ -314,7 +314,7 @@ def test_a_benchmark_fills_its_table(name: str, arguments: str, monkeypatch: pyt
     monkeypatch.setattr("benchmarks.coherence.ROUNDS", 1)
     monkeypatch.setattr("benchmarks.coherence.SAMPLE_ITEMS", 20)
     record = {**RATES, "cores": 2}
-    for part in benchmark.work(benchmark.COMMAND.read(arguments.split())):
+    for part in benchmark.run_benchmark(benchmark.COMMAND.read(arguments.split())):
         record |= part
     _, tables = SECTIONS[name]
     assert all(re.search(r"\d", markdown_rows(table)) for table in tables(record))
