@@ -71,9 +71,9 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
                 models = list(models)
             del opened  # with the weights that decoders were made of
             for name, model in models:
-                written_scores += scored(name, model, suites, settings, cache)
+                written_scores += score_model(name, model, suites, settings, cache)
         except InputError:  # of a model that cannot encode: what the models before it scored is shown
-            show(written_scores, settings)
+            print_tables(written_scores, settings)
             raise
         compare_states(written_scores)
         if settings.epochs is not None:
@@ -100,11 +100,11 @@ def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
             raise InputError(f"model={name}: no run folder, so it has no epochs; leave out epochs=")
 
 
-def scored(
+def score_model(
     name: str, model: "Model", suites: "Sequence[Suite]", settings: "EvaluationSettings", cache: Path | None
 ) -> "Iterator[WrittenScores]":
     """The scores of one model, suite by suite; each is written at once."""
-    from encoder_lab.evaluation.settings import written_of
+    from encoder_lab.evaluation.settings import settings_of_scores
     from encoder_lab.reports.evaluations import ModelScores, write, write_tokens
     from encoder_lab.reports.strips import TOKENS
     from encoder_lab.storage.content import key_of
@@ -117,21 +117,22 @@ def scored(
     in_run = by_epoch and out.resolve().is_relative_to(Path(name).resolve())
     evaluation = Evaluation(model, tasks_and_measures(suites), cache=cache, seed=settings.random_seed)
     for suite in suites:
-        main = evaluation.scores(suite.tasks)
+        task_scores = evaluation.scores(suite.tasks)
         measures = evaluation.scores([task for task in suite.measures if model.encode or task.suite != "bits"])
         if not model.encode and any(task.suite == "bits" for task in suite.measures):
             print(f"{name}: no description length, as it has no vectors", file=sys.stderr)
         key = evaluation.key(suite.tasks, with_model=not by_epoch)
         key = key_of(key, str(Path(name).resolve()))[:8] if by_epoch and not in_run else key  # one folder for each run
-        written = written_of(settings, suite, model)
-        scores = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in measures]), written)
+        written = settings_of_scores(settings, suite, model)
+        model_scores = ModelScores(key, task_scores, [score.row for score in measures])
+        scores = write(out, name, model, suite.name, model_scores, written)
         if by_epoch or not (scores.folder / TOKENS).exists():  # the folder's name identifies model and tasks
             write_tokens(scores.folder, suite.tasks, evaluation)
         save_state(scores.folder, evaluation, suite.tasks, overwrite=by_epoch)
         yield scores
 
 
-def show(scores: "Sequence[WrittenScores]", settings: "EvaluationSettings") -> None:
+def print_tables(scores: "Sequence[WrittenScores]", settings: "EvaluationSettings") -> None:
     from encoder_lab.reports import evaluations
 
     reader = "mlp" if any(settings.probes.classifier.build().widths) else "logreg"
@@ -149,7 +150,7 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
     print(f"{path}: {len(sentences):,} sentences, one per line")
 
 
-def start(config: "DictConfig") -> None:
+def run_job(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
 
     from encoder_lab.settings.check import exit_on_mistakes
@@ -167,10 +168,10 @@ def start(config: "DictConfig") -> None:
     stopped = "stopped; the same command continues with the scores that it has"
     with one_line_errors(Path(settings.out), "fix this, then the same command again", stopped):
         if scores := evaluate(settings):
-            show(scores, settings)
+            print_tables(scores, settings)
 
 
-def command(arguments: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """The command line: help, or an evaluation."""
     if asks_for_help(arguments):
         show_help(evaluate_help(CONFIGS))
@@ -188,8 +189,8 @@ def command(arguments: list[str]) -> None:
 
         import hydra
 
-        hydra.main(config_path=str(CONFIGS), config_name="evaluate", version_base="1.3")(start)()
+        hydra.main(config_path=str(CONFIGS), config_name="evaluate", version_base="1.3")(run_job)()
 
 
 if __name__ == "__main__":
-    command(sys.argv[1:])
+    main(sys.argv[1:])

@@ -29,10 +29,10 @@ if TYPE_CHECKING:  # slow imports happen where work begins
     from omegaconf import DictConfig
 
     from encoder_lab.settings.run import RunSettings
-    from encoder_lab.training.measure import Measured
+    from encoder_lab.training.measure import MeasuredStep
     from objectives.objective import Objective
 
-os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach command(), which prints them in one line
+os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach main(), which prints them in one line
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # so that a waiting thread soon frees its core
 
 CONFIGS = Path(__file__).parent / "configs"
@@ -43,12 +43,12 @@ def train(settings: "RunSettings", run: Path) -> None:
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.progress import print_progress_lines
     from encoder_lab.settings.run_settings import as_yaml
-    from encoder_lab.training.build import build
-    from encoder_lab.training.checkpoints import disk_use
-    from encoder_lab.training.devices import is_first, refuse_without_partner, say
+    from encoder_lab.training.build import build_run
+    from encoder_lab.training.checkpoints import disk_use_line
+    from encoder_lab.training.devices import is_rank_zero, rank_zero_print, refuse_without_partner
     from encoder_lab.training.loggers import refuse_missing_packages
-    from encoder_lab.training.run_folder import describe, final_scores, record_locations, summary
-    from encoder_lab.training.tensorboard import add_picture, open_page
+    from encoder_lab.training.run_folder import final_scores, record_locations, run_description, run_summary
+    from encoder_lab.training.tensorboard import add_picture, add_settings
     from encoder_lab.training.trainer import build_trainer, fit
 
     refuse_missing_packages(settings.logger_names)
@@ -56,26 +56,26 @@ def train(settings: "RunSettings", run: Path) -> None:
     print_progress_lines(str(run))
     give_back_large_blocks()
     with fast_exact_matmul():
-        data, module, suites, probing = build(settings, run)
-        if is_first():
+        data, module, suites, probing = build_run(settings, run)
+        if is_rank_zero():
             record_locations(run, settings.written)
-        trainer = build_trainer(settings, run, module, probing, data, partial(draw, settings, run, module))
-        say(f"{run}: {describe(module, data, suites)}")
+        trainer = build_trainer(settings, run, module, probing, data, partial(draw_run_curves, settings, run, module))
+        rank_zero_print(f"{run}: {run_description(module, data, suites)}")
         if module.trains:
             saved, epochs = settings.checkpoints, settings.trainer.max_epochs or 0
-            say(disk_use(saved.epoch_interval, len(saved.steps), epochs, module, run))
+            rank_zero_print(disk_use_line(saved.epoch_interval, len(saved.steps), epochs, module, run))
         has_page = trainer.is_global_zero and "tensorboard" in settings.logger_names
         if has_page and not (run / "tensorboard").exists():
-            open_page(run / "tensorboard", as_yaml(settings.written))
+            add_settings(run / "tensorboard", as_yaml(settings.written))
         fit(trainer, module, data, probing, run)
         if trainer.is_global_zero:
-            picture = draw(settings, run, module)
+            picture = draw_run_curves(settings, run, module)
             if has_page and not module.trains:
                 add_picture(run / "tensorboard", picture, 0)
-            say(summary(run, final_scores(run), settings.allow))
+            rank_zero_print(run_summary(run, final_scores(run), settings.allow))
 
 
-def draw(settings: "RunSettings", run: Path, module: "Objective") -> Path:
+def draw_run_curves(settings: "RunSettings", run: Path, module: "Objective") -> Path:
     from encoder_lab.reports.curves import draw_curves
     from encoder_lab.reports.models import models_of
     from encoder_lab.reports.runs import read_run
@@ -84,7 +84,7 @@ def draw(settings: "RunSettings", run: Path, module: "Objective") -> Path:
     return draw_curves(run, module.score, f"{model.title} ({settings.corpus_name})")
 
 
-def begin(config: "DictConfig") -> None:
+def begin_run(config: "DictConfig") -> None:
     """Begin a new run in the folder that Hydra chose. This is Hydra's job, in this process or in one of a launcher."""
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
@@ -107,19 +107,19 @@ def begin(config: "DictConfig") -> None:
 
     from encoder_lab.training import run_folder
     from encoder_lab.training.allowed_classes import refuse_foreign_classes
-    from encoder_lab.training.devices import is_first
-    from encoder_lab.training.initial import begun_from
+    from encoder_lab.training.devices import is_rank_zero
+    from encoder_lab.training.initial import init_history
 
-    with run_folder.explained(run, written["allow"]), run_folder.owned(run):
+    with run_folder.errors_with_remedy(run, written["allow"]), run_folder.locked_run(run):
         refuse_foreign_classes(written, "this command", written["allow"])  # else the run could not be resumed or loaded
         if written["init"]:
-            settings = frozen_settings(RunSettings, {**written, "begun_from": begun_from(written["init"])})
-        if is_first():
-            run_folder.begin(settings, run, sweep=job.mode == RunMode.MULTIRUN)
+            settings = frozen_settings(RunSettings, {**written, "begun_from": init_history(written["init"])})
+        if is_rank_zero():
+            run_folder.write_new_settings(settings, run, sweep=job.mode == RunMode.MULTIRUN)
         train(settings, run)
 
 
-def resume(run: Path, overrides: list[str]) -> None:
+def resume_run(run: Path, overrides: list[str]) -> None:
     """Continue the run in a folder; only `trainer.` settings may change."""
     if not (run / "config.yaml").exists():
         raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
@@ -130,18 +130,18 @@ def resume(run: Path, overrides: list[str]) -> None:
 
     settings = run_folder.settings_to_resume(run, overrides)
     changes = [text for text in overrides if not text.startswith("allow=")]
-    with run_folder.explained(run, settings.allow, changes), run_folder.owned(run):
+    with run_folder.errors_with_remedy(run, settings.allow, changes), run_folder.locked_run(run):
         train(settings, run)
 
 
-def measured(config: "Mapping[str, Any]") -> "Measured":
+def measure_run(config: "Mapping[str, Any]") -> "MeasuredStep":
     """How long a step of these settings takes on this machine."""
     from encoder_lab.training import measure
 
-    return measure.measured(config)
+    return measure.measure_step(config)
 
 
-def command(arguments: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """The command line: help, a study, a run to resume, or a new run."""
     if asks_for_help(arguments):
         show_help(train_help(CONFIGS, arguments))
@@ -153,12 +153,12 @@ def command(arguments: list[str]) -> None:
         if study := named_study(CONFIGS, arguments):
             from encoder_lab.studies.run import run_study
 
-            sys.exit(run_study(CONFIGS, study, arguments, measured))
+            sys.exit(run_study(CONFIGS, study, arguments, measure_run))
         if resumed := [text for text in arguments if text.startswith("resume=") and text != "resume=null"]:
             if len(resumed) > 1:
                 raise InputError(f"{resumed[1]}: a command resumes one run; give resume= once")
             overrides = [text for text in arguments if text not in resumed]
-            resume(Path(unquoted(resumed[0].removeprefix("resume="))), overrides)
+            resume_run(Path(unquoted(resumed[0].removeprefix("resume="))), overrides)
         else:
             refuse_wrong_arguments(CONFIGS, "train", arguments)
             if sys.stdout.isatty() and "LOCAL_RANK" not in os.environ:  # a process that Lightning starts has that
@@ -166,8 +166,8 @@ def command(arguments: list[str]) -> None:
 
             import hydra
 
-            hydra.main(config_path=str(CONFIGS), config_name="train", version_base="1.3")(begin)()
+            hydra.main(config_path=str(CONFIGS), config_name="train", version_base="1.3")(begin_run)()
 
 
 if __name__ == "__main__":
-    command(sys.argv[1:])
+    main(sys.argv[1:])

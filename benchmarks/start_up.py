@@ -23,7 +23,7 @@ ARGUMENTS = "train.refuse_wrong_arguments"
 WORK = {  # by function: the stage that ends with it
     "encoder_lab.training.build.suites_of": "corpus, tasks",
     "encoder_lab.training.build.run_vectors": "word vectors",
-    "encoder_lab.training.build.build": "model",
+    "encoder_lab.training.build.build_run": "model",
     "probes.callback.ProbingCallback.on_train_start": "probing before training",
     "objectives.objective.Objective.on_before_optimizer_step": FIRST_STEP,
 }
@@ -77,7 +77,7 @@ def train_to_first_step(arguments: list[str]) -> None:
 
     train.train = timed
     sys.argv = ["train.py", *arguments]
-    train.command(arguments)
+    train.main(arguments)
 
 
 def main(arguments: list[str]) -> int:

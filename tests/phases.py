@@ -25,7 +25,7 @@ PHASES = {  # the functions that a phase consists of
     "training step": ("encoder_lab.training.trainer.fit",),  # save what is another phase's
     "checkpoint write": ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint",),
     "probing": ("probes.callback.ProbingCallback.probe",),
-    "final report": ("train.draw",),
+    "final report": ("train.draw_run_curves",),
 }
 MOMENTS = (  # what happens in them: a moment before and one after each, and so for the above
     "os.fsync",
@@ -108,7 +108,7 @@ def attempt(arguments: list[str], watched: Path, death: Death | None) -> None:
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
     sys.argv = ["train.py", *arguments]
-    from train import command
+    from train import main
 
     Watch(watched, death).begin()
-    command(arguments)
+    main(arguments)

@@ -28,7 +28,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.run import Trainer
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.training import run_folder
-from encoder_lab.training.devices import strategy
+from encoder_lab.training.devices import choose_strategy
 from encoder_lab.training.trainer import build_trainer
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
@@ -159,7 +159,7 @@ def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("devices", "wanted"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
 def test_multitask_needs_no_explicit_strategy(devices: int | list[int], wanted: str) -> None:
-    assert strategy("auto", Trainer(1, devices=devices).several_devices, Multitask) == wanted  # type: ignore[arg-type]
+    assert choose_strategy("auto", Trainer(1, devices=devices).several_devices, Multitask) == wanted  # type: ignore[arg-type]
 
 
 def in_processes(world: int, score: Callable[..., float], folder: Path) -> list[float]:

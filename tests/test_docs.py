@@ -16,7 +16,7 @@ from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.without_effect import unread_settings
 from encoder_lab.studies.compose import plain, referred
 from encoder_lab.studies.plan import read_study
-from encoder_lab.training.test_scores import SUITE
+from encoder_lab.training.test_scores import SUITE_ARGUMENT
 from tests.asked import composed, own_settings
 from tests.clone import CODE, Clone
 from tests.conftest import ROOT, TINY, Lab
@@ -173,7 +173,7 @@ def test_paths_and_choices_exist(page: Path) -> None:
     assert not {path for path in PATH.findall(text) if not (ROOT / path.rstrip(".")).exists()} - WRITTEN
     for group, names in CHOICE.findall(text):
         for name in names.strip("[]").split(",") if (CONFIGS / group).is_dir() else ():
-            if f"{group}={name}" == SUITE:  # answered before Hydra composes
+            if f"{group}={name}" == SUITE_ARGUMENT:  # answered before Hydra composes
                 continue
             file = f"configs/{group}/{name}.yaml"
             assert any(path.endswith(file) for path in WRITTEN) or (ROOT / file).exists(), f"{group}={name}"

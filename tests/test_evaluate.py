@@ -14,7 +14,7 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.open_models import untrained
+from encoder_lab.evaluation.open_models import untrained_encoder
 from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.models import models_of, one_run_per_seed
@@ -24,7 +24,7 @@ from encoder_lab.settings.config_help import evaluate_help
 from encoder_lab.settings.model_setting import BASELINES, MODEL_NAMES, UNTRAINED_ENCODERS, refuse_missing_models
 from encoder_lab.storage.reads import READS
 from encoders import load_encoder
-from evaluate import CONFIGS, evaluate, show
+from evaluate import CONFIGS, evaluate, print_tables
 from probes.baselines import BASELINES as BUILT
 from probes.classifiers.grid import Grid
 from probes.coherence.ngram import ORDERS
@@ -96,7 +96,7 @@ def test_checkpoints_of_one_name_are_told_apart(lab: Lab, finished_run: Path, tm
     torch.save(state | {"state_dict": changed}, other / "checkpoints" / "best.ckpt")
     done = scored(lab, tmp_path / "out", f"model=[{finished_run},{other}]")
     assert done[0].folder != done[1].folder
-    show(done, evaluation("model=bov", "published=null"))
+    print_tables(done, evaluation("model=bov", "published=null"))
     printed = capsys.readouterr().out
     for run in (finished_run, other):
         assert f"model={run.name}" in printed
@@ -170,7 +170,7 @@ def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Pa
     more = ["probes.tasks=[BShift]", "model=[bov,untrained/bilstm_last,majority,nb-uni-tfidf]"]
     done = scored(lab, tmp_path, *more)
     assert accuracies(done[2])["BShift"][1] == pytest.approx(50, abs=2)
-    show(done, evaluation("model=bov"))
+    print_tables(done, evaluation("model=bov"))
     printed = capsys.readouterr().out
     for name in (
         "BoV", "Majority vote", "NB-uni-tfidf", "Untrained", "Hum. Eval.", "(Conneau et al. 2018, Table 2)",
@@ -220,7 +220,7 @@ def test_no_two_untrained_encoders_share_cached_scores(tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("2 4\na 1 2 3 4\nb 0 1 0 1\n")
     settings = evaluation("embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}")
     names = sorted(path.stem for path in (CONFIGS / "encoder").glob("*.yaml"))
-    made = {untrained(name, settings, "cpu", TinyCorpus(), ["a b"], tmp_path).fingerprint for name in names}
+    made = {untrained_encoder(name, settings, "cpu", TinyCorpus(), ["a b"], tmp_path).fingerprint for name in names}
     assert len(made) == len(names)
 
 
@@ -233,7 +233,7 @@ def test_a_bag_of_vectors_says_how_many_words_have_no_vector(
 ) -> None:
     (tmp_path / "v.vec").write_text("2 2\na 2 2\nb 2 2\n")
     settings = evaluation("embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}")
-    untrained("bov", settings, "cpu", TinyCorpus(), sentences, tmp_path)
+    untrained_encoder("bov", settings, "cpu", TinyCorpus(), sentences, tmp_path)
     assert capsys.readouterr().err.startswith(said)
 
 
@@ -242,7 +242,7 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_
 ) -> None:
     linear = "probes.classifier.widths=[0]"
     done = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", "probes.tasks=[BShift]", linear)
-    show(done, evaluation("model=bov", linear))
+    print_tables(done, evaluation("model=bov", linear))
     printed = capsys.readouterr().out
     assert "by logistic regression, as evaluated" in printed
     assert "(Conneau et al. 2018, Table 4)" in printed
@@ -318,7 +318,7 @@ def test_two_checkpoints_of_a_run_have_two_names_in_every_table(
     state = torch.load(last, weights_only=True)
     torch.save(state | {"state_dict": {k: v * 0.5 for k, v in state["state_dict"].items()}}, copy)
     done = scored(lab, tmp_path / "out", f"model=[{best},{copy}]", "probes.tasks=[BShift]")
-    show(done, evaluation("model=bov", "published=null"))
+    print_tables(done, evaluation("model=bov", "published=null"))
     printed = capsys.readouterr().out
     assert "(other.ckpt) minus" in printed
     assert "(best.ckpt), percentage points" in printed
@@ -345,7 +345,7 @@ MODELS = "model=[call:tests.test_evaluate:lengths,majority]"
 
 def test_downstream_tables_name_each_measure(lab: Lab, tmp_path: Path, tasks: str, capsys) -> None:
     done = scored(lab, tmp_path, *FIXED, tasks, MODELS)
-    show(done, evaluation("suite=downstream", "model=bov"))
+    print_tables(done, evaluation("suite=downstream", "model=bov"))
     printed = capsys.readouterr().out
     for text in ("Majority vote", "Chance", "Pearson's r times 100", "MRPC    accuracy 50.0; F1", "SICK-R  Pearson"):
         assert text in printed
@@ -427,7 +427,7 @@ def test_discourse_tables_have_groups_their_mean_people_and_the_published_rows(
     root = f"discoeval.root={small_files(tmp_path / 'published')}"
     done = scored(lab, tmp_path / "out", *DISCOURSE, root)
     assert len(done[0].scores.main) == 12
-    show(done, evaluation("suite=discoeval", "model=bov"))
+    print_tables(done, evaluation("suite=discoeval", "model=bov"))
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["model", "SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT", "avg."]
     rows = {line.split("  ")[1]: line.split()[-8:] for line in lines if line.startswith("  ")}
@@ -440,7 +440,7 @@ def test_the_hidden_layer_of_dc_and_the_context_of_sp_are_left_out_on_request(
 ) -> None:
     asked = ["discoeval.tasks=[DC,SP]", "discoeval.analyses=[hidden_layer,context]", *SMALL_WORLD]
     done = scored(lab, tmp_path, "suite=discoeval", "model=call:tests.test_evaluate:lengths", *asked)
-    show(done, evaluation("suite=discoeval", "model=bov", "published=chen2019_table4"))
+    print_tables(done, evaluation("suite=discoeval", "model=bov", "published=chen2019_table4"))
     printed = capsys.readouterr().out
     assert "DC without hidden layer" in printed.splitlines()[0]
     assert "52.0" in printed

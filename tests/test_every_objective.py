@@ -21,7 +21,7 @@ from encoder_lab.settings import build as from_settings
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.config_help import read_description
 from encoder_lab.studies.compose import plain
-from encoder_lab.training.test_scores import on_test
+from encoder_lab.training.test_scores import with_test_split
 from encoders.embedding import WordEmbedding
 from objectives.metrics import MetricSums
 from objectives.objective import Objective
@@ -170,7 +170,7 @@ def test_a_test_split_with_the_text_of_dev_has_the_scores_of_dev(build: Any, obj
     module, data = build(f"objective={objective}")
     dev = validation_scores(module, data)
     assert module.score in dev
-    assert dev == pytest.approx(validation_scores(module, on_test(data)), nan_ok=True)
+    assert dev == pytest.approx(validation_scores(module, with_test_split(data)), nan_ok=True)
 
 
 @pytest.mark.parametrize("objective", choices("objective"))

@@ -29,7 +29,7 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
     for number, file in ((1, os.devnull), (2, said)):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
     sys.argv = ["train.py", *arguments]
-    from train import command
+    from train import main
 
     place, _, name = moment.rpartition(".")
     owner = resolve_name(place)
@@ -42,7 +42,7 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
         return first(*given, **more)
 
     setattr(owner, name, after_removal)
-    command(arguments)
+    main(arguments)
 
 
 @pytest.mark.parametrize(("moment", "remove", "what", "ends"), [

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from encoder_lab.storage.made_with import KEYS
-from encoder_lab.training.run_folder import loadable
+from encoder_lab.training.run_folder import loadable_path
 from encoders import load_encoder
 from probes.results import ProbeRow, read_rows
 from tests.conftest import Lab
@@ -78,11 +78,11 @@ def test_word_vectors_are_not_in_the_checkpoint(finished_run: Path) -> None:
 def test_a_corrupt_best_checkpoint_error_names_the_last_one(
     finished_run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert loadable(finished_run) == finished_run
+    assert loadable_path(finished_run) == finished_run
     run = shutil.copytree(finished_run, tmp_path / "run")
     best = run / "checkpoints" / "best.ckpt"
     best.write_bytes(best.read_bytes()[:-1000])
-    assert load_encoder(loadable(run)).encode(["a dog ."]).shape == (1, 16)
+    assert load_encoder(loadable_path(run)).encode(["a dog ."]).shape == (1, 16)
     assert f"{best}: damaged" in caplog.text
 
 

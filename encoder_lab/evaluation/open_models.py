@@ -30,11 +30,11 @@ from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model
 from probes.evaluation import distinct_sentences
 from probes.task import Task
 
-Complete = Callable[[Corpus, Sequence[Task]], list[Model]]  # adds to an open model what depends on text
-SURPRISING = "a run of skipthought or discourse, lm:PATH, ngram, unigram, length or call:MODULE:FUNCTION"
+CompleteModels = Callable[[Corpus, Sequence[Task]], list[Model]]  # adds to an open model what depends on text
+SURPRISAL_MODELS = "a run of skipthought or discourse, lm:PATH, ngram, unigram, length or call:MODULE:FUNCTION"
 
 
-def open_models(settings: EvaluationSettings, device: str, work: Path) -> list[tuple[str, Complete]]:
+def open_models(settings: EvaluationSettings, device: str, work: Path) -> list[tuple[str, CompleteModels]]:
     """Every name in `model=`, open before text is read; with `epochs=` each in its turn. Raises InputError."""
     if settings.epochs is None:
         return [(name, open_model(name, settings, device, work)) for name in settings.models]
@@ -45,7 +45,7 @@ def open_models(settings: EvaluationSettings, device: str, work: Path) -> list[t
 
 
 def complete_models(
-    opened: Iterable[tuple[str, Complete]], corpus: Corpus, tasks: Sequence[Task]
+    opened: Iterable[tuple[str, CompleteModels]], corpus: Corpus, tasks: Sequence[Task]
 ) -> Iterable[tuple[str, Model]]:
     """Each model by its name. Raises InputError where it lacks what a task needs."""
     for name, complete in opened:
@@ -54,19 +54,21 @@ def complete_models(
             yield name, model
 
 
-def open_model(name: str, settings: EvaluationSettings, device: str, work: Path) -> Complete:
+def open_model(name: str, settings: EvaluationSettings, device: str, work: Path) -> CompleteModels:
     """The models of a name, open as far as they need no text; all layers of a transformer are a model each."""
     form, _, rest = name.partition(":")
     models: list[Model] = []
     if name in ORDERS:
-        return lambda corpus, _: [_ngram(name, corpus, settings.corpus.written)]
+        return lambda corpus, _: [_ngram_baseline(name, corpus, settings.corpus.written)]
     if name in UNTRAINED_ENCODERS or name.startswith("untrained/"):
         encoder = encoder_file(name.removeprefix("untrained/")).stem
         options = settings, device
-        return lambda corpus, tasks: [untrained(encoder, *options, corpus, distinct_sentences(tasks, "vectors"), work)]
+        return lambda corpus, tasks: [
+            untrained_encoder(encoder, *options, corpus, distinct_sentences(tasks, "vectors"), work)
+        ]
     if form == "call" and rest:
         function = function_named(rest, "turns sentences into vectors, or scores (context, continuation) pairs")
-        return lambda _, tasks: [_called(rest, function, device, tasks)]
+        return lambda _, tasks: [_model_of_function(rest, function, device, tasks)]
     if name in BASELINES:
         models = [
             Model("baseline", name, None, "baseline", logprobs=LengthModel().logprobs if name == "length" else None)
@@ -80,7 +82,7 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     else:
         refuse_other_path(name)
         run = open_run(Path(name))
-        model = _trained(run, settings, device, work)
+        model = _trained_model(run, settings, device, work)
 
         def complete(corpus: Corpus, tasks: Sequence[Task]) -> list[Model]:
             refuse_changed_corpus(run.folder, run.config["corpus"], settings.corpus.written, corpus.fingerprint())
@@ -103,7 +105,7 @@ def checkpoints_of(name: str, settings: EvaluationSettings) -> tuple[str, list[P
     return str(run), checkpoints
 
 
-def _trained(run: SavedRun, settings: EvaluationSettings, device: str, work: Path) -> Model:
+def _trained_model(run: SavedRun, settings: EvaluationSettings, device: str, work: Path) -> Model:
     """The frozen encoder of a run, with the vectors of `embeddings=file` for words that it does not have."""
     source = settings.embeddings.source.build()
     vectors = source.vectors(list, "", work) if isinstance(source, FromFile) else None
@@ -127,7 +129,7 @@ def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task],
     return model._replace(logprobs=TextLikelihood(model.encode, likelihood).logprobs, fingerprint=fingerprint)
 
 
-def _called(name: str, function: Callable[..., Any], device: str, tasks: Sequence[Task]) -> Model:
+def _model_of_function(name: str, function: Callable[..., Any], device: str, tasks: Sequence[Task]) -> Model:
     """Any Python function: sentences to (N, D) numbers, or pairs to surprisals where the tasks need those alone."""
     needs = {task.needs for task in tasks}
     if needs == {"vectors", "surprisal"}:
@@ -137,7 +139,7 @@ def _called(name: str, function: Callable[..., Any], device: str, tasks: Sequenc
     return Model(name, "callable", None if logprobs else function, logprobs=logprobs, device=device)
 
 
-def untrained(
+def untrained_encoder(
     encoder: str, settings: EvaluationSettings, device: str, corpus: Corpus, sentences: Sequence[str], work: Path
 ) -> Model:
     """bov, or an encoder with initial weights from the seed."""
@@ -170,7 +172,7 @@ def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Mo
     return Model(name, "language model", None, fingerprint, 0, 0, marks, model.logprobs, model.long_texts)
 
 
-def _ngram(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
+def _ngram_baseline(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
     """An n-gram model of the training text, with the settings of its corpus."""
     fingerprint = key_of(name, corpus_key(corpus), code_of(NgramModel))
     return Model(
@@ -184,7 +186,7 @@ def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) 
         needs = f"which suite={task.suite} needs; give"
         if task.needs == "surprisal":
             if model.logprobs is None:
-                raise InputError(f"model={name}: has no language model, {needs} {SURPRISING}")
+                raise InputError(f"model={name}: has no language model, {needs} {SURPRISAL_MODELS}")
         elif task.needs == "loss" and model.loss is None:
             remedy = "a run folder, or use.on=downstream (docs/use.md)"
             raise InputError(f"model={name}: has no loss of an objective, {needs} {remedy}")

@@ -18,7 +18,7 @@ def refuse_unread_settings(settings: EvaluationSettings, suites: Sequence[Suite]
     refuse_published_of_other_tasks(settings.published, suites)
 
 
-def written_of(settings: EvaluationSettings, suite: Suite, model: Model) -> dict[str, Any]:
+def settings_of_scores(settings: EvaluationSettings, suite: Suite, model: Model) -> dict[str, Any]:
     """The settings that made the scores of a model on a suite, as their folder has them."""
     choice = settings.suites[suite.name]
     written = {"suite": suite.name, "seed": settings.random_seed}

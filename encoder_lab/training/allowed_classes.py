@@ -22,10 +22,11 @@ from encoders.load import IMPORT_REMEDY, import_class
 from objectives.objective import Objective
 from probes.classifiers.grid import Grid
 
-SUITE = re.compile(r"(probes\.\w+\.(?:tasks|data))\.(\w+)")  # the two entry files of a suite
+SUITE_TARGET = re.compile(r"(probes\.\w+\.(?:tasks|data))\.(\w+)")  # the two entry files of a suite
 # a part of objective=multitask, which has the settings of a run too; the end of the name of a setting
-PART = re.compile(r"^(?:parts|(?:objective|datamodule)\.settings)\.\w+\.|\._target_$")
-ALLOWED: dict[str, tuple[str, tuple[type, ...]]] = {  # by the setting: the package and base classes of its class
+PART_OR_TARGET = re.compile(r"^(?:parts|(?:objective|datamodule)\.settings)\.\w+\.|\._target_$")
+# by the setting: the package and base classes of its class
+ALLOWED_CLASSES: dict[str, tuple[str, tuple[type, ...]]] = {
     "corpus": ("datamodules", (Corpus,)),
     "datamodule": ("datamodules", (ResumableData,)),
     "embeddings.source": ("datamodules", (FromFile, Trained)),
@@ -44,7 +45,8 @@ def refuse_foreign_classes(settings: Mapping[str, Any], path: Path | str, allow:
     """
     for name, value in leaves(settings):
         package = str(value).partition(".")[0]
-        if name.endswith("_target_") and package not in allow and not _is_allowed(PART.sub("", name), str(value)):
+        setting = PART_OR_TARGET.sub("", name)
+        if name.endswith("_target_") and package not in allow and not _is_allowed(setting, str(value)):
             remedy = f"your own or a library's is allowed by allow=[{package}]"
             raise InputError(f"{path}: {name} is {value}; a run has only classes of this project there; {remedy}")
         if name.endswith("_target_") and package not in sys.modules and find_spec(package) is None:
@@ -60,7 +62,7 @@ def refuse_without_class(settings: Mapping[str, Any], path: Path | str) -> None:
         raise InputError(f"{path}: suites is {suites}, not the suites of a run")
     objective = settings.get("objective")
     optimizer = ["objective.optimizer"] if isinstance(objective, dict) and "optimizer" in objective else []
-    for name in (*ALLOWED, *optimizer, *(f"suites.{suite}" for suite in suites)):
+    for name in (*ALLOWED_CLASSES, *optimizer, *(f"suites.{suite}" for suite in suites)):
         part: Any = settings
         for key in name.split("."):
             part = part.get(key) if isinstance(part, dict) else None
@@ -73,21 +75,21 @@ def refuse_without_class(settings: Mapping[str, Any], path: Path | str) -> None:
 
 def _is_allowed(setting: str, target: str) -> bool:
     """Whether this setting may name the class."""
-    if setting in ALLOWED:
-        package, bases = ALLOWED[setting]
+    if setting in ALLOWED_CLASSES:
+        package, bases = ALLOWED_CLASSES[setting]
         return import_class([package], target, bases) is not None
     if setting == "objective.optimizer":
         optimizer = vars(torch.optim).get(target.removeprefix("torch.optim."))
         return isinstance(optimizer, type) and issubclass(optimizer, torch.optim.Optimizer)
     if setting == "trainer":
         return target == "pytorch_lightning.Trainer"
-    suite = SUITE.fullmatch(target)
+    suite = SUITE_TARGET.fullmatch(target)
     if suite is None or not (setting == "probes.source" or re.fullmatch(r"suites\.\w+", setting)):
         return False
-    return suite[1].endswith(".data" if setting == "probes.source" else ".tasks") and _is_of_suite(*suite.groups())
+    return suite[1].endswith(".data" if setting == "probes.source" else ".tasks") and _suite_defines(*suite.groups())
 
 
-def _is_of_suite(module: str, name: str) -> bool:
+def _suite_defines(module: str, name: str) -> bool:
     """Whether a suite defines it: the function `tasks` of its tasks.py, or a class of its data.py."""
     try:
         value = vars(import_module(module)).get(name)

@@ -21,9 +21,9 @@ from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.reads import CORPUS, VECTORS, Reads, refuse_other_reads, write_reads
-from encoder_lab.training.devices import accelerator, is_first, say
+from encoder_lab.training.devices import choose_accelerator, is_rank_zero, rank_zero_print
 from encoder_lab.training.initial import source_of, take_weights
-from encoder_lab.training.optimizers import trainable
+from encoder_lab.training.optimizers import trainable_optimizer
 from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.fingerprint import fingerprint
@@ -37,10 +37,10 @@ from probes.evaluation import distinct_sentences
 from probes.suites import Suite, suites_of, tasks_and_measures, tasks_of
 from probes.task import Task
 
-SLOW = "this processor has no instructions for bfloat16, so steps take longer than with trainer.precision=32-true"
+SLOW_BF16 = "this processor has no instructions for bfloat16, so steps take longer than with trainer.precision=32-true"
 
 
-class Built(NamedTuple):
+class RunParts(NamedTuple):
     """The parts of a run."""
 
     data: ResumableData
@@ -49,14 +49,14 @@ class Built(NamedTuple):
     probing: ProbingCallback
 
 
-def build(settings: RunSettings, run: Path) -> Built:
+def build_run(settings: RunSettings, run: Path) -> RunParts:
     """Data, model and probes of a run. Its word vectors go to its folder at the first call."""
     pl.seed_everything(settings.seed, workers=True, verbose=False)
     device, precision = probing_device(settings.trainer.accelerator), settings.trainer.precision
-    if accelerator(settings.trainer.accelerator) == "cpu" and precision in ("16-mixed", "16", 16):
+    if choose_accelerator(settings.trainer.accelerator) == "cpu" and precision in ("16-mixed", "16", 16):
         raise InputError(f"trainer.precision={precision}: on a CPU Lightning takes bf16-mixed; give that, or a GPU")
     described = settings.objective.arguments.get("optimizer")
-    optimizer = {"optimizer": trainable(described, device)} if described else {}
+    optimizer = {"optimizer": trainable_optimizer(described, device)} if described else {}
     corpus = settings.corpus.build()
     cache = Path(settings.cache)
     cache_digests_in(cache)
@@ -69,7 +69,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     text = exclude_sentences(corpus, Excluded(sentences)) if settings.exclude_task_sentences else corpus
     data = settings.datamodule.build(corpus=text, cache=cache, seed=settings.seed)
     vector_file = settings.embeddings.source.arguments.get("path")
-    if is_first():
+    if is_rank_zero():
         refuse_other_reads(run, reads_of(run, corpus, data, tasks, vector_file))
     source = None
     if settings.init:
@@ -77,20 +77,20 @@ def build(settings: RunSettings, run: Path) -> Built:
         source = source_of(settings.init, run, *needed, corpus.fingerprint())
     vectors = run_vectors(settings.embeddings.source.build(), run, data, sentences, cache, source)
 
-    module, frozen = modules(settings, corpus, data, vectors, optimizer)
+    module, frozen = build_modules(settings, corpus, data, vectors, optimizer)
     if source:
         take_weights(source, frozen.encoder)
-    keep_files(run, module, data)
-    if is_first():
+    write_run_files(run, module, data)
+    if is_rank_zero():
         write_reads(run, reads_of(run, corpus, data, tasks, vector_file))
-    model = probed(settings, module, frozen, data, tasks, sentences)
+    model = probed_model(settings, module, frozen, data, tasks, sentences)
     schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.probing_steps
     cached = None if model.logprobs else cache  # the fingerprint has no weights of a decoder
     probing = ProbingCallback(tasks_and_measures(suites), model, run / "probes.csv", *schedule, cached)
-    return Built(data, module, suites, probing)
+    return RunParts(data, module, suites, probing)
 
 
-def modules(
+def build_modules(
     settings: RunSettings, corpus: Corpus, data: ResumableData, vectors: RunVectors, optimizer: Mapping[str, Any]
 ) -> tuple[Objective, FrozenEncoder]:
     """What is trained, and its encoder as it is probed. The weights depend on the seed alone."""
@@ -106,7 +106,7 @@ def modules(
     return module, FrozenEncoder(encoder, embedding, *words, tokens, bfloat16=narrow, lowercase=data.lowercase)
 
 
-def probed(
+def probed_model(
     settings: RunSettings,
     module: Objective,
     frozen: FrozenEncoder,
@@ -119,7 +119,7 @@ def probed(
     narrow = trained_in_bfloat16(settings.written)
     fast = multiplies_in_bfloat16(torch.device(probing_device(settings.trainer.accelerator)))
     if narrow and not fast:
-        say(f"trainer.precision={settings.trainer.precision}: {SLOW}")
+        rank_zero_print(f"trainer.precision={settings.trainer.precision}: {SLOW_BF16}")
     return Model(
         settings.encoder_name,
         objective_of(settings.written),
@@ -144,14 +144,14 @@ def reads_of(run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Tas
     }
 
 
-def keep_files(run: Path, module: Objective, data: ResumableData) -> None:
+def write_run_files(run: Path, module: Objective, data: ResumableData) -> None:
     """Write what the decoder needs to score texts, and what training left out, to the run's folder where it is not."""
-    if is_first() and data.left_out and not (run / LEFT_OUT_FILE).exists():
+    if is_rank_zero() and data.left_out and not (run / LEFT_OUT_FILE).exists():
         with atomic_write(run / LEFT_OUT_FILE) as file:
             file.write(left_out_lines(data.left_out))
     for name, source in module.likelihood_files().items():
         copy = run / "decoder" / name
-        if is_first() and not copy.exists():
+        if is_rank_zero() and not copy.exists():
             with atomic_write(copy, binary=True) as file:
                 file.write(source.read_bytes())
 
@@ -170,4 +170,4 @@ def refuse_without_decoder(settings: RunSettings, tasks: Sequence[Task]) -> None
 
 def probing_device(chosen: str) -> str:
     """Where the classifiers run: where the run computes."""
-    return "cuda" if accelerator(chosen) != "cpu" and torch.cuda.is_available() else "cpu"
+    return "cuda" if choose_accelerator(chosen) != "cpu" and torch.cuda.is_available() else "cpu"

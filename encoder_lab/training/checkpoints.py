@@ -17,7 +17,7 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import disk_errors, make_durable, refuse_link_or_device, temporary
-from encoder_lab.training.devices import say
+from encoder_lab.training.devices import rank_zero_print
 from probes.callback import epochs_done
 
 LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
@@ -42,7 +42,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
                 raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
             make_durable(work)
             if path.name == LAST and path.exists():
-                keep(path, path.with_name(PREVIOUS))
+                link_or_copy(path, path.with_name(PREVIOUS))
             work.replace(path)
 
     def load_checkpoint(self, path: Any, *arguments: Any, **keywords: Any) -> dict[str, Any]:
@@ -51,20 +51,20 @@ class AtomicCheckpoints(TorchCheckpointIO):
         folder = os.path.realpath(Path(path).parent)
         for state in checkpoint.get("callbacks", {}).values():
             if "dirpath" in state:  # of a ModelCheckpoint, which drops its best score if the folder differs
-                state.update(_moved(state, state["dirpath"], folder))
+                state.update(_with_moved_paths(state, state["dirpath"], folder))
         return checkpoint
 
 
-def _moved(value: Any, old: str, new: str) -> Any:
+def _with_moved_paths(value: Any, old: str, new: str) -> Any:
     """The same value; each path inside the folder `old` becomes a path inside `new`."""
     if isinstance(value, dict):
-        return {_moved(key, old, new): _moved(inner, old, new) for key, inner in value.items()}
+        return {_with_moved_paths(key, old, new): _with_moved_paths(inner, old, new) for key, inner in value.items()}
     if isinstance(value, str) and (value == old or value.startswith(f"{old}{os.sep}")):
         return new + value[len(old) :]
     return value
 
 
-def keep(path: Path, new_path: Path) -> None:
+def link_or_copy(path: Path, new_path: Path) -> None:
     """Give a file a second name. A file that had this name before is gone."""
     new_path.unlink(missing_ok=True)
     try:
@@ -73,7 +73,7 @@ def keep(path: Path, new_path: Path) -> None:
         shutil.copyfile(path, new_path)
 
 
-def newest_readable(folder: Path, read: Callable[[Path], object]) -> Path | None:
+def newest_readable_checkpoint(folder: Path, read: Callable[[Path], object]) -> Path | None:
     """The newest checkpoint that `read` can read, or None; a corrupt last one is renamed. Raises if both are."""
     paths = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
     refused: InputError | None = None
@@ -156,26 +156,26 @@ class KeptWeights(pl.Callback):
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if self.every and trainer.global_step == 0:
-            self._keep(trainer, pl_module, "epoch-0", 0)
+            self._save_weights(trainer, pl_module, "epoch-0", 0)
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         if trainer.global_step in self.steps:
             epochs = trainer.current_epoch + 1 if trainer.is_last_batch else epochs_done(trainer, batch_idx)
-            self._keep(trainer, pl_module, f"step-{trainer.global_step}", epochs)
+            self._save_weights(trainer, pl_module, f"step-{trainer.global_step}", epochs)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
         cut = (self.folder / f"epoch-{epoch}.ckpt").exists()  # by the end of the run, before it was resumed
         if self.every and (epoch % self.every == 0 or epoch == trainer.max_epochs or cut):
-            self._keep(trainer, pl_module, f"epoch-{epoch}", epoch)
+            self._save_weights(trainer, pl_module, f"epoch-{epoch}", epoch)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Also the last epoch if training ended early."""
         name = f"epoch-{trainer.current_epoch}"
         if self.every and not (self.folder / f"{name}.ckpt").exists():
-            self._keep(trainer, pl_module, name, trainer.current_epoch)
+            self._save_weights(trainer, pl_module, name, trainer.current_epoch)
 
-    def _keep(self, trainer: pl.Trainer, pl_module: pl.LightningModule, name: str, epochs: float) -> None:
+    def _save_weights(self, trainer: pl.Trainer, pl_module: pl.LightningModule, name: str, epochs: float) -> None:
         if trainer.is_global_zero:
             steps = trainer.global_step
             state = {"state_dict": pl_module.state_dict(), "epoch": int(epochs), "global_step": steps}
@@ -191,26 +191,30 @@ class StepsAreReached(pl.Callback):
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         end = trainer.estimated_stepping_batches
         if trainer.max_steps > end:
-            say(f"trainer.max_steps={trainer.max_steps}: the run ends after {end} steps, by trainer.max_epochs=")
+            rank_zero_print(
+                f"trainer.max_steps={trainer.max_steps}: the run ends after {end} steps, by trainer.max_epochs="
+            )
         for name, steps in self.settings.items():
             if trainer.global_step == 0 and (beyond := [step for step in steps if step > end]):
                 raise InputError(f"{name}: the run has {end} steps, so it never reaches step {beyond[0]}")
 
 
-def disk_use(every: int | None, steps: int, epochs: int, module: pl.LightningModule, run: Path) -> str:
+def disk_use_line(every: int | None, steps: int, epochs: int, module: pl.LightningModule, run: Path) -> str:
     """What checkpoints take on the disk, in one line: weights of every `every`-th epoch and of `steps` steps."""
     weights = sum(value.nbytes for value in module.state_dict().values())
     ends = 1 + -(-epochs // every) if every else 0
-    line = f"checkpoints: best, last and the one before, up to {size(9 * weights)}"  # Adam has two numbers per weight
+    # Adam has two numbers per weight
+    line = f"checkpoints: best, last and the one before, up to {readable_size(9 * weights)}"
     if count := ends + steps:
         parts = [f"{ends} epochs"] * bool(ends) + [f"{steps} steps"] * bool(steps)
         if epochs < 0 and ends:
             parts, count = ["each epoch"], 1
-        line += f"; weights of {' and '.join(parts)}, {size(weights)} each, {size(count * weights)} in all"
-    return f"{line} ({size(shutil.disk_usage(run).free)} free)"
+        sizes = f"{readable_size(weights)} each, {readable_size(count * weights)} in all"
+        line += f"; weights of {' and '.join(parts)}, {sizes}"
+    return f"{line} ({readable_size(shutil.disk_usage(run).free)} free)"
 
 
-def size(count: float) -> str:
+def readable_size(count: float) -> str:
     """A number of bytes for a person: 12 MB."""
     units = ("kB", "MB", "GB", "TB")
     power = min(len(units) - 1, max(0, int(math.log(max(count, 1), 1000)) - 1))

@@ -5,7 +5,7 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import EarlyStopping
 
-from encoder_lab.training.devices import say
+from encoder_lab.training.devices import rank_zero_print
 
 
 class StopsEarly(EarlyStopping):
@@ -21,4 +21,4 @@ class StopsEarly(EarlyStopping):
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
         trainer.should_stop |= self.wait_count >= self.patience
         if 0 < (trainer.max_epochs or -1) <= self.patience:
-            say(f"early_stopping.patience={self.patience}: cannot end a run of {trainer.max_epochs} epochs")
+            rank_zero_print(f"early_stopping.patience={self.patience}: cannot end a run of {trainer.max_epochs} epochs")

@@ -12,7 +12,7 @@ from datamodules.base import ResumableData
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
 
-EVERY = 50  # steps between checks on a GPU; each check makes the GPU wait
+GPU_CHECK_STEPS = 50  # steps between checks on a GPU; each check makes the GPU wait
 
 
 class StopsWhereNotFinite(pl.Callback):
@@ -32,25 +32,25 @@ class StopsWhereNotFinite(pl.Callback):
         loss = outputs["loss"].detach()
         self._last = (trainer.global_step, batch)
         self._recent.append((*self._last, loss))
-        every = self.every or (1 if loss.device.type == "cpu" else EVERY)
+        every = self.every or (1 if loss.device.type == "cpu" else GPU_CHECK_STEPS)
         if len(self._recent) == every or trainer.is_last_batch:
-            self._check()
+            self._check_losses()
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._check_all((*pl_module.named_parameters(), *trainer.callback_metrics.items()))
+        self._check_tensors((*pl_module.named_parameters(), *trainer.callback_metrics.items()))
 
     def on_save_checkpoint(self, trainer: pl.Trainer, pl_module: Any, checkpoint: dict[str, Any]) -> None:
         """Raises, in each process, before anything is written."""
-        self._check_all(checkpoint["state_dict"].items())
+        self._check_tensors(checkpoint["state_dict"].items())
 
-    def _check_all(self, named: Iterable[tuple[str, Tensor]]) -> None:
+    def _check_tensors(self, named: Iterable[tuple[str, Tensor]]) -> None:
         if self._recent:
-            self._check()
+            self._check_losses()
         for name, value in named:
             if not value.isfinite().all():
                 self._stop(*self._last, f"{name} is not finite after")
 
-    def _check(self) -> None:
+    def _check_losses(self) -> None:
         finite = torch.stack([loss for _, _, loss in self._recent]).isfinite().tolist()
         recent, self._recent = self._recent, []
         if not all(finite):

@@ -18,11 +18,12 @@ from encoder_lab.training.checkpoints import LAST, PREVIOUS
 from encoders.encoder import Encoder
 from encoders.load import find_checkpoint, open_run, read_config
 
-MAKES = ("encoder", "embeddings", "corpus", "datamodule", "objective", "schedule")  # a run, and how long it trained
-FREE = ("dropout",)  # settings of an encoder that change no vector
+# a run, and how long it trained
+HASHED_SETTINGS = ("encoder", "embeddings", "corpus", "datamodule", "objective", "schedule")
+MAY_DIFFER = ("dropout",)  # settings of an encoder that change no vector
 
 
-class Source(NamedTuple):
+class InitialRun(NamedTuple):
     """The run that another begins with."""
 
     name: str  # as `init=` gives it
@@ -40,16 +41,16 @@ class Source(NamedTuple):
 
 def source_of(
     init: str, folder: Path, encoder: Mapping[str, Any], dim: int | None, corpus: Mapping[str, Any], content: str
-) -> Source | None:
+) -> InitialRun | None:
     """What the run begins with; None if it has begun. Raises InputError if encoder, vectors or corpus differ."""
     if any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
         return None
     run = open_run(Path(init))
-    source = Source(init, run.config, run.weights, load_run_vectors(run.folder), run.epoch)
+    source = InitialRun(init, run.config, run.weights, load_run_vectors(run.folder), run.epoch)
     refuse_changed_corpus(run.folder, run.config["corpus"], corpus, content)
     stored = source.settings["encoder"]
     keys = {**stored, **encoder}
-    if changed := [key for key in keys if key not in FREE and stored.get(key) != encoder.get(key)]:
+    if changed := [key for key in keys if key not in MAY_DIFFER and stored.get(key) != encoder.get(key)]:
         differs = ", ".join(f"encoder.{key}={stored.get(key)} there and {encoder.get(key)} here" for key in changed)
         raise InputError(f"init={init}: another encoder: {differs}; give the settings of that run")
     width = source.table.shape[1]
@@ -58,16 +59,18 @@ def source_of(
     return source
 
 
-def begun_from(init: str) -> list[Any]:
+def init_history(init: str) -> list[Any]:
     """The runs before this one, in order; `settings` is a hash of all their settings but the seed."""
     config = read_config(find_checkpoint(Path(init)).parents[1])
-    values = [config.get(part) for part in MAKES]
+    values = [config.get(part) for part in HASHED_SETTINGS]
     key = sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:8]
     name = objective_of(config).rpartition(" → ")[2]
     return [*earlier_runs(config), {"objective": name, "corpus": config.get("corpus_name"), "settings": key}]
 
 
-def words_of(source: Source, vocabulary: Vocabulary, file: WordVectors | None) -> tuple[Vocabulary, LookupResult]:
+def extend_vocabulary(
+    source: InitialRun, vocabulary: Vocabulary, file: WordVectors | None
+) -> tuple[Vocabulary, LookupResult]:
     """All words of the new run and of its source, with the vectors that the source has, or composes, for them.
 
     The rows of `vocabulary` stay. `file`: the vector file that the source was made from, for words that it lacks. A
@@ -87,7 +90,7 @@ def words_of(source: Source, vocabulary: Vocabulary, file: WordVectors | None) -
     return words, LookupResult(matrix, looked_up, composed)
 
 
-def take_weights(source: Source, encoder: Encoder) -> None:
+def take_weights(source: InitialRun, encoder: Encoder) -> None:
     """Give the encoder the weights of the source. Raises InputError naming the first that does not fit."""
     saved = {key.removeprefix("encoder."): w for key, w in source.weights.items() if key.startswith("encoder.")}
     fresh = encoder.state_dict()

@@ -17,8 +17,10 @@ class StopsOnInterrupt(pl.Callback):
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
         self._previous = signal.getsignal(signal.SIGINT)
-        if _may_set() and self._previous is not signal.SIG_IGN:  # a process started in the background ignores Ctrl-C
-            signal.signal(signal.SIGINT, self._interrupted)
+        if (
+            _may_set_handlers() and self._previous is not signal.SIG_IGN
+        ):  # a process started in the background ignores Ctrl-C
+            signal.signal(signal.SIGINT, self._handle_interrupt)
 
     def on_train_batch_start(self, *_: Any) -> None:
         if self.seen:
@@ -27,14 +29,14 @@ class StopsOnInterrupt(pl.Callback):
     on_validation_batch_start = on_train_end = on_train_batch_start  # type: ignore[assignment]
 
     def teardown(self, *_: Any, **__: Any) -> None:
-        if _may_set():
+        if _may_set_handlers():
             signal.signal(signal.SIGINT, self._previous)
 
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+    def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
         self.seen = True
         raise KeyboardInterrupt
 
 
-def _may_set() -> bool:
+def _may_set_handlers() -> bool:
     """Whether we may set signal handlers: Python allows it only in the main thread."""
     return threading.current_thread() is threading.main_thread()

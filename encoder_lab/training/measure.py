@@ -16,7 +16,7 @@ from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.settings.build import build, import_object
 from encoder_lab.settings.known import CLASS_KEY
 from encoder_lab.training.build import probing_device
-from encoder_lab.training.optimizers import trainable
+from encoder_lab.training.optimizers import trainable_optimizer
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse
 from objectives.nli import NLI
@@ -24,16 +24,17 @@ from objectives.objective import Objective
 from objectives.seq2tree import Seq2Tree
 
 WORDS, WIDTH = 50_000, 300  # rows and width of the word vectors
-LENGTH = 25  # words of a sentence: the mean of Europarl
+SENTENCE_WORDS = 25  # words of a sentence: the mean of Europarl
 CODES, SYMBOLS = 28, 75  # of a target sentence of that length, of its tree
-CLASSES = ("levels", "sentence_positions", "paragraph_positions")  # settings of the data of discourse losses
+# settings of the data of discourse losses
+CLASS_COUNT_SETTINGS = ("levels", "sentence_positions", "paragraph_positions")
 TREE_SYMBOLS = 60  # brackets and tags
-SMALL, LARGER = 4, 12  # sentences; on a CPU the seconds of more are on the line through these
-CHECKPOINTS = 3  # best, last and the one before
-TEXT_BYTES = 10  # of a word in the cache: its letters and its id
+SMALL_BATCH, LARGE_BATCH = 4, 12  # sentences; on a CPU the seconds of more are on the line through these
+CHECKPOINT_COUNT = 3  # best, last and the one before
+WORD_BYTES = 10  # of a word in the cache: its letters and its id
 
 
-class Measured(NamedTuple):
+class MeasuredStep(NamedTuple):
     """A training run of known size."""
 
     batch: int  # sentences of a step
@@ -49,10 +50,10 @@ class Measured(NamedTuple):
 
     def disk(self, examples: int) -> int:
         """Bytes of checkpoints and cached text, without word vectors."""
-        return CHECKPOINTS * self.checkpoint + examples * self.text
+        return CHECKPOINT_COUNT * self.checkpoint + examples * self.text
 
 
-class Generated:
+class GeneratedData:
     """What objectives ask of their data: the numbers of codes and classes."""
 
     def __init__(self, symbols: int, classes: ClassCounts, bag_words: int) -> None:
@@ -63,41 +64,41 @@ class Generated:
 
 
 @fast_exact_matmul()
-def measured(config: Mapping[str, Any]) -> Measured:
+def measure_step(config: Mapping[str, Any]) -> MeasuredStep:
     """A step of the composed settings of a run, with its encoder, objective and optimiser."""
     device = probing_device(config["trainer"]["accelerator"])
-    module, data = _built(config, device)
+    module, data = _module_and_data(config, device)
     batch = config["datamodule"].get("batch_size") or default_batch_size(10**6)
     if tokens := config["datamodule"].get("batch_tokens"):
-        sides = (side for side in _batch(module, data, 1) if isinstance(side, Sentences))
+        sides = (side for side in _make_batch(module, data, 1) if isinstance(side, Sentences))
         batch = max(1, tokens // sum(int(side.lengths.sum()) for side in sides))
     numbers = sum(p.numel() for p in module.parameters() if p.requires_grad)
-    words = LENGTH + (CODES if hasattr(module, "decoder") else 0)
+    words = SENTENCE_WORDS + (CODES if hasattr(module, "decoder") else 0)
     if device == "cuda":
-        seconds = _seconds(module, data, batch)
+        seconds = _step_seconds(module, data, batch)
     else:
-        small, larger = (_seconds(module, data, size) for size in (SMALL, LARGER))
-        seconds = small + max(0.0, larger - small) * (batch - SMALL) / (LARGER - SMALL)
-    return Measured(batch, seconds, 3 * 4 * numbers, TEXT_BYTES * words)
+        small, larger = (_step_seconds(module, data, size) for size in (SMALL_BATCH, LARGE_BATCH))
+        seconds = small + max(0.0, larger - small) * (batch - SMALL_BATCH) / (LARGE_BATCH - SMALL_BATCH)
+    return MeasuredStep(batch, seconds, 3 * 4 * numbers, WORD_BYTES * words)
 
 
-def _built(config: Mapping[str, Any], device: str) -> tuple[Objective, Generated]:
+def _module_and_data(config: Mapping[str, Any], device: str) -> tuple[Objective, GeneratedData]:
     sizes, described = config["datamodule"], config["objective"]
     symbols = TREE_SYMBOLS if issubclass(import_object(described[CLASS_KEY]), Seq2Tree) else sizes.get("codes", 0)
-    classes = ClassCounts(*(sizes.get(n, d) for n, d in zip(CLASSES, ClassCounts(), strict=True)))
-    data = Generated(symbols, classes, sizes.get("bag_words", 0))
+    classes = ClassCounts(*(sizes.get(n, d) for n, d in zip(CLASS_COUNT_SETTINGS, ClassCounts(), strict=True)))
+    data = GeneratedData(symbols, classes, sizes.get("bag_words", 0))
     table = np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32)
     embedding = WordEmbedding(table, freeze=config["embeddings"]["freeze"])
     encoder = build(config["encoder"], input_dim=WIDTH)
-    optimizer = trainable(described["optimizer"], device)
+    optimizer = trainable_optimizer(described["optimizer"], device)
     module = build(described, encoder=encoder, embedding=embedding, seed=1, data=data, optimizer=optimizer).to(device)
     module.log_score = lambda *_, **__: None
     return module, data
 
 
-def _seconds(module: Objective, data: Generated, size: int) -> float:
+def _step_seconds(module: Objective, data: GeneratedData, size: int) -> float:
     """Of the second step with `size` sentences."""
-    batch = move_data_to_device(_batch(module, data, size), module.device)
+    batch = move_data_to_device(_make_batch(module, data, size), module.device)
     optimizer = module.configure_optimizers()
     started = 0.0
     for _ in range(2):
@@ -111,16 +112,18 @@ def _seconds(module: Objective, data: Generated, size: int) -> float:
     return perf_counter() - started
 
 
-def _batch(module: Objective, data: Generated, size: int) -> Any:
+def _make_batch(module: Objective, data: GeneratedData, size: int) -> Any:
     def text(symbols: int, length: int) -> Sentences:
         return Sentences(torch.randint(1, symbols, (size, length)), torch.full((size,), length))
 
-    sentence = text(WORDS, LENGTH)
+    sentence = text(WORDS, SENTENCE_WORDS)
     if isinstance(module, NLI):
-        return LabelledPair(sentence, text(WORDS, LENGTH // 2), torch.arange(size) % 3)
+        return LabelledPair(sentence, text(WORDS, SENTENCE_WORDS // 2), torch.arange(size) % 3)
     if isinstance(module, Discourse):
         zeros, two = torch.zeros(size, dtype=torch.int64), torch.full((size,), 2)
-        bags: list[Tensor] = [torch.randint(1, data.bag_sizes["source"], (size, n)) for n in (LENGTH, LENGTH, 3, 3)]
+        bags: list[Tensor] = [
+            torch.randint(1, data.bag_sizes["source"], (size, n)) for n in (SENTENCE_WORDS, SENTENCE_WORDS, 3, 3)
+        ]
         before, after, section, document = (Bag(ids, torch.full((size,), ids.shape[1])) for ids in bags)
         positions = Position(zeros, two), Position(zeros, two)
         return InDocument(sentence, before, after, zeros, *positions, section, document)

@@ -13,10 +13,10 @@ from encoder_lab.settings.build import build
 from encoder_lab.settings.known import CLASS_KEY
 from objectives.objective import MakeOptimizer
 
-OTHER_STEPS = {"fused", "foreach", "differentiable"}  # of which an optimiser of torch takes one
+STEP_IMPLEMENTATIONS = {"fused", "foreach", "differentiable"}  # of which an optimiser of torch takes one
 
 
-def trainable(described: Mapping[str, Any], device: str) -> MakeOptimizer:
+def trainable_optimizer(described: Mapping[str, Any], device: str) -> MakeOptimizer:
     """An optimiser that waits for its weights, `fused` where it can be. Raises InputError where it cannot train here.
 
     `described`: its settings, with the class as `_target_`.
@@ -24,15 +24,15 @@ def trainable(described: Mapping[str, Any], device: str) -> MakeOptimizer:
     if not (target := described.get(CLASS_KEY)):
         raise InputError(f"objective.optimizer={dict(described)}: give {CLASS_KEY} with it, as torch.optim.Adam")
     make: Any = build({**described, "_partial_": True})
-    may_fuse = "fused" in signature(make.func).parameters and not OTHER_STEPS & make.keywords.keys()
-    if may_fuse and not _error(fused := partial(make, fused=True), device):
+    may_fuse = "fused" in signature(make.func).parameters and not STEP_IMPLEMENTATIONS & make.keywords.keys()
+    if may_fuse and not _step_error(fused := partial(make, fused=True), device):
         return fused
-    if error := _error(make, device):
-        raise InputError(f"objective.optimizer.{_culprit(make.func, make.keywords, target)}: {error}")
+    if error := _step_error(make, device):
+        raise InputError(f"objective.optimizer.{_refused_setting(make.func, make.keywords, target)}: {error}")
     return make
 
 
-def _error(make: MakeOptimizer, device: str = "cpu") -> Exception | None:
+def _step_error(make: MakeOptimizer, device: str = "cpu") -> Exception | None:
     """What a step of an optimiser on a vector and a matrix raises."""
     weights = [nn.Parameter(torch.ones(shape, device=device)) for shape in ((2,), (2, 3))]
     for weight in weights:
@@ -44,7 +44,7 @@ def _error(make: MakeOptimizer, device: str = "cpu") -> Exception | None:
     return None
 
 
-def _culprit(make: Any, keywords: Mapping[str, Any], target: str) -> str:
+def _refused_setting(make: Any, keywords: Mapping[str, Any], target: str) -> str:
     """The setting that is also refused alone; else the optimiser, which cannot train dense weights."""
-    refused = (f"{key}={value}" for key, value in keywords.items() if _error(partial(make, **{key: value})))
-    return f"_target_={target}" if _error(make) else next(refused, f"_target_={target} with these settings")
+    refused = (f"{key}={value}" for key, value in keywords.items() if _step_error(partial(make, **{key: value})))
+    return f"_target_={target}" if _step_error(make) else next(refused, f"_target_={target} with these settings")

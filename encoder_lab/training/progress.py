@@ -37,7 +37,7 @@ class EpochsFrom1(TQDMProgressBar):
         self.train_progress_bar.set_description(epoch_of(trainer))
 
 
-class CountsSteps(pl.Callback):
+class StepProgress(pl.Callback):
     """Where stdout is no terminal: steps of an epoch and batches of dev, in a line every half minute.
 
     `validated`: what is scored, where nothing is trained.
@@ -50,13 +50,13 @@ class CountsSteps(pl.Callback):
     def on_train_batch_start(self, trainer: pl.Trainer, pl_module: Any, batch: Any, batch_idx: int) -> None:
         if self._bar is None:  # not at the start of the epoch: a resumed one starts at another batch
             total = min(trainer.num_training_batches, batch_idx + steps_left(trainer))
-            self._start(trainer, epoch_of(trainer).lower(), "steps", total, batch_idx)
+            self._start_bar(trainer, epoch_of(trainer).lower(), "steps", total, batch_idx)
 
     def on_validation_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._close()
         if not trainer.sanity_checking:
             name = self.validated or f"{epoch_of(trainer).lower()}, dev"
-            self._start(trainer, name, "batches", sum(trainer.num_val_batches))
+            self._start_bar(trainer, name, "batches", sum(trainer.num_val_batches))
 
     def on_train_batch_end(self, *_: Any, **__: Any) -> None:
         if self._bar is not None:
@@ -70,7 +70,7 @@ class CountsSteps(pl.Callback):
     on_validation_batch_end = on_train_batch_end
     on_validation_end = on_train_epoch_end = on_train_end = on_exception = _close
 
-    def _start(self, trainer: pl.Trainer, name: str, unit: str, total: float, initial: int = 0) -> None:
+    def _start_bar(self, trainer: pl.Trainer, name: str, unit: str, total: float, initial: int = 0) -> None:
         end = None if math.isinf(total) else int(total)
         hide = None if trainer.is_global_zero else True
         self._bar = Progress(total=end, initial=initial, desc=name, unit=f" {unit}", leave=False, disable=hide)

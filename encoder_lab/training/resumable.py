@@ -15,10 +15,10 @@ from encoders.load import interchangeable, read_checkpoint
 from objectives.objective import Objective
 
 MAX_COUNT = 2**53
-PACKAGES = ("encoder_lab.", "probes.")  # packages with callbacks that keep the types of their states
-OLDEST = Version("2")  # of Lightning: older checkpoints would be rewritten first
-VERSION = "pytorch-lightning_version"
-SIZES = (2, 3, 5, 7, 11)  # of a sample weight; all differ, so that a size identifies its dimension
+CALLBACK_PACKAGES = ("encoder_lab.", "probes.")  # packages with callbacks that keep the types of their states
+MIN_VERSION = Version("2")  # of Lightning: older checkpoints would be rewritten first
+VERSION_KEY = "pytorch-lightning_version"
+SAMPLE_SIZES = (2, 3, 5, 7, 11)  # of a sample weight; all differ, so that a size identifies its dimension
 
 
 def read_resumable(path: Path, trainer: pl.Trainer, module: Objective) -> dict[str, Any]:
@@ -35,15 +35,15 @@ def _first_mismatch(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: 
     stored = checkpoint["state_dict"]
     if stored.keys() != weights.keys() or any(not interchangeable(weights[name], stored[name]) for name in weights):
         return "state_dict"
-    if not _is_version(checkpoint.get(VERSION)):
-        return VERSION
+    if not _is_version(checkpoint.get(VERSION_KEY)):
+        return VERSION_KEY
     expected = {"epoch": 0, "global_step": 0, "callbacks": {}, "lr_schedulers": []}
-    if mismatch := _differs(expected | {"loops": {"fit_loop": trainer.fit_loop.state_dict()}}, checkpoint, ""):
+    if mismatch := _mismatch(expected | {"loops": {"fit_loop": trainer.fit_loop.state_dict()}}, checkpoint, ""):
         return mismatch
     callbacks: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
-    states = {c.state_key: c.state_dict() for c in callbacks if type(c).__module__.startswith(PACKAGES)}
+    states = {c.state_key: c.state_dict() for c in callbacks if type(c).__module__.startswith(CALLBACK_PACKAGES)}
     for key, state in checkpoint["callbacks"].items():
-        if not isinstance(state, dict) or (mismatch := _differs(states.get(key, {}), state, "")):
+        if not isinstance(state, dict) or (mismatch := _mismatch(states.get(key, {}), state, "")):
             return f"callbacks.{str(key)[:40]}"
         if "best_k_models" in state and not _has_best_checkpoint(state):
             return "callbacks.best_k_models"
@@ -57,29 +57,29 @@ def _has_best_checkpoint(state: Mapping[str, Any]) -> bool:
     return scores and state.get("kth_best_model_path") in (*best, "")
 
 
-def _differs(expected: Any, stored: Any, name: str) -> str | None:
+def _mismatch(expected: Any, stored: Any, name: str) -> str | None:
     """The first part of `stored` that is missing or of another type than in `expected`."""
     if isinstance(expected, dict):
         if not isinstance(stored, dict):
             return name or "it"
         parts = ((key, f"{name}.{key}".lstrip(".")) for key in expected)
-        mismatches = (_differs(expected[key], stored[key], path) if key in stored else path for key, path in parts)
-        return next(filter(None, mismatches), None) or (name or "it" if not _plain(stored) else None)
+        mismatches = (_mismatch(expected[key], stored[key], path) if key in stored else path for key, path in parts)
+        return next(filter(None, mismatches), None) or (name or "it" if not _is_safe(stored) else None)
     if isinstance(expected, Tensor):
         matches = isinstance(stored, Tensor) and stored.shape == expected.shape
     elif expected is None:
-        matches = stored is None or (isinstance(stored, int | float | Tensor) and _plain(stored))
+        matches = stored is None or (isinstance(stored, int | float | Tensor) and _is_safe(stored))
     elif type(expected) is int:
         matches = type(stored) is int and 0 <= stored < MAX_COUNT
     else:
-        matches = type(stored) is type(expected) and _plain(stored)
+        matches = type(stored) is type(expected) and _is_safe(stored)
     return None if matches else name
 
 
-def _plain(value: Any) -> bool:
+def _is_safe(value: Any) -> bool:
     """Whether counts are in range and paths have no `..`: Lightning deletes the checkpoints that it replaces."""
     if isinstance(value, dict):
-        return all(_plain(key) and _plain(part) for key, part in value.items())
+        return all(_is_safe(key) and _is_safe(part) for key, part in value.items())
     if isinstance(value, str):
         return ".." not in Path(value).parts
     return type(value) is not int or abs(value) < MAX_COUNT
@@ -87,7 +87,7 @@ def _plain(value: Any) -> bool:
 
 def _is_version(text: Any) -> bool:
     try:
-        return isinstance(text, str) and Version(text) >= OLDEST
+        return isinstance(text, str) and Version(text) >= MIN_VERSION
     except InvalidVersion:
         return False
 
@@ -115,14 +115,14 @@ def _optimizer_mismatch(states: Any, module: Objective) -> str | None:
             return "optimizer_states.state"
         weight, sample = weights[index], samples[weights[index].dim()]
         same = not values or values.keys() == sample.keys()
-        if not same or any(not _of_weight(value, sample[name], weight) for name, value in values.items()):
+        if not same or any(not _fits_weight(value, sample[name], weight) for name, value in values.items()):
             return "optimizer_states.state"
     return None
 
 
 def _state_after_a_step(module: Objective, dim: int) -> dict[str, Any]:
-    """What the optimizer keeps after a step for a weight of shape SIZES[:dim]."""
-    sample = torch.nn.Parameter(torch.zeros(SIZES[:dim]))
+    """What the optimizer keeps after a step for a weight of shape SAMPLE_SIZES[:dim]."""
+    sample = torch.nn.Parameter(torch.zeros(SAMPLE_SIZES[:dim]))
     sample.grad = torch.zeros_like(sample)
     assert module.make_optimizer is not None
     optimizer = module.make_optimizer([sample])
@@ -130,10 +130,10 @@ def _state_after_a_step(module: Objective, dim: int) -> dict[str, Any]:
     return dict(optimizer.state_dict()["state"].get(0, {}))
 
 
-def _of_weight(value: Any, sample: Any, weight: Tensor) -> bool:
+def _fits_weight(value: Any, sample: Any, weight: Tensor) -> bool:
     """Whether a part of the state is to `weight` what `sample` is to a weight of the same number of dimensions."""
     if isinstance(sample, Tensor):
-        sizes = dict(zip(SIZES, weight.shape, strict=False)) | {1: 1}
+        sizes = dict(zip(SAMPLE_SIZES, weight.shape, strict=False)) | {1: 1}
         shape = [sizes[size] for size in sample.shape]
         return isinstance(value, Tensor) and interchangeable(sample.new_empty(()).expand(shape), value)
     if sample is None:
@@ -156,16 +156,16 @@ def _same_type(present: Any, stored: Any) -> bool:
 def _other_mismatch(checkpoint: Mapping[str, Any]) -> str | None:
     """What the data and the objective keep."""
     sums = checkpoint.get("train_sums", {})
-    if not isinstance(sums, dict) or not all(_is_sum(name, pair) for name, pair in sums.items()):
+    if not isinstance(sums, dict) or not all(_is_score_sum(name, pair) for name, pair in sums.items()):
         return "train_sums"
     progress = {"batches_done": 0, "processes": 1}  # of the data
     for name, state in checkpoint.items():
-        if isinstance(state, dict) and "batches_done" in state and _differs(progress, state, name):
+        if isinstance(state, dict) and "batches_done" in state and _mismatch(progress, state, name):
             return name
     return None
 
 
-def _is_sum(name: Any, pair: Any) -> bool:
+def _is_score_sum(name: Any, pair: Any) -> bool:
     """Whether it is the total of a training score, which may be infinite, and a number of examples."""
     numbers = isinstance(pair, list) and len(pair) == 2 and all(type(value) is float for value in pair)
     return isinstance(name, str) and numbers and 0 < pair[1] < MAX_COUNT

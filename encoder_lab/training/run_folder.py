@@ -31,8 +31,8 @@ from encoder_lab.storage.locks import locked, wait_for
 from encoder_lab.storage.made_with import made_with
 from encoder_lab.training.allowed_classes import refuse_foreign_classes, refuse_without_class
 from encoder_lab.training.checkpoints import LAST
-from encoder_lab.training.devices import is_first, say, started_elsewhere
-from encoder_lab.training.initial import Source, words_of
+from encoder_lab.training.devices import is_rank_zero, rank_zero_print, started_by_cluster
+from encoder_lab.training.initial import InitialRun, extend_vocabulary
 from encoders.load import read_checkpoint, read_config
 from objectives.objective import Objective
 from probes.evaluation import distinct_sentences
@@ -41,26 +41,26 @@ from probes.results import ProbeRow, read_rows
 from probes.suites import Suite
 
 # folders written before a checkpoint, and files:
-EARLY = ("vectors", "decoder", "not_finite", "tensorboard", "csv", "wandb", "mlruns")
+EARLY_FOLDERS = ("vectors", "decoder", "not_finite", "tensorboard", "csv", "wandb", "mlruns")
 TABLES = ("metrics.csv", "test.csv", "probes.csv", "answers.csv", "curves.png")
-FILES = ("wandb_run", "mlflow_run", "reads.json", LEFT_OUT_FILE, *TABLES)
-APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
-WITH_LINKS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
-FOLDERS = ("checkpoints", *EARLY)
-RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
+RUN_FILES = ("wandb_run", "mlflow_run", "reads.json", LEFT_OUT_FILE, *TABLES)
+APPENDED_FOLDERS = ("tensorboard", "csv")  # in which Lightning may write into files that are there
+FOLDERS_WITH_LINKS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
+RUN_FOLDERS = ("checkpoints", *EARLY_FOLDERS)
+RUN_LOCK = ".running"  # the lock in a run's folder, held while a process works on it
 
 
-def begin(settings: RunSettings, run: Path, sweep: bool) -> None:
+def write_new_settings(settings: RunSettings, run: Path, sweep: bool) -> None:
     """Write the settings of a new run, in place of one without a checkpoint. Raises InputError for another."""
-    if sweep and settings.trainer.several_devices and not started_elsewhere():
+    if sweep and settings.trainer.several_devices and not started_by_cluster():
         rule = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
         raise InputError(f"trainer.devices={settings.trainer.devices}: {rule} (docs/scaling.md)")
     is_run = (run / "config.yaml").exists() and "made_with" in read_config(run)
-    parts = [path for name in ("config.yaml", *FOLDERS, *FILES) if (path := run / name).exists()]
+    parts = [path for name in ("config.yaml", *RUN_FOLDERS, *RUN_FILES) if (path := run / name).exists()]
     if any((run / "checkpoints").glob("*.ckpt")) or (parts and not is_run):
         again = f"continue it with: {resume_command(run, settings.allow)} or " if is_run else ""
         raise InputError(f"{parts[0]}: a run is already there, or a part of one; {again}choose another hydra.run.dir=")
-    for path in (run / name for name in (*EARLY, *FILES, "geometry", "evaluations") if is_run):
+    for path in (run / name for name in (*EARLY_FOLDERS, *RUN_FILES, "geometry", "evaluations") if is_run):
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     with atomic_write(run / "config.yaml") as file:
         file.write(as_yaml({**settings.written, "made_with": made_with()}))
@@ -80,11 +80,11 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
             value = yaml.load(text, PlainLoader) if "{" in text else plain_value(text)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise InputError(f"{key}={text}: {in_one_line(error)}; write {key}={{name: value}}") from None
-        written = _changed(written, key.split("."), value)
+        written = _with_value(written, key.split("."), value)
         group, _, name = key.partition(".")
         source = written[group].get("source") if isinstance(written.get(group), dict) else None
         if isinstance(source, dict) and name in source:  # which has a copy
-            written = _changed(written, [group, "source", name], value)
+            written = _with_value(written, [group, "source", name], value)
     refuse_foreign_classes(written, run / "config.yaml", allow)
     if missing := missing_settings(RunSettings, written):
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")
@@ -94,7 +94,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
         raise InputError(f"{run / 'config.yaml'}: {errors[0]}; or copy the whole run folder again")
     exit_on_mistakes("train", written, added)
     if line := threads_note(written):
-        say(line)
+        rank_zero_print(line)
     return frozen_settings(RunSettings, written)
 
 
@@ -107,10 +107,10 @@ def record_locations(run: Path, settings: Mapping[str, Any]) -> None:
             file.write(as_yaml(now))
 
 
-def _changed(settings: Any, name: Sequence[str], value: Any) -> Any:
+def _with_value(settings: Any, name: Sequence[str], value: Any) -> Any:
     """Plain settings with another value of one of them."""
     group = settings if isinstance(settings, dict) else {}
-    return {**group, name[0]: _changed(group.get(name[0]), name[1:], value) if name[1:] else value}
+    return {**group, name[0]: _with_value(group.get(name[0]), name[1:], value) if name[1:] else value}
 
 
 def threads_note(written: Mapping[str, Any]) -> str:
@@ -123,14 +123,14 @@ def threads_note(written: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def owned(run: Path) -> Iterator[None]:
+def locked_run(run: Path) -> Iterator[None]:
     """Lock the folder of a run. Raises InputError if another process holds it, or it has links or is in another run."""
     refuse_links_and_nesting(run)
-    with locked(run / RUNNING) if is_first() else nullcontext(True) as acquired:
+    with locked(run / RUN_LOCK) if is_rank_zero() else nullcontext(True) as acquired:
         if not acquired:
             raise InputError(f"{run}: another process works on this run; wait until it ends")
-        if is_first():  # the others write nothing before all train
-            for folder in (run, *(run / name for name in FOLDERS)):
+        if is_rank_zero():  # the others write nothing before all train
+            for folder in (run, *(run / name for name in RUN_FOLDERS)):
                 sweep(folder)
         yield
 
@@ -138,17 +138,17 @@ def owned(run: Path) -> Iterator[None]:
 def refuse_links_and_nesting(run: Path) -> None:
     """Raises InputError if work on the run would change files of another run or outside its folder."""
     for parent in run.absolute().parents:
-        if (parent / "config.yaml").exists() and any((parent / name).exists() for name in (RUNNING, "checkpoints")):
+        if (parent / "config.yaml").exists() and any((parent / name).exists() for name in (RUN_LOCK, "checkpoints")):
             raise InputError(f"{run}: inside the folder of another run, {parent}; choose a folder outside it")
-    for folder in (run / name for name in FOLDERS):
+    for folder in (run / name for name in RUN_FOLDERS):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise InputError(f"{folder}: a link or a file where a run has a folder; copy the whole run folder")
-        if folder.name in WITH_LINKS:
+        if folder.name in FOLDERS_WITH_LINKS:
             continue
         for path in (Path(root) / name for root, *entries in os.walk(folder) for name in chain(*entries)):
             if path.is_symlink():
                 raise InputError(f"{path}: a link in the folder of a run; copy the whole run folder")
-            if folder.name in APPENDED and path.is_file() and path.stat().st_nlink > 1:
+            if folder.name in APPENDED_FOLDERS and path.is_file() and path.stat().st_nlink > 1:
                 raise InputError(f"{path}: the same file has another name elsewhere; copy the whole run folder")
 
 
@@ -158,7 +158,7 @@ def resume_command(run: Path, allow: Sequence[str], changes: Sequence[str] = ())
     return " ".join(["python train.py", for_shell("resume", run), *packages, *map(shlex.quote, changes)])
 
 
-def explained(run: Path, allow: Sequence[str], changes: Sequence[str] = ()) -> AbstractContextManager[None]:
+def errors_with_remedy(run: Path, allow: Sequence[str], changes: Sequence[str] = ()) -> AbstractContextManager[None]:
     """Errors in one line, with how to continue the run; inside Hydra's job, as Hydra would print a line of its own."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # here, for a launcher's processes too
     warnings.filterwarnings("ignore", module="pytorch_lightning")
@@ -169,37 +169,42 @@ def explained(run: Path, allow: Sequence[str], changes: Sequence[str] = ()) -> A
         return f"nothing written before is lost. Fix this, then: {again}"
 
     stopped = f"stopped; nothing is lost. Continue with: {resumed}"
-    return one_line_errors(run, remedy, stopped if is_first() else "")
+    return one_line_errors(run, remedy, stopped if is_rank_zero() else "")
 
 
 def run_vectors(
-    source: Any, run: Path, data: ResumableData, probed: Sequence[str], cache: Path, begin_with: Source | None = None
+    source: Any,
+    run: Path,
+    data: ResumableData,
+    probed: Sequence[str],
+    cache: Path,
+    begin_with: InitialRun | None = None,
 ) -> RunVectors:
     """The rows of word vectors that a run uses; its first process writes them to its folder, all read them."""
     written = run / "vectors" / "matrix.npy"
     if not written.exists() and not (run / "checkpoints").exists():
         reads = begin_with is None or isinstance(source, FromFile)
         store: Any = source.vectors(data.source_sentences, data.fingerprint, cache) if reads else None
-        if not is_first():
-            wait_for(written, run / RUNNING)
+        if not is_rank_zero():
+            wait_for(written, run / RUN_LOCK)
             return load_run_vectors(run)
         vocabulary = data.vocabulary.extend(word for s in probed for word in s.split())
         if begin_with:
-            vocabulary, looked_up = words_of(begin_with, vocabulary, store)
+            vocabulary, looked_up = extend_vocabulary(begin_with, vocabulary, store)
             composed, scale = begin_with.vectors.lookup_oov, begin_with.vectors.scale
             subwords = composed.path if composed.path.exists() else None
             lowercase = composed.words is not None
         else:
             looked_up, subwords, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
             lowercase = store.lowercase
-        say(looked_up.coverage)
+        rank_zero_print(looked_up.coverage)
         refuse_low_coverage(looked_up.known[len(SPECIALS) : len(data.vocabulary)], "embeddings")
         scaled = begin_with is not None
         save_run_vectors(run, vocabulary, looked_up.matrix, subwords, scale, scaled, lowercase)
     return load_run_vectors(run)
 
 
-def describe(module: Objective, data: ResumableData, suites: Sequence[Suite]) -> str:
+def run_description(module: Objective, data: ResumableData, suites: Sequence[Suite]) -> str:
     """What is trained, on what, and what was left out, in one line."""
     weights = sum(p.numel() for p in module.encoder.parameters())
     parts = [f"encoder of {weights:,} weights"]
@@ -218,7 +223,7 @@ def final_scores(run: Path) -> list[ProbeRow]:
     return [row for row in rows if row.epoch == last]
 
 
-def summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
+def run_summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
     """The final scores, where the curves are, and how to load the encoder; without one, only that there is none."""
     lines = []
     for suite in dict.fromkeys(row.suite for row in scores):
@@ -233,11 +238,11 @@ def summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
     if not any((run / "checkpoints").glob("*.ckpt")):
         return "\n".join([*lines, "encoder: none was saved (zero epochs, or a trial by trainer.fast_dev_run)"])
     arguments = f", allow={list(allow)}" if allow else ""
-    load = f"load_encoder({str(loadable(run))!r}{arguments}).encode(['A sentence .'])"
+    load = f"load_encoder({str(loadable_path(run))!r}{arguments}).encode(['A sentence .'])"
     return "\n".join([*lines, f"encoder: from encoders import load_encoder; {load}"])
 
 
-def loadable(run: Path) -> Path:
+def loadable_path(run: Path) -> Path:
     """What `load_encoder` takes for a run: its folder, or the last checkpoint if the best one is damaged."""
     best = run / "checkpoints" / "best.ckpt"
     try:

@@ -11,7 +11,7 @@ import pytorch_lightning as pl
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Count, PartOfOne, ZeroOrMore
-from encoder_lab.training.devices import say
+from encoder_lab.training.devices import rank_zero_print
 from objectives.objective import Objective
 
 
@@ -19,7 +19,7 @@ class RateSchedule(pl.Callback):
     """The constant rate. Others change it."""
 
 
-class ByStep(RateSchedule):
+class StepSchedule(RateSchedule):
     """A rate that depends on the step. `steps`: the length of the schedule; None: of the run."""
 
     def __init__(self, warmup: int, steps: int | None = None) -> None:
@@ -40,7 +40,9 @@ class ByStep(RateSchedule):
         for group in groups_of(trainer):
             group.setdefault("initial_lr", group["lr"])  # in the checkpoint, as the state of the optimizer
         if self.warmup > (steps := trainer.estimated_stepping_batches):
-            say(f"schedule.warmup={self.warmup}: the run has {steps} steps, so the rate stays below its highest")
+            rank_zero_print(
+                f"schedule.warmup={self.warmup}: the run has {steps} steps, so the rate stays below its highest"
+            )
 
     def on_train_batch_start(self, trainer: pl.Trainer, *_: Any) -> None:
         factor = self.factor(trainer.global_step + 1, self.length(trainer))
@@ -48,10 +50,10 @@ class ByStep(RateSchedule):
             group["lr"] = group["initial_lr"] * factor
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        record(trainer, pl_module)
+        log_rate(trainer, pl_module)
 
 
-class InverseSquareRoot(ByStep):
+class InverseSquareRoot(StepSchedule):
     """Linear warm-up over `warmup` steps, then 1 / sqrt(step) (Vaswani et al. 2017, section 5.3), highest at 1."""
 
     def __init__(
@@ -63,7 +65,7 @@ class InverseSquareRoot(ByStep):
         return min(step / self.warmup, math.sqrt(self.warmup / step))
 
 
-class Linear(ByStep):
+class Linear(StepSchedule):
     """Linear warm-up over `warmup` steps, then a straight line to `end` at the last step."""
 
     def __init__(
@@ -78,9 +80,10 @@ class Linear(ByStep):
     def factor(self, step: int, steps: int) -> float:
         if step <= self.warmup:
             return step / self.warmup
-        return self.end + (1 - self.end) * self.remaining(min(1.0, (step - self.warmup) / max(1, steps - self.warmup)))
+        progress = min(1.0, (step - self.warmup) / max(1, steps - self.warmup))
+        return self.end + (1 - self.end) * self.share_left(progress)
 
-    def remaining(self, progress: float) -> float:
+    def share_left(self, progress: float) -> float:
         """The share of the way down that remains; `progress`: the share of the steps that is done."""
         return 1 - progress
 
@@ -88,7 +91,7 @@ class Linear(ByStep):
 class Cosine(Linear):
     """The same with half a cosine instead of a straight line (Loshchilov and Hutter 2017, equation 5)."""
 
-    def remaining(self, progress: float) -> float:
+    def share_left(self, progress: float) -> float:
         return (1 + math.cos(math.pi * progress)) / 2
 
 
@@ -116,7 +119,7 @@ class InferSent(RateSchedule):
         for group in groups_of(trainer):
             group["lr"] *= self.shrink if better else self.shrink * self.cut
         self.best = score if better else self.best
-        record(trainer, pl_module)
+        log_rate(trainer, pl_module)
         self._stop_if_spent(trainer)
 
     def _stop_if_spent(self, trainer: pl.Trainer) -> None:
@@ -152,7 +155,7 @@ class Plateau(RateSchedule):
             self.worse = 0
             for group in groups_of(trainer):
                 group["lr"] = max(group["lr"] * self.factor, min(group["lr"], self.least))
-        record(trainer, pl_module)
+        log_rate(trainer, pl_module)
 
     def state_dict(self) -> dict[str, Any]:
         return {"best": self.best, "worse": self.worse}
@@ -181,6 +184,6 @@ def score_of(trainer: pl.Trainer, module: pl.LightningModule) -> float:
     return float(trainer.callback_metrics[module.score])
 
 
-def record(trainer: pl.Trainer, module: pl.LightningModule) -> None:
+def log_rate(trainer: pl.Trainer, module: pl.LightningModule) -> None:
     """The rate after an epoch, for metrics.csv and the loggers."""
     module.log("train/lr", groups_of(trainer)[0]["lr"], on_step=False, on_epoch=True, logger=False)

@@ -26,13 +26,13 @@ from probes.facts import unit_of
 from probes.geometry.history import LAST
 from probes.results import ProbeRow, read_rows
 
-FRAME = {"0": 0.0, "100": 100.0, "bottom": 0.0, "top": 100.0}  # folders of the lines of scores in percent
+FRAME_LINES = {"0": 0.0, "100": 100.0, "bottom": 0.0, "top": 100.0}  # folders of the lines of scores in percent
 LOWEST, HIGHEST = "lowest", "highest"  # folders of those of all other curves
-MARGIN = 0.05  # of the axis, beyond a new extreme, so that the lines seldom change
-CHARTS = "all tasks"  # the group of charts that is first on the page
+AXIS_MARGIN = 0.05  # of the axis, beyond a new extreme, so that the lines seldom change
+CHART_GROUP = "all tasks"  # the group of charts that is first on the page
 
 
-def open_page(folder: Path, settings: str) -> None:
+def add_settings(folder: Path, settings: str) -> None:
     """At the start: the run's settings as text."""
     with SummaryWriter(str(folder)) as writer:
         writer.add_text("settings", "\n".join(f"    {line}" for line in settings.splitlines()))
@@ -59,7 +59,7 @@ class FramedLogger(TensorBoardLogger):
         super().log_metrics(dict(metrics), step)
         for tag, value in metrics.items():
             if step is not None and math.isfinite(value):
-                self._frame(tag, float(value), step)
+                self._extend_frame(tag, float(value), step)
 
     @rank_zero_only
     def finalize(self, status: str) -> None:
@@ -67,10 +67,10 @@ class FramedLogger(TensorBoardLogger):
         for line in self._lines.values():
             line.close()
 
-    def _frame(self, tag: str, value: float, step: int) -> None:
+    def _extend_frame(self, tag: str, value: float, step: int) -> None:
         curve = self._curves.setdefault(tag, CurveEnds({LOWEST: value, HIGHEST: value}, []))
         curve.steps.append(step)
-        span = MARGIN * (max(value, curve.ends[HIGHEST]) - min(value, curve.ends[LOWEST]))
+        span = AXIS_MARGIN * (max(value, curve.ends[HIGHEST]) - min(value, curve.ends[LOWEST]))
         for name, sign in ((LOWEST, -1), (HIGHEST, 1)):
             line = self._lines.get(name) or SummaryWriter(str(Path(self.log_dir) / name))
             self._lines[name] = line
@@ -97,41 +97,41 @@ class TaskCharts(pl.Callback):
         self._written: Sequence[ProbeRow] = ()
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._show(trainer)
+        self._add_latest_rows(trainer)
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        self._show(trainer)
+        self._add_latest_rows(trainer)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._show(trainer)
+        self._add_latest_rows(trainer)
         if trainer.is_global_zero:
             add_picture(self.folder, self.draw(), trainer.current_epoch + 1)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._show(trainer)
+        self._add_latest_rows(trainer)
         if trainer.is_global_zero:  # of all epochs: what the last one is was not known before
-            self._add([row for row in read_rows(self.probing.results) if row.task == LAST])
+            self._add_rows([row for row in read_rows(self.probing.results) if row.task == LAST])
         for writer in self._writers.values():
             writer.close()
 
-    def _show(self, trainer: pl.Trainer) -> None:
+    def _add_latest_rows(self, trainer: pl.Trainer) -> None:
         rows = self.probing.latest_rows
         if rows is self._written or not trainer.is_global_zero:
             return
         self._written = rows
-        self._add(rows)
+        self._add_rows(rows)
 
-    def _add(self, rows: Iterable[ProbeRow]) -> None:
+    def _add_rows(self, rows: Iterable[ProbeRow]) -> None:
         for row in rows:
             within = isinstance(row.epoch, float)
             chart = " ".join(filter(None, [row.suite, unit_of(row.suite, row.classifier)]))
-            tag = f"{CHARTS}/{chart}{' by step' if within else ''}"
+            tag = f"{CHART_GROUP}/{chart}{' by step' if within else ''}"
             step = row.step if within else int(row.epoch)
-            self._write(row.task, tag, row.test_accuracy, step)
-            for name, level in FRAME.items() if not unit_of(row.suite, row.classifier) else ():
-                self._write(name, tag, level, step)
+            self._add_point(row.task, tag, row.test_accuracy, step)
+            for name, level in FRAME_LINES.items() if not unit_of(row.suite, row.classifier) else ():
+                self._add_point(name, tag, level, step)
 
-    def _write(self, folder: str, tag: str, value: float, step: int) -> None:
+    def _add_point(self, folder: str, tag: str, value: float, step: int) -> None:
         writer = self._writers.get(folder) or SummaryWriter(str(self.folder / folder))
         self._writers[folder] = writer
         writer.add_scalar(tag, value, step)

@@ -18,49 +18,53 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import requested_suites
 from encoder_lab.settings.quoting import split_names
 from encoder_lab.storage.csv_files import upsert_csv
-from encoder_lab.training.build import build
-from encoder_lab.training.devices import accelerator
-from encoder_lab.training.progress import CountsSteps
-from encoder_lab.training.run_folder import owned, settings_to_resume
+from encoder_lab.training.build import build_run
+from encoder_lab.training.devices import choose_accelerator
+from encoder_lab.training.progress import StepProgress
+from encoder_lab.training.run_folder import locked_run, settings_to_resume
 from encoders.load import find_checkpoint, open_run
 from objectives.objective import Objective
 
-SUITE = "suite=objective"
-READS = ("trainer.accelerator=", "trainer.precision=")  # settings that may differ from those of training
-TEST = "test.csv"  # in a run's folder: a row for each epoch that was scored
+SUITE_ARGUMENT = "suite=objective"
+CHANGEABLE_SETTINGS = ("trainer.accelerator=", "trainer.precision=")  # settings that may differ from those of training
+TEST_SCORES_FILE = "test.csv"  # in a run's folder: a row for each epoch that was scored
 
 
 def score_objectives(arguments: Sequence[str]) -> list[str]:
-    """Score each run of `model=` and write TEST in its folder; a line for each. Raises InputError."""
+    """Score each run of `model=` and write TEST_SCORES_FILE in its folder; a line for each. Raises InputError."""
     runs = [
         name for text in arguments if text.startswith("model=") for name in split_names(text.removeprefix("model="))
     ]
     if len(requested_suites(arguments)) > 1:
-        raise InputError(f"{SUITE} is about the run's own text; give it alone, and the other suites in another command")
+        raise InputError(
+            f"{SUITE_ARGUMENT} is about the run's own text; give it alone, and the other suites in another command"
+        )
     overrides = [text for text in arguments if not text.startswith(("suite=", "model="))]
-    scores = {name: score(Path(name), overrides) for name in runs}
+    scores = {name: score_objective(Path(name), overrides) for name in runs}
     texts = {n: ", ".join(f"{key.removeprefix('val/')} {v:.2f}" for key, v in s.items()) for n, s in scores.items()}
     return [f"{name}: {text} (test)" for name, text in texts.items()]
 
 
-def score(path: Path, overrides: Sequence[str]) -> dict[str, float]:
+def score_objective(path: Path, overrides: Sequence[str]) -> dict[str, float]:
     """The test scores of a run folder (its best checkpoint) or of one of its checkpoints."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     saved = open_run(find_checkpoint(path))
-    settings = settings_to_resume(saved.folder, overrides, SUITE, READS)
-    with owned(saved.folder), fast_exact_matmul(), warnings.catch_warnings():
+    settings = settings_to_resume(saved.folder, overrides, SUITE_ARGUMENT, CHANGEABLE_SETTINGS)
+    with locked_run(saved.folder), fast_exact_matmul(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        data, module, _, _ = build(settings, saved.folder)
+        data, module, _, _ = build_run(settings, saved.folder)
         if not module.trains:
             raise InputError(f"model={path}: an untrained encoder has no objective to score; give a trained run")
         module.load_state_dict(saved.weights)
-        progress = CountsSteps(f"{path}: test")
-        scores = _validated(module, on_test(data), settings.trainer.accelerator, settings.trainer.precision, progress)
-        upsert_csv(saved.folder / TEST, [{"epoch": saved.epoch, "step": saved.step, **scores}], key=("epoch",))
+        progress = StepProgress(f"{path}: test")
+        device, precision = settings.trainer.accelerator, settings.trainer.precision
+        scores = _validate(module, with_test_split(data), device, precision, progress)
+        row = {"epoch": saved.epoch, "step": saved.step, **scores}
+        upsert_csv(saved.folder / TEST_SCORES_FILE, [row], key=("epoch",))
     return scores
 
 
-def on_test(data: ResumableData) -> ResumableData:
+def with_test_split(data: ResumableData) -> ResumableData:
     """The data with its test split in place of dev. Raises InputError where a corpus has none."""
     for part in data.parts.values() if isinstance(data, Mixture) else [data]:
         assert isinstance(part, CachedData)
@@ -70,12 +74,12 @@ def on_test(data: ResumableData) -> ResumableData:
     return data
 
 
-def _validated(
-    module: Objective, data: ResumableData, device: str, precision: int | str, progress: CountsSteps
+def _validate(
+    module: Objective, data: ResumableData, device: str, precision: int | str, progress: StepProgress
 ) -> dict[str, float]:
     switches = ("checkpointing", "progress_bar", "model_summary")
     off: dict[str, Any] = {f"enable_{name}": False for name in switches}
     off |= {"logger": False, "use_distributed_sampler": False, "precision": precision}
-    trainer = pl.Trainer(accelerator=accelerator(device), devices=1, callbacks=[progress], **off)
+    trainer = pl.Trainer(accelerator=choose_accelerator(device), devices=1, callbacks=[progress], **off)
     trainer.validate(module, data, verbose=False)
     return {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}

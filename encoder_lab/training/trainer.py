@@ -21,22 +21,22 @@ from encoder_lab.training.checkpoints import (
     CheckpointEvery,
     KeptWeights,
     StepsAreReached,
-    newest_readable,
+    newest_readable_checkpoint,
 )
-from encoder_lab.training.devices import accelerator, report_waiting, say, strategy
+from encoder_lab.training.devices import choose_accelerator, choose_strategy, rank_zero_print, report_waiting
 from encoder_lab.training.early_stopping import StopsEarly
-from encoder_lab.training.epoch_lines import EpochLines, wants_lines
-from encoder_lab.training.finite import EVERY, StopsWhereNotFinite
+from encoder_lab.training.epoch_lines import EpochLines, prints_epoch_lines
+from encoder_lab.training.finite import GPU_CHECK_STEPS, StopsWhereNotFinite
 from encoder_lab.training.interrupt import StopsOnInterrupt
 from encoder_lab.training.loggers import loggers_of
-from encoder_lab.training.progress import CountsSteps, EpochsFrom1
+from encoder_lab.training.progress import EpochsFrom1, StepProgress
 from encoder_lab.training.resumable import read_resumable
 from encoder_lab.training.run_log import RunLog
 from encoder_lab.training.tensorboard import TaskCharts
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
 
-ENDED = (
+ENDED_MESSAGE = (
     "nothing is trained: the run ends here by trainer.max_epochs=, max_steps= or max_time=, early_stopping.patience= "
     "or schedule.least=; a resume may give more of trainer., and a new run may begin with this one (init=)"
 )
@@ -51,7 +51,7 @@ def build_trainer(
     draw: Callable[[], Path],
 ) -> pl.Trainer:
     """Lightning's trainer with probing, records, checkpoints; `draw` draws the curves for TensorBoard."""
-    checkpoints, lines = run / "checkpoints", wants_lines(settings.trainer.enable_progress_bar)
+    checkpoints, lines = run / "checkpoints", prints_epoch_lines(settings.trainer.enable_progress_bar)
     # both after probing, so that a checkpointed epoch is a probed one; last after best, as it holds the state of best
     at_end: dict[str, Any] = {"save_on_train_epoch_end": True, "enable_version_counter": False}
     best = BestCheckpoint(checkpoints, "best", monitor=module.score, mode=module.mode, **at_end)
@@ -69,10 +69,10 @@ def build_trainer(
         reporters.append(TaskCharts(probing, run / "tensorboard", draw))
     finite = StopsWhereNotFinite(data, run / "not_finite")
     trainer = settings.trainer
-    device = accelerator(trainer.accelerator)
-    bar: list[pl.Callback] = [CountsSteps()] if trainer.enable_progress_bar else []
+    device = choose_accelerator(trainer.accelerator)
+    bar: list[pl.Callback] = [StepProgress()] if trainer.enable_progress_bar else []
     if not lines:
-        bar = [EpochsFrom1(1 if device == "cpu" else EVERY)]  # it shows the loss: a GPU waits for that
+        bar = [EpochsFrom1(1 if device == "cpu" else GPU_CHECK_STEPS)]  # it shows the loss: a GPU waits for that
     callbacks, loggers = _user_objects("callbacks", trainer.callbacks), _user_objects("logger", trainer.logger)
     environment = (
         [LightningEnvironment()] if trainer.single_process else []
@@ -80,7 +80,7 @@ def build_trainer(
     return build(
         {CLASS_KEY: "pytorch_lightning.Trainer", **trainer.written},
         accelerator=device,
-        strategy=strategy(build(trainer.strategy), trainer.several_devices, module),
+        strategy=choose_strategy(build(trainer.strategy), trainer.several_devices, module),
         default_root_dir=run,
         enable_progress_bar=not lines,
         logger=[*loggers_of(settings.logger_names, settings.written, run), *loggers],
@@ -108,7 +108,7 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
         def read(path: Path) -> None:
             steps[path] = read_resumable(path, trainer, module)["global_step"]
 
-        last = newest_readable(run / "checkpoints", read)
+        last = newest_readable_checkpoint(run / "checkpoints", read)
         report_waiting(trainer)
         # with trainer.max_steps= Lightning would resume after the last batch of the last epoch, not with the next one
         trainer.fit_loop._iteration_based_training = lambda: False  # type: ignore[method-assign]
@@ -124,7 +124,7 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
                 launcher.kill(signal.SIGKILL)
             raise
         if trainer.global_step == (steps[last] if last else 0):
-            say(ENDED)
+            rank_zero_print(ENDED_MESSAGE)
         if torch.distributed.is_initialized():  # or a thread of it may abort this process while Python ends
             torch.distributed.destroy_process_group()
     elif trainer.is_global_zero:  # alone: only trainer.fit makes processes known to each other

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.settings import check
 from encoder_lab.settings.quoting import quoted, unquoted
-from encoder_lab.training.optimizers import trainable
+from encoder_lab.training.optimizers import trainable_optimizer
 from tests.attack.attack import Attack, refused
 from tests.attack.choices import ODD
 
@@ -42,12 +42,12 @@ def of_optimizer(case: Any, _: Path) -> None:
     settings = {"_target_": f"torch.optim.{name}", "_partial_": True, "lr": 0.01, setting: VALUES[odd]}
     if VALUES[odd] == "${seed}" or (isinstance(VALUES[odd], dict | list) and "_target_" in str(VALUES[odd])):
         return  # computed, which settings of a run never are
-    said = refused(lambda: trainable(settings, "cpu"))
+    said = refused(lambda: trainable_optimizer(settings, "cpu"))
     assert said is None or said.startswith("error: objective.optimizer."), said
     if said is None:
         weight = torch.nn.Parameter(torch.ones(2))
         weight.grad = torch.ones(2)
-        trainable(settings, "cpu")([weight]).step()
+        trainable_optimizer(settings, "cpu")([weight]).step()
 
 
 def of_path(text: Any, _: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader
 
-from encoder_lab.training.checkpoints import LAST, PREVIOUS, newest_readable
+from encoder_lab.training.checkpoints import LAST, PREVIOUS, newest_readable_checkpoint
 from encoder_lab.training.resumable import read_resumable
 from encoder_lab.training.trainer import fit as train
 from encoders.load import read_checkpoint
@@ -57,7 +57,7 @@ def resumed(case: Any, folder: Path) -> None:
     if said:
         logging.disable(logging.WARNING)
         try:
-            found = newest_readable(checkpoints, lambda path: read_resumable(path, trainer, module))
+            found = newest_readable_checkpoint(checkpoints, lambda path: read_resumable(path, trainer, module))
         finally:
             logging.disable(logging.NOTSET)
         assert found == checkpoints / PREVIOUS

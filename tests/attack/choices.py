@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from encoder_lab.settings.check import mistakes
 from encoder_lab.studies.compose import CONFIGS
-from encoder_lab.training.allowed_classes import ALLOWED, refuse_foreign_classes
+from encoder_lab.training.allowed_classes import ALLOWED_CLASSES, refuse_foreign_classes
 from tests.attack.attack import Attack, refused
 
 ODD: list[Any] = [
@@ -84,7 +84,7 @@ def placed(case: Any, folder: Path) -> None:
     assert said is None if place == other else f"{place}._target_ is {target}" in str(said)
 
 
-_targets = [*ALLOWED, "objective.optimizer", "trainer", "probes.source"]
+_targets = [*ALLOWED_CLASSES, "objective.optimizer", "trainer", "probes.source"]
 ATTACKS = [
     Attack(
         "setting",

@@ -15,7 +15,7 @@ from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.locks import held, locked
 from encoder_lab.training.checkpoints import AtomicCheckpoints
-from encoder_lab.training.run_folder import FOLDERS, RUNNING, owned
+from encoder_lab.training.run_folder import RUN_FOLDERS, RUN_LOCK, locked_run
 from tests.attack.attack import Attack, refused, unchanged
 
 
@@ -30,7 +30,7 @@ def _locked(out: Path) -> None:
 
 
 def _owned(out: Path) -> None:
-    with owned(out):
+    with locked_run(out):
         pass
 
 
@@ -44,7 +44,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "lock": _locked,
     "run": lambda out: _owned(out.parent),
 }
-NAMES = {"figure": "x.png", "run": RUNNING}
+NAMES = {"figure": "x.png", "run": RUN_LOCK}
 KINDS = (
     "file", "link", "link to a folder", "dangling link", "link to itself", "second name", "pipe", "device", "folder",
 )  # fmt: skip
@@ -97,7 +97,7 @@ def inside(case: Any, folder: Path) -> None:
     for made in (other, other / "checkpoints", elsewhere):
         (made / f".last.ckpt.{temporary}.making").write_bytes(b"half")
     run = other.joinpath(*place)
-    if place[0] in FOLDERS and len(place) == 1:
+    if place[0] in RUN_FOLDERS and len(place) == 1:
         run = folder / "mine"
         run.mkdir()
         (run / place[0]).symlink_to(elsewhere)
@@ -106,12 +106,12 @@ def inside(case: Any, folder: Path) -> None:
 
 
 _hex = st.binary(max_size=40).map(bytes.hex)
-_steps = st.lists(st.sampled_from([*FOLDERS, "a", "runs", "2026"]), min_size=1, max_size=3)
+_steps = st.lists(st.sampled_from([*RUN_FOLDERS, "a", "runs", "2026"]), min_size=1, max_size=3)
 ATTACKS = [
     Attack("output", st.tuples(st.sampled_from(sorted(WRITERS)), st.sampled_from(KINDS), _hex), onto),
     Attack(
         "place of a run",
-        st.tuples(_steps, st.sampled_from([RUNNING, "metrics.csv"]), st.uuids().map(lambda number: number.hex)),
+        st.tuples(_steps, st.sampled_from([RUN_LOCK, "metrics.csv"]), st.uuids().map(lambda number: number.hex)),
         inside,
     ),
 ]

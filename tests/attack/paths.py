@@ -18,7 +18,7 @@ from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.runs import read_run, run_folders
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.text_files import count_lines, read_json_lines, read_lines
-from encoder_lab.training.run_folder import owned, settings_to_resume
+from encoder_lab.training.run_folder import locked_run, settings_to_resume
 from encoders.language_model import CausalLM
 from encoders.load import load_encoder
 from encoders.sources import precomputed_model
@@ -45,7 +45,7 @@ def _corpus(name: str) -> Callable[[Path], object]:
 
 
 def _owned(path: Path) -> None:
-    with owned(path):
+    with locked_run(path):
         pass
 
 

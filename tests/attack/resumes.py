@@ -12,7 +12,7 @@ from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.studies.compose import CONFIGS
 from encoder_lab.training.run_folder import settings_to_resume
-from encoder_lab.training.schedules import ByStep
+from encoder_lab.training.schedules import StepSchedule
 from tests.attack.arguments import VALUES
 from tests.attack.attack import GONE, Attack, corrupt, refused
 from tests.attack.choices import COMPOSED, composed
@@ -38,7 +38,7 @@ def of_schedule(case: Any, _: Path) -> None:
     said = mistakes("train", {"schedule": described})
     assert all("\n" not in text and text.startswith(f"schedule.{setting}") for text in said), said
     schedule = None if said else build(described)
-    if isinstance(schedule, ByStep):
+    if isinstance(schedule, StepSchedule):
         steps = schedule.steps or 9
         factors = [schedule.factor(step, steps) for step in (*range(1, 12), steps - 1, steps, steps + 1) if step > 0]
         assert all(0 <= factor <= 1 for factor in factors), described

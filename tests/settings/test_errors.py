@@ -28,7 +28,7 @@ def test_the_message_comes_without_the_text_of_hydra() -> None:
 
 def test_a_command_resumes_one_run(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        train.command(["resume=a", "resume=b"])
+        train.main(["resume=a", "resume=b"])
     assert capsys.readouterr().err == "error: resume=b: a command resumes one run; give resume= once\n"
 
 
@@ -46,7 +46,7 @@ def test_what_a_new_run_cannot_do_is_refused(setting: str, said: str) -> None:
     ("PL_TRAINER_MAX_EPOCHS", "3", "give trainer.max_epochs=3"),
     ("PL_TRAINER_LIMIT_TRAIN_BATCHES", "2", "give trainer.limit_train_batches=2"),
 ])  # fmt: skip
-@pytest.mark.parametrize(("command", "argument"), [(train.command, "resume=a"), (evaluate.command, "model=bov")])
+@pytest.mark.parametrize(("command", "argument"), [(train.main, "resume=a"), (evaluate.main, "model=bov")])
 def test_a_variable_that_a_library_would_read_in_silence_is_refused(
     command: Callable[[list[str]], None],
     argument: str,

@@ -14,7 +14,7 @@ from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.studies.cell import DONE
 from encoder_lab.studies.launch import GPUS, take_one_gpu, visible_gpus
 from encoder_lab.studies.run import run_study
-from encoder_lab.training.run_folder import RUNNING
+from encoder_lab.training.run_folder import RUN_LOCK
 from tests.commands import Forked, address
 from tests.conftest import ROOT, Lab
 from tests.studies.test_run import TEXT, fork_cells, tiny
@@ -76,7 +76,7 @@ def workers_on(run: Path) -> list[int]:
     workers = []
     for path in Path("/proc").glob("[0-9]*/fd/*"):
         with suppress(OSError):  # it has ended
-            if path.readlink() == run / RUNNING:
+            if path.readlink() == run / RUN_LOCK:
                 workers.append(int(path.parts[2]))
     return workers
 
@@ -108,7 +108,7 @@ def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(
 def test_the_same_command_finishes_a_study_that_was_killed_while_its_cell_lives_on(lab: Lab, tmp_path: Path) -> None:
     arguments, run = tiny(tmp_path, lab, ONE_CELL), tmp_path / "results" / "untrained" / "bov"
     study = start(tmp_path, arguments)
-    wait_until(lambda: (run / RUNNING).exists() and workers_on(run))
+    wait_until(lambda: (run / RUN_LOCK).exists() and workers_on(run))
     cell = min(workers_on(run))
     os.kill(cell, signal.SIGSTOP)
     study.kill()

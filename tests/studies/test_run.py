@@ -20,7 +20,7 @@ from encoder_lab.studies.compose import planned
 from encoder_lab.studies.plan import SCALES, Study, StudyCell, named_study, read_study
 from encoder_lab.studies.preview import preview, steps_of
 from encoder_lab.studies.run import RUNNING, report, run_study
-from encoder_lab.training.measure import Measured, measured
+from encoder_lab.training.measure import MeasuredStep, measure_step
 from tests import commands
 from tests.conftest import TINY, Lab
 from train import CONFIGS
@@ -264,9 +264,9 @@ def test_a_dry_run_says_steps_hours_and_disk_of_each_distinct_run(
 ) -> None:
     asked: list[str] = []
 
-    def measure(config: Mapping[str, Any]) -> Measured:
+    def measure(config: Mapping[str, Any]) -> MeasuredStep:
         asked.append(config["datamodule"]["target"])
-        return Measured(batch=64, seconds=0.5, checkpoint=10**9, text=500)
+        return MeasuredStep(batch=64, seconds=0.5, checkpoint=10**9, text=500)
 
     arguments = [f"study_dir={tmp_path / 'results'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
     assert run_study(CONFIGS, "conneau2018/figure1", arguments, measure) == 0
@@ -281,7 +281,7 @@ def test_a_dry_run_says_steps_hours_and_disk_of_each_distinct_run(
 def test_a_dry_run_has_no_estimate_of_several_objectives_and_of_none() -> None:
     overrides = {name: [f"objective={name}", "encoder=bov"] for name in ("multitask", "untrained", "nli")}
     cells = [StudyCell(name, settings, 1000) for name, settings in overrides.items()]
-    text = preview(Study("own", "paper", cells, [], {}, []), Path("results"), measured)
+    text = preview(Study("own", "paper", cells, [], {}, []), Path("results"), measure_step)
     assert text.count("no estimate of its hours and bytes") == 2
     assert text.count("1,000 examples: 16 steps x 5 epochs") == 1
 
@@ -298,7 +298,7 @@ def test_a_dry_run_has_no_estimate_of_several_objectives_and_of_none() -> None:
     ({"max_epochs": -1}, 1000, "1,000 steps an epoch without end"),
 ])  # fmt: skip
 def test_a_dry_run_counts_the_steps_that_the_trainer_would_take(trainer: dict[str, Any], steps: int, text: str) -> None:
-    rate = Measured(batch=64, seconds=0.5, checkpoint=0, text=0)
+    rate = MeasuredStep(batch=64, seconds=0.5, checkpoint=0, text=0)
     default = {"devices": 1, "limit_train_batches": 1.0, "max_epochs": 5}
     assert steps_of(default | trainer, 64_000, rate) == (steps, text)
 

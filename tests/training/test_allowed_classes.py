@@ -11,7 +11,7 @@ from encoder_lab.settings.run_settings import leaves
 from encoder_lab.studies.compose import plain
 from encoder_lab.training.allowed_classes import refuse_foreign_classes, refuse_without_class
 from tests.settings.test_config_check import CONFIGS, composed
-from train import command
+from train import main
 
 HERE = Path("config.yaml")
 
@@ -55,7 +55,7 @@ def test_settings_that_would_run_code_are_refused_in_one_line(
     OmegaConf.update(config, place, {"_target_": "os.mkdir", "path": str(made)}, merge=False, force_add=True)
     OmegaConf.save(config, tmp_path / "config.yaml")
     with pytest.raises(SystemExit, match="2"):
-        command([f"resume={tmp_path}"])
+        main([f"resume={tmp_path}"])
     message = capsys.readouterr().err
     assert message.count("\n") == 1
     assert message.startswith(f"error: {tmp_path / 'config.yaml'}: {place}._target_ is os.mkdir; ")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from encoder_lab.errors import InputError
-from encoder_lab.training.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, newest_readable
+from encoder_lab.training.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, newest_readable_checkpoint
 
 
 def read(path: Path) -> int:
@@ -43,7 +43,7 @@ def test_a_corrupt_last_checkpoint_falls_back_to_the_previous_one_and_never_repl
     save(tmp_path, 1, 2)
     left = (tmp_path / LAST).read_bytes()[:99]
     (tmp_path / LAST).write_bytes(left)
-    assert newest_readable(tmp_path, read) == tmp_path / PREVIOUS
+    assert newest_readable_checkpoint(tmp_path, read) == tmp_path / PREVIOUS
     assert f"{LAST}: damaged; renamed to {DAMAGED}; continuing from {tmp_path / PREVIOUS}" in caplog.text
     save(tmp_path, 3)
     assert (read(tmp_path / LAST), read(tmp_path / PREVIOUS)) == (3, 1)
@@ -51,12 +51,12 @@ def test_a_corrupt_last_checkpoint_falls_back_to_the_previous_one_and_never_repl
 
 
 def test_two_corrupt_checkpoints_are_an_error_and_none_is_a_start(tmp_path: Path) -> None:
-    assert newest_readable(tmp_path, read) is None
+    assert newest_readable_checkpoint(tmp_path, read) is None
     save(tmp_path, 1, 2)
     for name in (LAST, PREVIOUS):
         (tmp_path / name).write_bytes(b"PK")
     with pytest.raises(InputError, match=r"last\.ckpt: damaged"):
-        newest_readable(tmp_path, read)
+        newest_readable_checkpoint(tmp_path, read)
 
 
 def test_ctrl_c_within_a_write_is_no_full_disk_and_keeps_the_last_checkpoint(

@@ -12,7 +12,7 @@ import pytest
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run import LOGGERS
 from encoder_lab.storage.csv_files import read_csv
-from encoder_lab.training.loggers import MAKERS, loggers_of, refuse_missing_packages
+from encoder_lab.training.loggers import LOGGER_MAKERS, loggers_of, refuse_missing_packages
 from encoder_lab.training.run_folder import refuse_links_and_nesting
 from tests.asked import run_settings
 
@@ -38,10 +38,10 @@ def log(run: Path, name: str, epoch: int) -> None:
 
 
 def test_a_logger_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert set(MAKERS) == set(LOGGERS)
+    assert set(LOGGER_MAKERS) == set(LOGGERS)
     with pytest.raises(InputError, match="choose some of tensorboard, csv, wandb, mlflow"):
         run_settings("logger=[csv,comet]")
-    monkeypatch.setattr("encoder_lab.training.loggers.PACKAGES", {"comet": "comet-ml"})
+    monkeypatch.setattr("encoder_lab.training.loggers.LOGGER_PACKAGES", {"comet": "comet-ml"})
     with pytest.raises(InputError, match="logger=comet: the package comet-ml is not installed; pip install comet-ml"):
         refuse_missing_packages(["csv", "comet"])
 

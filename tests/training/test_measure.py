@@ -7,7 +7,7 @@ from hydra import compose, initialize_config_dir
 
 from encoder_lab.studies.compose import plain
 from encoder_lab.studies.preview import MEASURED
-from encoder_lab.training.measure import Measured, measured
+from encoder_lab.training.measure import MeasuredStep, measure_step
 from train import CONFIGS
 
 SMALL = {
@@ -27,24 +27,24 @@ def config(objective: str, *more: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("objective", SMALL)
 def test_every_objective_is_measured(objective: str) -> None:
-    result = measured(config(objective, *SMALL[objective], "datamodule.batch_size=20"))
+    result = measure_step(config(objective, *SMALL[objective], "datamodule.batch_size=20"))
     assert result.batch == 20
     assert result.seconds > 0
 
 
 @pytest.mark.parametrize(("objective", "tokens"), [("nli", 20 * (25 + 12)), ("discourse", 20 * 25)])
 def test_a_batch_of_tokens_has_the_sentences_that_fill_it(objective: str, tokens: int) -> None:
-    assert measured(config(objective, *SMALL[objective], f"datamodule.batch_tokens={tokens}")).batch == 20
+    assert measure_step(config(objective, *SMALL[objective], f"datamodule.batch_tokens={tokens}")).batch == 20
 
 
 def test_a_checkpoint_has_the_weights_and_two_numbers_of_adam_for_each() -> None:
     encoder = 2 * (4 * 4 * (300 + 4 + 2) + 4 * 4 * (8 + 4 + 2))  # two layers of two directions of four units
     head = 100 * (4 * 8 + 1) + 3 * 101
-    assert measured(config("nli")).checkpoint == 12 * (encoder + head)
+    assert measure_step(config("nli")).checkpoint == 12 * (encoder + head)
 
 
 def test_steps_hours_and_bytes_of_known_rates() -> None:
-    rate = Measured(batch=64, seconds=1.8, checkpoint=100, text=10)
+    rate = MeasuredStep(batch=64, seconds=1.8, checkpoint=100, text=10)
     assert (rate.steps(128), rate.steps(129)) == (2, 3)
     assert rate.hours(5 * rate.steps(128_000)) == 5.0
     assert rate.disk(7) == 370

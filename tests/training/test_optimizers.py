@@ -9,7 +9,7 @@ import pytorch_lightning as pl
 import torch
 
 from encoder_lab.errors import InputError
-from encoder_lab.training.optimizers import trainable
+from encoder_lab.training.optimizers import trainable_optimizer
 from tests.conftest import Lab
 from tests.parts import Parts, fit, trainer_in
 
@@ -24,7 +24,7 @@ OTHERS = {"LBFGS": "closure", "SparseAdam": "dense gradients", "Muon": "2D param
 def prepared(name: str, **settings: Any) -> Any:
     """The optimiser of a run with these settings, to be called with weights."""
     described = {"_target_": f"torch.optim.{name}", "lr": 0.01, **settings}
-    return trainable(described, "cpu")
+    return trainable_optimizer(described, "cpu")
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -72,7 +72,7 @@ def test_a_setting_that_an_optimiser_refuses_is_named(name: str, settings: dict[
 
 def test_an_optimiser_without_a_class_is_refused() -> None:
     with pytest.raises(InputError, match=r"^objective\.optimizer=\{'lr': 1\}: give _target_ with it"):
-        trainable({"lr": 1}, "cpu")
+        trainable_optimizer({"lr": 1}, "cpu")
 
 
 def test_another_step_of_torch_is_taken_where_the_user_asks_for_it() -> None:

@@ -9,7 +9,7 @@ import torch
 from pytorch_lightning.demos.boring_classes import BoringModel
 
 from encoder_lab import progress
-from encoder_lab.training.progress import CountsSteps, EpochsFrom1, epoch_of, epochs_left
+from encoder_lab.training.progress import EpochsFrom1, StepProgress, epoch_of, epochs_left
 from tests.silent import QUIET
 
 
@@ -34,7 +34,7 @@ def test_a_file_has_lines_of_the_steps_and_of_dev_with_the_name_of_the_run(
     limits = {"max_epochs": 2, "max_steps": 5, "limit_train_batches": 3, "limit_val_batches": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pl.Trainer(**QUIET | limits, accelerator="cpu", callbacks=[CountsSteps()]).fit(BoringModel())
+        pl.Trainer(**QUIET | limits, accelerator="cpu", callbacks=[StepProgress()]).fit(BoringModel())
     lines = capsys.readouterr().err.splitlines()
     counted = []
     for epoch, steps in ((1, 3), (2, 2)):
@@ -57,7 +57,7 @@ def test_a_resumed_epoch_counts_on(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.0)
     ends = {"max_epochs": -1, "max_steps": -1, "num_training_batches": float("inf")}
     trainer = SimpleNamespace(current_epoch=0, is_global_zero=True, **ends)
-    counts = CountsSteps()
+    counts = StepProgress()
     counts.on_train_batch_start(trainer, None, torch.ones(1), 7)  # type: ignore[arg-type]
     counts.on_train_batch_end()
     assert capsys.readouterr().err.splitlines()[-1].startswith("epoch 1: 8 steps")

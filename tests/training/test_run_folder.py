@@ -14,8 +14,8 @@ import train
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.made_with import made_with
-from encoder_lab.training.initial import begun_from
-from encoder_lab.training.run_folder import owned, resume_command, settings_to_resume, summary, threads_note
+from encoder_lab.training.initial import init_history
+from encoder_lab.training.run_folder import locked_run, resume_command, run_summary, settings_to_resume, threads_note
 from probes.results import ProbeRow
 from tests.conftest import ROOT, Lab
 from tests.settings.test_config_check import composed
@@ -67,7 +67,7 @@ def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(alias:
         inside.hardlink_to(mine)
     else:
         inside.symlink_to(mine if alias == "link" else tmp_path / "new")
-    with pytest.raises(InputError, match="copy the whole run folder"), owned(run):
+    with pytest.raises(InputError, match="copy the whole run folder"), locked_run(run):
         pass
     assert mine.read_text() == "mine"
 
@@ -75,7 +75,7 @@ def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(alias:
 def test_links_within_a_run_are_left_to_its_loggers(tmp_path: Path) -> None:
     (tmp_path / "wandb" / "offline-run-1").mkdir(parents=True)
     (tmp_path / "wandb" / "latest-run").symlink_to("offline-run-1")
-    with owned(tmp_path):
+    with locked_run(tmp_path):
         assert (tmp_path / "wandb" / "latest-run").is_dir()
 
 
@@ -100,16 +100,16 @@ def test_runs_that_begin_in_the_same_second_have_folders_of_their_own() -> None:
 
 def test_hints_are_complete_and_name_no_file_that_is_not_there(tmp_path: Path) -> None:
     assert resume_command(Path("it's (1)"), ["mine"]).endswith(r"""'resume='"'"'it\'"'"'s (1)'"'"'' allow=[mine]""")
-    assert "load_encoder" not in summary(tmp_path, [], [])
+    assert "load_encoder" not in run_summary(tmp_path, [], [])
     (tmp_path / "checkpoints").mkdir()
     torch.save({"state_dict": {}, "epoch": 1, "global_step": 1}, tmp_path / "checkpoints" / "last.ckpt")
-    assert f"load_encoder('{tmp_path}/checkpoints/last.ckpt', allow=['mine'])" in summary(tmp_path, [], ["mine"])
+    assert f"load_encoder('{tmp_path}/checkpoints/last.ckpt', allow=['mine'])" in run_summary(tmp_path, [], ["mine"])
 
 
 def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path: Path) -> None:
     row = ProbeRow(4, 9, "probing", "WC", "logreg", 50.0, 51.0, 49.0, 53.0, {}, 1, 0.1)
     loss = replace(row, suite="use", classifier="loss")
-    lines = summary(tmp_path, [row, loss], []).splitlines()
+    lines = run_summary(tmp_path, [row, loss], []).splitlines()
     assert lines[1:3] == ["probing scores after epoch 4 (test, %)", "  WC          51.0  [49.0, 53.0]"]
     assert lines[4:6] == ["use scores after epoch 4", "  WC          51.0  [49.0, 53.0] nats/1000"]
 
@@ -123,7 +123,7 @@ def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(
     monkeypatch.setattr(train, "train", stopped)
     (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
     with pytest.raises(SystemExit):
-        train.resume(tmp_path, ["trainer.max_epochs=9", "cache=my data"])
+        train.resume_run(tmp_path, ["trainer.max_epochs=9", "cache=my data"])
     assert f"resume={tmp_path} trainer.max_epochs=9 'cache=my data'\n" in capsys.readouterr().err
 
 
@@ -153,5 +153,5 @@ def test_a_run_without_suites_is_resumed(tmp_path: Path) -> None:
 def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path: Path, before: str) -> None:
     parts = "encoder: {}\nembeddings: {}\ncorpus: {}\nobjective_name: nli\n"
     (tmp_path / "config.yaml").write_text(f"{parts}begun_from: {before}\n")
-    names = [run["objective"] for run in begun_from(str(tmp_path))]
+    names = [run["objective"] for run in init_history(str(tmp_path))]
     assert names == [*(["nsp"] if "nsp" in before else []), "nli"]

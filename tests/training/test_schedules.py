@@ -16,7 +16,15 @@ from datamodules.nli import InferencePairs
 from encoder_lab.errors import InputError
 from encoder_lab.training.checkpoints import StepsAreReached
 from encoder_lab.training.early_stopping import StopsEarly
-from encoder_lab.training.schedules import ByStep, Cosine, InferSent, InverseSquareRoot, Linear, Plateau, RateSchedule
+from encoder_lab.training.schedules import (
+    Cosine,
+    InferSent,
+    InverseSquareRoot,
+    Linear,
+    Plateau,
+    RateSchedule,
+    StepSchedule,
+)
 from tests.objectives.test_nli import objective
 from tests.parts import SCHEDULES
 from tests.silent import silent_trainer
@@ -55,7 +63,7 @@ def fit(
 @settings(max_examples=25)
 @given(warmup=st.integers(1, 50), steps=st.integers(51, 200), end=st.floats(0, 0.9))
 def test_every_warm_up_is_a_line_to_one_and_every_rate_after_it_falls(warmup: int, steps: int, end: float) -> None:
-    made: list[ByStep] = [InverseSquareRoot(warmup), Linear(warmup, end, None), Cosine(warmup, end, None)]
+    made: list[StepSchedule] = [InverseSquareRoot(warmup), Linear(warmup, end, None), Cosine(warmup, end, None)]
     for schedule in made:
         factors = [schedule.factor(step, steps) for step in range(1, steps + 1)]
         assert factors[:warmup] == pytest.approx([step / warmup for step in range(1, warmup + 1)])

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from encoder_lab.training.tensorboard import FRAME, FramedLogger, TaskCharts, add_picture, open_page
+from encoder_lab.training.tensorboard import FRAME_LINES, FramedLogger, TaskCharts, add_picture, add_settings
 from probes.results import ProbeRow
 
 
@@ -17,7 +17,7 @@ def events_of(folder: Path) -> EventAccumulator:
 
 
 def test_the_settings_are_in_the_events_line_by_line(tmp_path: Path) -> None:
-    open_page(tmp_path, "seed: 7\nencoder:\n  dim: 512")
+    add_settings(tmp_path, "seed: 7\nencoder:\n  dim: 512")
     (event,) = events_of(tmp_path).Tensors("settings/text_summary")
     assert event.tensor_proto.string_val[0].decode() == "    seed: 7\n    encoder:\n      dim: 512"
 
@@ -45,8 +45,8 @@ def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path: Path, tasks: 
     charts = TaskCharts(None, tmp_path, lambda: tmp_path)  # type: ignore[arg-type]
     for epoch in range(epochs):
         names = [f"t{number}" for number in range(tasks)]
-        charts._add([ProbeRow(epoch, epoch, "probing", t, "mlp", 1, 50 + epoch, 1, 1, {}, 1, 0.1) for t in names])
-    assert ends(as_read(tmp_path, [*names, *FRAME], "all tasks/probing")) == (0, 100)
+        charts._add_rows([ProbeRow(epoch, epoch, "probing", t, "mlp", 1, 50 + epoch, 1, 1, {}, 1, 0.1) for t in names])
+    assert ends(as_read(tmp_path, [*names, *FRAME_LINES], "all tasks/probing")) == (0, 100)
 
 
 @pytest.mark.parametrize("values", [[5.0], [0.0, 8.0], list(range(40)), [500 / n for n in range(1, 300)]], ids=len)

@@ -36,7 +36,7 @@ def test_what_cannot_be_scored_is_refused_in_one_line(
     arguments: list[str], message: str, tmp_path: Path, capfd: pytest.CaptureFixture
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        evaluate.command([text.format(empty=tmp_path) for text in arguments])
+        evaluate.main([text.format(empty=tmp_path) for text in arguments])
     assert ended.value.code == 2
     (line,) = capfd.readouterr().err.splitlines()
     assert message in line

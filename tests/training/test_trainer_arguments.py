@@ -21,7 +21,7 @@ from encoder_lab.settings.run import RunSettings, Trainer
 from encoder_lab.storage.locks import wait_for
 from encoder_lab.studies.compose import plain
 from encoder_lab.training.devices import refuse_without_partner
-from encoder_lab.training.run_folder import begin
+from encoder_lab.training.run_folder import write_new_settings
 from tests.attack.attack import refused
 from tests.conftest import Lab
 from tests.settings.test_config_check import composed
@@ -55,7 +55,7 @@ def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
         def run() -> None:
             exit_on_mistakes("train", plain(config))
             settings = frozen_settings(RunSettings, plain(config))
-            begin(settings, tmp_path / "run", sweep=False)
+            write_new_settings(settings, tmp_path / "run", sweep=False)
             train(settings, tmp_path / "run")
 
         (tmp_path / "run").mkdir()

@@ -12,7 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.settings.run import EvaluationSettings
 from encoder_lab.storage.csv_files import read_csv
-from evaluate import evaluate, show
+from evaluate import evaluate, print_tables
 from probes.coherence.length import LengthModel
 from probes.coherence.suite_file import Item, TestSuite, write_suite
 from probes.coherence.world import world_suites
@@ -62,7 +62,7 @@ def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores
 ) -> None:
     asked = [f"model=[lm:{lm},ngram,unigram,length,call:{__name__}:characters]"]
     done = scored(once.folder, *asked)
-    show(done, settings(*asked))
+    print_tables(done, settings(*asked))
     printed = capsys.readouterr().out
     for said in (
         "language model",
@@ -191,7 +191,7 @@ def test_the_tables_of_connectives_and_rementions_stand_next_to_ours(
     of_paper: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = scored(tmp_path, *of_paper)
-    show(done, settings(*of_paper))
+    print_tables(done, settings(*of_paper))
     printed = capsys.readouterr().out
     ours = "(3;%as%) < (3;%although%): 50.0 [9.5, 90.5], 2 ties counted half"
     assert f"{ours}; published GPT-2 44, DialoGPT 64" in printed
@@ -223,7 +223,7 @@ def test_texts_longer_than_the_context_are_counted_also_from_the_cache(
     write_suite(long, tmp_path / "long.json")
     for _ in range(2):
         (done,) = scored(tmp_path, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'long.json'}]")
-        show([done], settings(f"model=lm:{lm}"))
+        print_tables([done], settings(f"model=lm:{lm}"))
         assert "of 1 items, 1 texts longer than the model's context" in capsys.readouterr().out
 
 
