@@ -9,7 +9,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
-from encoder_lab.reports.runs import OBJECTIVE_SCORES, by_epoch, grouped, mean_of_seeds, rows_by_task
+from encoder_lab.reports.runs import CONTENT, OBJECTIVE_SCORES, by_epoch, grouped, mean_of_seeds, rows_by_task
 from encoder_lab.reports.table_notes import (
     measures,
     notes_of,
@@ -257,7 +257,9 @@ def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None
         return None
     scores = [(score,) * 3 for score, _ in best]
     tooltip = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
-    corpus = frozenset(f"{k}={v}" for k, v in model.runs[0].settings.items() if k.startswith("corpus"))
+    settings = model.runs[0].settings  # a file of scores has fewer than a run folder, but both have the content
+    keys = [CONTENT] if CONTENT in settings else [key for key in settings if key.startswith("corpus")]
+    corpus = frozenset(f"{key}={settings[key]}" for key in keys)
     if len(scores) == 1:
         return TableCell(scores[0][0], tooltip=tooltip, test=corpus, runs=scores)
     highest = 100.0 if OBJECTIVE_SCORES.get(model.score.rsplit("/", 1)[-1]) else math.inf

@@ -372,6 +372,11 @@ def test_scores_on_other_corpora_are_not_compared(tmp_path: Path) -> None:
     assert [table.best(row, *table.columns) for row in table.rows] == [True, True, False]
     assert "NMT En-Fr BLEU (dev): rows are of different corpora: do not compare them" in " ".join(table.notes)
     assert "corpora" not in " ".join(training_table(models(*runs[:2]), []).notes)
+    for run, corpus in zip(
+        runs, ("content: demo 300, size: 300", "content: demo 300", "content: demo 300"), strict=True
+    ):
+        with_settings(run, f"corpus: {{{corpus}}}\n")  # as a folder has them, and a file of scores
+    assert "corpora" not in " ".join(training_table(models(*runs), []).notes)
 
 
 @pytest.mark.parametrize("own", [(), (math.nan, math.nan)])
