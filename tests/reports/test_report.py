@@ -372,10 +372,14 @@ def test_scores_on_other_corpora_are_not_compared(tmp_path: Path) -> None:
     assert [table.best(row, *table.columns) for row in table.rows] == [True, True, False]
     assert "NMT En-Fr BLEU (dev): rows are of different corpora: do not compare them" in " ".join(table.notes)
     assert "corpora" not in " ".join(training_table(models(*runs[:2]), []).notes)
-    for run, corpus in zip(
-        runs, ("content: demo 300, size: 300", "content: demo 300", "content: demo 300"), strict=True
-    ):
-        with_settings(run, f"corpus: {{{corpus}}}\n")  # as a folder has them, and a file of scores
+
+
+def test_a_folder_and_a_file_of_scores_have_the_same_corpus_by_its_content(tmp_path: Path) -> None:
+    corpora = {
+        "bilstm_max": "content: demo 300, size: 300",
+        "bilstm_last": "content: demo 300",
+    }  # of a folder, of a file
+    runs = [with_settings(run_of(tmp_path / e, e), f"corpus: {{{corpus}}}\n") for e, corpus in corpora.items()]
     assert "corpora" not in " ".join(training_table(models(*runs), []).notes)
 
 
