@@ -154,7 +154,7 @@ def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
     part_classes = {parts[name]["objective"][CLASS_KEY] for name in own.get("parts") or () if name in parts}
     trained = part_classes or {own[CLASS_KEY]}
     if encoder.get("attention") and trained <= OBJECTIVES_WITHOUT_DECODER:
-        yield r"encoder(\.attention)?", "this objective has no decoder that attends; give encoder=bilstm_last alone"
+        yield r"encoder(\.attention)?", "this objective has no decoder that attends; give encoder=bilstm_last"
     for name, part in {"": settings, **parts}.items():
         prefix, objective = rf"parts\.{name}\." if name else "", part.get("objective") or {}
         yield from _unread_in_objective(prefix, objective)
