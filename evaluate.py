@@ -45,13 +45,13 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.progress import print_progress_lines
     from encoder_lab.reports.evaluations import compare_states, note_unjoined_scores
     from encoder_lab.storage.content import cache_digests_in
-    from encoder_lab.storage.scratch import scratch
+    from encoder_lab.storage.scratch import scratch_folder
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
 
     print_progress_lines()
     device, cache = device_for(settings.device), settings.cache_folder
-    with fast_exact_matmul(), nullcontext(cache) if cache else scratch() as work:
+    with fast_exact_matmul(), nullcontext(cache) if cache else scratch_folder() as work:
         cache_digests_in(work)
         opened = open_models(settings, device, work)
         corpus = settings.corpus.build()
@@ -155,11 +155,11 @@ def run_job(config: "DictConfig") -> None:
 
     from encoder_lab.settings.check import exit_on_mistakes
     from encoder_lab.settings.run import evaluation_settings
-    from encoder_lab.studies.compose import plain, referred
+    from encoder_lab.studies.compose import referenced_names, resolved_settings
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
-        written = plain(config)
-        exit_on_mistakes("evaluate", written, referred(config), HydraConfig.get().overrides.task)
+        written = resolved_settings(config)
+        exit_on_mistakes("evaluate", written, referenced_names(config), HydraConfig.get().overrides.task)
         settings = evaluation_settings(written)
 
     from encoder_lab.studies.launch import take_one_gpu

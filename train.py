@@ -92,14 +92,14 @@ def begin_run(config: "DictConfig") -> None:
     from encoder_lab.settings.build import frozen_settings
     from encoder_lab.settings.check import exit_on_mistakes
     from encoder_lab.settings.run import RunSettings
-    from encoder_lab.studies.compose import plain, referred
+    from encoder_lab.studies.compose import referenced_names, resolved_settings
 
     job = HydraConfig.get()
     run = Path(job.runtime.output_dir)
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
-        written = plain(config)
-        exit_on_mistakes("train", written, referred(config), job.overrides.task)
+        written = resolved_settings(config)
+        exit_on_mistakes("train", written, referenced_names(config), job.overrides.task)
         settings = frozen_settings(RunSettings, written)
         with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build
@@ -147,10 +147,10 @@ def main(arguments: list[str]) -> None:
         show_help(train_help(CONFIGS, arguments))
         return
     with one_line_errors(Path.cwd(), "choose another hydra.run.dir="):  # Hydra could not make the run's folder
-        from encoder_lab.studies.plan import named_study
+        from encoder_lab.studies.plan import requested_study
 
         refuse_wrong_environment()
-        if study := named_study(CONFIGS, arguments):
+        if study := requested_study(CONFIGS, arguments):
             from encoder_lab.studies.run import run_study
 
             sys.exit(run_study(CONFIGS, study, arguments, measure_run))

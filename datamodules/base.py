@@ -22,7 +22,7 @@ from encoder_lab.progress import Progress
 from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
-from encoder_lab.storage.files import build_once, contents_built
+from encoder_lab.storage.files import build_once, read_contents
 
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 
@@ -141,7 +141,7 @@ class CachedData(ResumableData):
             (work / LEFT_OUT_FILE).write_text(left_out_lines(corpus.excluded.matched), encoding="utf-8")
 
         self.folder = build_once(folder, fill)
-        self.contents = {name: text for name, text in contents_built(folder).items() if not name.endswith(derived)}
+        self.contents = {name: text for name, text in read_contents(folder).items() if not name.endswith(derived)}
         self.fingerprint = key_of(self.contents)
         self.left_out = frozenset(cached_lines(folder / LEFT_OUT_FILE))
         self._ids: dict[tuple[str, str], Ragged] = {}

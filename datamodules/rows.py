@@ -7,7 +7,7 @@ from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import refuse_special
-from encoder_lab.storage.text_files import composed, count_lines, json_object, read_lines
+from encoder_lab.storage.text_files import compose_unicode, count_lines, parse_json_object, read_lines
 
 JSON, ARROW, PARQUET = (".jsonl", ".ndjson", ".json"), (".arrow", ".feather"), (".parquet",)
 BATCH_ROWS = 1 << 14  # of a Parquet file in memory at a time
@@ -43,7 +43,7 @@ def read_rows(path: Path, column: str, skip: int = 0) -> Iterator[str]:
         return
     if _file_ending(path) in JSON:
         for number, line in read_lines(path, skip=skip):
-            record = json_object(path, number, line) if line.strip() else {column: ""}
+            record = parse_json_object(path, number, line) if line.strip() else {column: ""}
             if column not in record:
                 raise InputError(f"{path}:{number}: no key {column}; there are {', '.join(record) or 'none'} (column=)")
             yield _checked_text(record[column], f"{path}:{number}: {column}")
@@ -59,7 +59,7 @@ def _checked_text(value: object, location: str) -> str:
     """The value in composed Unicode. Raises InputError if it is no text."""
     if not isinstance(value, str):
         raise InputError(f"{location} is {str(value)[:40]} ({type(value).__name__}), no text; remove this row")
-    return composed(value)
+    return compose_unicode(value)
 
 
 @contextmanager

@@ -161,12 +161,12 @@ def encode_stdin(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
     import numpy as np
 
     from datamodules.arrays import ArrayFile, chunks
-    from encoder_lab.storage.scratch import scratch
+    from encoder_lab.storage.scratch import scratch_folder
     from encoders.frozen import Coverage
     from encoders.load import load_encoder
 
     encoder, coverage, lines = load_encoder(run, allow=allow), Coverage(), 0
-    with scratch() as folder, warnings.catch_warnings():
+    with scratch_folder() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # reported below, in one line
         path = folder / "vectors.npy"
         with ArrayFile(path, np.float32, (encoder.dim,)) as vectors:
@@ -183,11 +183,11 @@ def encode_stdin(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
 
 def read_sentences() -> Iterator[str]:
     """The lines of standard input; only a newline ends a line."""
-    from encoder_lab.storage.text_files import decoded
+    from encoder_lab.storage.text_files import decode_line
 
     number = 0
     for number, line in enumerate(sys.stdin.buffer, start=1):
-        yield decoded(line, f"standard input:{number}", number == 1)
+        yield decode_line(line, f"standard input:{number}", number == 1)
     if not number:
         raise InputError("standard input is empty; give it one sentence per line")
 

@@ -73,7 +73,7 @@ def export(
     allow: tuple[str, ...] = (),
 ) -> None:
     """Write the encoder of a run to a new folder. Raises InputError if it cannot be written in this form."""
-    from encoder_lab.storage.files import disk_errors, temporary
+    from encoder_lab.storage.files import disk_errors, temporary_path
     from encoders.portable.card import model_card
     from encoders.portable.onnx_folder import write_onnx
     from encoders.portable.parts import parts_of
@@ -86,7 +86,7 @@ def export(
     write = {"stock": write_stock, "bundled": write_bundled, TORCH: write_torch, ONNX: write_onnx}[variant]
     usage = USAGE[variant] + "\nvectors = encoder.encode(" + '["A sentence .", "Another one ."])'
     limits = limits_of(parts, raw, variant)
-    with disk_errors(out), temporary(out, folder=True) as work:
+    with disk_errors(out), temporary_path(out, folder=True) as work:
         write(parts, work)
         (work / "README.md").write_text(model_card(parts, usage.format(folder=out.name), limits), encoding="utf-8")
         work.rename(out)

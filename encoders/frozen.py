@@ -19,7 +19,7 @@ from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
-from encoder_lab.storage.files import disk_errors, refuse_link_or_device, temporary
+from encoder_lab.storage.files import disk_errors, refuse_link_or_device, temporary_path
 from encoders.distinct_words import WordRows, windows
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
@@ -183,7 +183,7 @@ class FrozenEncoder:
 
     def _fill_file(self, out: Path, distinct: list[str], inverse: np.ndarray, options: _EncodeOptions) -> np.ndarray:
         refuse_link_or_device(out)
-        with temporary(out) as work:
+        with temporary_path(out) as work:
             with disk_errors(out):
                 np.lib.format.open_memmap(work, "w+", np.float32, (len(inverse), self.dim)).flush()
                 with work.open("r+b") as file:  # allocate now: writing to a map on a full disk kills the process

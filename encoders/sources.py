@@ -16,7 +16,7 @@ from encoder_lab.model import Model
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import content_of, contents_of, key_of
 from encoder_lab.storage.made_with import without_made_with
-from encoder_lab.storage.reads import CORPUS, read_reads
+from encoder_lab.storage.reads import CORPUS_KEY, read_reads
 from encoder_lab.storage.text_files import read_lines
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
@@ -47,7 +47,7 @@ def trained_model(run: SavedRun, device: str, store: WordVectors | None = None, 
     contents = [content_of(run.checkpoint), settings_read, *contents_of(files, run.folder)]
     source = store and (store.folder.name, store.lowercase)
     fingerprint = key_of(code_of_encoder(frozen), contents, source, frozen.bfloat16)
-    content = read_reads(run.folder).get(CORPUS)
+    content = read_reads(run.folder).get(CORPUS_KEY)
     corpus = {**run.config["corpus"], "content": content} if content else run.config["corpus"]
     settings = {"run": {**run.config, "corpus": corpus}, "checkpoint": run.checkpoint.name}
     names = str(run.config.get("encoder_name", "?")), objective_of(run.config)

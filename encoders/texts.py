@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import composed
+from encoder_lab.storage.text_files import compose_unicode
 
 
 def checked_texts(sentences: Any) -> list[str]:
@@ -20,7 +20,7 @@ def checked_texts(sentences: Any) -> list[str]:
         if not isinstance(text, str):
             joined = "; join the words of a sentence with spaces" if isinstance(text, list | tuple) else ""
             raise InputError(f"sentences[{index}] is {str(text)[:40]!r} ({type(text).__name__}), not a text{joined}")
-        texts.append(composed(text))
+        texts.append(compose_unicode(text))
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.csv_files import numbered_csv, upsert_csv
+from encoder_lab.storage.csv_files import read_numbered_csv, upsert_csv
 from encoder_lab.storage.text_files import parse_json
 from probes import correlations
 from probes.correlations import Domain
@@ -92,7 +92,7 @@ def read_rows(path: Path) -> list[ProbeRow]:
     answers = _read_answers(path.with_name(ANSWERS_FILE))
     return [
         row_from_text(path, line, row, answers.get(tuple(row[name] for name in KEY_COLUMNS)))
-        for line, row in numbered_csv(path, REQUIRED_COLUMNS, KEY_COLUMNS)
+        for line, row in read_numbered_csv(path, REQUIRED_COLUMNS, KEY_COLUMNS)
     ]
 
 
@@ -153,7 +153,7 @@ def answers_to_text(answers: Answers) -> dict[str, str]:
 
 def _read_answers(path: Path) -> dict[tuple[str, ...], Answers]:
     """The answers by the key of their row. Raises InputError naming file and line."""
-    numbered = numbered_csv(path, [*KEY_COLUMNS, "test", "right"], KEY_COLUMNS) if path.exists() else []
+    numbered = read_numbered_csv(path, [*KEY_COLUMNS, "test", "right"], KEY_COLUMNS) if path.exists() else []
     return {tuple(row[name] for name in KEY_COLUMNS): answers_from_text(path, line, row) for line, row in numbered}
 
 

@@ -7,7 +7,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.settings.build import frozen_settings
 from encoder_lab.settings.run import EvaluationSettings, RunSettings, evaluation_settings
-from encoder_lab.studies.compose import CONFIGS, plain
+from encoder_lab.studies.compose import CONFIGS, resolved_settings
 
 
 def composed(program: str, *settings: str, configs: Path = CONFIGS) -> DictConfig:
@@ -24,9 +24,9 @@ def own_settings(config: DictConfig) -> DictConfig:
 def run_settings(*overrides: str) -> RunSettings:
     """The settings of `python train.py` with these arguments; what names its choices is set aside."""
     names = {f"{group}_name": "some" for group in ("encoder", "objective", "corpus")}
-    return frozen_settings(RunSettings, plain(own_settings(composed("train", *overrides))) | names)
+    return frozen_settings(RunSettings, resolved_settings(own_settings(composed("train", *overrides))) | names)
 
 
 def evaluation(*overrides: str) -> EvaluationSettings:
     """The settings of `python evaluate.py` with these arguments."""
-    return evaluation_settings(plain(own_settings(composed("evaluate", *overrides))))
+    return evaluation_settings(resolved_settings(own_settings(composed("evaluate", *overrides))))

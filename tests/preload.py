@@ -30,7 +30,7 @@ for name in ("train", "evaluate", "report", *HEAVY, *OURS):
 code = import_module("encoder_lab.storage.code")
 for package in PACKAGES:
     for path in (ROOT / package).rglob("*.py"):
-        code.imported_by(path)  # it remembers what each file imports, and its hash
+        code.imported_files(path)  # it remembers what each file imports, and its hash
 code.code_of(import_module("train").train)  # and the libraries
 for program in ("train", "evaluate"):
     known = import_module("encoder_lab.settings.known").known_settings(ROOT / "configs", program)

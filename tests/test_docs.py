@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.without_effect import unread_settings
-from encoder_lab.studies.compose import plain, referred
+from encoder_lab.studies.compose import referenced_names, resolved_settings
 from encoder_lab.studies.plan import read_study
 from encoder_lab.training.test_scores import SUITE_ARGUMENT
 from tests.asked import composed, own_settings
@@ -103,7 +103,7 @@ def check(command: Command, clone: Pages) -> None:
     elif command.name in ("train.py", "evaluate.py"):
         program = command.name.removesuffix(".py")
         config = composed(program, *settings_of(command), configs=clone.folder / "configs")
-        assert not mistakes(program, plain(own_settings(config)), referred(config))
+        assert not mistakes(program, resolved_settings(own_settings(config)), referenced_names(config))
     elif command.name != "pytest":
         said = clone.help(command)
         for option in filter(None, (re.match(r"--[\w-]+|[a-z_]+=", text) for text in command.arguments)):
@@ -126,7 +126,7 @@ def smaller(command: Command, configs: Path) -> Command:
         idle = [
             pattern
             for pattern, _ in unread_settings(
-                program, plain(own_settings(composed(program, *settings, configs=configs)))
+                program, resolved_settings(own_settings(composed(program, *settings, configs=configs)))
             )
         ]
         own = given - MERE_SIZES | {key for key in SMALL if any(re.fullmatch(pattern, key) for pattern in idle)}

@@ -22,7 +22,7 @@ from encoder_lab.reports.runs import read_run
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
 from encoder_lab.settings.model_setting import BASELINES, MODEL_NAMES, UNTRAINED_ENCODERS, refuse_missing_models
-from encoder_lab.storage.reads import READS
+from encoder_lab.storage.reads import READS_FILE
 from encoders import load_encoder
 from evaluate import CONFIGS, evaluate, print_tables
 from probes.baselines import BASELINES as BUILT
@@ -120,7 +120,7 @@ def test_evaluated_runs_that_differ_in_their_seed_alone_are_one_model_of_a_repor
     other = shutil.copytree(finished_run, tmp_path / "other")
     settings = (other / "config.yaml").read_text()
     (other / "config.yaml").write_text(re.sub("(?m)^seed: 1$", "seed: 2", settings))
-    (other / READS).write_text((other / READS).read_text().replace("demo seed 1", corpus))
+    (other / READS_FILE).write_text((other / READS_FILE).read_text().replace("demo seed 1", corpus))
     done = scored(lab, tmp_path, f"model=[{finished_run},{other}]", "probes.tasks=[BShift]", "corpus.seed=2")
     assert [len(model.runs) for model in models_of(read_run(one.folder) for one in done)] == runs
 

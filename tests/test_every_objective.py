@@ -20,7 +20,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings import build as from_settings
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.config_help import read_description
-from encoder_lab.studies.compose import plain
+from encoder_lab.studies.compose import resolved_settings
 from encoder_lab.training.test_scores import with_test_split
 from encoders.embedding import WordEmbedding
 from objectives.metrics import MetricSums
@@ -49,7 +49,7 @@ composed = partial(asked.composed, "train")
 
 def invalid(config: DictConfig) -> list[str]:
     """What the check of settings says."""
-    return mistakes("train", plain(asked.own_settings(config)))
+    return mistakes("train", resolved_settings(asked.own_settings(config)))
 
 
 def shrink(node: DictConfig) -> None:
@@ -69,11 +69,13 @@ def built(
     for node in (config.encoder, config.get("parts") or config.objective, config.datamodule):
         shrink(node)
     torch.manual_seed(0)
-    data = from_settings.build(plain(config.datamodule), corpus=corpus or TinyCorpus(), cache=cache, seed=1)
+    data = from_settings.build(resolved_settings(config.datamodule), corpus=corpus or TinyCorpus(), cache=cache, seed=1)
     embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 12)))
-    model = from_settings.build(plain(config.encoder), input_dim=embedding.dim)
+    model = from_settings.build(resolved_settings(config.encoder), input_dim=embedding.dim)
     known = {"data": data} if "Untrained" not in config.objective._target_ else {}
-    return from_settings.build(plain(config.objective), encoder=model, embedding=embedding, seed=1, **known), data
+    return from_settings.build(
+        resolved_settings(config.objective), encoder=model, embedding=embedding, seed=1, **known
+    ), data
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +217,7 @@ def test_every_trainer_instantiates(trainer: str) -> None:
 
 @pytest.mark.parametrize("corpus", choices("corpus"))
 def test_every_corpus_instantiates_or_names_what_is_missing(corpus: str) -> None:
-    described = plain(composed(f"corpus={corpus}").corpus)
+    described = resolved_settings(composed(f"corpus={corpus}").corpus)
     try:
         assert isinstance(from_settings.build(described), Corpus)
     except InputError as error:

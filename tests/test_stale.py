@@ -25,7 +25,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.evaluation.open_models import open_model
 from encoder_lab.settings.arguments import refuse_too_few_epochs
 from encoder_lab.storage import code
-from encoder_lab.storage.content import SETTLED, content_of
+from encoder_lab.storage.content import SETTLED_NANOSECONDS, content_of
 from encoder_lab.storage.reads import refuse_changed_corpus, refuse_other_reads, write_reads
 from encoders.load import read_config
 from probes.classification import Classification
@@ -148,7 +148,7 @@ def test_a_corpus_has_the_same_key_at_another_place(name: str, tmp_path: Path) -
 def libraries_of(source: Path) -> set[str]:
     """The modules of others that a file and the files of ours behind it import."""
     modules = set()
-    for path in code.imported_by(source):
+    for path in code.imported_files(source):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 modules |= {alias.name.partition(".")[0] for alias in node.names}
@@ -162,14 +162,14 @@ def test_another_version_of_any_library_behind_a_corpus_is_another_key(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = corpus_of(settings_of(name, tmp_path / "data"))
-    key, (by_module, by_name) = corpus_key(corpus), code._installed()
+    key, (by_module, by_name) = corpus_key(corpus), code._installed_libraries()
     source = inspect.getsourcefile(type(corpus))
     assert source
     libraries = {library for module in libraries_of(Path(source)) for library in by_module.get(module, ())}
     assert {"sacremoses", "regex"} <= libraries | set(by_name["sacremoses"].requires)
     for library in {*libraries, "regex"}:
         newer = by_name | {library: by_name[library]._replace(version="99")}
-        monkeypatch.setattr(code, "_installed", lambda newer=newer: (by_module, newer))
+        monkeypatch.setattr(code, "_installed_libraries", lambda newer=newer: (by_module, newer))
         assert corpus_key(corpus) != key, library
 
 
@@ -245,10 +245,10 @@ def test_a_model_has_another_fingerprint_where_a_file_a_setting_a_library_or_cod
         assert other != fingerprint or compute() == numbers, setting
     if name == "vectors":  # no code of ours computes them
         return
-    by_module, by_name = code._installed()
+    by_module, by_name = code._installed_libraries()
     newer = by_name | {"torch": by_name["torch"]._replace(version="99")}
     with monkeypatch.context() as patched:
-        patched.setattr(code, "_installed", lambda: (by_module, newer))
+        patched.setattr(code, "_installed_libraries", lambda: (by_module, newer))
         assert source.open()[0] != fingerprint
     edited = ROOT / CODE.get(name, "encoders/encoder.py")
     monkeypatch.setattr(code, "content_of", lambda path: "edited" if path == edited else content_of(path))
@@ -261,9 +261,9 @@ def test_the_hash_of_a_large_file_is_computed_once(tmp_path: Path, monkeypatch: 
 
     path = tmp_path / "large"
     path.write_bytes(b"large")
-    monkeypatch.setattr(content, "LARGE", 1)
-    monkeypatch.setattr(content, "SETTLED", -SETTLED)
-    monkeypatch.setattr(content, "_folders", [])
+    monkeypatch.setattr(content, "LARGE_FILE_BYTES", 1)
+    monkeypatch.setattr(content, "SETTLED_NANOSECONDS", -SETTLED_NANOSECONDS)
+    monkeypatch.setattr(content, "_cache_folders", [])
     content.cache_digests_in(tmp_path / "cache")
     first = content_of(path)
     monkeypatch.setattr(content, "_digests", {})

@@ -11,7 +11,7 @@ import torch
 from omegaconf import OmegaConf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from encoder_lab.storage.made_with import KEYS
+from encoder_lab.storage.made_with import MADE_WITH_KEYS
 from encoder_lab.training.run_folder import loadable_path
 from encoders import load_encoder
 from probes.results import ProbeRow, read_rows
@@ -38,7 +38,7 @@ def test_a_run_folder_holds_everything(finished_run: Path) -> None:
 
 
 def test_a_run_says_which_commit_and_versions_made_it(finished_run: Path) -> None:
-    assert tuple(OmegaConf.load(finished_run / "config.yaml").made_with) == KEYS
+    assert tuple(OmegaConf.load(finished_run / "config.yaml").made_with) == MADE_WITH_KEYS
 
 
 def test_every_epoch_and_task_has_one_row_and_epoch_0_is_before_training(finished_run: Path) -> None:

@@ -16,7 +16,7 @@ from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage
 from encoder_lab.storage.files import path_inside
-from encoder_lab.storage.text_files import note
+from encoder_lab.storage.text_files import log_note
 
 SPLIT_NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
 
@@ -84,7 +84,7 @@ class SavedDataset(OnDisk):
             else:
                 raise InputError(f"{self.root}: label {name!r}, expected {', '.join(LABELS)} (corpus.label=)")
         if undecided:
-            note(f"{self.root}: {undecided} pairs without a gold label left out")
+            log_note(f"{self.root}: {undecided} pairs without a gold label left out")
 
     def _label_names(self) -> list[str]:
         """The names of the class numbers; in the order of SNLI if the data set has none."""

@@ -11,7 +11,7 @@ from datamodules.text.tokenize import tokenize
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize
-from encoder_lab.storage.text_files import note, read_json_lines, read_table, unpacked
+from encoder_lab.storage.text_files import log_note, read_json_lines, read_table, without_packed_suffix
 
 NO_MAJORITY = "-"  # annotators disagreed
 COLUMNS = ("gold_label", "sentence1", "sentence2")
@@ -86,7 +86,7 @@ class AllNli(OnDisk):
 
 def read_pairs(path: Path) -> Iterator[Inference]:
     """The labelled pairs of a published file. Raises InputError naming file and line."""
-    is_json = unpacked(path).suffix == ".jsonl"
+    is_json = without_packed_suffix(path).suffix == ".jsonl"
     undecided = 0
     for number, record in read_json_lines(path) if is_json else read_table(path, COLUMNS):
         label, premise, hypothesis = (_get_text(record, name, f"{path}:{number}") for name in COLUMNS)
@@ -97,7 +97,7 @@ def read_pairs(path: Path) -> Iterator[Inference]:
         else:
             raise InputError(f"{path}:{number}: label {label[:40]!r}, expected {', '.join(LABELS)} or {NO_MAJORITY}")
     if undecided:
-        note(f"{path}: {undecided} pairs without a gold label left out")
+        log_note(f"{path}: {undecided} pairs without a gold label left out")
 
 
 def tokenize_inference(pair: Inference, language: str = "en") -> Inference:

@@ -14,7 +14,7 @@ from datamodules.corpora.wikitext import max_open_marks, tokenize_paragraph
 from datamodules.corpus import Document, Section
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import note, read_lines
+from encoder_lab.storage.text_files import log_note, read_lines
 
 MAX_CHARACTERS = 1024 * 1024
 BRACKET_PATTERN = re.compile(r"(\[)|\]")
@@ -38,7 +38,7 @@ class Markdown(DocumentCorpus):
             id = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
             text = _read_text(path)
             if max_open_marks(BRACKET_PATTERN, text) > MAX_OPEN_BRACKETS:
-                note(f"{path}: left out: more than {MAX_OPEN_BRACKETS} brackets open at once")
+                log_note(f"{path}: left out: more than {MAX_OPEN_BRACKETS} brackets open at once")
             else:
                 yield UnreadDocument(id, None, partial(_parse_document, path, id, text, self.source_language), text)
 

@@ -12,7 +12,7 @@ from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize
 from encoder_lab.storage.content import contents_of, key_of
-from encoder_lab.storage.text_files import files_below, read_lines, unpacked
+from encoder_lab.storage.text_files import files_below, read_lines, without_packed_suffix
 
 COLUMN_ENDINGS = frozenset([".jsonl", ".tsv", ".csv"])  # of files with more than a text on a line
 Example = TypeVar("Example")
@@ -77,7 +77,7 @@ def find_file(root: Path, name: str, remedy: str) -> Path:
 
 def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
     """The files below `root`, as `files_below` lists them, but empty ones. Raises InputError for a file of columns."""
-    if unpacked(root).suffix in COLUMN_ENDINGS.difference(endings) and root.is_file():
+    if without_packed_suffix(root).suffix in COLUMN_ENDINGS.difference(endings) and root.is_file():
         raise InputError(f"{root}: has columns; write what is to be read into a file that ends in {endings[0]}")
     files = files_below(root, endings)
     return [path for path in files if path.stat().st_size] or files  # the reader refuses an empty file

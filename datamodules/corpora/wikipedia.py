@@ -14,7 +14,7 @@ from datamodules.corpora.wikitext import read_wikitext, why_not_parsed
 from datamodules.corpus import Document
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import note, open_packed
+from encoder_lab.storage.text_files import log_note, open_packed
 
 MAX_PAGE = 64 * 1024 * 1024  # bytes of XML without the end of a page; MediaWiki's own limit is 2 MiB of text
 ARTICLE_NAMESPACE = "0"  # others hold talk, users, templates
@@ -42,7 +42,7 @@ class Wikipedia(DocumentCorpus):
         for path in self.files():
             for page in read_pages(path):
                 if reason := why_not_parsed(page.wikitext):
-                    note(f"{path}: article {page.title!r} left out: {reason}")
+                    log_note(f"{path}: article {page.title!r} left out: {reason}")
                 else:
                     yield UnreadDocument(page.id, None, partial(_parse_page, page, self.source_language))
 

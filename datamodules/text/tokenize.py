@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from syntok import segmenter
 
 from datamodules.text.languages import check_language
-from encoder_lab.storage.text_files import composed
+from encoder_lab.storage.text_files import compose_unicode
 
 if TYPE_CHECKING:  # slow: it reads what each character of Unicode is
     from sacremoses import MosesTokenizer
@@ -28,7 +28,7 @@ def tokenize(text: str, language: str = "en") -> str:
 
     Raises InputError for an unknown language code.
     """
-    words, moses = composed(text).split(), _tokenizer(language)
+    words, moses = compose_unicode(text).split(), _tokenizer(language)
     pieces = (" ".join(words[i : i + PIECE_WORDS]) for i in range(0, len(words), PIECE_WORDS))
     tokens = [token for piece in pieces for token in moses.tokenize(piece, escape=False)]
     return " ".join(" ".join(tokens).split())

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import composed, files_below, note_once, open_packed, refuse_html, refuse_no_file
+from encoder_lab.storage.text_files import (
+    compose_unicode,
+    files_below,
+    log_note_once,
+    open_packed,
+    refuse_html,
+    refuse_missing_file,
+)
 
 COLUMN_COUNT = 10
 SPLIT_PATTERN = re.compile(r"(?:^|[-_.])(train|dev|test)[-_.]")  # as in en_ewt-ud-train.conllu
@@ -124,7 +131,7 @@ def official_files(files: Sequence[Path], official: Sequence[Path]) -> list[Path
     """The official files of a treebank; a note names the others, which are left out."""
     if unofficial := [file for file in files if file not in official]:
         suffix = f" and {len(unofficial) - 1} more files" if len(unofficial) > 1 else ""
-        note_once(f"{unofficial[0]}{suffix}: no train, dev or test file of the treebank, so left out")
+        log_note_once(f"{unofficial[0]}{suffix}: no train, dev or test file of the treebank, so left out")
     return list(official)
 
 
@@ -136,7 +143,7 @@ def split_in_name(path: Path) -> str | None:
 
 def read_portions(path: Path) -> Iterator[Portion]:
     """A file in pieces of about BLOCK_BYTES that end between sentences: for several processes to parse."""
-    refuse_no_file(path)
+    refuse_missing_file(path)
     line, buffer, empty = 1, b"", True
     try:
         with open_packed(path) as file:
@@ -161,7 +168,7 @@ def read_portions(path: Path) -> Iterator[Portion]:
 def parse_portion(portion: Portion) -> list[DependencyTree]:
     """The sentences of a portion. Raises InputError naming file and line."""
     try:
-        text = composed(portion.text.decode("utf-8"), portion.path)
+        text = compose_unicode(portion.text.decode("utf-8"), portion.path)
     except UnicodeDecodeError as error:
         error_line = portion.line + portion.text.count(b"\n", 0, error.start)
         raise InputError(f"{portion.path}:{error_line}: not valid UTF-8; convert the file") from None

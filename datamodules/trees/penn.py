@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import files_below, note_once, read_lines, unpacked
+from encoder_lab.storage.text_files import files_below, log_note_once, read_lines, without_packed_suffix
 
 TOKEN_PATTERN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
     r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"
@@ -196,7 +196,7 @@ def readable_trees(parsed: Iterable[list[T] | None], prefix: str = "") -> Iterat
         skipped += trees is None
         yield from trees or ()
     if skipped:
-        note_once(f"{prefix}trees left out, as they cannot be read: {skipped:,} (on_bad_tree=skip)")
+        log_note_once(f"{prefix}trees left out, as they cannot be read: {skipped:,} (on_bad_tree=skip)")
 
 
 def tree_files(path: Path) -> list[Path]:
@@ -264,5 +264,5 @@ FORMATS: dict[str, Callable[[Lines], Iterator[tuple[int, str]]]] = {
 
 def tree_lines(path: Path, lines: Lines) -> Lines:
     """The lines of a file; of an output file of CoreNLP, known by its ending, those of its trees."""
-    read = FORMATS.get(unpacked(path).suffix)
+    read = FORMATS.get(without_packed_suffix(path).suffix)
     return read(lines) if read else lines

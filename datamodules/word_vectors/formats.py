@@ -14,7 +14,7 @@ from datamodules.word_vectors.fasttext_check import MAX_WORD_BYTES, check_bin
 from datamodules.word_vectors.forms import form_of
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
-from encoder_lab.storage.text_files import composed, open_packed, read_lines
+from encoder_lab.storage.text_files import compose_unicode, open_packed, read_lines
 
 MAX_DIGITS = 15  # of a count in a header
 NUMBER_IN_WORD = re.compile(r" [-+]?\d*\.\d+(e[-+]?\d+)?$", re.IGNORECASE)  # the line has more numbers than others
@@ -122,7 +122,7 @@ def _bin_rows(path: Path) -> Iterator[VectorRow]:
         vector = model.get_word_vector(word)
         if not np.isfinite(vector).all():
             raise InputError(f"{path}: the vector of {word!r} is not finite; get or make the model again")
-        yield composed(word, path), vector
+        yield compose_unicode(word, path), vector
 
 
 def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
@@ -138,7 +138,7 @@ def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
                     raise EOFError
                 if not np.isfinite(vector).all():
                     raise InputError(f"{path}: the vector of {word!r} is not finite; get or make the file again")
-                yield composed(word, path), vector
+                yield compose_unicode(word, path), vector
             if file.read(1 << 10).strip():
                 raise InputError(f"{path}: more than the {total} words that its first line says; get the file again")
     except UnicodeDecodeError:

@@ -26,7 +26,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import AboveZero, Count, Grams, Width, ZeroOrMore
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
-from encoder_lab.storage.files import atomic_write, build_once, disk_errors, make_once, temporary
+from encoder_lab.storage.files import atomic_write, build_once, disk_errors, make_once, temporary_path
 
 MAX_RUN_SUBWORDS_BYTES = 100 * 2**20  # a larger fastText .bin is not copied to the run folder
 ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of the run
@@ -333,7 +333,7 @@ class Trained:
 
     def write(self, sentences: Iterable[str], path: Path) -> None:
         """Train on tokenised sentences and write the model."""
-        with disk_errors(path), temporary(path, folder=True) as work:
+        with disk_errors(path), temporary_path(path, folder=True) as work:
             text, count = work / "text", 0
             with text.open("w", encoding="utf-8") as file:
                 for sentence in sentences:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from encoder_lab.settings.run import evaluation_settings
-from encoder_lab.studies.compose import planned
+from encoder_lab.studies.compose import checked_settings
 from probes.suites import suites_of, tasks_and_measures
 from probes.task import Task
 
@@ -13,6 +13,6 @@ def tasks_for(*overrides: str) -> list[Task]:
 
     Raises InputError, and Hydra's errors.
     """
-    settings = evaluation_settings(planned("evaluate", list(overrides)))
+    settings = evaluation_settings(checked_settings("evaluate", list(overrides)))
     grid, corpus, cache = settings.probes.classifier.build(), settings.corpus.build(), Path(str(settings.cache))
     return tasks_and_measures(suites_of(settings.suites, grid, settings.random_seed, corpus, cache, settings.measures))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.csv_files import numbered_csv
+from encoder_lab.storage.csv_files import read_numbered_csv
 from probes.results import read_epoch
 
 
@@ -11,7 +11,7 @@ def read_metrics(path: Path) -> list[dict[str, str]]:
     """The rows of the file, cells numbers or empty; none if it does not exist. Raises InputError naming the line."""
     if not path.exists():
         return []
-    return [checked_metrics(path, line, row) for line, row in numbered_csv(path, ("epoch",), ("epoch",))]
+    return [checked_metrics(path, line, row) for line, row in read_numbered_csv(path, ("epoch",), ("epoch",))]
 
 
 def checked_metrics(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:

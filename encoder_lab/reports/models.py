@@ -10,7 +10,7 @@ from typing import Any
 from encoder_lab.errors import printable, shortened
 from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.runs import CONTENT, EACH_EPOCH, SETTINGS, Run, agree, grouped
-from encoder_lab.storage.made_with import KEYS
+from encoder_lab.storage.made_with import MADE_WITH_KEYS
 from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
 
@@ -47,7 +47,7 @@ INCIDENTAL = {
     *("seed", "resume", "cache", "init"),
     *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
     *("probes.steps", "probes.every_n_epochs", "probes.measures", "logger"),
-    *(f"made_with.{key}" for key in KEYS),
+    *(f"made_with.{key}" for key in MADE_WITH_KEYS),
     *(
         f"trainer.{name}"
         for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")

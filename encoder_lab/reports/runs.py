@@ -12,8 +12,8 @@ from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.settings.run_settings import dotted_items, objective_of, read_settings
-from encoder_lab.storage.csv_files import numbered_csv
-from encoder_lab.storage.reads import CORPUS, read_reads
+from encoder_lab.storage.csv_files import read_numbered_csv
+from encoder_lab.storage.reads import CORPUS_KEY, read_reads
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_epoch, read_rows
 from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs
@@ -192,7 +192,7 @@ def read_run(folder: Path) -> Run:
         objective = _named_after(settings.get("objective.losses", settings.get("run.objective.losses")))
     if "begun_from" in settings:
         objective = objective_of(settings | {"objective_name": objective})
-    if content := read_reads(folder).get(CORPUS):
+    if content := read_reads(folder).get(CORPUS_KEY):
         settings[CONTENT] = content
     rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
     encoder, objective = (shortened(printable(str(name)), NAME) for name in (encoder, objective))
@@ -217,7 +217,7 @@ def _named_after(losses: Any) -> str:
 
 def read_details(path: Path) -> Iterator[tuple[tuple[str, str], float]]:
     """Task, measure and score of each line. Raises InputError naming the line."""
-    for line, row in numbered_csv(path, ("task", "measure", "score"), ("task", "measure")):
+    for line, row in read_numbered_csv(path, ("task", "measure", "score"), ("task", "measure")):
         try:
             yield (row["task"], row["measure"]), float(row["score"])
         except ValueError:

@@ -13,7 +13,7 @@ from encoder_lab.reports.metrics import checked_metrics
 from encoder_lab.reports.models import FINGERPRINT, INCIDENTAL, identity, one_run_per_seed, with_evaluations
 from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.reports.runs import CONTENT, ENDING, Run, agree, grouped, read_run, run_folders, with_whole_numbers
-from encoder_lab.storage.csv_files import csv_text, numbered_csv
+from encoder_lab.storage.csv_files import csv_text, read_numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.results import (
     COLUMNS,
@@ -149,7 +149,7 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def read_scores(path: Path) -> list[Run]:
     """The runs of a file that `as_csv` wrote. Raises InputError naming file and line."""
-    lines = numbered_csv(path, [*NAMES, *REQUIRED_COLUMNS, "test", "right"], ("run", *KEY_COLUMNS))
+    lines = read_numbered_csv(path, [*NAMES, *REQUIRED_COLUMNS, "test", "right"], ("run", *KEY_COLUMNS))
     runs = grouped((row["run"], (line, row)) for line, row in lines)
     return [_run(path, name, numbered) for name, numbered in runs.items()]
 

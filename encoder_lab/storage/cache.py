@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from encoder_lab.errors import InputError, printable
 from encoder_lab.settings.command_line import BOOLEAN, FOLDER, INTEGER, Command, Setting, run
-from encoder_lab.storage.files import TEMPORARY, delete_temporary
+from encoder_lab.storage.files import TEMPORARY_NAME, delete_temporary
 from encoder_lab.storage.locks import locked
 
-DAY = 24 * 60 * 60  # seconds
-NAME = re.compile(r"[a-z]+-(?:.+-)?[0-9a-f]{16}(?:\.\w+)?")  # ends with the key of what it was made of (`key_of`)
+DAY_SECONDS = 24 * 60 * 60  # seconds
+ENTRY_NAME = re.compile(r"[a-z]+-(?:.+-)?[0-9a-f]{16}(?:\.\w+)?")  # ends with the key of what it was made of (`key_of`)
 COMMAND = Command(
     "python -m encoder_lab.storage.cache",
     "List what is in the cache, or delete what nobody has used for a while. A run makes again what it needs.",
@@ -44,21 +44,21 @@ class CacheEntry(NamedTuple):
     used: float  # when it was last read or written, in seconds since 1970
 
 
-def entries(cache: Path) -> list[CacheEntry]:
+def cache_entries(cache: Path) -> list[CacheEntry]:
     """What we put into the cache, and what killed processes left there; the largest first."""
     if not cache.exists():
         return []
     if not cache.is_dir():
         raise InputError(f"{cache}: not a folder; give cache=DIR")
-    paths = [path for path in cache.iterdir() if NAME.fullmatch(path.name) or TEMPORARY.fullmatch(path.name)]
-    return sorted(map(_entry, paths), key=lambda entry: -entry.size)
+    paths = [path for path in cache.iterdir() if ENTRY_NAME.fullmatch(path.name) or TEMPORARY_NAME.fullmatch(path.name)]
+    return sorted(map(_make_entry, paths), key=lambda entry: -entry.size)
 
 
-def prune(cache: Path, older: int) -> Iterator[CacheEntry]:
+def prune_cache(cache: Path, older: int) -> Iterator[CacheEntry]:
     """Delete what was not used for `older` days, except what a process is making now; yields what is gone."""
-    limit = time.time() - older * DAY
-    for entry in entries(cache):
-        if TEMPORARY.fullmatch(entry.path.name):
+    limit = time.time() - older * DAY_SECONDS
+    for entry in cache_entries(cache):
+        if TEMPORARY_NAME.fullmatch(entry.path.name):
             if delete_temporary(entry.path):
                 yield entry
             continue
@@ -70,7 +70,7 @@ def prune(cache: Path, older: int) -> Iterator[CacheEntry]:
                 yield entry
 
 
-def _entry(path: Path) -> CacheEntry:
+def _make_entry(path: Path) -> CacheEntry:
     paths = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
     states = [path.lstat() for path in paths]
     files = [state for state in states if not stat.S_ISDIR(state.st_mode)]
@@ -85,16 +85,16 @@ def _delete(path: Path) -> None:
     shutil.rmtree(gone) if gone.is_dir() and not gone.is_symlink() else gone.unlink()
 
 
-def work(options: SimpleNamespace) -> None:
-    listed = list(prune(options.cache, options.older)) if options.prune else entries(options.cache)
+def list_or_prune(options: SimpleNamespace) -> None:
+    listed = list(prune_cache(options.cache, options.older)) if options.prune else cache_entries(options.cache)
     for entry in listed:
-        days = max(0, int((time.time() - entry.used) / DAY))
+        days = max(0, int((time.time() - entry.used) / DAY_SECONDS))
         print(f"{entry.size / 1e6:10,.1f} MB {days:6} days  {printable(entry.path.name)}")
     did = "deleted from" if options.prune else "in"
     print(f"{sum(entry.size for entry in listed) / 1e6:10,.1f} MB in {len(listed)} entries {did} {options.cache}")
 
 
-main = partial(run, COMMAND, work=work, writes=lambda options: options.cache)
+main = partial(run, COMMAND, work=list_or_prune, writes=lambda options: options.cache)
 
 
 if __name__ == "__main__":

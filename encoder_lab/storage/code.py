@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 from encoder_lab.storage.content import content_of, key_of
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("datamodules", "encoder_lab", "encoders", "objectives", "probes")
-INSTALLED = ("site-packages", "dist-packages")  # folders with the packages of everybody
-IMPORT = re.compile(
+PROJECT_PACKAGES = ("datamodules", "encoder_lab", "encoders", "objectives", "probes")
+INSTALL_FOLDERS = ("site-packages", "dist-packages")  # folders with the packages of everybody
+IMPORT_PATTERN = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]*)"
     r"|import[ \t]+(?P<modules>[^\n#;]+))",
     re.MULTILINE,
 )  # a parser would take a tenth of a second
-NAME, VERSION = (re.compile(f"^{field}: (.+)$", re.MULTILINE) for field in ("Name", "Version"))  # of a library
-REQUIRES = re.compile(r"^Requires-Dist: ([\w.-]+)(?!.*\bextra\b)", re.MULTILINE)
-MODULE = re.compile(r"^(\w+)(?:/|\.py,)", re.MULTILINE)  # in the list of the files of a library
+NAME_FIELD, VERSION_FIELD = (re.compile(f"^{field}: (.+)$", re.MULTILINE) for field in ("Name", "Version"))
+REQUIRES_FIELD = re.compile(r"^Requires-Dist: ([\w.-]+)(?!.*\bextra\b)", re.MULTILINE)
+MODULE_PATTERN = re.compile(r"^(\w+)(?:/|\.py,)", re.MULTILINE)  # in the list of the files of a library
 
 
 def code_of(definition: Callable[..., Any]) -> str:
@@ -37,7 +37,7 @@ def code_of(definition: Callable[..., Any]) -> str:
         definition = type(definition)  # of an object that can be called
     if (code := loaded_code(definition)) is None:
         return str(getattr(definition, "__qualname__", type(definition).__qualname__))
-    return key_of(code.contents, versions(code.modules))
+    return key_of(code.contents, library_versions(code.modules))
 
 
 class LoadedCode(NamedTuple):
@@ -56,16 +56,18 @@ def loaded_code(definition: Any) -> LoadedCode | None:
         source = None
     if source is None or not Path(source).is_file():
         return None
-    files = imported_by(Path(source).absolute())
+    files = imported_files(Path(source).absolute())
     packages = {path.parent for path in files if (path.parent / "__init__.py").exists()}
     data_files = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
-    modules = {name.partition(".")[0] for path in files for name in _names(path, path.parent, content_of(path))}
+    modules = {
+        name.partition(".")[0] for path in files for name in _imported_names(path, path.parent, content_of(path))
+    }
     return LoadedCode(sorted(map(content_of, files | data_files)), modules)
 
 
-def versions(modules: Iterable[str]) -> list[str]:
+def library_versions(modules: Iterable[str]) -> list[str]:
     """Python and the libraries that have these modules, and all that these libraries need, each with its version."""
-    by_module, by_name = _installed()
+    by_module, by_name = _installed_libraries()
     needed: dict[str, str] = {}
     pending = [name for module in modules for name in by_module.get(module, ())]
     while pending:
@@ -84,45 +86,46 @@ class Library(NamedTuple):
 
 
 @cache
-def _installed() -> tuple[dict[str, set[str]], dict[str, Library]]:
+def _installed_libraries() -> tuple[dict[str, set[str]], dict[str, Library]]:
     """The libraries of each module, and each library by its name; `packages_distributions` takes half a second."""
     by_module: dict[str, set[str]] = {}
     by_name: dict[str, Library] = {}
     for library in distributions():
         metadata = (library.read_text("METADATA") or "").partition("\n\n")[0]
-        if not ((name := NAME.search(metadata)) and (version := VERSION.search(metadata))):
+        if not ((name := NAME_FIELD.search(metadata)) and (version := VERSION_FIELD.search(metadata))):
             continue
-        by_name.setdefault(_plain(name[1]), Library(version[1], [*map(_plain, REQUIRES.findall(metadata))]))
+        requires = [*map(_normalized_name, REQUIRES_FIELD.findall(metadata))]
+        by_name.setdefault(_normalized_name(name[1]), Library(version[1], requires))
         listed = (library.read_text("top_level.txt") or "").split()
-        for module in set(listed or MODULE.findall(library.read_text("RECORD") or "")):
-            by_module.setdefault(module, set()).add(_plain(name[1]))
+        for module in set(listed or MODULE_PATTERN.findall(library.read_text("RECORD") or "")):
+            by_module.setdefault(module, set()).add(_normalized_name(name[1]))
     return by_module, by_name
 
 
-def _plain(name: str) -> str:
+def _normalized_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def imported_by(source: Path) -> set[Path]:
+def imported_files(source: Path) -> set[Path]:
     """The file and those that it imports, directly or not, of ours and of its own package or folder."""
     root = source.parent
     while (root / "__init__.py").exists():
         root = root.parent
-    package = source.relative_to(root).parts[0] if root.name in INSTALLED else ""
+    package = source.relative_to(root).parts[0] if root.name in INSTALL_FOLDERS else ""
     files, pending = {source}, [source]
     while pending:
         path = pending.pop()
-        new = _imports(path, root, package, content_of(path)) - files
+        new = _direct_imports(path, root, package, content_of(path)) - files
         files |= new
         pending += new
     return files
 
 
 @cache
-def _imports(path: Path, root: Path, package: str, content: str) -> frozenset[Path]:
+def _direct_imports(path: Path, root: Path, package: str, content: str) -> frozenset[Path]:
     """The files that `path` imports directly: ours, and those below `root`, with `package` of it alone."""
-    modules = [tuple(name.split(".")) for name in _names(path, root, content)]
-    project = [(ROOT, parts) for parts in modules if parts[0] in PACKAGES]
+    modules = [tuple(name.split(".")) for name in _imported_names(path, root, content)]
+    project = [(ROOT, parts) for parts in modules if parts[0] in PROJECT_PACKAGES]
     nearby = [(root, parts) for parts in modules if package in ("", parts[0])]
     stems = {base.joinpath(*parts[:depth]) for base, parts in project + nearby for depth in range(1, len(parts) + 1)}
     files = {file for stem in stems for file in (stem.with_suffix(".py"), stem / "__init__.py")}
@@ -130,10 +133,10 @@ def _imports(path: Path, root: Path, package: str, content: str) -> frozenset[Pa
 
 
 @cache
-def _names(path: Path, root: Path, _content: str) -> list[str]:
+def _imported_names(path: Path, root: Path, _content: str) -> list[str]:
     """The modules that a file imports, also where it may mean a name in a module."""
     package, names = path.relative_to(root).parent.parts if path.is_relative_to(root) else (), []
-    for match in IMPORT.finditer(path.read_text(encoding="utf-8", errors="replace")):
+    for match in IMPORT_PATTERN.finditer(path.read_text(encoding="utf-8", errors="replace")):
         imported = (match["modules"] or match["names"].strip("()")).split(",")
         module = (match["module"] or "").lstrip(".")
         if level := len(match["module"] or "") - len(module):  # relative to the package of the file

@@ -11,13 +11,13 @@ from stat import S_ISDIR, S_ISREG
 
 from encoder_lab.errors import InputError
 
-LARGE = 1 << 26  # bytes; the hash of a smaller file is computed again by each process
-SETTLED = 2 * 10**9  # nanoseconds; a younger file may change again without a new time of change
-PACKED = (".gz", ".tgz", ".bz2", ".zip")  # read in another way than the same bytes under another name
-DIGEST = re.compile("[0-9a-f]{64}")
+LARGE_FILE_BYTES = 1 << 26  # bytes; the hash of a smaller file is computed again by each process
+SETTLED_NANOSECONDS = 2 * 10**9  # nanoseconds; a younger file may change again without a new time of change
+PACKED_SUFFIXES = (".gz", ".tgz", ".bz2", ".zip")  # read in another way than the same bytes under another name
+DIGEST_PATTERN = re.compile("[0-9a-f]{64}")
 FileState = tuple[int, int, int, int, int]
 _digests: dict[FileState, str] = {}
-_folders: list[Path] = []
+_cache_folders: list[Path] = []
 
 
 def key_of(*parts: object) -> str:
@@ -29,14 +29,14 @@ def content_of(path: Path) -> str:
     """The SHA-256 of the bytes of a file. A file is read again only if one of its state on the disk has changed: its
     number, size, time of modification or time of change, which no program can set. Raises InputError for a pipe.
     """
-    state = _state(path)
-    if digest := _digests.get(state) or _cached(state):
+    state = _file_state(path)
+    if digest := _digests.get(state) or _cached_digest(state):
         return digest
     with path.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
-    settled = time.time_ns() - state[-1] > SETTLED
-    if settled and _state(path) == state:
-        _cache(state, digest)
+    settled = time.time_ns() - state[-1] > SETTLED_NANOSECONDS
+    if settled and _file_state(path) == state:
+        _cache_digest(state, digest)
     return digest
 
 
@@ -44,15 +44,15 @@ def contents_of(files: Iterable[Path], root: Path | None = None) -> list[tuple[s
     """The files with their content, by their names below `root`; elsewhere only how a file is packed counts."""
     if root is not None and root.is_dir():
         return sorted({(str(path.relative_to(root)), content_of(path)) for path in files})
-    return [(path.suffix if path.suffix in PACKED else "", content_of(path)) for path in files]
+    return [(path.suffix if path.suffix in PACKED_SUFFIXES else "", content_of(path)) for path in files]
 
 
 def cache_digests_in(cache: Path) -> None:
     """Keep the hashes of large files in this folder, for later processes."""
-    _folders[:] = [cache]
+    _cache_folders[:] = [cache]
 
 
-def _state(path: Path) -> FileState:
+def _file_state(path: Path) -> FileState:
     """Raises InputError for a device or a pipe: to read it may never end."""
     state = path.stat()
     if not S_ISREG(state.st_mode) and not S_ISDIR(state.st_mode):
@@ -61,17 +61,17 @@ def _state(path: Path) -> FileState:
 
 
 def _cache_file(state: FileState) -> Path | None:
-    large = state[2] >= LARGE
-    return _folders[0] / f"content-{key_of(state)}" if large and _folders else None
+    large = state[2] >= LARGE_FILE_BYTES
+    return _cache_folders[0] / f"content-{key_of(state)}" if large and _cache_folders else None
 
 
-def _cached(state: FileState) -> str:
+def _cached_digest(state: FileState) -> str:
     note = _cache_file(state)
     text = note.read_text(encoding="ascii", errors="replace") if note and note.is_file() else ""
-    return _digests.setdefault(state, text) if DIGEST.fullmatch(text) else ""
+    return _digests.setdefault(state, text) if DIGEST_PATTERN.fullmatch(text) else ""
 
 
-def _cache(state: FileState, digest: str) -> None:
+def _cache_digest(state: FileState, digest: str) -> None:
     _digests[state] = digest
     if file := _cache_file(state):
         with suppress(OSError):  # a cache that may only be read; half a digest is no digest

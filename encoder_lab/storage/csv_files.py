@@ -8,15 +8,15 @@ from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import composed, read_lines
+from encoder_lab.storage.text_files import compose_unicode, read_lines
 
 
 def read_csv(path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()) -> list[dict[str, str]]:
-    """The rows of a CSV file by column name. Raises InputError as `numbered_csv` does."""
-    return [row for _, row in numbered_csv(path, columns, key)]
+    """The rows of a CSV file by column name. Raises InputError as `read_numbered_csv` does."""
+    return [row for _, row in read_numbered_csv(path, columns, key)]
 
 
-def numbered_csv(
+def read_numbered_csv(
     path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows with their line numbers, each on one line. Raises InputError naming a wrong line or header."""
@@ -39,9 +39,9 @@ def numbered_csv(
         if len(cells) != len(header):
             raise InputError(f"{path}:{number}: expected {len(header)} columns; fix or remove the line")
         row = dict(zip(header, cells, strict=True))
-        first = seen.setdefault(_key(row, key), number) if key else number
+        first = seen.setdefault(_row_key(row, key), number) if key else number
         if first != number:
-            raise InputError(f"{path}:{number}: {' '.join(_key(row, key))} is already on line {first}; remove one")
+            raise InputError(f"{path}:{number}: {' '.join(_row_key(row, key))} is already on line {first}; remove one")
         yield number, row
 
 
@@ -53,10 +53,10 @@ def upsert_csv(
 ) -> None:
     """Write rows in one step; each replaces that of the same `key`. `order` sorts them; ties keep theirs."""
     path = Path(path)
-    merged = {_key(row, key): row for row in (read_csv(path, key=key) if path.exists() else [])}
+    merged = {_row_key(row, key): row for row in (read_csv(path, key=key) if path.exists() else [])}
     for row in rows:
-        texts = {name: _text(value) for name, value in row.items()}
-        merged[_key(texts, key)] = texts
+        texts = {name: _cell_text(value) for name, value in row.items()}
+        merged[_row_key(texts, key)] = texts
     ordered = sorted(merged.values(), key=order) if order else list(merged.values())
     columns = list(dict.fromkeys(name for row in merged.values() for name in row))
     with atomic_write(path) as file:
@@ -71,9 +71,9 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     return file.getvalue()
 
 
-def _key(row: Mapping[str, str], key: Sequence[str]) -> tuple[str, ...]:
+def _row_key(row: Mapping[str, str], key: Sequence[str]) -> tuple[str, ...]:
     return tuple(row.get(name, "") for name in key)
 
 
-def _text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else composed(str(value))  # as it will be read
+def _cell_text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else compose_unicode(str(value))  # as it will be read

@@ -16,11 +16,11 @@ from typing import IO, Any
 
 from encoder_lab.errors import InputError, disk_error_in
 from encoder_lab.storage.content import content_of
-from encoder_lab.storage.locks import FOREVER, locked
+from encoder_lab.storage.locks import NO_TIMEOUT, locked
 from encoder_lab.storage.text_files import parse_json
 
-TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.making")  # a temporary file or folder, and what it becomes
-CONTENTS = "contents.json"  # in a folder that build_once made: its files, each with the hash of its content
+TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.making")  # a temporary file or folder, and what it becomes
+CONTENTS_FILE = "contents.json"  # in a folder that build_once made: its files, each with the hash of its content
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
     """A temporary file that replaces `path` at the end. Raises OSError naming it if full, InputError for a link."""
     path = Path(path)
     refuse_link_or_device(path)
-    with disk_errors(path), temporary(path) as work:
+    with disk_errors(path), temporary_path(path) as work:
         with work.open("wb") if binary else work.open("w", encoding="utf-8", newline="") as file:
             yield file
             file.flush()
@@ -37,10 +37,10 @@ def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
 
 
 @contextmanager
-def temporary(path: Path, folder: bool = False) -> Iterator[Path]:
+def temporary_path(path: Path, folder: bool = False) -> Iterator[Path]:
     """A locked empty file or folder next to `path`, to be filled and renamed; deleted if it is still there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    _sweep_once(path.parent, os.getpid())
+    _delete_leftovers_once(path.parent, os.getpid())
     work, descriptor = path, -1
     try:
         while descriptor < 0 or not work.exists():  # a sweep between its making and its lock
@@ -58,16 +58,16 @@ def temporary(path: Path, folder: bool = False) -> Iterator[Path]:
             os.close(descriptor)
 
 
-def sweep(folder: Path) -> None:
+def delete_leftovers(folder: Path) -> None:
     """Delete the temporary files and folders that killed processes left in a folder."""
     for path in folder.glob(".*.making"):
-        if TEMPORARY.fullmatch(path.name):
+        if TEMPORARY_NAME.fullmatch(path.name):
             delete_temporary(path)
 
 
 @cache
-def _sweep_once(folder: Path, _process: int) -> None:
-    sweep(folder)
+def _delete_leftovers_once(folder: Path, _process: int) -> None:
+    delete_leftovers(folder)
 
 
 def delete_temporary(path: Path) -> bool:
@@ -135,8 +135,10 @@ def disk_errors(path: Path) -> Iterator[None]:
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     """Let `build` fill a folder, then rename it: complete or absent. Raises InputError if its files changed."""
     if folder.exists():
-        built = contents_built(folder)
-        now = {path.name: content_of(path) for path in folder.iterdir() if path.name != CONTENTS and path.is_file()}
+        built = read_contents(folder)
+        now = {
+            path.name: content_of(path) for path in folder.iterdir() if path.name != CONTENTS_FILE and path.is_file()
+        }
         if names := [name for name in sorted({*built, *now}) if built.get(name) != now.get(name)]:
             raise InputError(f"{folder}: {', '.join(names)} cut off or changed; delete this folder, it will be rebuilt")
         with suppress(OSError):  # a cache that may only be read
@@ -147,24 +149,24 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
 
 
 def _build(folder: Path, build: Callable[[Path], None]) -> None:
-    with disk_errors(folder), temporary(folder, folder=True) as work:
+    with disk_errors(folder), temporary_path(folder, folder=True) as work:
         build(work)
         contents = {path.name: content_of(path) for path in sorted(work.iterdir())}
-        (work / CONTENTS).write_text(json.dumps(contents), encoding="utf-8")
+        (work / CONTENTS_FILE).write_text(json.dumps(contents), encoding="utf-8")
         for path in (*work.iterdir(), work):
-            make_durable(path)
+            flush_to_disk(path)
         work.rename(folder)
 
 
-def contents_built(folder: Path) -> dict[str, str]:
+def read_contents(folder: Path) -> dict[str, str]:
     """The files of a folder that `build_once` made, each with the hash of its content. Raises InputError."""
     try:
-        return dict(parse_json((folder / CONTENTS).read_text(encoding="utf-8")))
+        return dict(parse_json((folder / CONTENTS_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"{folder}: damaged ({error}); delete this folder, it will be rebuilt") from None
 
 
-def make_durable(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
     """Wait until the disk has all of a file or folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -176,6 +178,6 @@ def make_durable(path: Path) -> None:
 def make_once(path: Path, exists: Callable[[], bool], make: Callable[[], object]) -> None:
     """Call `make` unless its result `exists`: one of several processes, the next one if that is killed."""
     if not exists():
-        with locked(path.with_name(f".{path.name}.lock"), FOREVER):
+        with locked(path.with_name(f".{path.name}.lock"), NO_TIMEOUT):
             if not exists():
                 make()

@@ -15,10 +15,10 @@ from filelock import FileLock, Timeout
 
 from encoder_lab.errors import InputError
 
-FOREVER = -1.0
-PATIENCE = 300.0  # seconds within which the first process of a run must take its lock
-SILENCE = 10.0  # seconds of waiting before a message
-NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
+NO_TIMEOUT = -1.0
+PATIENCE_SECONDS = 300.0  # seconds within which the first process of a run must take its lock
+SILENT_SECONDS = 10.0  # seconds of waiting before a message
+NO_LOCKS_ERRNOS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
 
 
 @contextmanager
@@ -50,20 +50,20 @@ def locked_with_children(path: Path) -> Iterator[int]:
         lock.release()
 
 
-def held(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
     """Whether a process, perhaps this one, holds the lock file `path`."""
     with locked(path) as acquired:
         return not acquired
 
 
-def wait_for(path: Path, lock: Path, patience: float = PATIENCE) -> None:
+def wait_for_file(path: Path, lock: Path, patience: float = PATIENCE_SECONDS) -> None:
     """Wait for a file that the holder of `lock` writes. Raises InputError if it is missing and the lock is free."""
     started, reported = time.monotonic(), False
     while not path.exists():
-        if not reported and time.monotonic() - started > SILENCE:
+        if not reported and time.monotonic() - started > SILENT_SECONDS:
             reported = True
             print(f"waits for the first process of the run, which writes {path}, {patience:.0f} s", file=sys.stderr)
-        if time.monotonic() - started > patience and not held(lock) and not path.exists():
+        if time.monotonic() - started > patience and not is_locked(lock) and not path.exists():
             raise InputError(f"{path}: missing, and the process that writes it has ended; start all processes again")
         time.sleep(0.1)
 
@@ -83,6 +83,6 @@ def _missing_locks_refused(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in NO_LOCKS:
+        if error.errno not in NO_LOCKS_ERRNOS:
             raise
         raise InputError(f"{path}: this disk has no file locks ({error.strerror}); choose a folder elsewhere") from None

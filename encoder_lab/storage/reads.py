@@ -8,22 +8,22 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write, refuse_special
 from encoder_lab.storage.text_files import parse_json
 
-READS = "reads.json"  # in the folder of a run
-CORPUS = "corpus"  # its files and settings; the text that was made of them is compared by itself
-VECTORS = "embeddings.path"  # read once, when the run begins
+READS_FILE = "reads.json"  # in the folder of a run
+CORPUS_KEY = "corpus"  # its files and settings; the text that was made of them is compared by itself
+VECTORS_KEY = "embeddings.path"  # read once, when the run begins
 Reads = Mapping[str, str]  # the name of each part with a hash of its content
 
 
 def write_reads(run: Path, reads: Reads) -> None:
     """Write what a run reads, where it is not written yet."""
-    if not (run / READS).exists():
-        with atomic_write(run / READS) as file:
+    if not (run / READS_FILE).exists():
+        with atomic_write(run / READS_FILE) as file:
             json.dump(reads, file, indent=1)
 
 
 def read_reads(run: Path) -> Reads:
     """What a run has read; empty for a folder without this file. Raises InputError where the file is damaged."""
-    path = run / READS
+    path = run / READS_FILE
     refuse_special(path)
     try:
         reads = parse_json(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -37,12 +37,13 @@ def read_reads(run: Path) -> Reads:
 def refuse_other_reads(run: Path, reads: Reads) -> None:
     """Raises InputError if a continued run would read other content than when it began; places may differ."""
     recorded = read_reads(run)
-    ignored = {CORPUS} if VECTORS in reads else {CORPUS, VECTORS}  # the files of vectors need not be there any more
+    # the files of vectors need not be there any more
+    ignored = {CORPUS_KEY} if VECTORS_KEY in reads else {CORPUS_KEY, VECTORS_KEY}
     # files of the decoder that are gone are written again, from text that is compared by itself
     ignored |= {name for name in recorded if name.startswith("decoder/") and name not in reads}
     differs = [name for name in {**recorded, **reads} if name not in ignored and recorded.get(name) != reads.get(name)]
     if not recorded and any((run / "checkpoints").glob("*.ckpt")):
-        raise InputError(f"{run / READS}: missing: it says what the run has read; copy the whole run folder")
+        raise InputError(f"{run / READS_FILE}: missing: it says what the run has read; copy the whole run folder")
     if recorded and differs:
         rest = f" and {len(differs) - 3} more" if len(differs) > 3 else ""
         changed = f"{', '.join(differs[:3])}{rest}"
@@ -52,7 +53,7 @@ def refuse_other_reads(run: Path, reads: Reads) -> None:
 
 def refuse_changed_corpus(run: Path, run_settings: object, settings: object, content: str) -> None:
     """Raises InputError where a corpus of the same settings as a run's has another content than it had."""
-    recorded = read_reads(run).get(CORPUS)
+    recorded = read_reads(run).get(CORPUS_KEY)
     if run_settings == settings and recorded not in (None, content):
         remedy = "put the text of the run back, or give the new text a place of its own (corpus.root=)"
         raise InputError(f"{run}: its corpus has changed since the run began; {remedy}")

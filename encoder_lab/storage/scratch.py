@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from encoder_lab.storage.files import temporary
+from encoder_lab.storage.files import temporary_path
 
 
 @contextmanager
-def scratch() -> Iterator[Path]:
+def scratch_folder() -> Iterator[Path]:
     """An empty folder in the system's folder for temporary files, deleted at the end."""
-    with temporary(Path(tempfile.gettempdir()) / "sentence-encoders", folder=True) as folder:
+    with temporary_path(Path(tempfile.gettempdir()) / "sentence-encoders", folder=True) as folder:
         folder.chmod(0o700)
         yield folder

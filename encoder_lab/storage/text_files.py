@@ -15,33 +15,35 @@ from unicodedata import normalize
 
 from encoder_lab.errors import InputError
 
-HTML = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
-PACKS = (".gz", ".bz2")
-HIDDEN = re.compile(r"/\.")
-MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
+HTML_START = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
+PACKED_SUFFIXES = (".gz", ".bz2")
+HIDDEN_PATH = re.compile(r"/\.")
+MAX_LINE_BYTES = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
 
 
 def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[tuple[int, str]]:
     """Numbers (from 1) and lines in composed Unicode; only a newline ends one. `skip`: the first are not decoded."""
-    refuse_no_file(path)
+    refuse_missing_file(path)
     number = 0
     try:
         with open_packed(path) as file:
-            while raw := file.readline(MAX_LINE + 1):
+            while raw := file.readline(MAX_LINE_BYTES + 1):
                 number += 1
-                if len(raw) > MAX_LINE:
-                    raise InputError(f"{path}:{number}: a line of more than {MAX_LINE} bytes; is this a text file?")
+                if len(raw) > MAX_LINE_BYTES:
+                    raise InputError(
+                        f"{path}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this a text file?"
+                    )
                 if number == 1:
                     refuse_html(path, raw)
                 if number > skip:
-                    yield number, composed(decoded(raw, f"{path}:{number}", number == 1, encoding), path)
+                    yield number, compose_unicode(decode_line(raw, f"{path}:{number}", number == 1, encoding), path)
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(f"{path}:{number + 1}: {error}; the file is damaged or not what its name says") from None
     if not number:
         raise InputError(f"{path}: empty")
 
 
-def decoded(raw: bytes, location: str, first: bool, encoding: str = "utf-8") -> str:
+def decode_line(raw: bytes, location: str, first: bool, encoding: str = "utf-8") -> str:
     """A line without its end, the `first` one of a file without its mark. Raises InputError for another encoding."""
     try:
         line = raw.decode(encoding).removeprefix("\ufeff" if first else "").rstrip("\r\n")
@@ -54,7 +56,7 @@ def decoded(raw: bytes, location: str, first: bool, encoding: str = "utf-8") -> 
 
 def refuse_html(path: Path, start: bytes) -> None:
     """Raises InputError for a web page (HTML), which a server may send in place of data."""
-    if HTML.match(start):
+    if HTML_START.match(start):
         raise InputError(f"{path}: a page of the web (HTML) in place of data; get the file again")
 
 
@@ -62,15 +64,15 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON object on each line, with its line number; blank lines are skipped."""
     for number, line in read_lines(path):
         if line.strip():
-            yield number, json_object(path, number, line)
+            yield number, parse_json_object(path, number, line)
 
 
 def parse_json(text: str) -> Any:
     """What JSON text says. Raises ValueError, for a name that an object has twice, too."""
-    return json.loads(text, object_pairs_hook=_distinct)
+    return json.loads(text, object_pairs_hook=_refuse_repeated_names)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         names = [name for name, _ in pairs]
@@ -78,20 +80,20 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def json_of_user(path: Path, text: str) -> Any:
+def parse_user_json(path: Path, text: str) -> Any:
     """What JSON text in a file of the user says, in composed Unicode. Raises ValueError."""
-    record = parse_json(composed(text, path))
+    record = parse_json(compose_unicode(text, path))
     if "\\u" in text:
         plain = json.dumps(record, ensure_ascii=False)
         plain.encode()  # half of a surrogate pair is not a valid character
-        record = json.loads(composed(plain, path))
+        record = json.loads(compose_unicode(plain, path))
     return record
 
 
-def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
+def parse_json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     """The JSON object on a line, in composed Unicode. Raises InputError that names the line."""
     try:
-        record = json_of_user(path, line)
+        record = parse_user_json(path, line)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}:{number}: not valid JSON ({error}); fix or remove the line") from None
     if not isinstance(record, dict):
@@ -128,7 +130,7 @@ def count_lines(path: Path) -> int:
 
 def read_blocks(path: Path) -> Iterator[bytes]:
     """The bytes of a file, unpacked. Raises InputError where it is missing or damaged."""
-    refuse_no_file(path)
+    refuse_missing_file(path)
     try:
         with open_packed(path) as file:
             while block := file.read(1 << 20):
@@ -145,49 +147,51 @@ def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
     """
     if not path.is_dir():
         return [path]
-    packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", *PACKS))
+    packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", *PACKED_SUFFIXES))
     chosen: dict[Path, Path] = {}
     below = sorted(file for file in path.rglob("*") if file.name.endswith(packed) and file.is_file())
-    for file in (file for file in below if not HIDDEN.search(f"/{file.relative_to(path)}")):
-        first = chosen.setdefault(unpacked(file), file)
+    for file in (file for file in below if not HIDDEN_PATH.search(f"/{file.relative_to(path)}")):
+        first = chosen.setdefault(without_packed_suffix(file), file)
         if first != file:
-            note_once(f"{file}: left out, as {first.name} is there too")
+            log_note_once(f"{file}: left out, as {first.name} is there too")
     if not chosen:
-        raise InputError(f"{path}: no files there that end in {', '.join(endings)} (or those with {', '.join(PACKS)})")
+        raise InputError(
+            f"{path}: no files there that end in {', '.join(endings)} (or those with {', '.join(PACKED_SUFFIXES)})"
+        )
     return list(chosen.values())
 
 
-def unpacked(path: Path) -> Path:
+def without_packed_suffix(path: Path) -> Path:
     """The path without the ending of a packed file."""
-    return path.with_suffix("") if path.suffix in PACKS else path
+    return path.with_suffix("") if path.suffix in PACKED_SUFFIXES else path
 
 
-def refuse_no_file(path: Path) -> None:
+def refuse_missing_file(path: Path) -> None:
     """Raises InputError for what is no plain file."""
     if not path.is_file():
         raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
 
 
-def note(text: str) -> None:
+def log_note(text: str) -> None:
     """Tell the user what was left out of a corpus."""
     logging.getLogger("datamodules").warning(text)
 
 
 @cache
-def note_once(text: str) -> None:
+def log_note_once(text: str) -> None:
     """The same where a file is read several times."""
-    note(text)
+    log_note(text)
 
 
-def composed(text: str, path: Path | None = None) -> str:
+def compose_unicode(text: str, path: Path | None = None) -> str:
     """Text in composed Unicode (NFC): e and its accent are one letter. `path`: its file, for a note."""
     nfc = normalize("NFC", text)
     if path is not None and nfc != text:
-        note_once(f"{path}: letters followed by accents of their own are read as one letter each (Unicode NFC)")
+        log_note_once(f"{path}: letters followed by accents of their own are read as one letter each (Unicode NFC)")
     return nfc
 
 
-BLOCK = 1 << 16
+BLOCK_BYTES = 1 << 16
 
 
 def open_packed(path: Path, name: str = "") -> IO[bytes]:
@@ -195,7 +199,7 @@ def open_packed(path: Path, name: str = "") -> IO[bytes]:
     name = name or path.name
     if name.endswith((".gz", ".tgz")):
         return cast(IO[bytes], gzip.open(path, "rb"))
-    return cast(IO[bytes], io.BufferedReader(_Bz2(path), BLOCK)) if name.endswith(".bz2") else path.open("rb")
+    return cast(IO[bytes], io.BufferedReader(_Bz2(path), BLOCK_BYTES)) if name.endswith(".bz2") else path.open("rb")
 
 
 class _Bz2(io.RawIOBase):
@@ -214,7 +218,7 @@ class _Bz2(io.RawIOBase):
         while not data:
             packed = b""
             if self.stream.eof or self.stream.needs_input:
-                packed = self.stream.unused_data or self.file.read(BLOCK)
+                packed = self.stream.unused_data or self.file.read(BLOCK_BYTES)
                 if not packed and self.stream.eof:
                     return 0
                 if not packed:

@@ -8,51 +8,51 @@ from pathlib import Path
 from encoder_lab.errors import InputError
 from encoder_lab.settings.quoting import quoted
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.locks import held, locked_with_children
-from encoder_lab.studies.plan import ALLOW, StudyCell, with_folder
+from encoder_lab.storage.locks import is_locked, locked_with_children
+from encoder_lab.studies.plan import ALLOW_SETTING, StudyCell, fill_folder
 
 ROOT = Path(__file__).parents[2]
-DONE = "done"  # a file in the folder of a finished cell
-SETTINGS = "settings.txt"  # in the folder of a cell that was begun: its overrides, one per line
-LOCK = ".job"  # held by the job that works on the cell, and by the command that the job started
+DONE_FILE = "done"  # a file in the folder of a finished cell
+SETTINGS_FILE = "settings.txt"  # in the folder of a cell that was begun: its overrides, one per line
+LOCK_FILE = ".job"  # held by the job that works on the cell, and by the command that the job started
 MAY_DIFFER = ("cache", "trainer.accelerator", "trainer.devices")  # settings in which commands for one study may differ
-INTERRUPTED = 130  # exit status after Ctrl-C
+INTERRUPTED_STATUS = 130  # exit status after Ctrl-C
 
 
 def is_done(cell: StudyCell, study: Path) -> bool:
-    return (study / cell.name / DONE).exists()
+    return (study / cell.name / DONE_FILE).exists()
 
 
 def run_cell(cell: StudyCell, study: Path) -> None:
     """Run or resume one cell unless it is done. Afterwards `is_done` tells whether it succeeded."""
     folder = study / cell.name
-    if held(folder / LOCK):
+    if is_locked(folder / LOCK_FILE):
         print(f"{cell.name}: waits; a job of a killed study still works on it", flush=True)
-    with locked_with_children(folder / LOCK) as lock:
+    with locked_with_children(folder / LOCK_FILE) as lock:
         if is_done(cell, study):
             return
         refuse_other_settings(cell, study)
         resumed = (folder / "config.yaml").exists()
         print(f"{cell.name}: {'resumed' if resumed else 'begun'}", flush=True)
         if not resumed:
-            with atomic_write(folder / SETTINGS) as file:
+            with atomic_write(folder / SETTINGS_FILE) as file:
                 file.writelines(f"{text}\n" for text in cell.overrides)
-        status = subprocess.run(command(cell, study, resumed), pass_fds=[lock], check=False).returncode
-        if status == INTERRUPTED:
-            raise SystemExit(INTERRUPTED)
+        status = subprocess.run(cell_command(cell, study, resumed), pass_fds=[lock], check=False).returncode
+        if status == INTERRUPTED_STATUS:
+            raise SystemExit(INTERRUPTED_STATUS)
         if status == 0:
-            with atomic_write(folder / DONE) as file:
+            with atomic_write(folder / DONE_FILE) as file:
                 file.write("\n")
 
 
-def command(cell: StudyCell, study: Path, resumed: bool) -> list[str]:
+def cell_command(cell: StudyCell, study: Path, resumed: bool) -> list[str]:
     """The command of the cell. An evaluation has no resume=: the same command uses its cached scores."""
     folder = study / cell.name
     if cell.program == "evaluate":
-        settings = [with_folder(text, "run", study / cell.scored) for text in cell.overrides]
+        settings = [fill_folder(text, "run", study / cell.scored) for text in cell.overrides]
         settings += [] if cell.scores_objective else [f"out={quoted(folder)}"]
     else:
-        again = [text for text in cell.overrides if text.partition("=")[0] in (*MAY_DIFFER, ALLOW)]
+        again = [text for text in cell.overrides if text.partition("=")[0] in (*MAY_DIFFER, ALLOW_SETTING)]
         fresh = [*cell.overrides, f"hydra.run.dir={quoted(folder)}"]
         settings = [f"resume={quoted(folder)}", *again] if resumed else fresh
     return [sys.executable, str(ROOT / f"{cell.program}.py"), *settings]
@@ -60,16 +60,17 @@ def command(cell: StudyCell, study: Path, resumed: bool) -> list[str]:
 
 def refuse_other_settings(cell: StudyCell, study: Path) -> None:
     """Raises InputError if a cell has results of other settings. Folders of earlier versions have no settings.txt."""
-    path = study / cell.name / SETTINGS
-    if path.exists() and [entry.name for entry in path.parent.glob("[!.]*")] != [SETTINGS]:
-        old, new = (_effective(path.read_text(encoding="utf-8").splitlines()), _effective(cell.overrides))
+    path = study / cell.name / SETTINGS_FILE
+    if path.exists() and [entry.name for entry in path.parent.glob("[!.]*")] != [SETTINGS_FILE]:
+        old = _effective_settings(path.read_text(encoding="utf-8").splitlines())
+        new = _effective_settings(cell.overrides)
         changes = [f"with {text}" for text in sorted(old - new)] + [f"without {text}" for text in sorted(new - old)]
         if changes:
             remedy = "give the settings it had, remove this folder, or study_dir= another folder"
             raise InputError(f"{path.parent}: begun {' and '.join(changes)}; {remedy}")
 
 
-def _effective(overrides: Sequence[str]) -> set[str]:
+def _effective_settings(overrides: Sequence[str]) -> set[str]:
     """The settings that take effect: the last value of each key."""
     values = dict(text.partition("=")[::2] for text in overrides)
     return {f"{key}={value}" for key, value in values.items() if key not in MAY_DIFFER}

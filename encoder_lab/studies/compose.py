@@ -15,16 +15,16 @@ from encoder_lab.settings.run_settings import dotted_items
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 
-def planned(program: str, settings: list[str]) -> dict[str, Any]:
+def checked_settings(program: str, settings: list[str]) -> dict[str, Any]:
     """The checked settings of a run that is not begun. Raises InputError or HydraException if they are invalid."""
-    config = composed(program, settings)
-    written = plain(config)
-    if mistakes := mistakes_of_command(program, written, referred(config), settings):
+    config = compose_config(program, settings)
+    written = resolved_settings(config)
+    if mistakes := mistakes_of_command(program, written, referenced_names(config), settings):
         raise InputError("; ".join(mistakes))
     return written
 
 
-def composed(program: str, settings: list[str]) -> DictConfig:
+def compose_config(program: str, settings: list[str]) -> DictConfig:
     """The settings of a run that is not begun, not checked. Raises HydraException."""
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         config = compose(program, settings, return_hydra_config=True)
@@ -32,13 +32,13 @@ def composed(program: str, settings: list[str]) -> DictConfig:
     return OmegaConf.masked_copy(config, [key for key in map(str, config) if key != "hydra"])
 
 
-def plain(config: DictConfig) -> dict[str, Any]:
+def resolved_settings(config: DictConfig) -> dict[str, Any]:
     """The settings, with every reference to another one replaced."""
     settings: Any = OmegaConf.to_container(config, resolve=True)
     return settings
 
 
-def referred(config: DictConfig) -> set[str]:
+def referenced_names(config: DictConfig) -> set[str]:
     """The settings that others refer to, `${like.this}`."""
     raw: Any = OmegaConf.to_container(config, resolve=False)
     return {name for _, value in dotted_items(raw) for name in re.findall(r"\$\{([\w.]+)\}", str(value))}

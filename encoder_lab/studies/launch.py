@@ -16,34 +16,34 @@ from encoder_lab.studies.cell import ROOT, run_cell
 from encoder_lab.studies.plan import StudyCell
 
 CONFIGS = ROOT / "configs"
-NAME = "study_job"  # configs/study_job.yaml
-GPUS = "CUDA_VISIBLE_DEVICES"
+JOB_CONFIG = "study_job"  # configs/study_job.yaml
+GPUS_VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 
-def launch(cells: Sequence[StudyCell], study: Path, settings: Sequence[str]) -> None:
+def launch_cells(cells: Sequence[StudyCell], study: Path, settings: Sequence[str]) -> None:
     """Run the cells as one sweep of a launcher and wait. Raises the error of a job that could not start its cell."""
     if str(ROOT) not in (paths := os.environ.get("PYTHONPATH", "").split(os.pathsep)):
         os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, paths)])  # for jobs in other folders
-    task = partial(job, cells=cells, study=study, gpus=visible_gpus())
+    task = partial(run_job, cells=cells, study=study, gpus=visible_gpus())
     numbers = ",".join(map(str, range(len(cells))))
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         hydra = GlobalHydra.instance().hydra
         assert hydra is not None
-        overrides = [*_settings(study, settings), f"cell={numbers}"]
-        hydra.multirun(NAME, task, overrides, with_log_configuration=False)
+        overrides = [*_sweep_settings(study, settings), f"cell={numbers}"]
+        hydra.multirun(JOB_CONFIG, task, overrides, with_log_configuration=False)
 
 
 def check_launcher(study: Path, settings: Sequence[str]) -> None:
     """Raises HydraException if a setting of the launcher is wrong, or the launcher is not installed."""
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        compose(NAME, _settings(study, settings), return_hydra_config=True)
+        compose(JOB_CONFIG, _sweep_settings(study, settings), return_hydra_config=True)
 
 
-def _settings(study: Path, settings: Sequence[str]) -> list[str]:
+def _sweep_settings(study: Path, settings: Sequence[str]) -> list[str]:
     return [f"hydra.sweep.dir={quoted(study)}", *settings]
 
 
-def job(config: DictConfig, cells: Sequence[StudyCell], study: Path, gpus: Sequence[str]) -> None:
+def run_job(config: DictConfig, cells: Sequence[StudyCell], study: Path, gpus: Sequence[str]) -> None:
     """One job: the cell with the number `config.cell`."""
     cell = cells[config.cell]
     if not any(text.startswith("trainer.devices=") for text in cell.overrides):
@@ -53,8 +53,8 @@ def job(config: DictConfig, cells: Sequence[StudyCell], study: Path, gpus: Seque
 
 def visible_gpus() -> list[str]:
     """The GPUs of this machine that the study may use."""
-    if GPUS in os.environ:
-        return os.environ[GPUS].split(",")
+    if GPUS_VARIABLE in os.environ:
+        return os.environ[GPUS_VARIABLE].split(",")
     import torch  # slow
 
     return [str(number) for number in range(torch.cuda.device_count())] or [""]
@@ -64,4 +64,4 @@ def take_one_gpu(worker: str, gpus: Sequence[str] = ()) -> None:
     """Give each worker process of joblib one of `gpus`, or of those that it sees, in turn; all would use the first."""
     if number := re.fullmatch(r"LokyProcess-(\d+)", worker):
         gpus = gpus or visible_gpus()
-        os.environ[GPUS] = gpus[int(number[1]) % len(gpus)]
+        os.environ[GPUS_VARIABLE] = gpus[int(number[1]) % len(gpus)]

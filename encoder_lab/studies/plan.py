@@ -14,9 +14,10 @@ from encoder_lab.settings.quoting import quoted
 from encoder_lab.settings.without_effect import unread_settings
 
 SCALES = ("demo", "small", "medium", "paper")
-OBJECTIVE = "suite=objective"
-ALLOW = "allow"  # the setting with the packages of a user's own parts, which each command must give
-SHARED = ("corpus", "embeddings", "probes", "seed", "cache", ALLOW)  # settings of both train.py and evaluate.py
+OBJECTIVE_SUITE = "suite=objective"
+ALLOW_SETTING = "allow"  # the setting with the packages of a user's own parts, which each command must give
+# settings of both train.py and evaluate.py
+SHARED_SETTINGS = ("corpus", "embeddings", "probes", "seed", "cache", ALLOW_SETTING)
 
 
 class StudyCell(NamedTuple):
@@ -31,7 +32,7 @@ class StudyCell(NamedTuple):
     @property
     def scores_objective(self) -> bool:
         """Whether an evaluation scores the run's own objective, which has the settings and the folder of the run."""
-        return OBJECTIVE in self.overrides
+        return OBJECTIVE_SUITE in self.overrides
 
 
 class Study(NamedTuple):
@@ -45,7 +46,7 @@ class Study(NamedTuple):
     reports: list[list[str]]  # arguments of report.py; {runs} and {study} stand for the folders
 
 
-def named_study(configs: Path, arguments: Sequence[str]) -> str | None:
+def requested_study(configs: Path, arguments: Sequence[str]) -> str | None:
     """The study that a command line names, or None. Raises InputError for an unknown study."""
     studies = sorted(path.relative_to(configs / "study").with_suffix("") for path in configs.glob("study/**/*.yaml"))
     names = [path.as_posix() for path in studies]
@@ -81,58 +82,59 @@ def read_study(path: Path, name: str, scale: str, data: str, extra: list[str]) -
             left_out[cell_name] = f"the study has none at scale={scale}"
             continue
         names = dict(zip(axes, labels, strict=True))
-        overrides = _settings(" ".join([*choices, *scaled]), data, names)
+        overrides = _line_settings(" ".join([*choices, *scaled]), data, names)
         examples = settings.get("examples", {}).items() if scale == "paper" else ()
         stated = [number for label, number in examples if label in ("every", *labels)]
         cells.append(StudyCell(cell_name, [*overrides, *extra], *stated))
     scored = settings.get("evaluations", {}).get(scale, {}).items()
-    evaluations = [_evaluations(label, texts, list(axes), data, cells, extra) for label, texts in scored]
+    evaluations = [_evaluation_cells(label, texts, list(axes), data, cells, extra) for label, texts in scored]
     reports = [report.split() for key in ("every", scale) for report in settings.get("reports", {}).get(key, [])]
     return Study(name, scale, cells, [cell for group in evaluations for cell in group], left_out, reports)
 
 
-def with_folder(text: str, placeholder: str, folder: object) -> str:
+def fill_folder(text: str, placeholder: str, folder: object) -> str:
     """A setting with paths in a folder instead of {placeholder} and what follows it, in quotes where they need them."""
     return re.sub(rf"\{{{placeholder}\}}([^,\]]*)", lambda match: quoted(f"{folder}{match[1]}"), text)
 
 
-def _settings(text: str, data: str, names: Mapping[str, str]) -> list[str]:
+def _line_settings(text: str, data: str, names: Mapping[str, str]) -> list[str]:
     """The settings in a line of a study, with the labels of a cell and the folder of the corpora in their places."""
     words = [word.format(**names, data="{data}", run="{run}") for word in text.split()]
-    return [with_folder(word, "data", data) for word in words]
+    return [fill_folder(word, "data", data) for word in words]
 
 
-def _evaluations(
+def _evaluation_cells(
     label: str, texts: Any, axes: Sequence[str], data: str, cells: list[StudyCell], extra: list[str]
 ) -> list[StudyCell]:
     """One evaluation, or one for each run if it contains {run}, where null instead of settings leaves runs out."""
     settings: dict[str, str | None] = {"every": texts} if isinstance(texts, str) else texts
-    extra = [text for text in extra if text.split("=")[0].split(".")[0] in SHARED]
+    extra = [text for text in extra if text.split("=")[0].split(".")[0] in SHARED_SETTINGS]
     folder = f"evaluations/{label}"
     if not any("{run}" in (text or "") for text in settings.values()):
-        overrides = _settings(settings["every"] or "", data, {})
-        return [StudyCell(folder, [*overrides, *_read_by(tuple(overrides), tuple(extra))], program="evaluate")]
+        overrides = _line_settings(settings["every"] or "", data, {})
+        return [StudyCell(folder, [*overrides, *_settings_read_by(tuple(overrides), tuple(extra))], program="evaluate")]
     evaluations = []
     for cell in cells:
         labels = cell.name.split("/")
         scaled = [settings[key] for key in ("every", *labels) if key in settings]
         if None not in scaled:
-            overrides = _settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
-            if OBJECTIVE in overrides:  # it has the settings of the run
-                overrides += [text for text in extra if text.startswith(f"{ALLOW}=")]
+            overrides = _line_settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
+            if OBJECTIVE_SUITE in overrides:  # it has the settings of the run
+                overrides += [text for text in extra if text.startswith(f"{ALLOW_SETTING}=")]
             else:
-                overrides += _read_by(tuple(overrides), tuple(extra))
+                overrides += _settings_read_by(tuple(overrides), tuple(extra))
             evaluations.append(StudyCell(f"{folder}/{cell.name}", overrides, program="evaluate", scored=cell.name))
     return evaluations
 
 
 @cache
-def _read_by(overrides: Sequence[str], extra: Sequence[str]) -> list[str]:
+def _settings_read_by(overrides: Sequence[str], extra: Sequence[str]) -> list[str]:
     """The settings of a study that an evaluation reads."""
     if not extra:
         return []
-    from encoder_lab.studies.compose import composed, plain  # Hydra, slowly
+    from encoder_lab.studies.compose import compose_config, resolved_settings  # Hydra, slowly
 
-    settings = plain(composed("evaluate", [with_folder(text, "run", "RUN") for text in (*overrides, *extra)]))
+    texts = [fill_folder(text, "run", "RUN") for text in (*overrides, *extra)]
+    settings = resolved_settings(compose_config("evaluate", texts))
     idle = [pattern for pattern, _ in unread_settings("evaluate", settings)]
     return [text for text in extra if not any(re.fullmatch(pattern, text.split("=")[0]) for pattern in idle)]

@@ -11,8 +11,8 @@ from hydra.errors import HydraException
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.build import build
 from encoder_lab.studies.cell import is_done
-from encoder_lab.studies.compose import planned
-from encoder_lab.studies.plan import Study, StudyCell, with_folder
+from encoder_lab.studies.compose import checked_settings
+from encoder_lab.studies.plan import Study, StudyCell, fill_folder
 
 
 class StepCost(Protocol):
@@ -23,7 +23,7 @@ class StepCost(Protocol):
     def disk(self, examples: int) -> int: ...
 
 
-MEASURED = ("encoder", "objective", "datamodule", "embeddings", "trainer")
+MEASURED_GROUPS = ("encoder", "objective", "datamodule", "embeddings", "trainer")
 Measure = Callable[[Mapping[str, Any]], StepCost]  # of composed settings
 
 
@@ -34,9 +34,9 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
     costs: dict[str, StepCost] = {}
     hours = disk = 0.0
     for cell in (*study.cells, *study.evaluations):
-        state = "done" if is_done(cell, folder) else missing(cell) or "ready"
+        state = "done" if is_done(cell, folder) else missing_requirements(cell) or "ready"
         lines.append(f"  {cell.name:<40} {state}")
-        words = [with_folder(text, "run", folder / cell.scored) for text in cell.overrides]
+        words = [fill_folder(text, "run", folder / cell.scored) for text in cell.overrides]
         command = " ".join(shlex.quote(text) if "'" in text else text for text in words)
         lines.append(f"      python {cell.program}.py {command}")
         if cell.examples and measure:
@@ -44,7 +44,7 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
             if "parts" in settings["objective"] or "optimizer" not in settings["objective"]:
                 lines.append("      no estimate of its hours and bytes")
                 continue
-            config = {group: settings[group] for group in MEASURED}
+            config = {group: settings[group] for group in MEASURED_GROUPS}
             data = {**config["datamodule"], "target": None}
             key = str([config["encoder"], config["objective"], data, config["embeddings"]["freeze"]])
             rate = costs[key] = costs.get(key) or measure(config)
@@ -80,10 +80,10 @@ def steps_of(trainer: Mapping[str, Any], examples: int, rate: StepCost) -> tuple
 
 def settings_of(cell: StudyCell) -> dict[str, Any]:
     """The composed settings of a cell. Raises InputError or HydraException if they are invalid."""
-    return planned(cell.program, [with_folder(text, "run", cell.scored) for text in cell.overrides])
+    return checked_settings(cell.program, [fill_folder(text, "run", cell.scored) for text in cell.overrides])
 
 
-def missing(cell: StudyCell) -> str:
+def missing_requirements(cell: StudyCell) -> str:
     """What a cell needs and this machine does not have; empty if the cell can run."""
     absent: list[str] = []
     if cell.scores_objective:

@@ -22,13 +22,13 @@ from encoder_lab.settings.command_line import BOOLEAN, FOLDER, TEXT, Command, Se
 from encoder_lab.settings.config_help import read_description
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.made_with import git
+from encoder_lab.storage.made_with import run_git
 from encoder_lab.studies.cell import ROOT, is_done
 from encoder_lab.studies.plan import SCALES, Study, read_study
 from encoder_lab.studies.run import run_study
 
-CODE = ("configs", "datamodules", "encoder_lab", "encoders", "objectives", "probes", "train.py", "evaluate.py")
-COMMIT, HOURS = "commit", "hours.json"  # in the folder of the runs, and of the pages
+CODE_PATHS = ("configs", "datamodules", "encoder_lab", "encoders", "objectives", "probes", "train.py", "evaluate.py")
+COMMIT_FILE, HOURS_FILE = "commit", "hours.json"  # in the folder of the runs, and of the pages
 COMMAND = Command(
     "python -m encoder_lab.studies.results",
     str(__doc__).strip(),
@@ -66,17 +66,19 @@ class StudyEntry(NamedTuple):
         return sum(float(row["seconds"]) for path in records for row in read_csv(path)) / 3600
 
 
-def work(options: SimpleNamespace) -> int:
+def run_studies(options: SimpleNamespace) -> int:
     commit, plan = options.commit or commit_of(ROOT), list(entries_of(options))
-    recorded = json.loads((options.out / HOURS).read_text()) if (options.out / HOURS).exists() else {}
+    recorded = json.loads((options.out / HOURS_FILE).read_text()) if (options.out / HOURS_FILE).exists() else {}
     for entry in plan:
         cells = len(entry.study.cells) + len(entry.study.evaluations)
         time = f"{recorded[entry.page]:.2f} hours the last time" if entry.page in recorded else "no hours known"
         print(f"{entry.study.name} scale={entry.study.scale}: {entry.todo} of {cells} cells to do, {time}", flush=True)
     if options.dry_run:
         return 0
-    refuse_other_commit(options.runs / COMMIT, commit)
-    failed = [entry.page for entry in plan if run_study(options.configs, entry.study.name, arguments(entry, options))]
+    refuse_other_commit(options.runs / COMMIT_FILE, commit)
+    failed = [
+        entry.page for entry in plan if run_study(options.configs, entry.study.name, study_arguments(entry, options))
+    ]
     if failed:
         print(f"failed: {', '.join(failed)}; the same command continues", file=sys.stderr)
         return 1
@@ -84,7 +86,7 @@ def work(options: SimpleNamespace) -> int:
     for entry in plan:
         write_page(entry, options, commit)
         print(f"{options.out / entry.page}.md: {hours[entry.page]:.2f} hours", flush=True)
-    with atomic_write(options.out / HOURS) as file:
+    with atomic_write(options.out / HOURS_FILE) as file:
         json.dump(hours, file, indent=1, sort_keys=True)
         file.write("\n")
     return 0
@@ -105,7 +107,7 @@ def entries_of(options: SimpleNamespace) -> Iterator[StudyEntry]:
                 yield StudyEntry(study, title, options.runs / name / scale, page)
 
 
-def arguments(entry: StudyEntry, options: SimpleNamespace) -> list[str]:
+def study_arguments(entry: StudyEntry, options: SimpleNamespace) -> list[str]:
     """Of `train.py` for a study; `data=` only where it reads files."""
     name, scale = entry.study.name, entry.study.scale
     without = read_study(options.configs / "study" / f"{name}.yaml", name, scale, "", options.settings)
@@ -115,7 +117,8 @@ def arguments(entry: StudyEntry, options: SimpleNamespace) -> list[str]:
 
 def commit_of(root: Path) -> str:
     """The commit of the code. Raises InputError where it has changes, or where git does not know it."""
-    name, changed = git(root, "rev-parse", "--short", "HEAD"), git(root, "status", "--porcelain", "--", *CODE)
+    name = run_git(root, "rev-parse", "--short", "HEAD")
+    changed = run_git(root, "status", "--porcelain", "--", *CODE_PATHS)
     if not name or changed is None:
         raise InputError("git does not know the commit of this code; give commit=NAME")
     if changed:  # "M path", "?? path"
@@ -134,10 +137,10 @@ def refuse_other_commit(path: Path, commit: str) -> None:
 
 def write_page(entry: StudyEntry, options: SimpleNamespace, commit: str) -> None:
     """The page of a study: its command, its commit, its hours, and all that it reports."""
-    command = " ".join(["python train.py", *arguments(entry, options)])
+    command = " ".join(["python train.py", *study_arguments(entry, options)])
     summary = f"Commit {commit}, {len(entry.study.cells)} runs, {entry.hours():.2f} hours of training and classifiers."
     parts = [f"# {entry.title}", summary, f"<!-- long: {entry.hours():.1f} hours -->\n```sh\n{command}\n```"]
-    for report in outputs(entry):
+    for report in report_outputs(entry):
         if report.suffix == ".md":
             parts.append(report.read_text(encoding="utf-8").strip())
         else:
@@ -149,11 +152,11 @@ def write_page(entry: StudyEntry, options: SimpleNamespace, commit: str) -> None
         file.write("\n\n".join(parts) + "\n")
 
 
-def outputs(entry: StudyEntry) -> Sequence[Path]:
+def report_outputs(entry: StudyEntry) -> Sequence[Path]:
     """The tables and pictures that a study has made."""
     texts = [text for report in entry.study.reports for text in report if text.startswith("out=")]
     return [Path(text.removeprefix("out=").format(study=entry.folder)) for text in texts]
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], work, lambda options: options.runs))
+    sys.exit(run(COMMAND, sys.argv[1:], run_studies, lambda options: options.runs))

@@ -14,24 +14,24 @@ from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.command_line import unknown_name_message
 from encoder_lab.settings.quoting import unquoted
 from encoder_lab.storage.locks import locked
-from encoder_lab.studies.cell import INTERRUPTED, ROOT, is_done, refuse_other_settings
-from encoder_lab.studies.launch import check_launcher, launch
+from encoder_lab.studies.cell import INTERRUPTED_STATUS, ROOT, is_done, refuse_other_settings
+from encoder_lab.studies.launch import check_launcher, launch_cells
 from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study
 from encoder_lab.studies.preview import Measure, preview, settings_of
 
-REPORT = ROOT / "report.py"
-RUNNING = ".running"  # the lock in a study's folder, held while a command works on it
+REPORT_SCRIPT = ROOT / "report.py"
+STUDY_LOCK = ".running"  # the lock in a study's folder, held while a command works on it
 STUDY_SETTINGS = ("study", "scale", "data", "study_dir", "dry_run")
-LAUNCHER = ("hydra/launcher", "hydra.launcher.")
+LAUNCHER_PREFIXES = ("hydra/launcher", "hydra.launcher.")
 YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-AGAIN = "the same command continues the study"
+CONTINUE_ADVICE = "the same command continues the study"
 
 
 def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measure | None = None) -> int:
     """Run or continue the study that the command line names; its exit status. `measure`: for a dry run."""
     pairs = [text.partition("=") for text in arguments if text.split("=")[0] in STUDY_SETTINGS]
     options = {key: unquoted(value) for key, _, value in pairs}
-    launcher = [text for text in arguments if text.startswith(LAUNCHER)]
+    launcher = [text for text in arguments if text.startswith(LAUNCHER_PREFIXES)]
     settings = [text for text in arguments if text.split("=")[0] not in STUDY_SETTINGS and text not in launcher]
     for text in settings:
         if text.startswith(("-", "hydra.", "hydra/", "resume=")):
@@ -55,16 +55,16 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     if dry_run.lower() in YES:
         print(preview(study, folder, measure))
         return 0
-    with locked(folder / RUNNING) as acquired:
+    with locked(folder / STUDY_LOCK) as acquired:
         if not acquired:
             raise InputError(f"{folder}: another process works on this study; wait until it ends")
-        return _run(study, folder, launcher)
+        return _run_cells(study, folder, launcher)
 
 
 def refuse_wrong_reports(study: Study, folder: Path) -> None:
     """Raises InputError for a report that report.py would refuse after the runs."""
-    commands = runpy.run_path(str(REPORT))["REPORTS"]
-    for name, *arguments in _reports(study, folder, ["."]):
+    commands = runpy.run_path(str(REPORT_SCRIPT))["REPORTS"]
+    for name, *arguments in _report_arguments(study, folder, ["."]):
         if name not in commands:
             raise InputError(
                 f"reports of study={study.name}: {name}: {unknown_name_message('report', name, list(commands))}"
@@ -72,13 +72,13 @@ def refuse_wrong_reports(study: Study, folder: Path) -> None:
         commands[name].read(arguments)
 
 
-def _reports(study: Study, folder: Path, runs: Sequence[str]) -> Iterator[list[str]]:
+def _report_arguments(study: Study, folder: Path, runs: Sequence[str]) -> Iterator[list[str]]:
     """The arguments of report.py."""
     for template in study.reports:
         yield [part for text in template for part in (runs if text == "{runs}" else [text.format(study=folder)])]
 
 
-def _run(study: Study, folder: Path, launcher: Sequence[str]) -> int:
+def _run_cells(study: Study, folder: Path, launcher: Sequence[str]) -> int:
     for name, reason in study.left_out.items():
         print(f"{name}: left out, {reason}", flush=True)
     runs = {cell.name: cell for cell in study.cells}
@@ -87,13 +87,13 @@ def _run(study: Study, folder: Path, launcher: Sequence[str]) -> int:
     run_batch(ready, folder, launcher)
     unfinished = [cell for cell in (*study.cells, *study.evaluations) if not is_done(cell, folder)]
     if not unfinished:
-        return report(study, folder)
+        return make_reports(study, folder)
     blocked = [cell.name for cell in unfinished if cell.scored and not is_done(runs[cell.scored], folder)]
     failed = [cell.name for cell in unfinished if cell.name not in blocked]
     for title, names in {"failed": failed, "waits for a failed run": blocked}.items():
         if names:
             print(f"{title}: {', '.join(names)}", file=sys.stderr)
-    print(AGAIN, file=sys.stderr)
+    print(CONTINUE_ADVICE, file=sys.stderr)
     return 1
 
 
@@ -102,23 +102,23 @@ def run_batch(cells: Sequence[StudyCell], folder: Path, launcher: Sequence[str])
     if not (unfinished := [cell for cell in cells if not is_done(cell, folder)]):
         return
     try:
-        launch(unfinished, folder, launcher)
+        launch_cells(unfinished, folder, launcher)
     except KeyboardInterrupt:
-        print(f"\nstopped; {AGAIN}", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
+        print(f"\nstopped; {CONTINUE_ADVICE}", file=sys.stderr)
+        raise SystemExit(INTERRUPTED_STATUS) from None
     except (InputError, OSError):
         raise
     except Exception as error:  # each launcher raises its own error for a killed worker
         print(f"a job ended without a result: {in_one_line(error)}", file=sys.stderr)
 
 
-def report(study: Study, folder: Path) -> int:
+def make_reports(study: Study, folder: Path) -> int:
     """Tables and figures of a finished study, in its folder."""
     evaluated = [sorted((folder / cell.name).glob("*/*/config.yaml")) for cell in study.evaluations]
     scored = [str(path.parent) for paths in evaluated for path in paths]
     runs = [*(str(folder / cell.name) for cell in study.cells), *scored]
     failed = 0
-    for arguments in _reports(study, folder, runs):
-        result = subprocess.run([sys.executable, str(REPORT), *arguments], check=False)
+    for arguments in _report_arguments(study, folder, runs):
+        result = subprocess.run([sys.executable, str(REPORT_SCRIPT), *arguments], check=False)
         failed = failed or result.returncode  # below 0 of one that was killed
     return failed

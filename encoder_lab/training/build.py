@@ -20,7 +20,7 @@ from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.reads import CORPUS, VECTORS, Reads, refuse_other_reads, write_reads
+from encoder_lab.storage.reads import CORPUS_KEY, VECTORS_KEY, Reads, refuse_other_reads, write_reads
 from encoder_lab.training.devices import choose_accelerator, is_rank_zero, rank_zero_print
 from encoder_lab.training.initial import source_of, take_weights
 from encoder_lab.training.optimizers import trainable_optimizer
@@ -136,10 +136,10 @@ def reads_of(run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Tas
     """The content of what a run reads: corpus, the text made of it, tasks, vectors and decoder in its folder."""
     files = [path for folder in ("vectors", "decoder") for path in sorted((run / folder).glob("*")) if path.is_file()]
     return {
-        CORPUS: corpus.fingerprint(),
+        CORPUS_KEY: corpus.fingerprint(),
         **{f"text {name}": digest for name, digest in (data.contents or {"": data.fingerprint}).items()},
         **{f"{task.suite} {task.name}": task.data for task in tasks},
-        **({VECTORS: content_of(Path(vectors))} if vectors and Path(vectors).is_file() else {}),
+        **({VECTORS_KEY: content_of(Path(vectors))} if vectors and Path(vectors).is_file() else {}),
         **dict(contents_of(files, run)),
     }
 

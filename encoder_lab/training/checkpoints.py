@@ -16,7 +16,7 @@ from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.files import disk_errors, make_durable, refuse_link_or_device, temporary
+from encoder_lab.storage.files import disk_errors, flush_to_disk, refuse_link_or_device, temporary_path
 from encoder_lab.training.devices import rank_zero_print
 from probes.callback import epochs_done
 
@@ -29,7 +29,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
         path = Path(path)
         refuse_link_or_device(path)
-        with disk_errors(path), temporary(path) as work:
+        with disk_errors(path), temporary_path(path) as work:
             try:
                 with work.open("wb") as file:
                     torch.save(checkpoint, file)
@@ -40,7 +40,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
                 if isinstance(cause, OSError):
                     raise cause from None
                 raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
-            make_durable(work)
+            flush_to_disk(work)
             if path.name == LAST and path.exists():
                 link_or_copy(path, path.with_name(PREVIOUS))
             work.replace(path)

@@ -26,8 +26,8 @@ from encoder_lab.settings.command_line import one_line_errors
 from encoder_lab.settings.quoting import for_shell, split_names
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import PlainLoader, as_yaml
-from encoder_lab.storage.files import atomic_write, sweep
-from encoder_lab.storage.locks import locked, wait_for
+from encoder_lab.storage.files import atomic_write, delete_leftovers
+from encoder_lab.storage.locks import locked, wait_for_file
 from encoder_lab.storage.made_with import made_with
 from encoder_lab.training.allowed_classes import refuse_foreign_classes, refuse_without_class
 from encoder_lab.training.checkpoints import LAST
@@ -131,7 +131,7 @@ def locked_run(run: Path) -> Iterator[None]:
             raise InputError(f"{run}: another process works on this run; wait until it ends")
         if is_rank_zero():  # the others write nothing before all train
             for folder in (run, *(run / name for name in RUN_FOLDERS)):
-                sweep(folder)
+                delete_leftovers(folder)
         yield
 
 
@@ -186,7 +186,7 @@ def run_vectors(
         reads = begin_with is None or isinstance(source, FromFile)
         store: Any = source.vectors(data.source_sentences, data.fingerprint, cache) if reads else None
         if not is_rank_zero():
-            wait_for(written, run / RUN_LOCK)
+            wait_for_file(written, run / RUN_LOCK)
             return load_run_vectors(run)
         vocabulary = data.vocabulary.extend(word for s in probed for word in s.split())
         if begin_with:

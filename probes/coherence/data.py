@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import files_below, read_json_lines, unpacked
+from encoder_lab.storage.text_files import files_below, read_json_lines, without_packed_suffix
 from probes.coherence.suite_file import Item, TestSuite, read_suite
 
 BUILD_COMMAND = "python -m probes.coherence.build"
@@ -17,7 +17,7 @@ def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuit
     origins: dict[str, Path] = {}
     suites = []
     for file in dict.fromkeys(files):
-        pairs = unpacked(file).suffix == ".jsonl"
+        pairs = without_packed_suffix(file).suffix == ".jsonl"
         for suite in read_minimal_pairs(file) if pairs else [read_suite(file, syntaxgym)]:
             if suite.name in origins:
                 raise InputError(f"{file}: the suite {suite.name} is also in {origins[suite.name]}; rename one of them")

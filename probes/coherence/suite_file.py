@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import json_of_user, read_blocks
+from encoder_lab.storage.text_files import parse_user_json, read_blocks
 from probes.coherence.formula import is_prediction, parse, values_in
 
 METRICS = ("sum", "mean", "median", "range", "max", "min")
@@ -46,7 +46,7 @@ def read_suite(path: Path, syntaxgym: bool = False) -> TestSuite:
 def _read_json(path: Path) -> Any:
     content = b"".join(read_blocks(path))
     try:
-        return json_of_user(path, content.decode("utf-8-sig"))
+        return parse_user_json(path, content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
 

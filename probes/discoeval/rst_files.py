@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import composed, read_json_lines
+from encoder_lab.storage.text_files import compose_unicode, read_json_lines
 from probes.discoeval.items import items_from_rows
 from probes.discoeval.rst_pickle import read_pickle
 from probes.task import Items
@@ -111,7 +111,7 @@ def _checked_text(location: str, text: str) -> str:
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which no file can hold
         raise InputError(f"{location}: half of a surrogate pair, which is no character; correct the text") from None
-    return composed(text)
+    return compose_unicode(text)
 
 
 def rst_items(nodes: Sequence[Node], classes: Sequence[str]) -> Items:

@@ -182,10 +182,10 @@ def write_sheet(path: Path, sentences: Sequence[str]) -> None:
 
 def read_sheet(path: Path) -> dict[str, bool]:
     """The answers of a filled sheet; empty ones are no answers. Raises InputError naming the line of another word."""
-    from encoder_lab.storage.csv_files import numbered_csv
+    from encoder_lab.storage.csv_files import read_numbered_csv
 
     answers = {}
-    for number, row in numbered_csv(path, COLUMNS):
+    for number, row in read_numbered_csv(path, COLUMNS):
         answer = row["acceptable"].strip().lower()
         if answer and answer not in (*YES_ANSWERS, *NO_ANSWERS):
             raise InputError(f"{path}:{number}: acceptable is {answer[:40]!r}; write yes or no")

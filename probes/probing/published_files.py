@@ -11,7 +11,7 @@ import numpy as np
 from datamodules.corpora.on_disk import text_files
 from encoder_lab.errors import InputError, printable
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import note_once, read_json_lines, read_lines, read_table, unpacked
+from encoder_lab.storage.text_files import log_note_once, read_json_lines, read_lines, read_table, without_packed_suffix
 from probes.classification import Classification
 from probes.task import Items
 from probes.vectors import pair_features, sentence_vector
@@ -148,7 +148,7 @@ def own_task_files(paths: Sequence[str], key: str) -> dict[str, Path]:
 
 def columns_of(path: Path) -> list[str]:
     """The names that the first line of a file gives to its fields; none in the published form."""
-    if unpacked(path).suffix == ".jsonl":
+    if without_packed_suffix(path).suffix == ".jsonl":
         return list(next(read_json_lines(path), (0, {}))[1])
     header = next(read_lines(path))[1].split("\t")
     return header if "split" in header and header[0] not in SPLITS else []
@@ -156,7 +156,7 @@ def columns_of(path: Path) -> list[str]:
 
 def _read_rows(path: Path, gold: str) -> Iterator[TaskRow]:
     """The rows of a file: JSON objects (.jsonl), a table that names its columns first, or the published form."""
-    if unpacked(path).suffix == ".jsonl":
+    if without_packed_suffix(path).suffix == ".jsonl":
         yield from (_row_from_record(path, gold, number, record) for number, record in read_json_lines(path))
         return
     if header := columns_of(path):
@@ -170,7 +170,7 @@ def _read_rows(path: Path, gold: str) -> Iterator[TaskRow]:
             expected = f"expected tr, va or te, a label and a sentence between tabs{names}"
             raise InputError(f"{path}:{number}: {expected}: {line[:60]!r}")
         if len(fields) > 3 and fields[0] == SPLITS[0]:
-            note_once(f"{path}: what stands between label and sentence is not read; of pairs name the columns")
+            log_note_once(f"{path}: what stands between label and sentence is not read; of pairs name the columns")
         yield TaskRow(number, fields[0], fields[1].strip(), (" ".join(fields[-1].split()),))
 
 
@@ -191,7 +191,7 @@ def _row_from_record(path: Path, gold: str, number: int, record: Mapping[str, An
         remedy = "write the file without them (csv.QUOTE_NONE)"
         raise InputError(f"{path}:{number}: {quoted[:40]!r} has the quotation marks of CSV; {remedy}")
     if any(map(SPREADSHEET_PATTERN.fullmatch, texts)):
-        note_once(f"{path}: sentences between quotation marks, which a spreadsheet adds, are read with them")
+        log_note_once(f"{path}: sentences between quotation marks, which a spreadsheet adds, are read with them")
     return TaskRow(number, tag, value, tuple(" ".join(str(text).split()) for text in texts))
 
 

@@ -13,7 +13,7 @@ from encoder_lab.reports.commands import write_text
 from encoder_lab.reports.figure import new_figure, save_figure
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.locks import held, locked
+from encoder_lab.storage.locks import is_locked, locked
 from encoder_lab.training.checkpoints import AtomicCheckpoints
 from encoder_lab.training.run_folder import RUN_FOLDERS, RUN_LOCK, locked_run
 from tests.attack.attack import Attack, refused, unchanged
@@ -26,7 +26,7 @@ def _written(out: Path) -> None:
 
 def _locked(out: Path) -> None:
     with locked(out):
-        assert held(out)
+        assert is_locked(out)
 
 
 def _owned(out: Path) -> None:

@@ -14,7 +14,7 @@ from datamodules.seq2seq import TextPairs, next_sentence_pairs
 from datamodules.seq2tree import SentenceTrees
 from encoder_lab.errors import InputError
 from encoder_lab.storage.content import key_of
-from encoder_lab.storage.files import CONTENTS, build_once
+from encoder_lab.storage.files import CONTENTS_FILE, build_once
 from tests.conftest import ROOT
 from tests.tiny_corpus import TinyCorpus
 
@@ -62,7 +62,7 @@ build_once(Path({str(tmp_path / "made")!r}), build)
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
     assert [path.name for path in tmp_path.rglob("half")] == ["half"]
     build_once(tmp_path / "made", lambda work: (work / "whole").touch())
-    assert {path.name for path in tmp_path.rglob("*")} == {".made.lock", "made", CONTENTS, "whole"}
+    assert {path.name for path in tmp_path.rglob("*")} == {".made.lock", "made", CONTENTS_FILE, "whole"}
 
 
 CACHED_FILES = ["words.txt", "skipped.json", "train.source.ids.npy", "train.source.offsets.npy", "subwords.model"]
@@ -81,8 +81,8 @@ def emptied(path: Path) -> None:
 
 
 @pytest.mark.parametrize(("damage", "name"), [
-    *[(cut_off, name) for name in (*CACHED_FILES, "train.source.txt", CONTENTS)],
-    *[(damage, name) for name in ("skipped.json", CONTENTS) for damage in (of_other_brackets, emptied)],
+    *[(cut_off, name) for name in (*CACHED_FILES, "train.source.txt", CONTENTS_FILE)],
+    *[(damage, name) for name in ("skipped.json", CONTENTS_FILE) for damage in (of_other_brackets, emptied)],
     (Path.unlink, "words.txt"),
 ])  # fmt: skip
 def test_a_damaged_cache_names_the_folder_to_delete(tmp_path: Path, damage: Callable[[Path], None], name: str) -> None:

@@ -191,7 +191,7 @@ def test_a_gzip_file_that_is_cut_off_is_named(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("encoder_lab.storage.text_files.MAX_LINE", 1000)
+    monkeypatch.setattr("encoder_lab.storage.text_files.MAX_LINE_BYTES", 1000)
     (tmp_path / "a.txt").write_text("short\n" + "x" * 5000)
     with pytest.raises(InputError, match=r"a\.txt:2: a line of more than 1000 bytes"):
         list(read_lines(tmp_path / "a.txt"))

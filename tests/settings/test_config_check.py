@@ -12,7 +12,7 @@ from encoder_lab.settings import check
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.known import known_settings
 from encoder_lab.settings.run_settings import dotted_items
-from encoder_lab.studies.compose import plain
+from encoder_lab.studies.compose import resolved_settings
 from tests.conftest import ROOT, Lab
 from tests.shipped import ENCODERS, OBJECTIVES
 
@@ -34,7 +34,7 @@ OURS = (*ENCODERS, *OBJECTIVES)
 
 
 def mistakes(config: DictConfig) -> list[str]:
-    return check.mistakes("train", plain(config))
+    return check.mistakes("train", resolved_settings(config))
 
 
 def composed(*overrides: str) -> DictConfig:
@@ -103,7 +103,7 @@ def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings: str, r
 @pytest.mark.parametrize("name", ["datamodule", "encoder", "probes.classifier", "trainer.max_epochs"])
 def test_what_a_run_needs_and_the_command_removes_is_named(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        check.exit_on_mistakes("train", plain(composed(f"~{name}")), (), [])
+        check.exit_on_mistakes("train", resolved_settings(composed(f"~{name}")), (), [])
     assert capsys.readouterr().err == f"error: {name}: missing; give it\n"
 
 

@@ -20,7 +20,7 @@ from encoder_lab.settings import arguments as of_command
 from encoder_lab.settings.check import mistakes_of_command
 from encoder_lab.settings.known import known_settings
 from encoder_lab.storage.csv_files import read_csv
-from encoder_lab.studies.compose import plain, referred
+from encoder_lab.studies.compose import referenced_names, resolved_settings
 from encoders import load_encoder
 from tests import commands
 from tests.conftest import ROOT, Lab
@@ -48,8 +48,8 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
         config = compose(program, list(arguments), return_hydra_config=True)
         HydraConfig.instance().set_config(config)
         job = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        written = plain(job)
-        if wrong := mistakes_of_command(program, written, referred(job), arguments):
+        written = resolved_settings(job)
+        if wrong := mistakes_of_command(program, written, referenced_names(job), arguments):
             raise InputError("; ".join(wrong))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from encoder_lab.storage.cache import DAY, entries, main, prune
+from encoder_lab.storage.cache import DAY_SECONDS, cache_entries, main, prune_cache
 from encoder_lab.storage.locks import locked
 
 KEY = "0123456789abcdef"
@@ -24,7 +24,7 @@ def cache(tmp_path: Path) -> Path:
     (folder / LEFT).mkdir()
     (folder / "thesis.tex").write_text("mine")
     (folder / ".bashrc").write_text("mine")
-    past = time.time() - 40 * DAY
+    past = time.time() - 40 * DAY_SECONDS
     for path in (folder / PAIRS / "words.txt", folder / PAIRS, folder / "thesis.tex"):
         os.utime(path, (past, past))
     return folder
@@ -39,7 +39,7 @@ def test_the_list_has_our_entries_alone(cache: Path, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr().out
     assert [f" {name}" in printed for name in (PAIRS, SCORE, "thesis.tex")] == [True, True, False]
     assert f"    40 days  {PAIRS}" in printed
-    assert [entry.size for entry in entries(cache) if entry.path.name.startswith("pairs")] == [4]
+    assert [entry.size for entry in cache_entries(cache) if entry.path.name.startswith("pairs")] == [4]
 
 
 def test_pruning_deletes_what_is_old_and_what_was_left(cache: Path) -> None:
@@ -49,7 +49,7 @@ def test_pruning_deletes_what_is_old_and_what_was_left(cache: Path) -> None:
 
 def test_pruning_deletes_nothing_that_is_being_made(cache: Path) -> None:
     with locked(cache / f".{PAIRS}.lock"):
-        assert {entry.path.name for entry in prune(cache, 0)} == {SCORE, LEFT}
+        assert {entry.path.name for entry in prune_cache(cache, 0)} == {SCORE, LEFT}
     assert PAIRS in names(cache)
 
 

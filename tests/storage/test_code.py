@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from encoder_lab.storage.code import PACKAGES, ROOT, code_of, imported_by, loaded_code
+from encoder_lab.storage.code import PROJECT_PACKAGES, ROOT, code_of, imported_files, loaded_code
 
 
 def function_of(path: Path, text: str, changed: int) -> Any:
@@ -74,7 +74,7 @@ def test_the_hash_depends_on_the_files_that_the_file_imports(package: Path, edit
 def test_the_files_are_those_of_the_package_and_of_ours_not_those_of_others(package: Path) -> None:
     names = ("__init__", "tasks", "helper", "words")
     ours = {ROOT / "encoder_lab" / "__init__.py", ROOT / "encoder_lab" / "errors.py"}
-    assert imported_by(package / "tasks.py") == {package / f"{name}.py" for name in names} | ours
+    assert imported_files(package / "tasks.py") == {package / f"{name}.py" for name in names} | ours
 
 
 def test_what_is_installed_next_to_a_package_is_not_its_code(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_what_is_installed_next_to_a_package_is_not_its_code(tmp_path: Path) -> 
         path = installed / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("import torch\nimport other\nfrom mine import helper" if name == "mine/tasks" else "")
-    result = imported_by(installed / "mine" / "tasks.py")
+    result = imported_files(installed / "mine" / "tasks.py")
     assert sorted(path.name for path in result) == ["__init__.py", "helper.py", "tasks.py"]
 
 
@@ -96,7 +96,7 @@ def test_the_files_of_ours_are_those_that_pythons_parser_finds(source: str) -> N
         assert path in result
         result |= new
         waiting += new
-    assert imported_by(ROOT / source) == result
+    assert imported_files(ROOT / source) == result
 
 
 def modules_in(tree: ast.AST) -> list[str]:
@@ -107,7 +107,7 @@ def modules_in(tree: ast.AST) -> list[str]:
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names += [f"{node.module}.{alias.name}" for alias in node.names]
-    return [name for name in names if name.split(".")[0] in PACKAGES]
+    return [name for name in names if name.split(".")[0] in PROJECT_PACKAGES]
 
 
 def files_of(name: str) -> list[Path]:

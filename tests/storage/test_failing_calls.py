@@ -23,7 +23,7 @@ def write():
         with files.atomic_write(place / "a") as file:
             file.write("new")
     else:
-        with files.disk_errors(place / "a"), files.temporary(place / "a", folder=True) as work:
+        with files.disk_errors(place / "a"), files.temporary_path(place / "a", folder=True) as work:
             (work / "x").write_text("new")
             work.rename(place / "a")
 
@@ -45,7 +45,7 @@ def tried(at, error):
 for error in (0, errno.EIO, errno.ENOSPC, errno.EMFILE, errno.ESTALE):
     for at in range(1, 15):
         status, after = tried(at, error), there()
-        tried(0, 0) if writer == "file" else files.sweep(place)
+        tried(0, 0) if writer == "file" else files.delete_leftovers(place)
         print(json.dumps([at, error, status, after, there(), len(list(place.iterdir()))]))
         for path in sorted(place.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()

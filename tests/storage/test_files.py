@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import composed
+from encoder_lab.storage.text_files import compose_unicode
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=5)
 row = st.fixed_dictionaries({"key": st.sampled_from("abc")}, optional={"x": texts, "y": texts})
@@ -49,7 +49,7 @@ def test_each_key_has_its_last_row_and_upserting_twice_is_upserting_once(
     upsert_csv(path, first, ["key"])
     upsert_csv(path, second, ["key"])
     once = read_csv(path)
-    read = [{name: composed(value) for name, value in row.items() if value} for row in (*first, *second)]
+    read = [{name: compose_unicode(value) for name, value in row.items() if value} for row in (*first, *second)]
     last = {row.get("key", ""): row for row in read}
     assert {row["key"]: {name: value for name, value in row.items() if value} for row in once} == last
     upsert_csv(path, second, ["key"])

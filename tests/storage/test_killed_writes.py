@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from encoder_lab.storage.files import sweep, temporary
-from encoder_lab.storage.scratch import scratch
+from encoder_lab.storage.files import delete_leftovers, temporary_path
+from encoder_lab.storage.scratch import scratch_folder
 
 
 def killed(work: Callable[[], object]) -> None:
@@ -31,15 +31,15 @@ def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_el
     (tmp_path / ".thesis.making").write_text("mine")
 
     def write() -> None:
-        with temporary(tmp_path / "report.html", folder) as work:
+        with temporary_path(tmp_path / "report.html", folder) as work:
             (work / "part" if folder else work).write_text("new")
             os.kill(os.getpid(), signal.SIGKILL)
 
     killed(write)
     assert len(list(tmp_path.iterdir())) == 3
-    with temporary(tmp_path / "lives", folder) as lives:
-        sweep(tmp_path)
-        killed(lambda: sweep(tmp_path))
+    with temporary_path(tmp_path / "lives", folder) as lives:
+        delete_leftovers(tmp_path)
+        killed(lambda: delete_leftovers(tmp_path))
         assert {path.name for path in tmp_path.iterdir()} == {"report.html", ".thesis.making", lives.name}
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         "report.html": "old",
@@ -48,7 +48,7 @@ def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_el
 
 
 def test_two_writes_of_a_folder_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
-    with temporary(tmp_path / "a", folder=True) as first, temporary(tmp_path / "a", folder=True) as second:
+    with temporary_path(tmp_path / "a", folder=True) as first, temporary_path(tmp_path / "a", folder=True) as second:
         (second / "x").write_text("second")
         assert list(first.iterdir()) == []
         second.rename(tmp_path / "a")
@@ -59,11 +59,11 @@ def test_the_folder_of_a_killed_process_is_deleted_by_the_next(tmp_path: Path, m
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def work() -> None:
-        with scratch():
+        with scratch_folder():
             os.kill(os.getpid(), signal.SIGKILL)
 
     killed(work)
     assert len(list(tmp_path.iterdir())) == 1
-    with scratch() as first, scratch() as second:
+    with scratch_folder() as first, scratch_folder() as second:
         assert {path.name for path in tmp_path.iterdir()} == {first.name, second.name}
     assert list(tmp_path.iterdir()) == []

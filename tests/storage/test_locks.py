@@ -16,7 +16,7 @@ from threading import Barrier
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.locks import FOREVER, held, locked, locked_with_children, wait_for
+from encoder_lab.storage.locks import NO_TIMEOUT, is_locked, locked, locked_with_children, wait_for_file
 from tests.conftest import ROOT
 
 HOLDS = """
@@ -50,9 +50,9 @@ def test_a_lock_is_refused_until_it_is_released_also_by_work_that_fails(tmp_path
     lock = tmp_path / "folder" / "lock"
     with suppress(ValueError), locked(lock) as first, locked(lock) as second:
         assert (first, second) == (True, False)
-        assert held(lock)
+        assert is_locked(lock)
         raise ValueError("work")
-    assert not held(lock)
+    assert not is_locked(lock)
 
 
 def test_a_forked_child_that_outlives_its_killed_parent_does_not_hold_the_lock(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ with locked(Path({str(lock)!r})):
 """
     with killed(code) as child:
         os.kill(child, 0)  # it lives
-        assert not held(lock)
+        assert not is_locked(lock)
 
 
 def test_a_command_that_inherits_the_lock_holds_it_after_its_parent_was_killed(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ with locked_with_children(Path({str(lock)!r})) as descriptor:
     child.wait()
 """
     with killed(code):
-        assert held(lock)
+        assert is_locked(lock)
     assert comes_free(lock)
 
 
@@ -90,7 +90,7 @@ def test_of_many_that_come_at_once_one_gets_the_lock_and_those_that_wait_get_it_
             return ours
 
     def in_turn(_: int) -> int:
-        with locked(tmp_path / "turn", FOREVER):
+        with locked(tmp_path / "turn", NO_TIMEOUT):
             count = int((tmp_path / "count").read_text())
             (tmp_path / "count").write_text(f"{count + 1}")
             return count
@@ -138,7 +138,7 @@ def test_a_disk_without_flock_is_locked_by_the_existence_of_the_file(
     refusing(monkeypatch, errno.ENOSYS)  # Lustre that was mounted without it
     with locked(tmp_path / "lock") as first, locked(tmp_path / "lock") as second:
         assert (first, second) == (True, False)
-    assert not held(tmp_path / "lock")
+    assert not is_locked(tmp_path / "lock")
 
 
 def test_a_disk_that_has_no_locks_now_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ def test_a_disk_that_has_no_locks_now_is_named(tmp_path: Path, monkeypatch: pyte
 
 def test_a_process_that_waits_goes_on_when_the_file_is_written(tmp_path: Path) -> None:
     with ThreadPoolExecutor() as pool, locked(tmp_path / "lock"):
-        waiting = pool.submit(wait_for, tmp_path / "made", tmp_path / "lock", patience=0)
+        waiting = pool.submit(wait_for_file, tmp_path / "made", tmp_path / "lock", patience=0)
         time.sleep(0.5)  # the lock is held, so the file may come
         assert not waiting.done()
         (tmp_path / "made").touch()

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import read_run
-from encoder_lab.storage.made_with import KEYS, commit, made_with, without_made_with
+from encoder_lab.storage.made_with import MADE_WITH_KEYS, checked_out_commit, made_with, without_made_with
 from encoder_lab.studies.results import commit_of
 from tests.reports.small_runs import run_of
 
@@ -24,21 +24,23 @@ def git(folder: Path, *arguments: str) -> str:
 
 def test_versions_are_those_of_this_process() -> None:
     result = made_with()
-    assert tuple(result) == KEYS
+    assert tuple(result) == MADE_WITH_KEYS
     assert (result["python"], result["torch"]) == (platform.python_version(), torch.__version__)
 
 
 def test_the_commit_is_that_of_the_file_and_says_whether_something_changed(tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text("a = 1\n")
-    assert commit(tmp_path / "code.py") is None
+    assert checked_out_commit(tmp_path / "code.py") is None
     git(tmp_path, "init")
-    assert commit(tmp_path / "code.py") is None  # not tracked, as a package that is installed inside a repository
+    assert (
+        checked_out_commit(tmp_path / "code.py") is None
+    )  # not tracked, as a package that is installed inside a repository
     git(tmp_path, "add", "code.py")
     git(tmp_path, "commit", "-m", "first")
     first = git(tmp_path, "rev-parse", "HEAD")
-    assert commit(tmp_path / "code.py") == first
+    assert checked_out_commit(tmp_path / "code.py") == first
     (tmp_path / "code.py").write_text("a = 2\n")
-    assert commit(tmp_path / "code.py") == f"{first}-dirty"
+    assert checked_out_commit(tmp_path / "code.py") == f"{first}-dirty"
 
 
 def test_results_are_of_a_commit_without_changes(tmp_path: Path) -> None:

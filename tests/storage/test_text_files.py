@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.reads import READS, read_reads
+from encoder_lab.storage.reads import READS_FILE, read_reads
 from encoder_lab.storage.text_files import read_json_lines, read_table
 from probes.coherence.suite_file import read_suite
 
@@ -22,7 +22,7 @@ from probes.coherence.suite_file import read_suite
 def test_a_name_that_is_there_twice_is_refused(
     tmp_path: Path, text: str, read: Callable[[Path], Any], said: str
 ) -> None:
-    path = tmp_path / READS
+    path = tmp_path / READS_FILE
     path.write_text(text)
     with pytest.raises(InputError, match=said):
         list(read(path))

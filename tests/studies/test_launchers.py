@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.storage.csv_files import read_csv
-from encoder_lab.studies.cell import DONE
-from encoder_lab.studies.launch import GPUS, take_one_gpu, visible_gpus
+from encoder_lab.studies.cell import DONE_FILE
+from encoder_lab.studies.launch import GPUS_VARIABLE, take_one_gpu, visible_gpus
 from encoder_lab.studies.run import run_study
 from encoder_lab.training.run_folder import RUN_LOCK
 from tests.commands import Forked, address
@@ -29,7 +29,7 @@ ONE_CELL = NO_REPORTS.replace("bilstm_last: encoder=bilstm_last, ", "")
 def _forked_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """The processes that launchers start fork their cells."""
     monkeypatch.setenv("FORK_SERVER", address())
-    monkeypatch.setenv(GPUS, "")  # to count them takes two seconds
+    monkeypatch.setenv(GPUS_VARIABLE, "")  # to count them takes two seconds
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(FORKING))
 
 
@@ -48,7 +48,7 @@ def test_submitit_runs_a_study_to_its_end(lab: Lab, tmp_path: Path) -> None:
 
 def done_cells(folder: Path) -> list[str]:
     results = folder / "results"
-    return sorted(path.parent.relative_to(results).as_posix() for path in results.rglob(DONE))
+    return sorted(path.parent.relative_to(results).as_posix() for path in results.rglob(DONE_FILE))
 
 
 def start(folder: Path, arguments: list[str]) -> Forked:
@@ -123,15 +123,15 @@ def test_the_same_command_finishes_a_study_that_was_killed_while_its_cell_lives_
 
 
 def test_each_worker_takes_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(GPUS, "4,7")
+    monkeypatch.setenv(GPUS_VARIABLE, "4,7")
     gpus, taken = visible_gpus(), []
     for worker in ("LokyProcess-1", "LokyProcess-2", "LokyProcess-3", "LokyProcess-1"):
         take_one_gpu(worker, gpus)
-        taken.append(os.environ[GPUS])
+        taken.append(os.environ[GPUS_VARIABLE])
     assert taken == ["7", "4", "7", "7"]
-    monkeypatch.setenv(GPUS, "4,7")
+    monkeypatch.setenv(GPUS_VARIABLE, "4,7")
     take_one_gpu("MainProcess", gpus)
-    assert os.environ[GPUS] == "4,7"
+    assert os.environ[GPUS_VARIABLE] == "4,7"
     take_one_gpu("LokyProcess-2")  # of those that it sees
     take_one_gpu("LokyProcess-2")  # its next job
-    assert os.environ[GPUS] == "4"
+    assert os.environ[GPUS_VARIABLE] == "4"

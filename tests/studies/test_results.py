@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.settings.command_line import run
-from encoder_lab.studies.results import COMMAND, HOURS, work
+from encoder_lab.studies.results import COMMAND, HOURS_FILE, run_studies
 from tests import commands
 from tests.conftest import TINY, Lab
 
@@ -38,7 +38,7 @@ def arguments(lab: Lab, tmp_path: Path) -> list[str]:
 
 
 def finish(*arguments: str) -> int:
-    return run(COMMAND, arguments, work, lambda options: options.runs)
+    return run(COMMAND, arguments, run_studies, lambda options: options.runs)
 
 
 def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(
@@ -63,7 +63,7 @@ def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(
     assert text.startswith("# words alone (Table 0)\n\nCommit abc1234, 2 runs, ")
     assert "BiLSTM-last" in text
     assert (page.parent / "words_demo_curves.png").stat().st_size > 0
-    assert json.loads((page.parent / HOURS).read_text())["words_demo"] >= 0
+    assert json.loads((page.parent / HOURS_FILE).read_text())["words_demo"] >= 0
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.locks import locked
-from encoder_lab.studies.cell import DONE, SETTINGS, command
-from encoder_lab.studies.compose import planned
-from encoder_lab.studies.plan import SCALES, Study, StudyCell, named_study, read_study
+from encoder_lab.studies.cell import DONE_FILE, SETTINGS_FILE, cell_command
+from encoder_lab.studies.compose import checked_settings
+from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study, requested_study
 from encoder_lab.studies.preview import preview, steps_of
-from encoder_lab.studies.run import RUNNING, report, run_study
+from encoder_lab.studies.run import STUDY_LOCK, make_reports, run_study
 from encoder_lab.training.measure import MeasuredStep, measure_step
 from tests import commands
 from tests.conftest import TINY, Lab
@@ -66,7 +66,7 @@ def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str
             config = compose("train", cell.overrides, return_hydra_config=True)
             assert config.hydra.runtime.choices.encoder in cell.name or "chen2019" in name
     for evaluation in [each for each in study.evaluations if not each.scores_objective][:3]:
-        planned("evaluate", [text.replace("{run}", "RUN") for text in evaluation.overrides])
+        checked_settings("evaluate", [text.replace("{run}", "RUN") for text in evaluation.overrides])
 
 
 def test_the_grid_of_table_2_has_its_24_cells() -> None:
@@ -118,7 +118,7 @@ def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -
     more = ["seed=3", "allow=[my_parts]"]  # the packages are given with each command
     study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "demo", "data", more)
     commands_of = {
-        cell.scored: command(cell, Path("s"), False)[2:] for cell in study.evaluations if cell.scores_objective
+        cell.scored: cell_command(cell, Path("s"), False)[2:] for cell in study.evaluations if cell.scores_objective
     }
     assert len(commands_of) == 21
     assert commands_of["nli/bilstm_max"] == ["model=s/nli/bilstm_max", "suite=objective", "allow=[my_parts]"]
@@ -129,10 +129,10 @@ def test_a_begun_cell_gets_what_may_change_and_all_programs_the_allowed_packages
     (tmp_path / "a.yaml").write_text(TEXT + EVALUATIONS)
     more = ["seed=2", "trainer.devices=2", "probes.steps=log", "cache=here", "allow=[my_parts]"]
     study = read_study(tmp_path / "a.yaml", "a", "demo", "data", more)
-    assert command(study.cells[0], Path("s"), True)[2:] == ["resume=s/untrained/bov", more[1], *more[3:]]
-    assert command(study.cells[0], Path("s"), False)[-6:-1] == more
+    assert cell_command(study.cells[0], Path("s"), True)[2:] == ["resume=s/untrained/bov", more[1], *more[3:]]
+    assert cell_command(study.cells[0], Path("s"), False)[-6:-1] == more
     for cell in study.evaluations:
-        words = set(command(cell, Path("s"), False))
+        words = set(cell_command(cell, Path("s"), False))
         assert words.intersection(more) == {"seed=2", "cache=here", "allow=[my_parts]"}
 
 
@@ -214,7 +214,7 @@ def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_ver
     assert run_study(tmp_path, "tiny", arguments) == 0
     capsys.readouterr()
     assert run_study(tmp_path, "tiny", [*reversed(arguments), "cache=elsewhere", "trainer.devices=[0]"]) == 0
-    for path in (tmp_path / "results").rglob(SETTINGS):
+    for path in (tmp_path / "results").rglob(SETTINGS_FILE):
         path.unlink()
     assert run_study(tmp_path, "tiny", [*arguments, "seed=2"]) == 0
     assert "begun" not in capsys.readouterr().out
@@ -228,7 +228,7 @@ def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path,
     said = capfd.readouterr().err
     assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in said
     assert not (tmp_path / "results" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
-    assert (tmp_path / "results" / "untrained" / "bilstm_last" / DONE).exists()
+    assert (tmp_path / "results" / "untrained" / "bilstm_last" / DONE_FILE).exists()
     fixed = tiny(tmp_path, lab, (text + EVALUATIONS).replace("nonsense", "bov"))
     assert run_study(tmp_path, "tiny", fixed) == 0  # what had no result yet may change
 
@@ -238,7 +238,7 @@ def test_a_study_has_failed_where_a_report_was_killed(tmp_path: Path, monkeypatc
     monkeypatch.setattr(
         "encoder_lab.studies.run.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, next(ends))
     )
-    assert report(Study("tiny", "demo", [], [], {}, [["table"], ["curves"]]), tmp_path) == -9
+    assert make_reports(Study("tiny", "demo", [], [], {}, [["table"], ["curves"]]), tmp_path) == -9
 
 
 def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -315,12 +315,12 @@ def test_an_unknown_scale_is_answered_with_the_choices() -> None:
 ])  # fmt: skip
 def test_an_old_or_unknown_name_of_a_study_is_answered_with_the_new_one(said: str, remedy: str) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(said)}: {re.escape(remedy)}"):
-        named_study(CONFIGS, ["scale=demo", said])
+        requested_study(CONFIGS, ["scale=demo", said])
 
 
 def test_a_command_names_a_study_or_none() -> None:
-    assert named_study(CONFIGS, ["seed=2", "study=chen2019/table2"]) == "chen2019/table2"
-    assert named_study(CONFIGS, ["experiment=chen2019/all"]) is None
+    assert requested_study(CONFIGS, ["seed=2", "study=chen2019/table2"]) == "chen2019/table2"
+    assert requested_study(CONFIGS, ["experiment=chen2019/all"]) is None
 
 
 WRONG = {"dry_run=maybe": "give true or false", "dry_run": "give true or false", "hydra/launcher=nonsense": "launcher"}
@@ -361,6 +361,9 @@ def test_what_a_report_would_refuse_is_refused_before_the_runs(
 @pytest.mark.usefixtures("quick")
 def test_a_study_belongs_to_one_command_at_a_time(lab: Lab, tmp_path: Path) -> None:
     arguments = tiny(tmp_path, lab)
-    with locked(tmp_path / "results" / RUNNING), pytest.raises(InputError, match="another process works on this study"):
+    with (
+        locked(tmp_path / "results" / STUDY_LOCK),
+        pytest.raises(InputError, match="another process works on this study"),
+    ):
         run_study(tmp_path, "tiny", arguments)
     assert run_study(tmp_path, "tiny", arguments) == 0

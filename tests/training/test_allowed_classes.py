@@ -8,7 +8,7 @@ from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import leaves
-from encoder_lab.studies.compose import plain
+from encoder_lab.studies.compose import resolved_settings
 from encoder_lab.training.allowed_classes import refuse_foreign_classes, refuse_without_class
 from tests.settings.test_config_check import CONFIGS, composed
 from train import main
@@ -31,7 +31,7 @@ def test_all_classes_in_our_configuration_files_are_allowed_in_their_place() -> 
     for place, target in shipped():
         config = OmegaConf.create({})
         OmegaConf.update(config, place, target)
-        refuse_foreign_classes(plain(config), HERE)
+        refuse_foreign_classes(resolved_settings(config), HERE)
 
 
 @pytest.fixture(scope="module")

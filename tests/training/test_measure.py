@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
-from encoder_lab.studies.compose import plain
-from encoder_lab.studies.preview import MEASURED
+from encoder_lab.studies.compose import resolved_settings
+from encoder_lab.studies.preview import MEASURED_GROUPS
 from encoder_lab.training.measure import MeasuredStep, measure_step
 from train import CONFIGS
 
@@ -22,7 +22,7 @@ def config(objective: str, *more: str) -> dict[str, Any]:
     settings = [f"objective={objective}", "encoder=bilstm_max", "encoder.dim=8", "encoder.projection=null", *more]
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         composed = compose("train", settings)
-    return {group: plain(composed[group]) for group in MEASURED}
+    return {group: resolved_settings(composed[group]) for group in MEASURED_GROUPS}
 
 
 @pytest.mark.parametrize("objective", SMALL)

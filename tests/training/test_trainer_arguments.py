@@ -18,8 +18,8 @@ from encoder_lab.settings.arguments import RANK_VARIABLES
 from encoder_lab.settings.build import frozen_settings
 from encoder_lab.settings.check import exit_on_mistakes
 from encoder_lab.settings.run import RunSettings, Trainer
-from encoder_lab.storage.locks import wait_for
-from encoder_lab.studies.compose import plain
+from encoder_lab.storage.locks import wait_for_file
+from encoder_lab.studies.compose import resolved_settings
 from encoder_lab.training.devices import refuse_without_partner
 from encoder_lab.training.run_folder import write_new_settings
 from tests.attack.attack import refused
@@ -53,8 +53,8 @@ def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
             OmegaConf.update(config, f"trainer.{name}", value, force_add=True)
 
         def run() -> None:
-            exit_on_mistakes("train", plain(config))
-            settings = frozen_settings(RunSettings, plain(config))
+            exit_on_mistakes("train", resolved_settings(config))
+            settings = frozen_settings(RunSettings, resolved_settings(config))
             write_new_settings(settings, tmp_path / "run", sweep=False)
             train(settings, tmp_path / "run")
 
@@ -83,7 +83,7 @@ def test_a_precision_that_would_be_another_one_here_is_refused(trial: Any) -> No
 
 def test_every_other_argument_of_the_trainer_is_refused() -> None:
     assert {*TOGETHER, *ALONE, *REFUSED} == {*inspect.signature(pl.Trainer).parameters}
-    written = plain(composed("objective=nli"))
+    written = resolved_settings(composed("objective=nli"))
     for name, value in REFUSED.items():
         settings = {**written, "trainer": {**written["trainer"], name: value}}
         message = refused(partial(exit_on_mistakes, "train", settings))
@@ -132,9 +132,9 @@ def test_processes_that_do_not_meet_end_with_a_line(trial: Any, monkeypatch: pyt
 def test_a_process_that_waits_for_the_first_one_says_so_and_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("encoder_lab.storage.locks.SILENCE", 0.0)
+    monkeypatch.setattr("encoder_lab.storage.locks.SILENT_SECONDS", 0.0)
     begun = time.monotonic()
     with pytest.raises(InputError, match="start all processes again"):
-        wait_for(tmp_path / "matrix.npy", tmp_path / "lock", patience=0.3)
+        wait_for_file(tmp_path / "matrix.npy", tmp_path / "lock", patience=0.3)
     assert time.monotonic() - begun > 0.3
     assert capsys.readouterr().err.count("waits for the first process of the run") == 1

@@ -7,7 +7,7 @@ from typing import Any
 
 from datamodules.text.sentences import SEPARATOR
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import json_of_user, read_json_lines, read_lines, read_table
+from encoder_lab.storage.text_files import parse_user_json, read_json_lines, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, single_spaced, suite_of_pairs, with_final_mark
 from probes.coherence.suite_file import TestSuite
 
@@ -60,7 +60,7 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from read_json_lines(path)
         return
     try:
-        records = json_of_user(path, "\n".join(line for _, line in read_lines(path)))
+        records = parse_user_json(path, "\n".join(line for _, line in read_lines(path)))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
     for number, record in enumerate(records, 1):

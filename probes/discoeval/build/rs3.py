@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import composed
+from encoder_lab.storage.text_files import compose_unicode
 from probes.discoeval.build.subtrees import Subtree, attach_satellites, join_subtrees, label_of
 from probes.discoeval.rst_files import Node
 
@@ -53,7 +53,7 @@ def _decode_file(path: Path) -> str:
             offset = next(index for index, (a, b) in enumerate(zip(text, meant, strict=False)) if a != b)
             problem = f"{text[offset : offset + 2]!r} for {meant[offset]!r}: UTF-8 that was read as Latin-1 and saved"
             raise InputError(f"{path}:{text.count(chr(10), 0, offset) + 1}: {problem}; get the file again")
-    return composed(text, path)
+    return compose_unicode(text, path)
 
 
 class _Rs3Reader:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import composed
+from encoder_lab.storage.text_files import compose_unicode
 from probes.coherence.data import read_suites
 from probes.coherence.suite_file import (
     METRICS,
@@ -158,7 +158,7 @@ def test_a_corrupted_file_is_read_or_refused_in_one_line(tmp_path: Path, end: st
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5)
-SENTENCE = st.lists(TEXT, min_size=1, max_size=4).map(" ".join).map(composed)
+SENTENCE = st.lists(TEXT, min_size=1, max_size=4).map(" ".join).map(compose_unicode)
 
 
 @given(st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=4), st.sampled_from(METRICS))
