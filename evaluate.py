@@ -105,8 +105,8 @@ def score_model(
 ) -> "Iterator[WrittenScores]":
     """The scores of one model, suite by suite; each is written at once."""
     from encoder_lab.evaluation.settings import settings_of_scores
-    from encoder_lab.reports.evaluations import ModelScores, write, write_tokens
-    from encoder_lab.reports.strips import TOKENS
+    from encoder_lab.reports.evaluations import ModelScores, write_scores, write_tokens
+    from encoder_lab.reports.strips import TOKENS_FILE
     from encoder_lab.storage.content import key_of
     from probes.evaluation import Evaluation
     from probes.geometry.history import save_state
@@ -125,8 +125,8 @@ def score_model(
         key = key_of(key, str(Path(name).resolve()))[:8] if by_epoch and not in_run else key  # one folder for each run
         written = settings_of_scores(settings, suite, model)
         model_scores = ModelScores(key, task_scores, [score.row for score in measures])
-        scores = write(out, name, model, suite.name, model_scores, written)
-        if by_epoch or not (scores.folder / TOKENS).exists():  # the folder's name identifies model and tasks
+        scores = write_scores(out, name, model, suite.name, model_scores, written)
+        if by_epoch or not (scores.folder / TOKENS_FILE).exists():  # the folder's name identifies model and tasks
             write_tokens(scores.folder, suite.tasks, evaluation)
         save_state(scores.folder, evaluation, suite.tasks, overwrite=by_epoch)
         yield scores
@@ -136,7 +136,7 @@ def print_tables(scores: "Sequence[WrittenScores]", settings: "EvaluationSetting
     from encoder_lab.reports import evaluations
 
     reader = "mlp" if any(settings.probes.classifier.build().widths) else "logreg"
-    evaluations.show(scores, reader, settings.published)
+    evaluations.print_scores(scores, reader, settings.published)
 
 
 def write_sentences(sentences: Sequence[str], path: Path) -> None:

@@ -31,7 +31,7 @@ RUNS = (
     "runs that differ only in their seed are one model"
 )
 FORMATS = ("markdown", "latex", "csv", "html")
-COMPARED = ("text", "csv", "latex")
+COMPARE_FORMATS = ("text", "csv", "latex")
 DEFAULTS = {"suite": "probing", "epoch": "best", "classifier": "mlp", "published": None}
 
 SUITE = Setting("suite", "which tasks", TEXT, DEFAULTS["suite"])
@@ -45,7 +45,7 @@ EPOCH = Setting(
 CLASSIFIER = Setting("classifier", "where a task has both", one_of("mlp", "logreg"), DEFAULTS["classifier"])
 TABLES = Setting("published", f"instead of the published table that fits: none, or some of {', '.join(SOURCES)}", NAMES)
 FORMAT = Setting("format", "of the table", one_of(*FORMATS), FORMATS[0])
-FINAL = (SUITE, EPOCH, CLASSIFIER)
+FINAL_SETTINGS = (SUITE, EPOCH, CLASSIFIER)
 OVERVIEW = """\
 table: Models by tasks, best in bold, 95% intervals below (Conneau et al. 2018, Table 2).
 training: The objectives' own scores (Conneau et al. 2018, Table 3).
@@ -62,10 +62,10 @@ pareto: Accuracy against the complexity of the classifier: cells that no simpler
 subspaces: Where tasks live: overlaps of their subspaces, and how early the final ones are there; out=NAME.csv: angles.
 findings: Which published findings hold for these runs: rules, numbers, verdicts; out=NAME.png or .svg draws them.
 html: All tables, figures and findings on one page that opens offline."""
-TEXTS = ("table", "training", "compare", "scores", "stability", "findings")  # on standard output without out=
+TEXT_REPORTS = ("table", "training", "compare", "scores", "stability", "findings")  # on standard output without out=
 SETTINGS: dict[str, Sequence[Setting]] = {
     "table": [
-        *(*FINAL, TABLES, FORMAT),
+        *(*FINAL_SETTINGS, TABLES, FORMAT),
         Setting("tasks", "these columns alone, in this order", NAMES),
         Setting("transpose", "tasks as rows, models as columns", BOOLEAN, False),
         Setting("intervals", "where each 95% interval stands", one_of("below", "inline", "none"), "below"),
@@ -73,19 +73,19 @@ SETTINGS: dict[str, Sequence[Setting]] = {
     "training": [TABLES, FORMAT],
     "compare": [
         Setting("suite", "which tasks (default: all that both have)", TEXT),
-        *(EPOCH, CLASSIFIER, Setting("format", "of the comparison", one_of(*COMPARED), COMPARED[0])),
+        *(EPOCH, CLASSIFIER, Setting("format", "of the comparison", one_of(*COMPARE_FORMATS), COMPARE_FORMATS[0])),
     ],
     "scores": [],
     "curves": [SUITE, CLASSIFIER, Setting("overlay", "models in one panel for each task", BOOLEAN, False)],
     "correlation": [
         *(EPOCH, CLASSIFIER, Setting("published", "with the models of the paper's Tables 2 and 5", BOOLEAN, False)),
     ],
-    "size": FINAL,
+    "size": FINAL_SETTINGS,
     "stability": [SUITE, EPOCH],
     "layers": [CLASSIFIER, Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", BOOLEAN)],
     "order": [SUITE, CLASSIFIER],
     "use": [EPOCH, CLASSIFIER],
-    "pareto": FINAL,
+    "pareto": FINAL_SETTINGS,
     "subspaces": [],
     "findings": [
         *(EPOCH, Setting("published", "check the papers' own tables instead of runs", BOOLEAN, False)),
@@ -99,7 +99,7 @@ SETTINGS: dict[str, Sequence[Setting]] = {
 
 
 def _command(name: str, purpose: str) -> Command:
-    out = None if name in TEXTS else Path("report.html" if name == "html" else f"{name}.png")
+    out = None if name in TEXT_REPORTS else Path("report.html" if name == "html" else f"{name}.png")
     output = Setting("out", f"the file to write{'' if out else ' (default: standard output)'}", FILE, out)
     absent = "no such folder; give a run folder, runs/<objective>/<encoder>/<time>"
     settings = (*SETTINGS[name], output)
@@ -123,7 +123,9 @@ def main(arguments: list[str]) -> int:
     if name in REPORTS:
         out = "standard output"
         remedy = "fix this, or choose another out="
-        return run(REPORTS[name], rest, lambda options: make(name, options), lambda options: options.out or out, remedy)
+        return run(
+            REPORTS[name], rest, lambda options: make_report(name, options), lambda options: options.out or out, remedy
+        )
     if asks_for_help(arguments):
         show_help(overview())
         return 0
@@ -134,7 +136,7 @@ def main(arguments: list[str]) -> int:
     )
 
 
-def make(name: str, options: SimpleNamespace) -> None:
+def make_report(name: str, options: SimpleNamespace) -> None:
     """Make a report; imports scipy only now."""
     from encoder_lab.reports import commands
 

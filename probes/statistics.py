@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # which imports its parts at their first use
 
 Z95 = 1.959963984540054
-BOOTSTRAP_DRAWS = 10_000
+RESAMPLES = 10_000
 MIN_P_VALUE = 1e-12  # p-value
 
 Interval = tuple[float, float, float]  # a score, the low and the high end of its 95% interval
@@ -156,7 +156,7 @@ def compare(first: np.ndarray, second: np.ndarray) -> PairedComparison:
     total = len(first)
     # Sentences on which both agree do not matter, so a bootstrap sample is a draw of three counts.
     shares = np.array([only_first, only_second, total - only_first - only_second]) / total
-    counts = np.random.default_rng(0).multinomial(total, shares, BOOTSTRAP_DRAWS)
+    counts = np.random.default_rng(0).multinomial(total, shares, RESAMPLES)
     low, high = np.quantile(100 * (counts[:, 0] - counts[:, 1]) / total, (0.025, 0.975))
     difference = 100 * (only_first - only_second) / total
     return PairedComparison(difference, float(low), float(high), mcnemar(only_first, only_second))

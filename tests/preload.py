@@ -43,9 +43,9 @@ with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):  # its pa
 figure_module = import_module("encoder_lab.reports.figure")
 figure = figure_module.new_figure(2.0, 2.0)
 figure.add_subplot().set(title="fonts are found once", xlabel="0")
-blank = figure_module.rendered(figure, "png")
+blank = figure_module.render_figure(figure, "png")
 # forks make figures as they are, but do not draw them, nor place their texts; tests of figures do, in their own process
-figure_module.rendered = lambda *_: blank
+figure_module.render_figure = lambda *_: blank
 import_module("matplotlib.layout_engine").do_constrained_layout = lambda *_, **__: None
 Hydra.get_mode = lambda *_, **__: None  # it composes all settings only to read hydra.mode=, which no test gives
 gc.freeze()

@@ -12,11 +12,11 @@ from probes.statistics import Interval
 Style = Literal["solid", "dotted", "dashed"]  # of a line
 Look = tuple[str, Style]  # with its colour
 Marker = Literal["circle", "square", "diamond", "x", ""]
-GROUPS: dict[str, Style] = {"surface": "dotted", "syntax": "solid", "semantics": "dashed"}
-SURFACE, SYNTAX, SEMANTICS = GROUPS.values()
+GROUP_STYLES: dict[str, Style] = {"surface": "dotted", "syntax": "solid", "semantics": "dashed"}
+SURFACE, SYNTAX, SEMANTICS = GROUP_STYLES.values()
 # Ten hues that differ, also in brightness. Each of the paper's three groups of tasks has a line style in addition, so
 # that the lines of a group can be distinguished by colour-blind readers and in black-and-white print.
-LOOKS: dict[str, Look] = {
+TASK_LOOKS: dict[str, Look] = {
     "SentLen": ("#8A8A8A", SURFACE),
     "WC": ("#7A4A2B", SURFACE),
     "TreeDepth": ("#1F77B4", SYNTAX),
@@ -29,12 +29,13 @@ LOOKS: dict[str, Look] = {
     "CoordInv": ("#B5B300", SEMANTICS),
 }
 COLOURS = ("#1F77B4", "#D62728", "#2CA02C", "#FF7F0E", "#7B3FB5", "#17C3D6", "#7A4A2B", "#F06EC0", "#8A8A8A", "#B5B300")
-STYLES: tuple[Style, ...] = ("solid", "dashed", "dotted")
-UNGROUPED: list[Look] = [(colour, style) for style in STYLES for colour in COLOURS]  # of lines that have no group
-TASKS = tuple(LOOKS)
-OBJECTIVE = "#000000"  # the objective's own score
-SHARES = ("BLEU", "accuracy")  # of these scores, those in percent
-FIGURES = (".png", ".svg")  # endings of files
+LINE_STYLES: tuple[Style, ...] = ("solid", "dashed", "dotted")
+# of lines that have no group
+UNGROUPED_LOOKS: list[Look] = [(colour, style) for style in LINE_STYLES for colour in COLOURS]
+TASKS = tuple(TASK_LOOKS)
+OBJECTIVE_COLOUR = "#000000"  # the objective's own score
+PERCENT_SCORES = ("BLEU", "accuracy")  # of these scores, those in percent
+FIGURE_SUFFIXES = (".png", ".svg")  # endings of files
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class DataSeries:
     x: Sequence[float | Interval]
     y: Sequence[float | Interval]
     chance: float | None = None  # the score without any knowledge
-    look: Look = (OBJECTIVE, "solid")
+    look: Look = (OBJECTIVE_COLOUR, "solid")
     shape: Literal["line", "steps", "points"] = "line"
     marker: Marker = "circle"
     hollow: bool = False
@@ -114,26 +115,26 @@ class ChartSection:
     note: str = ""  # below the figure
 
 
-def in_order(names: Sequence[str]) -> list[str]:
+def in_paper_order(names: Sequence[str]) -> list[str]:
     """Tasks in the paper's order, others after them by first appearance."""
     listed = [task for task in TASKS if task in names]
-    return listed + [name for name in dict.fromkeys(names) if name not in LOOKS]
+    return listed + [name for name in dict.fromkeys(names) if name not in TASK_LOOKS]
 
 
-def looks(names: Sequence[str]) -> dict[str, Look]:
+def task_looks(names: Sequence[str]) -> dict[str, Look]:
     """Colour and line style of each task of a chart. Names that are not the papers' take free ones, colours first."""
-    used = dict(LOOKS[name] for name in names if name in LOOKS)
-    free = sorted((look for look in UNGROUPED if look not in used.items()), key=lambda look: look[0] in used)
-    unlisted = [name for name in dict.fromkeys(names) if name not in LOOKS]
-    return {name: LOOKS.get(name) or free[unlisted.index(name) % len(free)] for name in names}
+    used = dict(TASK_LOOKS[name] for name in names if name in TASK_LOOKS)
+    free = sorted((look for look in UNGROUPED_LOOKS if look not in used.items()), key=lambda look: look[0] in used)
+    unlisted = [name for name in dict.fromkeys(names) if name not in TASK_LOOKS]
+    return {name: TASK_LOOKS.get(name) or free[unlisted.index(name) % len(free)] for name in names}
 
 
-def look_at(index: int) -> Look:
+def look_of_index(index: int) -> Look:
     """Colour and line style of the line with an index."""
-    return UNGROUPED[index % len(UNGROUPED)]
+    return UNGROUPED_LOOKS[index % len(UNGROUPED_LOOKS)]
 
 
-def with_ends(values: Sequence[float | Interval]) -> np.ndarray:
+def values_and_ends(values: Sequence[float | Interval]) -> np.ndarray:
     """The values and the ends of their intervals (3, P); a number is both of its ends."""
     return (
         np.array([value if isinstance(value, tuple) else (value,) * 3 for value in values], dtype=float)
@@ -142,12 +143,12 @@ def with_ends(values: Sequence[float | Interval]) -> np.ndarray:
     )
 
 
-def levels_of_chance(series: Sequence[DataSeries]) -> list[float]:
+def chance_levels(series: Sequence[DataSeries]) -> list[float]:
     """The levels that are known, in order."""
     return sorted({round(line.chance, 1) for line in series if line.chance is not None})
 
 
-def rows_of(names: Sequence[str], rows: int = 0) -> Axis:
+def row_axis(names: Sequence[str], rows: int = 0) -> Axis:
     """An axis of named rows, the first on top; of `rows` where there are more."""
     return Axis(ends=(max(rows, len(names), 1) - 0.5, -0.5), ticks=dict(enumerate(names or [""])))
 
@@ -158,6 +159,6 @@ def signed_ticks(linear: float) -> list[float]:
     return [*(-step for step in reversed(steps)), 0.0, *steps]
 
 
-def scored(score: float, low: float | None, high: float | None) -> str:
+def score_text(score: float, low: float | None, high: float | None) -> str:
     """A score with its interval, where it has one."""
     return f"{score:.2f}" + (f" [{low:.2f}, {high:.2f}]" if low is not None and high is not None and low < high else "")

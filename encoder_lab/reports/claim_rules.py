@@ -6,16 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from scipy.stats import ttest_ind
 
-from encoder_lab.reports.evidence import Evidence, ModelName, Point, Points, PointsByModel, mean_of, share_point, title
-from encoder_lab.reports.findings import Comparison, above, within
-from encoder_lab.reports.layers import by_layer, layer_of
+from encoder_lab.reports.evidence import (
+    Evidence,
+    ModelName,
+    Point,
+    Points,
+    PointsByModel,
+    mean_point,
+    model_title,
+    share_point,
+)
+from encoder_lab.reports.findings import Comparison, compare_close, compare_higher
+from encoder_lab.reports.layers import group_by_layer, layer_of
 from encoder_lab.reports.published import published
 from probes.discoeval import FACTS
 
 NSP = ("BiGRU", "Baseline (NSP)")
-SENTEVAL = ("USS", "SSS", "SC", "Probing")
-PEOPLE = {"SP": 150, "BSO": 150, "DC": 100}  # items that a person answered: 50 of each domain (section 6)
-FAR = 10  # points
+SENTEVAL_TASKS = ("USS", "SSS", "SC", "Probing")
+HUMAN_ITEMS = {"SP": 150, "BSO": 150, "DC": 100}  # items that a person answered: 50 of each domain (section 6)
+MIN_DIFFERENCE = 10  # points
 
 
 def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:
@@ -29,14 +38,16 @@ def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:
         yield Comparison(f"{objective} BLEU, last over middle epoch", last.bleu - middle.bleu, 0.5, needed=True)
         for task in (task for task in middle.probing if task in last.probing and task not in ("SentLen", "WC")):
             label = f"{objective} {task}: 5 points minus the change from the middle epoch to the last"
-            yield within(middle.probing[task], last.probing[task], 5, label)
+            yield compare_close(middle.probing[task], last.probing[task], 5, label)
 
 
 def alone_they_help_here_and_hurt_there(e: Evidence) -> Iterator[Comparison]:
     base = e.tables["groups"].get(NSP, {})
     for alone in ("+ SPP", "+ NL"):
         scores = e.tables["groups"].get(("BiGRU", alone), {})
-        compared = [above(scores[task], base[task], f"{task}, {alone} over NSP") for task in base if task in scores]
+        compared = [
+            compare_higher(scores[task], base[task], f"{task}, {alone} over NSP") for task in base if task in scores
+        ]
         if len(compared) > 1:
             highest = max(compared, key=lambda c: c.difference - c.margin)
             lowest = min(compared, key=lambda c: c.difference + c.margin)
@@ -46,11 +57,11 @@ def alone_they_help_here_and_hurt_there(e: Evidence) -> Iterator[Comparison]:
 
 def bert_has_the_highest_mean(e: Evidence) -> Iterator[Comparison]:
     models = _complete_models(e)
-    means = {name: mean_of(list(points.values())) for name, points in models.items()}
+    means = {name: mean_point(list(points.values())) for name, points in models.items()}
     for bert in filter(_is_bert, models):
         for rival in (name for name in models if not _is_bert(name)):
-            label = f"mean of {len(models[bert])} DiscoEval tasks, {title(bert)} over {title(rival)}"
-            yield above(means[bert], means[rival], label)
+            label = f"mean of {len(models[bert])} DiscoEval tasks, {model_title(bert)} over {model_title(rival)}"
+            yield compare_higher(means[bert], means[rival], label)
 
 
 def bert_is_not_best_at_coherence(e: Evidence) -> Iterator[Comparison]:
@@ -58,22 +69,24 @@ def bert_is_not_best_at_coherence(e: Evidence) -> Iterator[Comparison]:
     rivals = [point for name, point in scores.items() if not _is_bert(name)]
     for name, point in scores.items():
         if rivals and _is_bert(name):
-            yield above(_best(rivals), point, f"DC, the best other model over {title(name)}")
+            yield compare_higher(_best_point(rivals), point, f"DC, the best other model over {model_title(name)}")
 
 
 def deeper_layers_know_more_of_discourse(e: Evidence) -> Iterator[Comparison]:
-    for model, scores in layers_of(e.tables["groups"]).items():
+    for model, scores in scores_by_layer(e.tables["groups"]).items():
         layers, cut = list(scores.values()), len(scores) // 2
         for task in FACTS.groups.values():
             lower, upper = ([layer[task] for layer in part if task in layer] for part in (layers[:cut], layers[cut:]))
             if lower and upper:
-                yield above(_best(upper), _best(lower), f"{model} {task}, upper over lower half of the layers")
+                yield compare_higher(
+                    _best_point(upper), _best_point(lower), f"{model} {task}, upper over lower half of the layers"
+                )
 
 
 def discourse_needs_deeper_layers_than_other_tasks(e: Evidence) -> Iterator[Comparison]:
-    senteval = {name: {t: p for t, p in points.items() if t in SENTEVAL} for name, points in e.discoeval.items()}
-    references = [layers_of(scores) for scores in (senteval, e.probing, e.logistic)]
-    for model, layers in layers_of(e.tables["groups"]).items():
+    senteval = {name: {t: p for t, p in points.items() if t in SENTEVAL_TASKS} for name, points in e.discoeval.items()}
+    references = [scores_by_layer(scores) for scores in (senteval, e.probing, e.logistic)]
+    for model, layers in scores_by_layer(e.tables["groups"]).items():
         discourse, best = _best_layers(layers), [_best_layers(scores.get(model, {})) for scores in references]
         reference = max(best, key=len)
         if len(discourse) > 1 and len(reference) > 1 and len({*discourse, *reference}) > 1:
@@ -86,10 +99,12 @@ def discourse_needs_deeper_layers_than_other_tasks(e: Evidence) -> Iterator[Comp
 
 def people_are_far_above_models(e: Evidence) -> Iterator[Comparison]:
     people = {row.task: row.score for row in published("chen2019_table5") if row.model == "Human"}
-    for task, items in PEOPLE.items():
+    for task, items in HUMAN_ITEMS.items():
         if scores := [points[task] for points in _complete_models(e).values()]:
-            person = share_point(people[task], items)._replace(score=people[task] - FAR)
-            yield above(person, _best(scores), f"{task}, a person minus {FAR} points over the best model")
+            person = share_point(people[task], items)._replace(score=people[task] - MIN_DIFFERENCE)
+            yield compare_higher(
+                person, _best_point(scores), f"{task}, a person minus {MIN_DIFFERENCE} points over the best model"
+            )
 
 
 def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
@@ -99,13 +114,15 @@ def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
         if len(finite) > 1:
             worst = min(finite, key=lambda task: finite[task].score + finite[task].margin)
             best = max(finite, key=lambda task: finite[task].score - finite[task].margin)
-            limit = finite[worst]._replace(score=finite[worst].score + FAR)
-            yield above(finite[best], limit, f"{title(name)}: {best} over {worst} plus {FAR} points")
+            limit = finite[worst]._replace(score=finite[worst].score + MIN_DIFFERENCE)
+            yield compare_higher(
+                finite[best], limit, f"{model_title(name)}: {best} over {worst} plus {MIN_DIFFERENCE} points"
+            )
 
 
-def layers_of(scores: PointsByModel) -> dict[str, dict[int, Points]]:
+def scores_by_layer(scores: PointsByModel) -> dict[str, dict[int, Points]]:
     """By model, the scores of its layers by their numbers, from the first; only models with several."""
-    models = by_layer((encoder, name, points) for (encoder, name), points in scores.items())
+    models = group_by_layer((encoder, name, points) for (encoder, name), points in scores.items())
     return {model: layers for model, layers in models.items() if len(layers) > 1}
 
 
@@ -134,5 +151,5 @@ def _is_bert(name: ModelName) -> bool:
     return any(part.upper().startswith("BERT") for part in name)
 
 
-def _best(points: Sequence[Point]) -> Point:
+def _best_point(points: Sequence[Point]) -> Point:
     return max(points, key=lambda point: point.score)

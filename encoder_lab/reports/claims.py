@@ -16,8 +16,8 @@ import yaml
 from scipy.stats import spearmanr
 
 from encoder_lab.reports import claim_rules
-from encoder_lab.reports.evidence import Evidence, ModelName, Point, correlation_point, mean_of, title
-from encoder_lab.reports.findings import Claim, Comparison, above, within
+from encoder_lab.reports.evidence import Evidence, ModelName, Point, correlation_point, mean_point, model_title
+from encoder_lab.reports.findings import Claim, Comparison, compare_close, compare_higher
 
 PAPERS = ("conneau2018", "chen2019", "beyer2021")
 Side = list[str] | float  # [scores, encoder, objective] of Evidence.tables, `*` for any; or a score
@@ -48,17 +48,24 @@ class Rule:
             for name in e.tables[scores]
         )
         for star, value in product(stars, self.each):
-            first, second = (_model(side, star, value) for side in (self.first, self.second))
+            first, second = (_resolved_side(side, star, value) for side in (self.first, self.second))
             names = [model[1] if isinstance(model, tuple) else ("", "") for model in (first, second)]
             pairs = self._pairs(e, first, second, value)
-            fields = {"first": title(names[0]), "second": title(names[1]), "encoder": star[0], "each": value}
+            fields = {
+                "first": model_title(names[0]),
+                "second": model_title(names[1]),
+                "encoder": star[0],
+                "each": value,
+            }
             sizes = e.sizes.get(names[0], {})
             fields |= {"tasks": len(pairs), "smallest": min(sizes, default=0), "largest": max(sizes, default=0)}
-            for task, *points in _means(pairs) if self.mean and pairs else pairs:
+            for task, *points in _mean_pair(pairs) if self.mean and pairs else pairs:
                 point, rival = (p._replace(score=p.score + bonus) for p, bonus in zip(points, self.plus, strict=True))
                 label = self.about.format(task=task, **fields)
                 compared = (
-                    above(point, rival, label) if self.within is None else within(point, rival, self.within, label)
+                    compare_higher(point, rival, label)
+                    if self.within is None
+                    else compare_close(point, rival, self.within, label)
                 )
                 yield compared._replace(needed=self.needed)
 
@@ -68,7 +75,7 @@ class Rule:
         scores = by_task[0] if isinstance(first, tuple) else dict.fromkeys(by_task[1], Point(first, 0))
         rivals = by_task[1] if isinstance(second, tuple) else dict.fromkeys(by_task[0], Point(second, 0))
         patterns, (old, new) = [pattern.format(each=value) for pattern in self.tasks], self.against
-        pairs = [(task, task.replace(old, new)) for task in scores if _fits(task, patterns, self.but)]
+        pairs = [(task, task.replace(old, new)) for task in scores if _matches(task, patterns, self.but)]
         different = [(task, other) for task, other in pairs if other in rivals and (first, task) != (second, other)]
         return [(task, scores[task], rivals[other]) for task, other in different]
 
@@ -78,8 +85,8 @@ def correlations(
 ) -> Iterator[Comparison]:
     """Spearman's rho of probing tasks with downstream tasks, times `sign`; corrected for all pairs of tasks."""
     probes, columns = (list(dict.fromkeys(task for pair in e.pairs for task in pair[side])) for side in (0, 1))
-    selected = [probe for probe in probes if _fits(probe, correlated, but)]
-    for probe, task in product(selected, (task for task in columns if _fits(task, tasks))):
+    selected = [probe for probe in probes if _matches(probe, correlated, but)]
+    for probe, task in product(selected, (task for task in columns if _matches(task, tasks))):
         points = [(a[probe].score, b[task].score) for a, b in e.pairs if probe in a and task in b]
         if len({x for x, _ in points}) > 1 and len({y for _, y in points}) > 1:
             rho = float(spearmanr(*zip(*points, strict=True))[0])
@@ -88,11 +95,11 @@ def correlations(
             yield Comparison(label, sign * rho, margin, joint=True)
 
 
-def _fits(task: str, patterns: Sequence[str], but: Sequence[str] = ()) -> bool:
+def _matches(task: str, patterns: Sequence[str], but: Sequence[str] = ()) -> bool:
     return task not in but and any(fnmatchcase(task, pattern) for pattern in patterns)
 
 
-def _model(side: Side, star: Sequence[str], value: Any) -> Scored | float:
+def _resolved_side(side: Side, star: Sequence[str], value: Any) -> Scored | float:
     if not isinstance(side, list):
         return side
     scores, *parts = side
@@ -100,24 +107,24 @@ def _model(side: Side, star: Sequence[str], value: Any) -> Scored | float:
     return scores, (encoder, objective)
 
 
-def _means(pairs: Sequence[TaskPair]) -> list[TaskPair]:
+def _mean_pair(pairs: Sequence[TaskPair]) -> list[TaskPair]:
     _, first, second = zip(*pairs, strict=True)
-    return [("", mean_of(first), mean_of(second))]
+    return [("", mean_point(first), mean_point(second))]
 
 
-def _compare(rules: Sequence[Mapping[str, Any]], e: Evidence) -> Iterator[Comparison]:
+def _comparisons_of_rules(rules: Sequence[Mapping[str, Any]], e: Evidence) -> Iterator[Comparison]:
     for rule in rules:
         yield from correlations(e, **rule) if "correlated" in rule else Rule(**rule).comparisons(e)
 
 
-def _claims(paper: str) -> Iterator[Claim]:
+def _read_claims(paper: str) -> Iterator[Claim]:
     text = (Path(__file__).parent / f"claims_{paper}.yaml").read_text(encoding="utf-8")
     entries = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     for name, entry in entries.items():
         if "claim" in entry:  # the others are lists that several claims share
             rules = entry.get("compare")
-            by = partial(_compare, rules) if rules else getattr(claim_rules, name.replace(" ", "_"))
+            by = partial(_comparisons_of_rules, rules) if rules else getattr(claim_rules, name.replace(" ", "_"))
             yield Claim(name, entry["claim"], entry["rule"], by)
 
 
-CLAIMS = tuple(claim for paper in PAPERS for claim in _claims(paper))
+CLAIMS = tuple(claim for paper in PAPERS for claim in _read_claims(paper))

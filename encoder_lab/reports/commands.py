@@ -14,202 +14,209 @@ from types import SimpleNamespace
 from encoder_lab.errors import InputError, printable
 from encoder_lab.progress import Progress
 from encoder_lab.reports import compare, correlation, layers, order, pareto, sizes, stability, subspaces, use
-from encoder_lab.reports.chart import FIGURES, ChartSection
+from encoder_lab.reports.chart import FIGURE_SUFFIXES, ChartSection
 from encoder_lab.reports.claims import CLAIMS
-from encoder_lab.reports.curves import Panel, by_chart, charts_by_model, charts_by_task, panel_of
+from encoder_lab.reports.curves import Panel, charts_by_model, charts_by_task, panel_of, rows_by_chart
 from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
-from encoder_lab.reports.findings import as_markdown, check
+from encoder_lab.reports.findings import as_markdown, check_claims
 from encoder_lab.reports.findings_chart import chart_of_findings
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
-from encoder_lab.reports.page import FORMATS, page
-from encoder_lab.reports.published import TRAINING
-from encoder_lab.reports.runs import by_one_reader
-from encoder_lab.reports.scores import as_csv, runs_in
+from encoder_lab.reports.page import TABLE_FORMATS, html_page
+from encoder_lab.reports.published import TRAINING_TABLE
+from encoder_lab.reports.runs import rows_by_one_reader
+from encoder_lab.reports.scores import as_csv, read_runs
 from encoder_lab.reports.scores import scores as scores_of_runs
-from encoder_lab.reports.strips import TOKENS, StripItem, strip_items
+from encoder_lab.reports.strips import TOKENS_FILE, StripItem, strip_items
 from encoder_lab.reports.table import (
     Table,
-    mixed,
-    no_scores,
+    mixed_items_notes,
+    no_scores_error,
     objective_cell,
     probing_table,
     refuse_without_effect,
     training_table,
 )
-from encoder_lab.reports.table_notes import at_another_epoch, stopped
+from encoder_lab.reports.table_notes import epoch_notes, unfinished_notes
 from encoder_lab.storage.files import atomic_write
 
 DEFAULT_SUITE = "probing"  # of which the page shows the order of tasks
-CORRELATED = "probing", "downstream"
-PICTURES = (*FIGURES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")  # endings that are never those of a text
+CORRELATED_SUITES = "probing", "downstream"
+# endings that are never those of a text
+PICTURE_SUFFIXES = (*FIGURE_SUFFIXES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-def reported(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
+def reported_models(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
     """The models of the runs. Raises InputError for none, unless the report needs only published numbers."""
     if not arguments.positional and or_published and arguments.published:
         return []
     instead = ", or published=true for the papers' own numbers" if or_published else ""
-    return models_of(runs_in(folders(arguments, instead)))
+    return models_of(read_runs(run_paths(arguments, instead)))
 
 
-def folders(arguments: SimpleNamespace, instead: str = "") -> list[Path]:
+def run_paths(arguments: SimpleNamespace, instead: str = "") -> list[Path]:
     """The paths of the runs. Raises InputError for none."""
     if not arguments.positional:
         raise InputError(f"give run folders, runs/<objective>/<encoder>/<time>{instead}")
     return list(map(Path, arguments.positional))
 
 
-def quoted(arguments: SimpleNamespace) -> list[str] | None:
+def quoted_tables(arguments: SimpleNamespace) -> list[str] | None:
     """The requested published tables; None leaves the choice to the table."""
     return [] if arguments.published == ["none"] else arguments.published
 
 
 def report_table(arguments: SimpleNamespace) -> None:
-    models = reported(arguments, or_published=True)
-    requested = arguments.epoch, arguments.classifier, quoted(arguments), arguments.tasks or (), arguments.intervals
+    models = reported_models(arguments, or_published=True)
+    requested = (
+        arguments.epoch,
+        arguments.classifier,
+        quoted_tables(arguments),
+        arguments.tasks or (),
+        arguments.intervals,
+    )
     table = probing_table(models, arguments.suite, *requested)
-    refuse_without_effect(quoted(arguments) or [], [table] if models else [])
+    refuse_without_effect(quoted_tables(arguments) or [], [table] if models else [])
     write_table(replace(table, transposed=arguments.transpose), arguments)
 
 
 def report_scores(arguments: SimpleNamespace) -> None:
-    write_text(as_csv(scores_of_runs(*folders(arguments))), arguments.out)
+    write_text(as_csv(scores_of_runs(*run_paths(arguments))), arguments.out)
 
 
 def report_compare(arguments: SimpleNamespace) -> None:
-    (first_title, first), (second_title, second) = compare.two_models(folders(arguments, ", of two models, A and B"))
+    (first_title, first), (second_title, second) = compare.two_models(run_paths(arguments, ", of two models, A and B"))
     compared = compare.compare_models(first, second, arguments.suite, arguments.epoch, arguments.classifier)
-    notes = compare.notes_on(compared, [first_title, second_title], [first, second], arguments.epoch)
+    notes = compare.comparison_notes(compared, [first_title, second_title], [first, second], arguments.epoch)
     write_text(compare.FORMATS[arguments.format](compared, notes), arguments.out)
 
 
 def report_training(arguments: SimpleNamespace) -> None:
-    models = reported(arguments, or_published=True)
-    table = training_table(models, quoted(arguments))
-    refuse_without_effect(quoted(arguments) or [], [table] if models else [])
+    models = reported_models(arguments, or_published=True)
+    table = training_table(models, quoted_tables(arguments))
+    refuse_without_effect(quoted_tables(arguments) or [], [table] if models else [])
     write_table(table, arguments)
 
 
 def report_stability(arguments: SimpleNamespace) -> None:
-    runs = runs_in(folders(arguments))
+    runs = read_runs(run_paths(arguments))
     scores = stability.scores_by_condition(runs, arguments.suite, arguments.epoch)
     write_text(stability.as_text(stability.stability(scores)), arguments.out)
-    tell(at_another_epoch(models_of(runs), arguments.suite, arguments.epoch))
+    print_notes(epoch_notes(models_of(runs), arguments.suite, arguments.epoch))
 
 
 def report_curves(arguments: SimpleNamespace) -> None:
-    models = reported(arguments)
+    models = reported_models(arguments)
     panels = panels_of(models, arguments.suite, arguments.classifier)
     if not panels:
-        raise no_scores(models, arguments.suite)
-    save((charts_by_task if arguments.overlay else charts_by_model)(panels), arguments.out)
-    tell(stopped(models, arguments.suite))
+        raise no_scores_error(models, arguments.suite)
+    save_charts((charts_by_task if arguments.overlay else charts_by_model)(panels), arguments.out)
+    print_notes(unfinished_notes(models, arguments.suite))
 
 
 def report_correlation(arguments: SimpleNamespace) -> None:
-    models = reported(arguments, or_published=True)
-    save(correlations(models, arguments, arguments.published), arguments.out)
+    models = reported_models(arguments, or_published=True)
+    save_charts(correlation_section(models, arguments, arguments.published), arguments.out)
     final = arguments.epoch, arguments.classifier
-    rows = [probing_table(models, suite, *final, []).rows for suite in CORRELATED if models]
-    notes = [at_another_epoch(models, suite, arguments.epoch) for suite in CORRELATED]
-    tell(dict.fromkeys(chain(*notes, *map(mixed, rows))))
+    rows = [probing_table(models, suite, *final, []).rows for suite in CORRELATED_SUITES if models]
+    notes = [epoch_notes(models, suite, arguments.epoch) for suite in CORRELATED_SUITES]
+    print_notes(dict.fromkeys(chain(*notes, *map(mixed_items_notes, rows))))
 
 
 def report_size(arguments: SimpleNamespace) -> None:
-    models = reported(arguments)
+    models = reported_models(arguments)
     runs = [run for model in models for run in model.runs]
-    sized = sizes.by_size(runs)
+    sized = sizes.group_by_size(runs)
     section = sizes.charts_by_size(sized, arguments.suite, arguments.epoch, arguments.classifier)
     without = {
         "no encoder.dim": [str(run.folder) for run in runs if not sizes.has_size(run)],
         "one size alone": [model.title for model in sized if len(model.sizes) < 2],
     }
-    tell(f"left out, {reason}: {'; '.join(names)}" for reason, names in without.items() if names)
-    tell(at_another_epoch(models, arguments.suite, arguments.epoch))
-    save(section, arguments.out)
+    print_notes(f"left out, {reason}: {'; '.join(names)}" for reason, names in without.items() if names)
+    print_notes(epoch_notes(models, arguments.suite, arguments.epoch))
+    save_charts(section, arguments.out)
 
 
 def report_layers(arguments: SimpleNamespace) -> None:
-    models = reported(arguments, or_published=True)
+    models = reported_models(arguments, or_published=True)
     layered = layers.layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
     layered += layers.published_layers() if arguments.published is not False else []
-    save(layers.charts_by_layer(layered), arguments.out, layers.as_text(layered))
+    save_charts(layers.charts_by_layer(layered), arguments.out, layers.as_text(layered))
 
 
 def report_order(arguments: SimpleNamespace) -> None:
-    models = reported(arguments)
-    learnt = order.orders(models, arguments.suite, arguments.classifier)
-    save(order.charts_of_order(learnt), arguments.out, order.as_text(learnt))
-    tell(stopped(models, arguments.suite))
+    models = reported_models(arguments)
+    learnt = order.model_orders(models, arguments.suite, arguments.classifier)
+    save_charts(order.charts_of_order(learnt), arguments.out, order.as_text(learnt))
+    print_notes(unfinished_notes(models, arguments.suite))
 
 
 def report_use(arguments: SimpleNamespace) -> None:
-    models = reported(arguments)
+    models = reported_models(arguments)
     used = use.use_of(models, arguments.epoch, arguments.classifier)
-    notes = at_another_epoch(models, "use", arguments.epoch)
-    save(use.charts_of_use(used), arguments.out, "\n".join([use.as_text(used), *notes]))
+    notes = epoch_notes(models, "use", arguments.epoch)
+    save_charts(use.charts_of_use(used), arguments.out, "\n".join([use.as_text(used), *notes]))
 
 
 def report_pareto(arguments: SimpleNamespace) -> None:
-    models = reported(arguments)
+    models = reported_models(arguments)
     fronts = pareto.fronts_of(models, arguments.suite, arguments.epoch, arguments.classifier)
-    save(pareto.charts_of_fronts(fronts, arguments.suite), arguments.out, pareto.as_text(fronts))
-    tell(at_another_epoch(models, arguments.suite, arguments.epoch))
+    save_charts(pareto.charts_of_fronts(fronts, arguments.suite), arguments.out, pareto.as_text(fronts))
+    print_notes(epoch_notes(models, arguments.suite, arguments.epoch))
 
 
 def report_subspaces(arguments: SimpleNamespace) -> None:
-    paths = folders(arguments, ", of one run")
+    paths = run_paths(arguments, ", of one run")
     if len(paths) > 1:
         raise InputError("report.py subspaces: give one run; the axes of two runs have nothing to do with each other")
     compared = subspaces.read_subspaces(paths[0])
     if arguments.out.suffix == ".csv":
         write_text(subspaces.as_csv(compared), arguments.out)
         return
-    save(subspaces.charts_of_subspaces([compared]), arguments.out, subspaces.as_text(compared))
+    save_charts(subspaces.charts_of_subspaces([compared]), arguments.out, subspaces.as_text(compared))
 
 
 def report_findings(arguments: SimpleNamespace) -> None:
     if arguments.published and arguments.positional:
         raise InputError(f"{arguments.positional[0]}: published=true checks no runs; leave one of them out")
-    evidence = published_evidence() if arguments.published else evidence_of(reported(arguments), arguments.epoch)
-    checked, claim = check(CLAIMS, evidence), arguments.claim
+    evidence = published_evidence() if arguments.published else evidence_of(reported_models(arguments), arguments.epoch)
+    checked, claim = check_claims(CLAIMS, evidence), arguments.claim
     selected = [finding for finding in checked if claim is None or finding.name == claim.replace("_", " ")]
     if not selected:
         raise InputError(f"no claim {claim!r}; there are {', '.join(finding.name for finding in checked)}")
-    if arguments.out and arguments.out.suffix in FIGURES:
-        save(chart_of_findings(selected), arguments.out)
-        tell(evidence.notes)
+    if arguments.out and arguments.out.suffix in FIGURE_SUFFIXES:
+        save_charts(chart_of_findings(selected), arguments.out)
+        print_notes(evidence.notes)
     else:
         write_text(selected[0].in_full if claim else as_markdown(selected, evidence.notes), arguments.out)
 
 
 def report_html(arguments: SimpleNamespace) -> None:
-    models, requested = reported(arguments), quoted(arguments)
+    models, requested = reported_models(arguments), quoted_tables(arguments)
     suites = scored_suites(models)
     tables = [probing_table(models, s, arguments.epoch, arguments.classifier, requested) for s in suites]
     if any(map(objective_cell, models)):
-        tables.append(training_table(models, requested and [name for name in requested if name == TRAINING]))
+        tables.append(training_table(models, requested and [name for name in requested if name == TRAINING_TABLE]))
     refuse_without_effect(requested or [], tables)
     evidence = evidence_of(models, arguments.epoch)
-    sections = list(Progress(charts(models, arguments), desc="drawing", unit=" charts", leave=False))
+    sections = list(Progress(chart_sections(models, arguments), desc="drawing", unit=" charts", leave=False))
     items = items_of(models, arguments)
-    findings = check(CLAIMS, evidence)
+    findings = check_claims(CLAIMS, evidence)
     title = "Sentence encoders: what they learned"
-    write_text(page(title, tables, sections, findings, items, evidence.notes), arguments.out)
+    write_text(html_page(title, tables, sections, findings, items, evidence.notes), arguments.out)
 
 
 def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[StripItem]:
     """The items of coherence suites to show. Raises InputError where a requested one is in no evaluation."""
-    scored = [(model.title, path) for model in models for run in model.runs for path in run.files(TOKENS)]
+    scored = [(model.title, path) for model in models for run in model.runs for path in run.files(TOKENS_FILE)]
     items = [item for title, path in scored for item in strip_items(title, path.parent, arguments.item)]
     names = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
     if missing := [name for name in arguments.item or () if name not in names]:
-        raise InputError(f"item={missing[0]}: no such item in {TOKENS} of the evaluations; give SUITE:NUMBER")
+        raise InputError(f"item={missing[0]}: no such item in {TOKENS_FILE} of the evaluations; give SUITE:NUMBER")
     return items
 
 
-def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[ChartSection]:
+def chart_sections(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[ChartSection]:
     """Every chart that the runs allow: reports refuse the others."""
     final = arguments.epoch, arguments.classifier
     runs = [run for model in models for run in model.runs]
@@ -219,13 +226,13 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[
             yield charts_by_task(trained)
             yield charts_by_model(trained)
         with suppress(InputError):
-            yield sizes.charts_by_size(sizes.by_size(runs), suite, *final)
+            yield sizes.charts_by_size(sizes.group_by_size(runs), suite, *final)
         with suppress(InputError):
             yield pareto.charts_of_fronts(pareto.fronts_of(models, suite, *final), suite)
     with suppress(InputError):
         yield use.charts_of_use(use.use_of(models, *final))
     with suppress(InputError):
-        yield order.charts_of_order(order.orders(models, DEFAULT_SUITE, arguments.classifier))
+        yield order.charts_of_order(order.model_orders(models, DEFAULT_SUITE, arguments.classifier))
     spaces = []
     for run, title in zip(runs, shortest_tails([str(run.folder) for run in runs]), strict=True):
         with suppress(InputError):
@@ -235,20 +242,22 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> Iterator[
     with suppress(InputError):
         yield layers.charts_by_layer([*layers.layers_of_models(models, *final), *layers.published_layers()])
     with suppress(InputError):
-        yield correlations(models, arguments, published=False)
+        yield correlation_section(models, arguments, published=False)
 
 
 def panels_of(models: list[ReportedModel], suite: str, classifier: str) -> list[Panel]:
     """The curves of the models that have scores of the suite, in each of its units."""
-    charts = dict.fromkeys(chart for model in models for run in model.runs for chart in by_chart(run.rows))
+    charts = dict.fromkeys(chart for model in models for run in model.runs for chart in rows_by_chart(run.rows))
     units = [unit for name, unit in charts if name == suite]
-    return [curves for model in models for unit in units if (curves := panel(model, suite, classifier, unit)).lines]
+    return [
+        curves for model in models for unit in units if (curves := model_panel(model, suite, classifier, unit)).lines
+    ]
 
 
-def panel(model: ReportedModel, suite: str, classifier: str, unit: str) -> Panel:
+def model_panel(model: ReportedModel, suite: str, classifier: str, unit: str) -> Panel:
     """The curves of a model on one suite in one unit, by the requested classifier where a task has several."""
-    charts = [by_chart(run.rows).get((suite, unit), []) for run in model.runs]
-    rows = by_one_reader(charts, classifier)
+    charts = [rows_by_chart(run.rows).get((suite, unit), []) for run in model.runs]
+    rows = rows_by_one_reader(charts, classifier)
     # several seeds of one checkpoint each are one point, also if their best epochs differ
     if all(run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs):
         last = max((row.epoch for seed_rows in rows for row in seed_rows), default=0)
@@ -257,7 +266,7 @@ def panel(model: ReportedModel, suite: str, classifier: str, unit: str) -> Panel
     return curves._replace(colour=model.colour)
 
 
-def correlations(models: list[ReportedModel], arguments: SimpleNamespace, published: bool) -> ChartSection:
+def correlation_section(models: list[ReportedModel], arguments: SimpleNamespace, published: bool) -> ChartSection:
     """Of the scores of our models on both suites and, if requested, of the published ones. Raises InputError."""
 
     def suite_scores(suite: str) -> correlation.ScoresByModel:
@@ -266,27 +275,27 @@ def correlations(models: list[ReportedModel], arguments: SimpleNamespace, publis
         printed = of(probing_table([], suite)) if published else {}
         return measured | {f"{name} (published)": scores for name, scores in printed.items()}
 
-    return correlation.chart_of_correlations(correlation.correlate(*map(suite_scores, CORRELATED)))
+    return correlation.chart_of_correlations(correlation.correlate(*map(suite_scores, CORRELATED_SUITES)))
 
 
-def save(section: ChartSection, out: Path, text: str = "") -> None:
+def save_charts(section: ChartSection, out: Path, text: str = "") -> None:
     """Write the charts as a figure, after printing the text; loads matplotlib."""
-    from encoder_lab.reports.figure import draw, save_figure
+    from encoder_lab.reports.figure import draw_section, save_figure
 
-    figure = draw(section)
+    figure = draw_section(section)
     if text:
         print(for_terminal(text))
     print(save_figure(figure, out))
 
 
-def tell(notes: Iterable[str]) -> None:
+def print_notes(notes: Iterable[str]) -> None:
     """Print notes on a report that cannot show them itself."""
     for note in notes:
         print(printable(note), file=sys.stderr)
 
 
 def write_table(table: Table, arguments: SimpleNamespace) -> None:
-    write_text(FORMATS[arguments.format](table), arguments.out)
+    write_text(TABLE_FORMATS[arguments.format](table), arguments.out)
 
 
 def write_text(text: str, out: Path | None) -> None:
@@ -294,7 +303,7 @@ def write_text(text: str, out: Path | None) -> None:
     if out is None:
         print(for_terminal(text), end="")
         return
-    if out.suffix.lower() in PICTURES:
+    if out.suffix.lower() in PICTURE_SUFFIXES:
         raise InputError(f"{out}: this report is a text; a picture of it, where there is one, ends in .png or .svg")
     with atomic_write(out) as file:
         file.write(text)

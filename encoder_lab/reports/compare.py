@@ -8,23 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import in_order
-from encoder_lab.reports.correlation import LEVEL, adjusted
+from encoder_lab.reports.chart import in_paper_order
+from encoder_lab.reports.correlation import SIGNIFICANCE_LEVEL, holm_adjusted
 from encoder_lab.reports.escape import for_csv, for_latex
 from encoder_lab.reports.evidence import answers_of
-from encoder_lab.reports.findings import by_items
+from encoder_lab.reports.findings import paired_by_items
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
 from encoder_lab.reports.runs import grouped, rows_by_task
-from encoder_lab.reports.scores import runs_in
-from encoder_lab.reports.table_notes import at_another_epoch, by_protocol
+from encoder_lab.reports.scores import read_runs
+from encoder_lab.reports.table_notes import epoch_notes, protocol_notes
 from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
 from probes.facts import unit_of
 from probes.results import ProbeRow
 from probes.statistics import PairedComparison, compare_over_seeds, compare_unpaired, mean_of_runs
 
-HEADS = ("suite", "task", "A", "B", "A - B", "low", "high", "p", "p, Holm", "")
-NOTE = (
+COLUMN_HEADS = ("suite", "task", "A", "B", "A - B", "low", "high", "p", "p, Holm", "")
+TEST_NOTE = (
     "A - B with its 95% interval, in points{}. Paired over test items and over seeds, with the errors of both: "
     "McNemar's test and the bootstrap, of correlations Steiger's test and Zou's interval, over seeds Student's t. "
     "* differs at {} after Holm's correction over {} tasks."
@@ -48,7 +48,7 @@ def two_models(paths: Iterable[str | Path]) -> tuple[tuple[str, ReportedModel], 
     """The two models of these folders and their titles; two paths are a model each. Raises InputError for more."""
     folders = [Path(path) for path in paths]
     groups = [[folder] for folder in folders] if len(folders) == 2 else [folders]
-    models = [model for group in groups for model in models_of(runs_in(group))]
+    models = [model for group in groups for model in models_of(read_runs(group))]
     if len(models) != 2:
         names = f"{len(models)}: {'; '.join(model.title for model in models) or 'none'}"
         raise InputError(f"give the runs of two models, A and B, or a folder for each; these are {names}")
@@ -66,17 +66,17 @@ def compare_models(
     compared: list[TaskComparison] = []
     for name in scored_suites([first]) if suite is None else [suite]:
         a, b = (rows_by_task(model.runs, name, epoch, classifier) for model in (first, second))
-        compared += [_compared(name, task, a[task], b[task]) for task in in_order(list(a)) if task in b]
+        compared += [_compare_task(name, task, a[task], b[task]) for task in in_paper_order(list(a)) if task in b]
     if not compared:
         raise InputError(f"no task of {suite or 'any suite'} has scores of both; evaluate both models on one suite")
-    corrected = adjusted(np.array([c.difference.p_value for c in compared]))
+    corrected = holm_adjusted(np.array([c.difference.p_value for c in compared]))
     return [c._replace(corrected=float(p)) for c, p in zip(compared, corrected, strict=True)]
 
 
-def _compared(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence[ProbeRow]) -> TaskComparison:
+def _compare_task(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence[ProbeRow]) -> TaskComparison:
     a, b = ([row.interval for row in rows] for rows in (first, second))
     means, readers = (mean_of_runs(a)[0], mean_of_runs(b)[0]), (first[0].classifier, second[0].classifier)
-    seeds = by_items(answers_of(first), answers_of(second))
+    seeds = paired_by_items(answers_of(first), answers_of(second))
     if len({unit_of(suite, reader) for reader in readers}) > 1 or math.isnan(sum(means)):
         difference = PairedComparison(*[math.nan] * 4)  # no difference of nats and points, or of what is no number
     else:
@@ -84,15 +84,15 @@ def _compared(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence
     return TaskComparison(suite, task, *means, difference, bool(seeds), readers)
 
 
-def notes_on(
+def comparison_notes(
     compared: Sequence[TaskComparison], titles: Sequence[str], models: Sequence[ReportedModel], epoch: str
 ) -> list[str]:
     """Who A and B are, what else differs, the test, and which tasks are compared as if on different items."""
     seeds = [len(model.runs) for model in models]
     names = [f"{letter}: {t} ({n} seed{'s' * (n > 1)})." for letter, t, n in zip("AB", titles, seeds, strict=True)]
     for suite in dict.fromkeys(c.suite for c in compared):
-        names += [*at_another_epoch(models, suite, epoch), *by_protocol(models, suite)]
-    tasks = named(compared)
+        names += [*epoch_notes(models, suite, epoch), *protocol_notes(models, suite)]
+    tasks = with_task_names(compared)
     readers = [(task, *c.readers) for task, c in tasks if c.readers[0] != c.readers[1]]
     differing = ", ".join(f"{task} (A {first}, B {second})" for task, first, second in readers)
     names += [f"Not only the models differ, as the classifiers do: {differing}."] if differing else []
@@ -104,13 +104,13 @@ def notes_on(
     alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
     return [
         *dict.fromkeys(names),
-        NOTE.format(counted, LEVEL, tests),
+        TEST_NOTE.format(counted, SIGNIFICANCE_LEVEL, tests),
         *alone,
         *([f"Not paired: {apart} ({reason})."] if apart else []),
     ]
 
 
-def named(compared: Sequence[TaskComparison]) -> list[tuple[str, TaskComparison]]:
+def with_task_names(compared: Sequence[TaskComparison]) -> list[tuple[str, TaskComparison]]:
     """Each with the name of its task, and of its suite where several suites have such a task."""
     suites = grouped((c.task, c.suite) for c in compared)
     return [(f"{c.suite} {c.task}" if len(suites[c.task]) > 1 else c.task, c) for c in compared]
@@ -118,7 +118,7 @@ def named(compared: Sequence[TaskComparison]) -> list[tuple[str, TaskComparison]
 
 def as_text(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:
     """For a terminal: columns, then the notes."""
-    return "\n".join([*aligned([HEADS, *map(_cells, compared)], left=2), "", *notes]) + "\n"
+    return "\n".join([*aligned([COLUMN_HEADS, *map(_row_cells, compared)], left=2), "", *notes]) + "\n"
 
 
 def as_csv(compared: Sequence[TaskComparison], _: Sequence[str]) -> str:
@@ -134,21 +134,21 @@ def as_latex(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:
     """A tabular for the booktabs package, a row for each task."""
     head = r"task & A & B & $A-B$ & 95\% interval & $p$ (Holm) \\"
     lines = [r"\begin{tabular}{lrrrrr}", r"\toprule", head, r"\midrule"]
-    for task, c in named(compared):
-        _, _, first, second, effect, low, high, _, p, star = (text.replace("-", "$-$") for text in _cells(c))
+    for task, c in with_task_names(compared):
+        _, _, first, second, effect, low, high, _, p, star = (text.replace("-", "$-$") for text in _row_cells(c))
         cells = (for_latex(task), first, second, effect, f"[{low}, {high}]", p.replace("<", "$<$") + star)
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*(f"% {for_latex(note)}" for note in notes), *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _cells(c: TaskComparison) -> tuple[str, ...]:
+def _row_cells(c: TaskComparison) -> tuple[str, ...]:
     d = c.difference
-    star = "*" if c.corrected <= LEVEL else ""
+    star = "*" if c.corrected <= SIGNIFICANCE_LEVEL else ""
     points = [f"{value:.1f}" for value in (c.first, c.second)] + [f"{v:+.1f}" for v in (d.difference, d.low, d.high)]
-    return c.suite, c.task, *points, _p(d.p_value), _p(c.corrected), star
+    return c.suite, c.task, *points, _p_text(d.p_value), _p_text(c.corrected), star
 
 
-def _p(value: float) -> str:
+def _p_text(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 

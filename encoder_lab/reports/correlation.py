@@ -9,12 +9,12 @@ import numpy as np
 from scipy.stats import rankdata, spearmanr
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import ChartSection, HeatMap, in_order
+from encoder_lab.reports.chart import ChartSection, HeatMap, in_paper_order
 from encoder_lab.reports.table import Table
 
-FEWEST = 4  # models that a correlation needs
-EXACT = 8  # models; up to this many the test tries all permutations (8! = 40,320)
-LEVEL = 0.05  # of tests that are made together
+MIN_MODELS = 4  # models that a correlation needs
+MAX_EXACT_MODELS = 8  # models; up to this many the test tries all permutations (8! = 40,320)
+SIGNIFICANCE_LEVEL = 0.05  # of tests that are made together
 
 ScoresByModel = Mapping[str, Mapping[str, float]]  # model -> task -> score
 
@@ -40,16 +40,18 @@ def scores_of(table: Table) -> dict[str, dict[str, float]]:
 def correlate(probing: ScoresByModel, downstream: ScoresByModel) -> Correlations:
     """Correlate two suites over the models that have both. Raises InputError for fewer than four."""
     shared = [model for model in probing if model in downstream]
-    if len(shared) < FEWEST:
-        raise InputError(f"{len(shared)} models have both probing and downstream scores; a correlation needs {FEWEST}")
-    rows = in_order([task for model in shared for task in probing[model]])
+    if len(shared) < MIN_MODELS:
+        raise InputError(
+            f"{len(shared)} models have both probing and downstream scores; a correlation needs {MIN_MODELS}"
+        )
+    rows = in_paper_order([task for model in shared for task in probing[model]])
     columns = list(dict.fromkeys(task for model in shared for task in downstream[model]))
     pairs = [[_spearman([(probing[m].get(r), downstream[m].get(c)) for m in shared]) for c in columns] for r in rows]
     rho, p_value, models = np.moveaxis(np.array(pairs), 2, 0)
-    return Correlations(rows, columns, rho, p_value, adjusted(p_value) <= LEVEL, models.astype(int))
+    return Correlations(rows, columns, rho, p_value, holm_adjusted(p_value) <= SIGNIFICANCE_LEVEL, models.astype(int))
 
 
-def adjusted(p_values: np.ndarray) -> np.ndarray:
+def holm_adjusted(p_values: np.ndarray) -> np.ndarray:
     """The p-values of tests that are made together (Holm 1979); NaN is not a test and stays."""
     p = p_values.ravel()
     order = np.argsort(p)  # NaN last
@@ -63,13 +65,13 @@ def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float
     """Rho, its p-value and the number of complete pairs."""
     complete = [(a, b) for a, b in pairs if a is not None and b is not None]
     first, second = np.array(complete, dtype=float).reshape(-1, 2).T
-    if len(first) < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
+    if len(first) < MIN_MODELS or np.ptp(first) == 0 or np.ptp(second) == 0:
         return math.nan, math.nan, len(first)
     rho, p_value = spearmanr(first, second)
-    return float(rho), _exact(first, second) if len(first) <= EXACT else float(p_value), len(first)
+    return float(rho), _exact_p_value(first, second) if len(first) <= MAX_EXACT_MODELS else float(p_value), len(first)
 
 
-def _exact(first: np.ndarray, second: np.ndarray) -> float:
+def _exact_p_value(first: np.ndarray, second: np.ndarray) -> float:
     """The exact p-value by permutations: with few models the usual approximation is far too small."""
     orders = np.array(list(permutations(rankdata(first) - (len(first) + 1) / 2)))
     products = np.abs(orders @ rankdata(second))
@@ -91,4 +93,6 @@ def chart_of_correlations(matrix: Correlations) -> ChartSection:
     models = " to ".join(map(str, dict.fromkeys((matrix.models.min(), matrix.models.max()))))
     title, inches = f"Spearman's ρ over {models} models", (2.6 + 0.62 * width, 1.9 + 0.42 * height)
     chart = HeatMap(title, matrix.probing, matrix.downstream, shades, texts, hover, "RdBu_r", inches)
-    return ChartSection("probing against downstream", [chart], note=f"White: not significant at {LEVEL} (Holm).")
+    return ChartSection(
+        "probing against downstream", [chart], note=f"White: not significant at {SIGNIFICANCE_LEVEL} (Holm)."
+    )

@@ -8,28 +8,28 @@ from pathlib import Path
 from typing import NamedTuple
 
 from encoder_lab.reports.chart import (
-    SHARES,
+    PERCENT_SCORES,
     Axis,
     Chart,
     ChartSection,
     DataSeries,
     Look,
-    in_order,
-    look_at,
-    looks,
-    with_ends,
+    in_paper_order,
+    look_of_index,
+    task_looks,
+    values_and_ends,
 )
 from encoder_lab.reports.metrics import read_metrics
-from encoder_lab.reports.runs import by_epoch, grouped, mean_of_seeds
+from encoder_lab.reports.runs import column_by_epoch, grouped, mean_of_seeds
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
 from probes.statistics import Interval, bounded_mean_of_runs
 
-NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
-HIGHEST = 1e15  # of an objective's score in a chart; a diverged run has more
-TOP = 102.0  # percent; leaves room for the marker of a perfect score
-BANDED = 6  # models; with more, bands would overlap too much
-EPOCH = "epoch"
+SCORE_NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
+MAX_OBJECTIVE_SCORE = 1e15  # of an objective's score in a chart; a diverged run has more
+AXIS_TOP = 102.0  # percent; leaves room for the marker of a perfect score
+MAX_BANDED_MODELS = 6  # models; with more, bands would overlap too much
+EPOCH_LABEL = "epoch"
 
 
 class Panel(NamedTuple):
@@ -46,23 +46,23 @@ class Panel(NamedTuple):
 
     @property
     def epochs(self) -> list[float]:
-        return sorted({float(x) for line in [*self.lines, self.objective] for x in with_ends(line.x)[0]})
+        return sorted({float(x) for line in [*self.lines, self.objective] for x in values_and_ends(line.x)[0]})
 
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
     """Draw `curves.png` of a run folder, a chart for each suite; `score` names a column of metrics.csv."""
-    from encoder_lab.reports.figure import draw, save_figure
+    from encoder_lab.reports.figure import draw_section, save_figure
 
     metrics, rows = read_metrics(run / "metrics.csv"), read_rows(run / "probes.csv")
-    charts = by_chart(rows) or {("", ""): []}
+    charts = rows_by_chart(rows) or {("", ""): []}
     panels = [
         panel_of(f"{title or run.name}: {suite}" if len(charts) > 1 else title or run.name, [group], score, [metrics])
         for (suite, _), group in charts.items()
     ]
-    return save_figure(draw(charts_by_model(panels)), run / "curves.png")
+    return save_figure(draw_section(charts_by_model(panels)), run / "curves.png")
 
 
-def by_chart(rows: Iterable[ProbeRow]) -> dict[tuple[str, str], list[ProbeRow]]:
+def rows_by_chart(rows: Iterable[ProbeRow]) -> dict[tuple[str, str], list[ProbeRow]]:
     """The rows that share an axis, by suite and unit."""
     return grouped(((row.suite, unit_of(row.suite, row.classifier)), row) for row in rows)
 
@@ -73,15 +73,16 @@ def panel_of(
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
     epochs = grouped((row.moment, row.epoch) for rows in probes for row in rows)
     epoch_of = {moment: sum(of_seeds) / len(of_seeds) for moment, of_seeds in epochs.items()}
-    lines = lines_of([[(epoch_of[row.moment], row) for row in rows] for rows in probes])
+    lines = task_series([[(epoch_of[row.moment], row) for row in rows] for rows in probes])
     score = drawn_score(score, metrics)
-    scores = [by_epoch(rows, score) for rows in metrics]
-    seeds = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < HIGHEST} for run in scores]  # also not NaN
-    name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(seeds) else ""
-    suite, unit = next((chart for rows in probes for chart in by_chart(rows)), ("", ""))
+    scores = [column_by_epoch(rows, score) for rows in metrics]
+    # also not NaN
+    seeds = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < MAX_OBJECTIVE_SCORE} for run in scores]
+    name = SCORE_NAMES.get(score.rsplit("/", 1)[-1], score) if any(seeds) else ""
+    suite, unit = next((chart for rows in probes for chart in rows_by_chart(rows)), ("", ""))
     xs = {x for line in lines for x in line.x}
     runs = Counter(x for rows in probes for x in {epoch_of[row.moment] for row in rows} & xs)
-    return Panel(title, lines, name, over_runs(name, seeds), suite, frozenset(runs.values()), unit=unit)
+    return Panel(title, lines, name, mean_series(name, seeds), suite, frozenset(runs.values()), unit=unit)
 
 
 def drawn_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> str:
@@ -92,34 +93,34 @@ def drawn_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> s
     return perplexity if zero and any(row.get(perplexity) for row in rows) else score
 
 
-def lines_of(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSeries]:
+def task_series(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSeries]:
     """A line for each task from the rows of each run, which have an x."""
     lines = []
-    for task in in_order([row.task for run in runs for _, row in run]):
+    for task in in_paper_order([row.task for run in runs for _, row in run]):
         rows = [{x: row for x, row in run if row.task == task} for run in runs]
         chance = chance_of(row for run in rows for row in run.values())
-        xs = _shared(rows)
+        xs = _shared_x(rows)
         intervals = [mean_of_seeds([run[x] for run in rows if x in run]) for x in xs]
         lines.append(DataSeries(task, xs, intervals, chance))
     return lines
 
 
-def _shared(runs: Sequence[Mapping[float, object]]) -> list[float]:
+def _shared_x(runs: Sequence[Mapping[float, object]]) -> list[float]:
     """The x that all runs have, as one that ends early would put a step into the mean; any x if these are no line."""
     every = [set(run) for run in runs if run] or [set()]
     shared = set.intersection(*every)
     return sorted(shared if len(shared) > 1 else set.union(*every))
 
 
-def over_runs(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
+def mean_series(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
     """Score and interval by x."""
-    xs = _shared(runs)
-    highest = 100.0 if name in SHARES else math.inf
+    xs = _shared_x(runs)
+    highest = 100.0 if name in PERCENT_SCORES else math.inf
     return DataSeries(name, xs, [bounded_mean_of_runs([run[x] for run in runs if x in run], highest) for x in xs])
 
 
 def band_meaning(runs: Collection[int]) -> str:
-    """The meaning of low and high of `over_runs`, where points are means of this many runs."""
+    """The meaning of low and high of `mean_series`, where points are means of this many runs."""
     if not any(number > 1 for number in runs):
         return "95% interval"
     return "95% interval; seeds: of their mean" if 1 in runs else "95% interval of the mean over seeds"
@@ -127,21 +128,21 @@ def band_meaning(runs: Collection[int]) -> str:
 
 def score_axis(lines: Sequence[DataSeries], suite: str, unit: str = "") -> Axis:
     """From 0, or the lowest score below it, to 100%, or the highest score in a unit."""
-    _, low, high = with_ends([y for line in lines for y in line.y] or [0.0])
-    bottom, top = 1.08 * min(0.0, *low), 1.08 * max(1.0, *high) if unit else TOP
+    _, low, high = values_and_ends([y for line in lines for y in line.y] or [0.0])
+    bottom, top = 1.08 * min(0.0, *low), 1.08 * max(1.0, *high) if unit else AXIS_TOP
     return Axis(unit or facts_of(suite).axis or f"{suite} score on test (%)", ends=(bottom, top))
 
 
 def epoch_axis(epochs: Sequence[float]) -> Axis:
-    return Axis(EPOCH, "0: before training" if epochs and min(epochs) == 0 else "")
+    return Axis(EPOCH_LABEL, "0: before training" if epochs and min(epochs) == 0 else "")
 
 
 def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
     """A chart for each model and unit, a line for each task; without epochs to join, a point with its interval."""
     names = grouped((panel.suite, line.name) for panel in panels for line in panel.lines)
-    legend = {suite: looks(in_order(tasks)) for suite, tasks in names.items()}
+    legend = {suite: task_looks(in_paper_order(tasks)) for suite, tasks in names.items()}
     inches = (9.0, 5.2) if len(panels) == 1 else (6.0, 5.2 if len(panels) == 2 else 4.4)
-    charts = [_chart(panel, legend.get(panel.suite, {}), inches) for panel in panels]
+    charts = [_panel_chart(panel, legend.get(panel.suite, {}), inches) for panel in panels]
     shapes = ["bands"] * any(len(panel.epochs) > 1 for panel in panels)
     shapes += ["bars"] * any(len(panel.epochs) < 2 for panel in panels)
     bands = f"{' and '.join(shapes)}: {band_meaning({n for panel in panels for n in panel.runs})}"
@@ -150,12 +151,12 @@ def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
     return ChartSection(f"{panels[0].suite} by epoch: each model", charts, all_looks | objectives, bands=bands)
 
 
-def _chart(panel: Panel, look: Mapping[str, Look], inches: tuple[float, float]) -> Chart:
+def _panel_chart(panel: Panel, look: Mapping[str, Look], inches: tuple[float, float]) -> Chart:
     y = score_axis(panel.lines, panel.suite, panel.unit)
     lines = [replace(line, look=look[line.name], model=panel.title) for line in panel.lines]
     if len(panel.epochs) < 2:
         points = [
-            replace(line, x=[index], y=line.y[-1:], text=f"{with_ends(line.y)[0, -1]:.1f}", shape="points")
+            replace(line, x=[index], y=line.y[-1:], text=f"{values_and_ends(line.y)[0, -1]:.1f}", shape="points")
             for index, line in enumerate(lines)
         ]
         x = Axis(ends=(-0.5, max(len(lines), 1) - 0.2), ticks={index: line.name for index, line in enumerate(lines)})
@@ -168,11 +169,11 @@ def charts_by_task(panels: Sequence[Panel]) -> ChartSection:
     """A small chart for each task, a line for each model; the objectives' own scores come last."""
     legend: dict[str, Look] = {}
     for index, (title, colour) in enumerate({panel.title: panel.colour for panel in panels}.items()):
-        default, style = look_at(index)
+        default, style = look_of_index(index)
         legend[title] = colour or default, style
     cells = {
         (f"{task} ({panel.unit or '%'})", panel.title): line  # a model has a panel for each unit
-        for task in in_order([line.name for panel in panels for line in panel.lines])
+        for task in in_paper_order([line.name for panel in panels for line in panel.lines])
         for panel in panels
         for line in panel.lines
         if line.name == task
@@ -182,7 +183,7 @@ def charts_by_task(panels: Sequence[Panel]) -> ChartSection:
         (cell, replace(line, name=title, task=line.name, model=title, look=legend[title]))
         for (cell, title), line in cells.items()
     )
-    charts = [Chart(cell, Axis(EPOCH), Axis(), series, (2.9, 2.25)) for cell, series in lines.items()]
+    charts = [Chart(cell, Axis(EPOCH_LABEL), Axis(), series, (2.9, 2.25)) for cell, series in lines.items()]
     meaning = f"bands: {band_meaning({n for panel in panels for n in panel.runs})}"
-    bands = meaning if len(legend) <= BANDED else ""
+    bands = meaning if len(legend) <= MAX_BANDED_MODELS else ""
     return ChartSection(f"{panels[0].suite} by epoch: each task", charts, legend, columns=4, bands=bands)

@@ -14,9 +14,9 @@ from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.models import models_of, shortest_tails, task_differences
 from encoder_lab.reports.published import requested_tables
 from encoder_lab.reports.runs import read_run
-from encoder_lab.reports.strips import TOKENS
+from encoder_lab.reports.strips import TOKENS_FILE
 from encoder_lab.reports.table import has_scores_of, probing_table
-from encoder_lab.reports.terminal import comparisons, measures, plain, second_measures
+from encoder_lab.reports.terminal import comparisons_text, measures_text, second_measures_text, table_text
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
@@ -47,7 +47,7 @@ class WrittenScores(NamedTuple):
     model: str = ""  # as the user named it
 
 
-def write(
+def write_scores(
     out: Path, name: str, model: Model, suite: str, scores: ModelScores, settings: Mapping[str, Any]
 ) -> WrittenScores:
     """Write the scores of one model on one suite into a folder in `out` that report.py reads."""
@@ -67,7 +67,7 @@ def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) ->
     """Write the bits of every token, where the tasks are scored by surprisal."""
     if coherence := [task for task in tasks if isinstance(task, Coherence)]:
         records = (record for task in coherence for record in task.records(evaluation.surprisal))
-        with atomic_write(folder / TOKENS) as file:
+        with atomic_write(folder / TOKENS_FILE) as file:
             file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
@@ -99,11 +99,11 @@ def refuse_published_of_other_tasks(chosen: str | None, suites: Sequence[Suite])
             raise InputError(f"published={table}: it has no score of these tasks; {remedy}")
 
 
-def show(written: Sequence[WrittenScores], reader: str, published: str | None) -> None:
+def print_scores(written: Sequence[WrittenScores], reader: str, published: str | None) -> None:
     """Print the scores of each suite next to the published ones, then control tasks and description lengths."""
     for suite in dict.fromkeys(d.suite for d in written):
         titled = with_distinct_titles([d for d in written if d.suite == suite])
-        _show(titled, suite, reader, requested_tables(published))
+        _print_suite(titled, suite, reader, requested_tables(published))
 
 
 def with_distinct_titles(written: Sequence[WrittenScores]) -> list[WrittenScores]:
@@ -117,20 +117,20 @@ def with_distinct_titles(written: Sequence[WrittenScores]) -> list[WrittenScores
     return [d._replace(title=d.title + tail) for d, tail in zip(written, tails, strict=True)]
 
 
-def _show(written: Sequence[WrittenScores], suite: str, reader: str, tables: Sequence[str] | None) -> None:
+def _print_suite(written: Sequence[WrittenScores], suite: str, reader: str, tables: Sequence[str] | None) -> None:
     models = models_of(read_run(d.folder) for d in written)
-    say(plain(probing_table(models, suite, "last", reader, tables)))
+    print_escaped(table_text(probing_table(models, suite, "last", reader, tables)))
     for d in written:
         if any(e.row.classifier == "surprisal" for e in d.scores.main):
-            say(suite_lines(d.title, d.scores.main, tables))
-        elif lines := second_measures(d.title, d.scores.main):
-            say(lines)
+            print_escaped(suite_lines(d.title, d.scores.main, tables))
+        elif lines := second_measures_text(d.title, d.scores.main):
+            print_escaped(lines)
         if d.scores.measures:
-            say(measures(d.title, [e.row for e in d.scores.main], d.scores.measures))
+            print_escaped(measures_text(d.title, [e.row for e in d.scores.main], d.scores.measures))
     if len(written) > 1 and facts_of(suite).ranked:
-        say(comparisons([(d.title, d.scores.main) for d in written]))
-    say("\n".join(f"{d.folder}/probes.csv" for d in written))
+        print_escaped(comparisons_text([(d.title, d.scores.main) for d in written]))
+    print_escaped("\n".join(f"{d.folder}/probes.csv" for d in written))
 
 
-def say(text: str) -> None:
+def print_escaped(text: str) -> None:
     print(for_terminal(text))

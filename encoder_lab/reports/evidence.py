@@ -11,11 +11,11 @@ from typing import NamedTuple
 from scipy.stats import norm
 
 from encoder_lab.reports.models import ReportedModel, scored_suites
-from encoder_lab.reports.published import PUBLISHED_TEST, published
-from encoder_lab.reports.runs import Run, by_one_reader, grouped, rows_by_task
-from encoder_lab.reports.sizes import by_size
+from encoder_lab.reports.published import PUBLISHED_TEST_ITEMS, published
+from encoder_lab.reports.runs import Run, grouped, rows_by_one_reader, rows_by_task
+from encoder_lab.reports.sizes import group_by_size
 from encoder_lab.reports.table import published_rows
-from encoder_lab.reports.table_notes import CLASSIFIERS, RELATEDNESS, at_another_epoch
+from encoder_lab.reports.table_notes import CLASSIFIER_NAMES, RELATEDNESS_TASKS, epoch_notes
 from probes.facts import facts_of
 from probes.probing import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
@@ -23,11 +23,11 @@ from probes.statistics import Interval, fisher_interval, mean_of_runs, mean_of_t
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")
-BASELINES = "Baselines"  # unigram, length and other models
+BASELINE_ENCODER = "Baselines"  # unigram, length and other models
 ENDS = {"epoch": {"first epoch": 0, "last epoch": -1}, "size": {"smallest": 0, "largest": -1}}
 PUBLISHED_ODD = {("BiLSTM-max", "Untrained"): 83, ("", "Hum. Eval."): 38}  # of SOMO (Conneau et al. 2018, section 4)
-JUDGED = 1000  # sentences of it (section 2)
-CHECKED = 200  # test sentences of each probing task that a linguist checked (section 2)
+JUDGED_SENTENCES = 1000  # sentences of it (section 2)
+CHECKED_SENTENCES = 200  # test sentences of each probing task that a linguist checked (section 2)
 
 
 class Point(NamedTuple):
@@ -75,7 +75,7 @@ class Evidence:
     @cached_property
     def tables(self) -> Mapping[str, PointsByModel]:
         """The scores that the rules of claims name."""
-        grouped = {name: groups(points) for name, points in self.discoeval.items()}
+        grouped = {name: group_means(points) for name, points in self.discoeval.items()}
         context = {
             name: points.get("SP with context", grouped[name].get("SP")) for name, points in self.discoeval.items()
         }
@@ -84,17 +84,19 @@ class Evidence:
         human = [row for row in published("conneau2018_table2") if row.model == "Hum. Eval."]
         return {
             "probing": self.probing,
-            "baselines": {("", name): p for (encoder, name), p in self.probing.items() if encoder in ("", BASELINES)},
+            "baselines": {
+                ("", name): p for (encoder, name), p in self.probing.items() if encoder in ("", BASELINE_ENCODER)
+            },
             "logistic": self.logistic,
             "downstream": self.downstream,
             "discoeval": self.discoeval,
             "rated odd": self.rated_odd,
-            "coherence": {name: points for name, points in self.coherence.items() if name[0] != BASELINES},
-            "checked": {("", "Hum. Eval."): {row.task: share_point(row.score, CHECKED) for row in human}},
+            "coherence": {name: points for name, points in self.coherence.items() if name[0] != BASELINE_ENCODER},
+            "checked": {("", "Hum. Eval."): {row.task: share_point(row.score, CHECKED_SENTENCES) for row in human}},
             "groups": grouped,
             "with context": {name: {"SP": point} for name, point in context.items() if point},
-            "without context": self._without("SP", "context"),
-            "without hidden layer": self._without("DC", "hidden layer"),
+            "without context": self._group_without("SP", "context"),
+            "without hidden layer": self._group_without("DC", "hidden layer"),
             **{key: {name: epochs[name][end].probing for name in epochs} for key, end in ENDS["epoch"].items()},
             **{key: {name: self.sizes[name][sizes[name][end]] for name in sizes} for key, end in ENDS["size"].items()},
         }
@@ -104,27 +106,27 @@ class Evidence:
         moments = [moment for moment in self.curves.get(name, ()) if moment.epoch > 0]
         return moments if len(moments) > 2 else []
 
-    def _without(self, group: str, part: str) -> PointsByModel:
+    def _group_without(self, group: str, part: str) -> PointsByModel:
         """The scores of a group of discourse tasks without a part of them, the mean over its domains."""
         domains = {
             name: [p for task, p in points.items() if task.startswith(group) and task.endswith(f" without {part}")]
             for name, points in self.discoeval.items()
         }
-        return {name: {group: mean_of(points)} for name, points in domains.items() if points}
+        return {name: {group: mean_point(points)} for name, points in domains.items() if points}
 
 
-def title(name: ModelName) -> str:
+def model_title(name: ModelName) -> str:
     """The encoder and the objective of a model; once where they are the same."""
     return " ".join(part for part in dict.fromkeys(name) if part)
 
 
-def groups(points: Points) -> dict[str, Point]:
+def group_means(points: Points) -> dict[str, Point]:
     """The seven groups of discourse tasks: as they are, or the mean over domains (SP: SParxiv, SProc, ...)."""
     by_group = {}
     for start, group in facts_of("discoeval").groups.items():
         domains = [point for task, point in points.items() if task.startswith(start) and " " not in task]
         if domains:
-            by_group[group] = points.get(group) or mean_of(domains)
+            by_group[group] = points.get(group) or mean_point(domains)
     return by_group
 
 
@@ -135,22 +137,25 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         first.setdefault((model.encoder, model.objective), model)
 
     def suite(name: str, classifier: str = "") -> dict[ModelName, Points]:
-        every = {key: _points(model.runs, name, classifier, epoch) for key, model in first.items()}
+        every = {key: _points_by_task(model.runs, name, classifier, epoch) for key, model in first.items()}
         return {key: points for key, points in every.items() if points}
 
     sizes: dict[ModelName, Mapping[int, Points]] = {}
-    for sized in by_size(chain(*(model.runs for model in models))):
+    for sized in group_by_size(chain(*(model.runs for model in models))):
         if len(sized.sizes) > 1:
-            seeds = {size: _points(runs, "probing", "mlp", epoch) for size, runs in grouped(sized.runs).items()}
+            seeds = {size: _points_by_task(runs, "probing", "mlp", epoch) for size, runs in grouped(sized.runs).items()}
             sizes.setdefault(sized.name, seeds)
-    embed = [model.runs for model in models if model.encoder != BASELINES]
-    pairs = [(_points(runs, "probing", "mlp", epoch), _points(runs, "downstream", "", epoch)) for runs in embed]
+    embed = [model.runs for model in models if model.encoder != BASELINE_ENCODER]
+    pairs = [
+        (_points_by_task(runs, "probing", "mlp", epoch), _points_by_task(runs, "downstream", "", epoch))
+        for runs in embed
+    ]
     return Evidence(
         suite("probing", "mlp"),
         suite("probing", "logreg"),
         suite("downstream"),
-        {key: {**points, **_means(first[key].runs, epoch)} for key, points in suite("discoeval").items()},
-        {key: moments_of(model.runs) for key, model in first.items() if any(run.metrics for run in model.runs)},
+        {key: {**points, **_suite_means(first[key].runs, epoch)} for key, points in suite("discoeval").items()},
+        {key: epoch_scores_of(model.runs) for key, model in first.items() if any(run.metrics for run in model.runs)},
         [pair for pair in pairs if all(pair)],
         suite("coherence"),
         {key: points for key, model in first.items() if (points := _rated_odd(model.runs))},
@@ -160,7 +165,7 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
 
 
 def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch: str) -> list[str]:
-    elsewhere = [at_another_epoch(models, suite, epoch) for suite in scored_suites(models)]
+    elsewhere = [epoch_notes(models, suite, epoch) for suite in scored_suites(models)]
     alone = sum(len(model.runs) == 1 for model in used)
     seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
     unused = ", ".join(model.title for model in models if all(model is not first for first in used))
@@ -171,15 +176,19 @@ def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch
 @cache
 def published_evidence() -> Evidence:
     """The papers' tables, with the sizes of their test sets; they print no curves as numbers."""
-    two, four, five = (_quoted(f"conneau2018_table{number}") for number in (2, 4, 5))
+    two, four, five = (_published_points(f"conneau2018_table{number}") for number in (2, 4, 5))
     pairs = [(two[name], five[name]) for name in two if name in five]
-    discoeval = _quoted("chen2019_table2", "chen2019_table4", "chen2019_table5", "chen2019_table6", "chen2019_figure8")
-    coherence = {name: points | _by_sense(name) for name, points in _quoted("beyer2021_tables1to5").items()}
-    rated = {name: {"SOMO": share_point(percent, JUDGED)} for name, percent in PUBLISHED_ODD.items()}
+    discoeval = _published_points(
+        "chen2019_table2", "chen2019_table4", "chen2019_table5", "chen2019_table6", "chen2019_figure8"
+    )
+    coherence = {
+        name: points | _connective_points(name) for name, points in _published_points("beyer2021_tables1to5").items()
+    }
+    rated = {name: {"SOMO": share_point(percent, JUDGED_SENTENCES)} for name, percent in PUBLISHED_ODD.items()}
     return Evidence(two, four, five, discoeval, pairs=pairs, coherence=coherence, rated_odd=rated)
 
 
-def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
+def _points_by_task(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
     """The scores by task; with `mlp` also those that have no choice of a classifier, as of baselines.
 
     Without a classifier, those by logistic regression where a task has both, as SentEval's.
@@ -190,7 +199,7 @@ def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dic
         for task, rows in rows_by_task(runs, suite, epoch, classifier or "logreg").items()
         if classifier in ("", rows[0].classifier)
         or task in either
-        or (classifier == "mlp" and rows[0].classifier not in CLASSIFIERS)
+        or (classifier == "mlp" and rows[0].classifier not in CLASSIFIER_NAMES)
     }
 
 
@@ -204,25 +213,25 @@ def _rated_odd(runs: Sequence[Run]) -> dict[str, Point]:
         for (task, measure), percent in run.details.items()
         if measure == RATED_ODD and (items := run_sizes.get(task))
     )
-    return {task: _mean_point(intervals) for task, intervals in seeds.items()}
+    return {task: _mean_over_seeds(intervals) for task, intervals in seeds.items()}
 
 
-def _means(runs: Sequence[Run], epoch: str) -> dict[str, Point]:
+def _suite_means(runs: Sequence[Run], epoch: str) -> dict[str, Point]:
     """The means over tasks of other suites that stand next to the discourse tasks: USS, SSS, SC, Probing."""
     means = {}
     for column, (suite, tasks) in facts_of("discoeval").means.items():
-        points = _points(runs, suite, "" if tasks else "mlp", epoch)
+        points = _points_by_task(runs, suite, "" if tasks else "mlp", epoch)
         if points and points.keys() >= set(tasks):
-            means[column] = mean_of([points[task] for task in tasks or points])
+            means[column] = mean_point([points[task] for task in tasks or points])
     return means
 
 
 def _point(rows: Sequence[ProbeRow]) -> Point:
     """The score of one run, or the mean over seeds; its interval does not end at 0 and 100."""
-    return _mean_point([row.interval for row in rows])._replace(answers=answers_of(rows))
+    return _mean_over_seeds([row.interval for row in rows])._replace(answers=answers_of(rows))
 
 
-def _mean_point(runs: Sequence[Interval]) -> Point:
+def _mean_over_seeds(runs: Sequence[Interval]) -> Point:
     score, low, high = mean_of_runs(runs)
     return Point(score, (high - low) / 2, runs=tuple(runs) if len(runs) > 1 else ())
 
@@ -233,10 +242,10 @@ def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
     return answers if len(answers) == len(rows) else ()
 
 
-def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
+def epoch_scores_of(runs: Sequence[Run]) -> list[EpochScores]:
     """Every epoch that a run was probed at, by the MLP where it can be; others count with their last one before."""
-    rows = by_one_reader([[row for row in run.rows if row.suite == "probing"] for run in runs], "mlp")
-    probed = [(list(by_epoch), by_epoch) for run_rows in rows if (by_epoch := _by_epoch(run_rows))]
+    rows = rows_by_one_reader([[row for row in run.rows if row.suite == "probing"] for run in runs], "mlp")
+    probed = [(list(by_epoch), by_epoch) for run_rows in rows if (by_epoch := _rows_by_epoch(run_rows))]
     curves = [bleu for run in runs if run.score.endswith("bleu") and (bleu := run.objective_scores())]
     moments = []
     for epoch in sorted({epoch for epochs, _ in probed for epoch in epochs if isinstance(epoch, int)}):
@@ -248,7 +257,7 @@ def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
     return moments
 
 
-def _by_epoch(rows: Sequence[ProbeRow]) -> dict[Epoch, dict[str, ProbeRow]]:
+def _rows_by_epoch(rows: Sequence[ProbeRow]) -> dict[Epoch, dict[str, ProbeRow]]:
     """The scores of a run by epoch, in order, and by task."""
     by_epoch: dict[Epoch, dict[str, ProbeRow]] = {}
     for row in sorted(rows, key=lambda row: row.epoch):
@@ -256,32 +265,32 @@ def _by_epoch(rows: Sequence[ProbeRow]) -> dict[Epoch, dict[str, ProbeRow]]:
     return by_epoch
 
 
-def _quoted(*tables: str) -> dict[ModelName, dict[str, Point]]:
+def _published_points(*tables: str) -> dict[ModelName, dict[str, Point]]:
     """Scores by model; where several tables have one, that of the first."""
     by_model: dict[ModelName, dict[str, Point]] = {}
     for row in (row for table in tables for row in published_rows(published(table))):
-        points = by_model.setdefault(_name(row.encoder, row.name), {})
+        points = by_model.setdefault(_model_name(row.encoder, row.name), {})
         new = {task: cell.score for task, cell in row.cells.items() if task not in points}
         points |= {task: Point(score, _published_margin(task, score)) for task, score in new.items()}
     return by_model
 
 
-def _by_sense(name: ModelName) -> dict[str, Point]:
+def _connective_points(name: ModelName) -> dict[str, Point]:
     """Table 4 of Beyer et al. 2021: each connective and sense, the mean over the connectives that replace it."""
-    rows = [row for row in published("beyer2021_table4") if _name(row.encoder, row.model) == name]
+    rows = [row for row in published("beyer2021_table4") if _model_name(row.encoder, row.model) == name]
     scores = grouped((row.task.split()[0], row.score) for row in rows)
     means = {task: sum(values) / len(values) for task, values in scores.items()}
-    margins = {t: _published_margin(t, mean) if t in PUBLISHED_TEST else math.inf for t, mean in means.items()}
+    margins = {t: _published_margin(t, mean) if t in PUBLISHED_TEST_ITEMS else math.inf for t, mean in means.items()}
     return {task: Point(mean, margins[task]) for task, mean in means.items()}
 
 
-def _name(encoder: str, model: str) -> ModelName:
+def _model_name(encoder: str, model: str) -> ModelName:
     return BOV if model.startswith("BoV") else (encoder, model)
 
 
 def _published_margin(task: str, score: float) -> float:
-    items = PUBLISHED_TEST.get(task.split()[0], 10_000)  # also of `SP without context`
-    if task not in RELATEDNESS:
+    items = PUBLISHED_TEST_ITEMS.get(task.split()[0], 10_000)  # also of `SP without context`
+    if task not in RELATEDNESS_TASKS:
         return share_point(score, items).margin
     low, high = (100 * r for r in fisher_interval(score / 100, items))
     return (high - low) / 2
@@ -293,11 +302,11 @@ def share_point(percent: float, items: int) -> Point:
     return Point(percent, (high - low) / 2)
 
 
-def mean_of(points: Sequence[Point]) -> Point:
+def mean_point(points: Sequence[Point]) -> Point:
     """The mean over tasks with different test items and the same seeds."""
     if len(points) == 1:
         return points[0]
-    return _mean_point(mean_of_tasks([point.seeds for point in points]))._replace(parts=tuple(points))
+    return _mean_over_seeds(mean_of_tasks([point.seeds for point in points]))._replace(parts=tuple(points))
 
 
 def correlation_point(r: float, models: int, tests: int = 1) -> Point:

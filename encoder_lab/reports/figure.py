@@ -21,17 +21,17 @@ from scipy.optimize import isotonic_regression
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import (
-    FIGURES,
-    GROUPS,
-    LOOKS,
-    OBJECTIVE,
-    SHARES,
+    FIGURE_SUFFIXES,
+    GROUP_STYLES,
+    OBJECTIVE_COLOUR,
+    PERCENT_SCORES,
+    TASK_LOOKS,
     Chart,
     ChartSection,
     DataSeries,
     HeatMap,
-    levels_of_chance,
-    with_ends,
+    chance_levels,
+    values_and_ends,
 )
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.storage.files import atomic_write
@@ -40,29 +40,31 @@ rcParams["text.parse_math"] = False  # names with $ in them are no formulas
 
 DASHES: dict[str, Any] = {"solid": "-", "dotted": (0, (1, 1)), "dashed": (0, (5, 1.6))}
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "x": "x"}
-CHANCE: dict[str, Any] = {"color": "#555555", "linestyle": (0, (1, 3)), "linewidth": 1.1}
-TURNED: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}  # long names below an axis
-GRID, NOTE, FRAME = "#E6E6E6", "#555555", "#C0392B"  # colours
+CHANCE_STYLE: dict[str, Any] = {"color": "#555555", "linestyle": (0, (1, 3)), "linewidth": 1.1}
+TURNED_LABELS: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}  # long names below an axis
+GRID_COLOUR, NOTE_COLOUR, FRAME_COLOUR = "#E6E6E6", "#555555", "#C0392B"  # colours
 DPI = 200
-LETTER, HANDLE = 0.075, 0.95  # inches of a letter, and of the line of an entry of the legend with the space around it
-BOLD, SMALL = 0.085, 0.068  # inches of a letter of a title, and of a note
+# inches of a letter, and of the line of an entry of the legend with the space around it
+LETTER_INCHES, HANDLE_INCHES = (0.075, 0.95)
+BOLD_LETTER_INCHES, SMALL_LETTER_INCHES = 0.085, 0.068  # inches of a letter of a title, and of a note
 
 
-def draw(section: ChartSection) -> Figure:
+def draw_section(section: ChartSection) -> Figure:
     """The charts, some in a row, with a legend and a note."""
     columns = min(section.columns, len(section.charts))
     rows = -(-len(section.charts) // columns)
     widths = [max(chart.inches[0] for chart in section.charts[index::columns]) for index in range(columns)]
     heights = [max(chart.inches[1] for chart in section.charts[row * columns :][:columns]) for row in range(rows)]
-    entries = _legend(section, sum(widths))
+    entries = _legend_entries(section, sum(widths))
     entries_in_row = _entries_in_row(entries, sum(widths))
-    note = fill(section.note, int(sum(widths) / SMALL))
+    note = fill(section.note, int(sum(widths) / SMALL_LETTER_INCHES))
     below = 0.25 * ((len(entries) - 1) // entries_in_row if entries else 0) + 0.16 * note.count("\n")
     figure = new_figure(sum(widths), sum(heights) + below)
     grid = figure.add_gridspec(rows, columns, width_ratios=widths, height_ratios=heights)
     for index, chart in enumerate(section.charts):
         axes = figure.add_subplot(grid[divmod(index, columns)])
-        title = fill(for_figure(chart.title), max(10, int((chart.inches[0] - 0.9) / BOLD)))  # no wider than its chart
+        # no wider than its chart
+        title = fill(for_figure(chart.title), max(10, int((chart.inches[0] - 0.9) / BOLD_LETTER_INCHES)))
         axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
         if isinstance(chart, HeatMap):
             _draw_heat_map(axes, chart)
@@ -77,7 +79,7 @@ def draw(section: ChartSection) -> Figure:
             frameon=False,
         )
     if note:
-        figure.supxlabel(note, fontsize=8, color=NOTE)
+        figure.supxlabel(note, fontsize=8, color=NOTE_COLOUR)
     return figure
 
 
@@ -86,34 +88,36 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
-def _legend(section: ChartSection, width: float) -> list[Artist]:
+def _legend_entries(section: ChartSection, width: float) -> list[Artist]:
     """Names that are not in the charts, groups of tasks, chance, and bands; a name wider than the figure is wrapped."""
     charts = [chart for chart in section.charts if isinstance(chart, Chart)]
     names = {} if any(chart.named or chart.x.ticks for chart in charts) else section.legend
-    looks = {fill(for_figure(name), int((width - HANDLE) / LETTER)): look for name, look in names.items()}
-    grouped = [any(series.name in LOOKS for series in chart.series) for chart in charts if chart.named and chart.lines]
+    looks = {fill(for_figure(name), int((width - HANDLE_INCHES) / LETTER_INCHES)): look for name, look in names.items()}
+    grouped = [
+        any(series.name in TASK_LOOKS for series in chart.series) for chart in charts if chart.named and chart.lines
+    ]
     if any(grouped):
         prefix = "" if all(grouped) else "probing: "
-        looks |= {prefix + name: ("#444444", style) for name, style in GROUPS.items()}
+        looks |= {prefix + name: ("#444444", style) for name, style in GROUP_STYLES.items()}
     entries: list[Artist] = [
         Line2D([], [], color=colour, linestyle=DASHES[style], linewidth=2, label=name)
         for name, (colour, style) in looks.items()
     ]
     has_chance = any(series.chance is not None for chart in charts for series in chart.series)
-    entries += [Line2D([], [], label="chance", **CHANCE)] if has_chance else []
+    entries += [Line2D([], [], label="chance", **CHANCE_STYLE)] if has_chance else []
     return [*entries, *([Patch(color="#444444", alpha=0.2, label=section.bands)] if section.bands else [])]
 
 
 def _entries_in_row(entries: Sequence[Artist], width: float) -> int:
     """How many entries of a legend are in a row: all, or columns as wide as the longest."""
     labels = [str(entry.get_label()).split("\n") for entry in entries]
-    widths = [HANDLE + LETTER * max(map(len, lines)) for lines in labels]
+    widths = [HANDLE_INCHES + LETTER_INCHES * max(map(len, lines)) for lines in labels]
     return len(entries) if sum(widths) < width else max(1, int(width / max(widths)))
 
 
 def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
     width, height = chart.inches
-    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    axes.grid(axis="y", color=GRID_COLOUR, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8.5, color="#888888")
@@ -122,20 +126,20 @@ def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
             set_scale("log", base=2)
         elif axis.linear < math.inf:
             set_scale("symlog", linthresh=axis.linear)
-    ends = [(s.name, with_ends(s.y)[0, -1], s.look[0]) for s in chart.series if s.name]
+    ends = [(s.name, values_and_ends(s.y)[0, -1], s.look[0]) for s in chart.series if s.name]
     for series in chart.series:
         _draw_series(axes, series, banded)
-    for level in levels_of_chance(chart.lines):
-        axes.axhline(level, label=f"chance {level:.0f}", **CHANCE)
+    for level in chance_levels(chart.lines):
+        axes.axhline(level, label=f"chance {level:.0f}", **CHANCE_STYLE)
     if chart.shaded:
         axes.axvspan(*chart.shaded, color="#F1F1F1", zorder=0)
     if chart.y.ends:
         axes.set_ylim(chart.y.ends)
     if chart.objective:
-        ends.append((chart.objective.name, _draw_objective(axes, chart.objective), OBJECTIVE))
+        ends.append((chart.objective.name, _draw_objective(axes, chart.objective), OBJECTIVE_COLOUR))
     if chart.x.ends:
         axes.set_xlim(chart.x.ends)
-    last = max((with_ends(s.x).max() for s in [*chart.series, chart.objective] if s), default=1.0)
+    last = max((values_and_ends(s.x).max() for s in [*chart.series, chart.objective] if s), default=1.0)
     if chart.named:
         _name_ends(axes, ends, last, width, height)
     _set_ticks(axes, chart, last if chart.named else axes.get_xlim()[1])  # behind the last point are names
@@ -152,8 +156,8 @@ def _set_ticks(axes: Axes, chart: Chart, last: float) -> None:
         visible = {position: for_figure(text) for position, text in ticks.items() if low <= position <= high}
         axis.set_minor_locator(NullLocator())
         if visible:
-            long = axis is axes.xaxis and SMALL * len("  ".join(visible.values())) > chart.inches[0] - 2
-            axis.set_ticks(list(visible), list(visible.values()), **(TURNED if long else {}))
+            long = axis is axes.xaxis and SMALL_LETTER_INCHES * len("  ".join(visible.values())) > chart.inches[0] - 2
+            axis.set_ticks(list(visible), list(visible.values()), **(TURNED_LABELS if long else {}))
     if not chart.x.ticks:
         first, count = axes.get_xlim()[0], max(4, min(10, int(1.8 * chart.inches[0])))
         locator = MaxNLocator(nbins=count, integer=last - first >= 1, steps=[1, 2, 5, 10])
@@ -162,12 +166,18 @@ def _set_ticks(axes: Axes, chart: Chart, last: float) -> None:
 
 def _draw_series(axes: Axes, series: DataSeries, banded: bool) -> None:
     """The line over its light band, or the points with bars for their intervals."""
-    (colour, style), (x, left, right), (y, low, high) = series.look, with_ends(series.x), with_ends(series.y)
+    (colour, style), (x, left, right), (y, low, high) = (
+        series.look,
+        values_and_ends(series.x),
+        values_and_ends(series.y),
+    )
     if series.shape == "points":
         across, upwards = np.maximum([x - left, right - x], 0), np.maximum([y - low, high - y], 0)
         axes.errorbar(x, y, upwards, across, fmt="none", ecolor=colour, elinewidth=1.2, alpha=0.7)
         if series.chance is not None:
-            axes.plot([x[0] - 0.3, x[0] + 0.3], [series.chance] * 2, label=f"chance {series.chance:.0f}", **CHANCE)
+            axes.plot(
+                [x[0] - 0.3, x[0] + 0.3], [series.chance] * 2, label=f"chance {series.chance:.0f}", **CHANCE_STYLE
+            )
     else:
         if banded:
             axes.fill_between(x, low, high, color=colour, alpha=0.10, linewidth=0)
@@ -185,16 +195,16 @@ def _draw_series(axes: Axes, series: DataSeries, banded: bool) -> None:
 def _draw_objective(axes: Axes, objective: DataSeries) -> float:
     """Draw the objective's score behind the probes on a second axis; the height of its end on the first."""
     twin = axes.twinx()
-    x, (y, low, high) = objective.x, with_ends(objective.y)
+    x, (y, low, high) = objective.x, values_and_ends(objective.y)
     top = 1.7 * max(high) or 1.0  # it stays in the lower part, where few probes are
-    twin.fill_between(x, y, color=OBJECTIVE, alpha=0.07, linewidth=0)
-    twin.fill_between(x, low, high, color=OBJECTIVE, alpha=0.2, linewidth=0)
-    twin.plot(x, y, color=OBJECTIVE, linewidth=2.6, alpha=0.75)
-    twin.plot(x, y, "s", color=OBJECTIVE, markersize=3.2, label=objective.name)
-    twin.set_ylabel(f"{objective.name} on dev (shaded)", color=OBJECTIVE, fontsize=9)
-    twin.tick_params(axis="y", colors=OBJECTIVE, labelsize=8.5)
+    twin.fill_between(x, y, color=OBJECTIVE_COLOUR, alpha=0.07, linewidth=0)
+    twin.fill_between(x, low, high, color=OBJECTIVE_COLOUR, alpha=0.2, linewidth=0)
+    twin.plot(x, y, color=OBJECTIVE_COLOUR, linewidth=2.6, alpha=0.75)
+    twin.plot(x, y, "s", color=OBJECTIVE_COLOUR, markersize=3.2, label=objective.name)
+    twin.set_ylabel(f"{objective.name} on dev (shaded)", color=OBJECTIVE_COLOUR, fontsize=9)
+    twin.tick_params(axis="y", colors=OBJECTIVE_COLOUR, labelsize=8.5)
     ticks = MaxNLocator(nbins=8).tick_values(0, top)
-    twin.set_yticks([tick for tick in ticks if tick <= (100 if objective.name in SHARES else top)])
+    twin.set_yticks([tick for tick in ticks if tick <= (100 if objective.name in PERCENT_SCORES else top)])
     twin.set_ylim(0, top)  # after the ticks, which may widen it: the name at the end of the line depends on it
     twin.spines[["top", "left"]].set_visible(False)
     axes.set_zorder(twin.get_zorder() + 1)
@@ -209,10 +219,11 @@ def _name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, 
     bottom, top = upwards.transform(np.array(axes.get_ylim()))
     first, end = scale.transform(np.array([axes.get_xlim()[0], last]))
     gap = (top - bottom) * 0.165 / (height - 0.9)  # one line of text, in the units of the axis
-    wide = 0.85 + SMALL * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)  # inches for the names
+    # inches for the names
+    wide = 0.85 + SMALL_LETTER_INCHES * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)
     gutter = (end - first) * wide / max(width - 1.25 - wide, 0.8)
     targets = upwards.transform(np.array([end[1] for end in ends])).tolist()
-    heights = upwards.inverted().transform(np.array(spread(targets, gap, bottom + gap / 2, top - gap / 3)))
+    heights = upwards.inverted().transform(np.array(spread_apart(targets, gap, bottom + gap / 2, top - gap / 3)))
     steps = np.array([0.05, 0.22, 0.25]) * 0.85 / wide
     xs = scale.inverted().transform(end + gutter * np.array([*steps, 1.0]))
     for (name, y, colour), label_y in zip(ends, heights, strict=True):
@@ -222,7 +233,7 @@ def _name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, 
     axes.set_xlim(axes.get_xlim()[0], xs[3])
 
 
-def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
+def spread_apart(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
     """The heights moved so that they are `gap` apart and inside, in the same order (least squares)."""
     order = np.argsort(heights, kind="stable")
     steps = min(gap, (top - bottom) / max(len(heights) - 1, 1)) * np.arange(len(heights))
@@ -242,23 +253,23 @@ def darker(colour: str) -> str:
 
 def _draw_heat_map(axes: Axes, heat: HeatMap) -> None:
     """A number in each cell, white where the cell is dark; the best are framed."""
-    colours = colormaps[heat.colours].with_extremes(bad=GRID)
+    colours = colormaps[heat.colours].with_extremes(bad=GRID_COLOUR)
     shades = np.ma.masked_invalid(heat.shades)
     axes.imshow(shades, cmap=colours, vmin=0, vmax=1, aspect="auto")
     for (row, column), colour in zip(np.ndindex(shades.shape), colours(shades).reshape(-1, 4), strict=True):
         ink = "white" if colour[:3] @ (0.3, 0.59, 0.11) < 0.55 else "#222222"
         best = bool(len(heat.framed)) and heat.framed[row][column]
         weight = "bold" if best else "normal"
-        _write(axes, column, row, heat.texts[row][column], color=ink, fontweight=weight)
+        _write_text(axes, column, row, heat.texts[row][column], color=ink, fontweight=weight)
         if best:
             frame = (column - 0.46, row - 0.44), 0.92, 0.88
-            axes.add_patch(Rectangle(*frame, fill=False, edgecolor=FRAME, linewidth=1.4, zorder=3))
+            axes.add_patch(Rectangle(*frame, fill=False, edgecolor=FRAME_COLOUR, linewidth=1.4, zorder=3))
     for column, texts in enumerate(heat.extra_columns.values(), len(heat.columns)):
         for row, text in enumerate(texts):
-            _write(axes, column, row, text or "–", color=NOTE)
+            _write_text(axes, column, row, text or "–", color=NOTE_COLOUR)
     heads = [*heat.columns, *heat.extra_columns]
     axes.set_xlim(-0.5, len(heads) - 0.5)
-    turned = TURNED if max(map(len, heads)) > 6 else {}
+    turned = TURNED_LABELS if max(map(len, heads)) > 6 else {}
     axes.set_xticks(range(len(heads)), [for_figure(head) for head in heads], fontsize=8, **turned)
     axes.set_yticks(range(len(heat.rows)), [for_figure(row) for row in heat.rows], fontsize=8)
     axes.set_xlabel(heat.label, fontsize=8)
@@ -266,29 +277,32 @@ def _draw_heat_map(axes: Axes, heat: HeatMap) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _write(axes: Axes, x: float, y: float, text: str, **looks: Any) -> None:
+def _write_text(axes: Axes, x: float, y: float, text: str, **looks: Any) -> None:
     axes.text(x, y, text, ha="center", va="center", fontsize=7.5, **looks)
 
 
 def save_figure(figure: Figure, out: Path) -> Path:
     """Write a .png or .svg atomically. Raises InputError on another ending."""
-    if out.suffix not in FIGURES:
-        raise InputError(f"{out}: a figure ends in {' or '.join(FIGURES)}")
+    if out.suffix not in FIGURE_SUFFIXES:
+        raise InputError(f"{out}: a figure ends in {' or '.join(FIGURE_SUFFIXES)}")
     with atomic_write(out, binary=True) as file:
-        file.write(rendered(figure, out.suffix[1:]))
+        file.write(render_figure(figure, out.suffix[1:]))
     return out
 
 
-def rendered(figure: Figure, form: str) -> bytes:
+def render_figure(figure: Figure, form: str) -> bytes:
     """A png or svg. Text of an svg is outlines, the same everywhere; the same figure gives the same bytes."""
     buffer = io.BytesIO()
-    with rc_context({"svg.hashsalt": "names of shapes"}), _any_names():  # there is no other way to fix the names
+    with (
+        rc_context({"svg.hashsalt": "names of shapes"}),
+        _ignore_name_warnings(),
+    ):  # there is no other way to fix the names
         figure.savefig(buffer, format=form, metadata={"Date": None} if form == "svg" else None)
     return buffer.getvalue()
 
 
 @contextmanager
-def _any_names() -> Iterator[None]:
+def _ignore_name_warnings() -> Iterator[None]:
     """Without warnings where names have letters that the font lacks, or are too long for the layout."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing|constrained_layout not applied|Matplotlib currently")

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from encoder_lab.reports.correlation import LEVEL, adjusted
+from encoder_lab.reports.correlation import SIGNIFICANCE_LEVEL, holm_adjusted
 from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.evidence import Evidence, Point
 from probes.correlations import compare_correlations
@@ -25,14 +25,14 @@ from probes.statistics import (
 
 Verdict = Literal["holds", "fails", "cannot tell"]
 
-RULE = """\
+VERDICT_RULE = """\
 Each claim is a number of comparisons. A comparison is significant if the difference is larger than its 95% interval.
 Where both runs have answers.csv for the same test items, the interval is that of the paired difference; otherwise it is
 that of scores on different items, which is usually too wide for the same items. The claim holds if at least a third of
 the comparisons are significant and three quarters of those support it. It fails if a third are significant and three
 quarters of those contradict it, or if a necessary comparison contradicts it. Otherwise the verdict is: cannot tell.
 The last column has the verdict if a claim's comparisons must be significant together (Holm's correction)."""
-TELLING, MAJORITY = 1 / 3, 3 / 4
+TELLING_SHARE, MAJORITY_SHARE = 1 / 3, 3 / 4
 NOTHING_TO_COMPARE = """\
 These runs have no scores for any of the {} claims. A claim compares certain models, tasks and epochs: give the folders
 of all runs of a study. `claim=NAME` says what one claim compares; for an unknown name, the error lists them all."""
@@ -56,7 +56,7 @@ class Comparison(NamedTuple):
             return p_value(self.difference, self.errors)
         if not self.margin:
             return float(not self.difference)
-        return float(2 * norm.sf(abs(self.difference) * norm.ppf(1 - LEVEL / 2) / self.margin))
+        return float(2 * norm.sf(abs(self.difference) * norm.ppf(1 - SIGNIFICANCE_LEVEL / 2) / self.margin))
 
     @property
     def sign(self) -> int:
@@ -90,17 +90,20 @@ class Finding(NamedTuple):
         if any(c.needed and c.sign < 0 for c in self.comparisons):
             return "fails"
         telling = [c.sign for c in self.comparisons if c.sign]
-        if not telling or len(telling) < TELLING * len(self.comparisons):
+        if not telling or len(telling) < TELLING_SHARE * len(self.comparisons):
             return "cannot tell"
-        if telling.count(-1) >= MAJORITY * len(telling):
+        if telling.count(-1) >= MAJORITY_SHARE * len(telling):
             return "fails"
         proven = all(c.sign > 0 for c in self.comparisons if c.needed)
-        return "holds" if proven and telling.count(1) >= MAJORITY * len(telling) else "cannot tell"
+        return "holds" if proven and telling.count(1) >= MAJORITY_SHARE * len(telling) else "cannot tell"
 
     @property
     def corrected(self) -> "Finding":
         """The finding where only comparisons count that are significant together (Holm 1979)."""
-        together = adjusted(np.array([math.nan if c.joint else c.p_value for c in self.comparisons])) <= LEVEL
+        together = (
+            holm_adjusted(np.array([math.nan if c.joint else c.p_value for c in self.comparisons]))
+            <= SIGNIFICANCE_LEVEL
+        )
         pairs = zip(self.comparisons, together, strict=True)
         return self._replace(comparisons=[c if sure or c.joint else c._replace(margin=math.inf) for c, sure in pairs])
 
@@ -129,7 +132,7 @@ def _clarity(comparison: Comparison) -> float:
     return abs(comparison.difference) - comparison.margin
 
 
-def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
+def check_claims(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
     """Check every claim."""
     findings = []
     for claim in claims:
@@ -138,17 +141,17 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
     return findings
 
 
-def above(first: Point, second: Point, label: str) -> Comparison:
+def compare_higher(first: Point, second: Point, label: str) -> Comparison:
     """Compare: the first score is higher."""
-    return _compared(first, second, first.score - second.score, label)
+    return _make_comparison(first, second, first.score - second.score, label)
 
 
-def within(first: Point, second: Point, points: float, label: str) -> Comparison:
+def compare_close(first: Point, second: Point, points: float, label: str) -> Comparison:
     """Compare: two scores differ by less than `points`."""
-    return _compared(first, second, points - abs(first.score - second.score), label)
+    return _make_comparison(first, second, points - abs(first.score - second.score), label)
 
 
-def _compared(first: Point, second: Point, difference: float, label: str) -> Comparison:
+def _make_comparison(first: Point, second: Point, difference: float, label: str) -> Comparison:
     """With the interval of the difference of two scores, item by item where their items are the same."""
     seeds = _paired_differences(first, second)
     margin = math.hypot(first.margin, second.margin)
@@ -157,7 +160,7 @@ def _compared(first: Point, second: Point, difference: float, label: str) -> Com
         margin = (high - low) / 2
     errors = [error for runs in ([seeds] if seeds else [first.seeds, second.seeds]) for error in errors_of(runs)]
     has_variance = any(math.isfinite(error.degrees_of_freedom) for error in errors)
-    text = _with(label, first, second)
+    text = _label_with_scores(label, first, second)
     return Comparison(text, difference, margin, paired=bool(seeds), errors=errors if has_variance else ())
 
 
@@ -166,10 +169,10 @@ def _paired_differences(first: Point, second: Point) -> list[Interval]:
     if first.parts and len(first.parts) == len(second.parts):
         tasks = list(map(_paired_differences, first.parts, second.parts))
         return mean_of_tasks(tasks) if all(tasks) else []
-    return [seed[:3] for seed in by_items(first.answers, second.answers)]
+    return [seed[:3] for seed in paired_by_items(first.answers, second.answers)]
 
 
-def by_items(first: Sequence[Answers], second: Sequence[Answers]) -> list[PairedComparison]:
+def paired_by_items(first: Sequence[Answers], second: Sequence[Answers]) -> list[PairedComparison]:
     """Two models item by item, seed by seed or all with the only one; none where their test items are others."""
     sizes = {len(first), len(second)}
     if 0 in sizes or len(sizes - {1}) > 1:
@@ -180,7 +183,7 @@ def by_items(first: Sequence[Answers], second: Sequence[Answers]) -> list[Paired
     return [compare_correlations(a.domains, b.domains) if a.domains else compare(a.right, b.right) for a, b in pairs]
 
 
-def _with(label: str, *scores: Point) -> str:
+def _label_with_scores(label: str, *scores: Point) -> str:
     """`label` with the scores; one without an interval is a limit that `label` names."""
     parts = [f"{p.score:.1f} ± {p.margin:.1f}" for p in scores if p.margin]
     return f"{label} ({' and '.join(parts)})" if parts else label
@@ -198,7 +201,7 @@ def as_markdown(findings: Sequence[Finding], notes: Sequence[str] = ()) -> str:
     ]
     silent = [f.name for f in findings if not f.comparisons]
     without = [f"No scores for {len(silent)} of {len(findings)} claims: {', '.join(silent)}.", ""] if silent else []
-    below = [*without, *RULE.splitlines(), pairing_note(findings), *map(for_markdown, notes)]
+    below = [*without, *VERDICT_RULE.splitlines(), pairing_note(findings), *map(for_markdown, notes)]
     return "\n".join([*lines, "", *below]) + "\n"
 
 

@@ -9,7 +9,7 @@ from encoder_lab.reports.table import Table, TableCell, TableRow
 from encoder_lab.storage.csv_files import csv_text
 
 MINUS = "\u2212"
-LARGE = 1e7  # scores above it, of a diverged run, are written with an exponent
+MIN_EXPONENT_SCORE = 1e7  # scores above it, of a diverged run, are written with an exponent
 
 
 class TextRow(NamedTuple):
@@ -106,7 +106,7 @@ def with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
 
 def score_of(cell: TableCell) -> str:
     """With a true minus sign."""
-    return (f"{cell.score:z.1f}" if abs(cell.score) < LARGE else f"{cell.score:.3g}").replace("-", MINUS)
+    return (f"{cell.score:z.1f}" if abs(cell.score) < MIN_EXPONENT_SCORE else f"{cell.score:.3g}").replace("-", MINUS)
 
 
 def interval_of(cell: TableCell) -> str:

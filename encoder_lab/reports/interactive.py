@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from encoder_lab.errors import printable
-from encoder_lab.reports.chart import Axis, Chart, DataSeries, HeatMap, levels_of_chance, scored, with_ends
+from encoder_lab.reports.chart import Axis, Chart, DataSeries, HeatMap, chance_levels, score_text, values_and_ends
 from probes.statistics import Interval
 
 DASHES = {"solid": "solid", "dotted": "dot", "dashed": "dash"}
@@ -17,7 +17,7 @@ HOVER = "%{text}<extra></extra>"
 POINTS = "%{hovertext}<extra></extra>"
 
 
-def plotly(chart: Chart | HeatMap) -> dict[str, Any]:
+def plotly_figure(chart: Chart | HeatMap) -> dict[str, Any]:
     """The traces and the layout of a chart."""
     return _heat_map(chart) if isinstance(chart, HeatMap) else _chart(chart)
 
@@ -30,7 +30,7 @@ def _chart(chart: Chart) -> dict[str, Any]:
         layout["yaxis2"] = {"overlaying": "y", "side": "right", "rangemode": "tozero", "showgrid": False}
         layout["yaxis2"] |= {"title": {"text": f"{chart.objective.name} on dev"}, "tickmode": "auto"}
     xs = [x for series in chart.series for x in _positions(chart.x, series.x)[0]]
-    for level in levels_of_chance(chart.series):
+    for level in chance_levels(chart.series):
         dotted: dict[str, Any] = {"x": [min(xs), max(xs)], "y": [level] * 2, "mode": "lines", "meta": {}}
         dotted |= {"text": [f"chance {level}"] * 2, "hovertemplate": HOVER}
         data.append(dotted | {"line": {"color": "#555555", "dash": "dot", "width": 1}})
@@ -71,8 +71,8 @@ def _hover(series: DataSeries, label: str) -> list[str]:
     """What each point tells: its own text, or its x and its score with the interval."""
     if series.hover:
         return list(map(_text, series.hover))
-    points = zip(with_ends(series.x)[0], with_ends(series.y).T, strict=True)
-    return [f"{_text(series.name)}<br>{_text(label)} {x:g}: {scored(*y)}" for x, y in points]
+    points = zip(values_and_ends(series.x)[0], values_and_ends(series.y).T, strict=True)
+    return [f"{_text(series.name)}<br>{_text(label)} {x:g}: {score_text(*y)}" for x, y in points]
 
 
 def _bars(values: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _bars(values: Sequence[float], low: Sequence[float], high: Sequence[float], 
 
 def _positions(axis: Axis, values: Sequence[float | Interval]) -> list[list[float]]:
     """Where values and their ends are on an axis: Plotly has none that is linear around 0 and logarithmic beyond."""
-    positions = with_ends(values)
+    positions = values_and_ends(values)
     if axis.linear < math.inf:
         positions = np.arcsinh(positions / axis.linear) if axis.linear else np.log2(positions)
     return positions.tolist()

@@ -8,18 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import ChartSection, HeatMap, in_order, scored
+from encoder_lab.reports.chart import ChartSection, HeatMap, in_paper_order, score_text
 from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import Value
-from encoder_lab.reports.table import MEAN, TableCell, TableRow, by_group, probing_table, published_rows
+from encoder_lab.reports.table import MEAN_COLUMN, TableCell, TableRow, group_cells, probing_table, published_rows
 from encoder_lab.reports.text import aligned
 from probes.facts import facts_of
 
-FIGURE = "chen2019_figure8"
-LAYER = re.compile(r"layer (\d+)(.*)")  # the name of a layer as a model, and what follows its number
-PROBING = "Probing"  # the mean over the probing tasks of all layers, as the paper calls it
-DISCOEVAL = facts_of("discoeval").groups
+PUBLISHED_FIGURE = "chen2019_figure8"
+LAYER_NAME = re.compile(r"layer (\d+)(.*)")  # the name of a layer as a model, and what follows its number
+PROBING_MEAN = "Probing"  # the mean over the probing tasks of all layers, as the paper calls it
+DISCOEVAL_GROUPS = facts_of("discoeval").groups
 FOOTER = (
     "Colours run from the lowest score of a task and its control tasks (light) to the highest (dark). Framed: the best "
     "layer; ±: half of its 95% interval."
@@ -64,7 +64,7 @@ class LayerScores(NamedTuple):
 
 def layer_of(name: str) -> tuple[int, str] | None:
     """The number in the name of a layer, and what follows it (`, cls`); None for any other model."""
-    match = LAYER.fullmatch(name)
+    match = LAYER_NAME.fullmatch(name)
     return (int(match[1]), match[2]) if match else None
 
 
@@ -80,30 +80,31 @@ def layers_of_models(models: Sequence[ReportedModel], epoch: str, classifier: st
     suite_of: dict[str, str] = {}  # tasks with their suites
     for suite in sorted(scored_suites(single), key="probing".__ne__):
         rows = probing_table(single, suite, epoch, classifier, []).rows
-        tasks = dict.fromkeys(task for row in rows for task in row.cells if task != PROBING)  # that mean is made below
+        # that mean is made below
+        tasks = dict.fromkeys(task for row in rows for task in row.cells if task != PROBING_MEAN)
         names = {task: f"{suite} {task}" if task in suite_of else task for task in tasks}
         for row in rows:
             cells = {name: row.cells[task] for task, name in names.items() if task in row.cells}
             joined.setdefault((row.encoder, row.name), replace(row, cells={})).cells.update(cells)
         suite_of |= dict.fromkeys(names.values(), suite)
-    for layers in by_layer((row.encoder, row.name, row.cells) for row in joined.values()).values():
+    for layers in group_by_layer((row.encoder, row.name, row.cells) for row in joined.values()).values():
         probed = [task for task in next(iter(layers.values())) if suite_of[task] == "probing"]
         shared = [task for task in probed if all(task in cells for cells in layers.values())]
         for cells in layers.values() if len(shared) > 1 else ():
-            cells[PROBING] = TableCell(float(np.mean([cells[task].score for task in shared])))
+            cells[PROBING_MEAN] = TableCell(float(np.mean([cells[task].score for task in shared])))
     unranked = {task for task, suite in suite_of.items() if not facts_of(suite).ranked}
-    return [model._replace(unranked=unranked) for model in _by_model(joined.values())]
+    return [model._replace(unranked=unranked) for model in _scores_by_model(joined.values())]
 
 
 def published_layers() -> list[LayerScores]:
     """ELMo and BERT-Base as the paper prints them, with the mean over the seven groups."""
-    rows = published_rows(published(FIGURE))
+    rows = published_rows(published(PUBLISHED_FIGURE))
     for row in rows:
-        row.cells = {task: TableCell(cell.score) for task, cell in by_group(row.cells, DISCOEVAL).items()}
-    return [model._replace(title=f"{model.title} ({SOURCES[FIGURE]})") for model in _by_model(rows)]
+        row.cells = {task: TableCell(cell.score) for task, cell in group_cells(row.cells, DISCOEVAL_GROUPS).items()}
+    return [model._replace(title=f"{model.title} ({SOURCES[PUBLISHED_FIGURE]})") for model in _scores_by_model(rows)]
 
 
-def by_layer(models: Iterable[tuple[str, str, Value]]) -> dict[str, dict[int, Value]]:
+def group_by_layer(models: Iterable[tuple[str, str, Value]]) -> dict[str, dict[int, Value]]:
     """Values of layers by model, and by the number of the layer, from the first; each has its encoder and name."""
     grouped: dict[str, dict[int, Value]] = {}
     for encoder, name, value in models:
@@ -112,16 +113,16 @@ def by_layer(models: Iterable[tuple[str, str, Value]]) -> dict[str, dict[int, Va
     return {model: dict(sorted(layers.items())) for model, layers in grouped.items()}
 
 
-def _by_model(rows: Iterable[TableRow]) -> list[LayerScores]:
-    models = by_layer((row.encoder, row.name, row) for row in rows)
-    return [_layers(title, layers) for title, layers in models.items()]
+def _scores_by_model(rows: Iterable[TableRow]) -> list[LayerScores]:
+    models = group_by_layer((row.encoder, row.name, row) for row in rows)
+    return [_model_layers(title, layers) for title, layers in models.items()]
 
 
-def _layers(title: str, rows: dict[int, TableRow]) -> LayerScores:
+def _model_layers(title: str, rows: dict[int, TableRow]) -> LayerScores:
     """Rows: the mean over probing tasks, the seven groups and their mean, then all others."""
     scored = dict.fromkeys(task for row in rows.values() for task in row.cells)
-    first = [task for task in (PROBING, *DISCOEVAL.values(), MEAN) if task in scored]
-    tasks = list(dict.fromkeys([*first, *in_order(list(scored))]))
+    first = [task for task in (PROBING_MEAN, *DISCOEVAL_GROUPS.values(), MEAN_COLUMN) if task in scored]
+    tasks = list(dict.fromkeys([*first, *in_paper_order(list(scored))]))
     return LayerScores(title, list(rows), {task: [row.cells.get(task) for row in rows.values()] for task in tasks})
 
 
@@ -152,7 +153,10 @@ def _heat_map(model: LayerScores) -> HeatMap:
     chances = ["" if (chance := model.chance(task)) is None else f"{chance:.1f}" for task in tasks]
     texts = [["" if cell is None else f"{cell.score:.1f}" for cell in cells] for cells in model.cells.values()]
     hover = [
-        ["" if cell is None else f"{scored(cell.score, cell.low, cell.high)}\nchance {chance or '–'}" for cell in cells]
+        [
+            "" if cell is None else f"{score_text(cell.score, cell.low, cell.high)}\nchance {chance or '–'}"
+            for cell in cells
+        ]
         for cells, chance in zip(model.cells.values(), chances, strict=True)
     ]
     inches = 0.46 * (len(model.numbers) + 2) + 0.068 * max(map(len, tasks)) + 0.3, 1.2 + 0.25 * len(tasks)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from encoder_lab.errors import printable, shortened
-from encoder_lab.reports.escape import NAME
-from encoder_lab.reports.runs import CONTENT, EACH_EPOCH, SETTINGS, Run, agree, grouped
+from encoder_lab.reports.escape import MAX_NAME_CHARACTERS
+from encoder_lab.reports.runs import CONTENT_KEY, EACH_EPOCH, SETTINGS_FILE, Run, grouped, settings_agree
 from encoder_lab.storage.made_with import MADE_WITH_KEYS
 from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
@@ -37,12 +37,12 @@ OBJECTIVES = {
     "ngram": "N-gram",
     "discourse": "Discourse",  # all losses; a combination of some is named after them
 }
-UNSET = "none"  # an empty list or null, in titles
-FINGERPRINT = "fingerprint"  # a column of files of scores: of the settings that have none
-SETTING = re.compile(r"[\w.]+(?==)")
+UNSET_TEXT = "none"  # an empty list or null, in titles
+FINGERPRINT_COLUMN = "fingerprint"  # a column of files of scores: of the settings that have none
+SETTING_NAME = re.compile(r"[\w.]+(?==)")
 MODEL_KEY = re.compile(r"\b(?:run\.)?(?:encoder|objective|trainer)\.(\w+)(?==)")
 # settings in which the runs of one model may differ: where they were computed, and what was displayed
-INCIDENTAL = {
+INCIDENTAL_SETTINGS = {
     *("labels.encoder", "labels.objective", "labels.colour"),
     *("seed", "resume", "cache", "init"),
     *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
@@ -54,7 +54,7 @@ INCIDENTAL = {
     ),
 }
 # prefixes of the settings that make the tasks; those of the corpus do where tasks are made of it
-TASKS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "seed")
+TASK_SETTINGS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "seed")
 RowsByTask = dict[str, list[ProbeRow]]  # a model's scores by task, one for each seed
 
 
@@ -88,13 +88,14 @@ class ReportedModel:
 
 def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
     """Runs grouped into models, in the given order; models of one encoder come together, and seeds in their order."""
-    joined = with_evaluations(runs)
-    times = Counter((identity(run), seeds_of(run)) for run in joined)
-    copies = [run.evaluated if times[identity(run), seeds_of(run)] > 1 else "" for run in joined]  # are not two seeds
-    groups = grouped(((identity(run), copy), run) for run, copy in zip(joined, copies, strict=True))
+    joined = join_evaluations(runs)
+    times = Counter((model_identity(run), seeds_of(run)) for run in joined)
+    # copies are not two seeds
+    copies = [run.evaluated if times[model_identity(run), seeds_of(run)] > 1 else "" for run in joined]
+    groups = grouped(((model_identity(run), copy), run) for run, copy in zip(joined, copies, strict=True))
     models = [
         ReportedModel(*names, variant, sorted(group, key=lambda run: [seed.zfill(20) for seed in seeds_of(run)]))
-        for names, namesakes in grouped((_names(group[0]), group) for group in groups.values()).items()
+        for names, namesakes in grouped((_paper_names(group[0]), group) for group in groups.values()).items()
         for group, variant in zip(namesakes, _variants(namesakes), strict=True)
     ]
     first = {encoder: index for index, encoder in reversed(list(enumerate(model.encoder for model in models)))}
@@ -103,19 +104,21 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
 
 def _variants(namesakes: Sequence[Sequence[Run]]) -> list[str]:
     """What tells apart the models of one name: settings; folders where these settings are the same."""
-    variants = _short([_difference(group, namesakes) for group in namesakes])
+    variants = _shorten_names([_difference(group, namesakes) for group in namesakes])
     tails = shortest_tails([str(group[0].folder) for group in namesakes])
     named = zip(variants, tails, strict=True)
     return [f"{variant} ({tail})".lstrip() if variants.count(variant) > 1 else variant for variant, tail in named]
 
 
-def _short(variants: Sequence[str]) -> list[str]:
+def _shorten_names(variants: Sequence[str]) -> list[str]:
     """Settings of the encoder, the objective and the trainer by their last part, if no other has it: dim=1024."""
-    tails = Counter(key.rpartition(".")[2] for key in {key for variant in variants for key in SETTING.findall(variant)})
+    tails = Counter(
+        key.rpartition(".")[2] for key in {key for variant in variants for key in SETTING_NAME.findall(variant)}
+    )
     return [MODEL_KEY.sub(lambda key: key[1] if tails[key[1]] == 1 else key[0], variant) for variant in variants]
 
 
-def _names(run: Run) -> tuple[str, str]:
+def _paper_names(run: Run) -> tuple[str, str]:
     """Encoder and objective as in the papers, or as the settings name them, also through an evaluation of the run."""
     names = ENCODERS.get(run.encoder, run.encoder), " → ".join(OBJECTIVES.get(n, n) for n in run.objective.split(" → "))
     return _label(run, "encoder") or names[0], _label(run, "objective") or names[1]
@@ -132,16 +135,16 @@ def scored_suites(models: Iterable[ReportedModel]) -> list[str]:
 def one_run_per_seed(runs: Iterable[Run]) -> list[Run]:
     """Of runs with the same settings and seed, the last, with a line; of evaluations of a model, the newest scores."""
     # a run that was trained for longer is still that run
-    groups = grouped(((identity(run, "run."), seeds_of(run), run.evaluated), run) for run in runs)
+    groups = grouped(((model_identity(run, "run."), seeds_of(run), run.evaluated), run) for run in runs)
     left_out = set()
     for *older, last in (group for group in groups.values() if "model" not in group[0].settings):
         left_out |= {str(run.folder.resolve()) for run in older}  # with their evaluations
         for run in older:
             print(f"{run.folder}: left out, as {last.folder} has the same settings and seed", file=sys.stderr)
-    return [_newest(group) for group in groups.values() if group[0].evaluated not in left_out]
+    return [_newest_scores(group) for group in groups.values() if group[0].evaluated not in left_out]
 
 
-def _newest(group: Sequence[Run]) -> Run:
+def _newest_scores(group: Sequence[Run]) -> Run:
     """The last run; of evaluations the newest, and the scores of tasks that only older ones have."""
     *older, last = sorted(group, key=_age)
     rows = list(last.rows)
@@ -158,14 +161,14 @@ def _age(run: Run) -> tuple[Epoch, int]:
         return 0, 0
     alone = run.settings.get("checkpoint") != EACH_EPOCH
     epoch = max((row.epoch for row in run.rows), default=0) if alone else 0
-    return epoch, (run.folder / SETTINGS).stat().st_mtime_ns
+    return epoch, (run.folder / SETTINGS_FILE).stat().st_mtime_ns
 
 
-def with_evaluations(runs: Iterable[Run]) -> list[Run]:
+def join_evaluations(runs: Iterable[Run]) -> list[Run]:
     """Each run with what evaluations of it add: other suites, or the same tasks by another classifier."""
     joined: list[Run] = []
     for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
-        base = next((r for r in joined if r.is_of(run) and _fit(r, run)), None)
+        base = next((r for r in joined if r.is_of(run) and _scores_fit(r, run)), None)
         if base is None:
             joined.append(run)
         else:
@@ -179,14 +182,16 @@ def with_evaluations(runs: Iterable[Run]) -> list[Run]:
 
 def task_differences(base: Run, other: Run) -> str:
     """How the tasks of an evaluation of a run differ from those of the run; empty where its scores join the run's."""
-    if len(with_evaluations([base, other])) == 1:
+    if len(join_evaluations([base, other])) == 1:
         return ""
-    keys = sorted(key for key in base.settings.keys() & other.settings.keys() if key.startswith((*TASKS, "corpus.")))
+    keys = sorted(
+        key for key in base.settings.keys() & other.settings.keys() if key.startswith((*TASK_SETTINGS, "corpus."))
+    )
     pairs = [(key, setting_text(base.settings[key]), setting_text(other.settings[key])) for key in keys]
     return ", ".join(f"{key}={here} and not {there}" for key, here, there in pairs if here != there)
 
 
-def _fit(base: Run, other: Run) -> bool:
+def _scores_fit(base: Run, other: Run) -> bool:
     """Whether the scores of both fit in one row: each score occurs once, and a shared suite has the same settings."""
     a, b = ({_row_key(row) for row in run.rows} for run in (base, other))
     if {suite for suite, *_ in a}.isdisjoint(suite for suite, *_ in b):
@@ -202,20 +207,24 @@ def _same_tasks(base: Run, other: Run) -> bool:
     a, b = ({(r.suite, r.task): r.answers.test if r.answers else "" for r in run.rows} for run in (base, other))
     shared = a.keys() & b.keys()
     same = bool(shared) and all(a[task] == b[task] != "" for task in shared)
-    return agree(base, other, TASKS) and (same or agree(base, other, ("corpus.",)))
+    return settings_agree(base, other, TASK_SETTINGS) and (same or settings_agree(base, other, ("corpus.",)))
 
 
 def _row_key(row: ProbeRow, each_epoch: bool = False) -> tuple:
     return row.suite, row.task, row.classifier, row.epoch if each_epoch else None
 
 
-def identity(run: Run, *without: str) -> tuple:
+def model_identity(run: Run, *without: str) -> tuple:
     """What runs of one model share, except settings with the prefixes `without`; an evaluation has those of its run.
 
     A setting without a value is none, as files of scores may leave it out.
     """
     excluded = (*without, "model") if "checkpoint" in run.settings else without
-    items = [item for item in _essence(run).items() if item[1] != UNSET and not item[0].startswith(excluded)]
+    items = [
+        item
+        for item in _identifying_settings(run).items()
+        if item[1] != UNSET_TEXT and not item[0].startswith(excluded)
+    ]
     return run.encoder, run.objective, *items
 
 
@@ -224,33 +233,41 @@ def seeds_of(run: Run) -> tuple[str, str]:
     return str(run.settings.get("seed")), str(run.settings.get("run.seed"))
 
 
-def _essence(run: Run) -> dict[str, str]:
-    keys = sorted(key for key in run.settings if key.removeprefix("run.") not in INCIDENTAL)
+def _identifying_settings(run: Run) -> dict[str, str]:
+    keys = sorted(key for key in run.settings if key.removeprefix("run.") not in INCIDENTAL_SETTINGS)
     return {key: setting_text(run.settings[key]) for key in keys}
 
 
 def setting_text(value: Any) -> str:
     """A setting as titles show it."""
-    return ",".join(map(str, value)) or UNSET if isinstance(value, list) else UNSET if value is None else str(value)
+    return (
+        ",".join(map(str, value)) or UNSET_TEXT
+        if isinstance(value, list)
+        else UNSET_TEXT
+        if value is None
+        else str(value)
+    )
 
 
-def _shared(group: Sequence[Run]) -> dict[str, str]:
+def _shared_settings(group: Sequence[Run]) -> dict[str, str]:
     """The settings that are equal in all runs of a group."""
-    first, *rest = map(_essence, group)
+    first, *rest = map(_identifying_settings, group)
     return {key: value for key, value in first.items() if all(settings.get(key) == value for settings in rest)}
 
 
 def _difference(group: Sequence[Run], namesakes: Sequence[Sequence[Run]]) -> str:
     """The settings of `group` that differ in other groups of its name, at most three."""
-    shared, groups = _shared(group), [_shared(other) for other in namesakes]
+    shared, groups = _shared_settings(group), [_shared_settings(other) for other in namesakes]
     keys = [key for key in shared if len({other.get(key) for other in groups}) > 1]
-    keys = [key for key in keys if not key.endswith(CONTENT)] or keys  # settings of the corpus say it better
+    keys = [key for key in keys if not key.endswith(CONTENT_KEY)] or keys  # settings of the corpus say it better
     labels: dict[str, str] = {}  # value -> key: of two keys with one value, the first
-    for key in [key for key in keys if not key.endswith(("_target_", FINGERPRINT))]:
+    for key in [key for key in keys if not key.endswith(("_target_", FINGERPRINT_COLUMN))]:
         labels.setdefault(shortest_tails([shared[key], *(other[key] for other in groups if key in other)])[0], key)
     if len(labels) > 1:
-        labels.pop(UNSET, None)  # the others say more
-    settings = ", ".join(shortened(printable(f"{key}={value}"), NAME) for value, key in list(labels.items())[:3])
+        labels.pop(UNSET_TEXT, None)  # the others say more
+    settings = ", ".join(
+        shortened(printable(f"{key}={value}"), MAX_NAME_CHARACTERS) for value, key in list(labels.items())[:3]
+    )
     return f"({settings})" if labels else ""
 
 

@@ -10,18 +10,28 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Marker, in_order, looks, rows_of, scored
+from encoder_lab.reports.chart import (
+    Axis,
+    Chart,
+    ChartSection,
+    DataSeries,
+    Marker,
+    in_paper_order,
+    row_axis,
+    score_text,
+    task_looks,
+)
 from encoder_lab.reports.models import ReportedModel
-from encoder_lab.reports.runs import by_one_reader
+from encoder_lab.reports.runs import rows_by_one_reader
 from encoder_lab.reports.text import aligned
 from probes.results import Epoch, ProbeRow
 from probes.statistics import Z95, Interval, mean_of_runs
 
-PARTS = (0.5, 0.9, 0.95)  # of the gain
+GAIN_PARTS = (0.5, 0.9, 0.95)  # of the gain
 MARKERS: tuple[Marker, ...] = ("circle", "square", "diamond")
-DRAWS = 1000  # of the bootstrap
-FEWEST = 3  # tasks that an order has, and points that a curve has
-NONE = (np.nan, np.nan, np.nan)
+RESAMPLES = 1000  # of the bootstrap
+MIN_POINTS = 3  # tasks that an order has, and points that a curve has
+NO_INTERVAL = (np.nan, np.nan, np.nan)
 
 
 class Curve(NamedTuple):
@@ -30,22 +40,23 @@ class Curve(NamedTuple):
     moments: Sequence[tuple[bool, Epoch]]  # T, of the rows
     steps: np.ndarray  # (T,)
     scores: np.ndarray  # (T,)
-    resampled: np.ndarray  # (DRAWS, T): of test items drawn with replacement, the same ones at all steps, where known
+    # (RESAMPLES, T): of test items drawn with replacement, the same ones at all steps, where known
+    resampled: np.ndarray
 
 
-class Learnt(NamedTuple):
+class LearntTask(NamedTuple):
     """When a task was learnt, with 95% intervals."""
 
     task: str
     gain: Interval  # percentage points from the first to the last step
-    steps: tuple[Interval, ...]  # the step for each of PARTS; NaN where the gain may be none
+    steps: tuple[Interval, ...]  # the step for each of GAIN_PARTS; NaN where the gain may be none
 
 
 class ModelOrder(NamedTuple):
     """A model, its runs being seeds."""
 
     title: str
-    tasks: list[Learnt]  # those learnt first come first, those without a gain last
+    tasks: list[LearntTask]  # those learnt first come first, those without a gain last
     seeds: float  # the mean Kendall's tau between orders of its runs; NaN for one run
 
     @property
@@ -60,15 +71,15 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     seed leaves the sentences of its own tasks out.
     """
     rows = [[row for row in run.rows if row.suite == suite] for run in model.runs]
-    runs = list(map(curves_of, by_one_reader(rows, classifier)))
-    names = in_order([task for curves in runs for task in curves])
-    learnt = [when_learnt(task, [curves[task] for curves in runs if task in curves]) for task in names]
+    runs = list(map(curves_of, rows_by_one_reader(rows, classifier)))
+    names = in_paper_order([task for curves in runs for task in curves])
+    learnt = [learnt_task(task, [curves[task] for curves in runs if task in curves]) for task in names]
     learnt.sort(key=lambda task: (not np.isfinite(task.steps[0][0]), task.steps[0][0]))
-    by_run = [[when_learnt(task, [curve]) for task, curve in curves.items()] for curves in runs]
+    by_run = [[learnt_task(task, [curve]) for task, curve in curves.items()] for curves in runs]
     return ModelOrder(model.title, learnt, mean_agreement(list(map(halves_of, by_run))))
 
 
-def halves_of(tasks: Sequence[Learnt]) -> dict[str, float]:
+def halves_of(tasks: Sequence[LearntTask]) -> dict[str, float]:
     """The step of half the gain by task, of tasks with a gain."""
     return {learnt.task: learnt.steps[0][0] for learnt in tasks if np.isfinite(learnt.steps[0][0])}
 
@@ -87,38 +98,41 @@ def _curve(rows: Sequence[ProbeRow]) -> Curve:
     answers = [row.answers for row in rows if row.answers and not row.answers.domains]
     if len(answers) < len(rows) or len({answer.test for answer in answers}) > 1:
         errors = np.array([row.test_high - row.test_low for row in rows]) / 2 / Z95
-        return Curve(moments, steps, scores, np.random.default_rng(0).normal(scores, errors, (DRAWS, len(rows))))
+        return Curve(moments, steps, scores, np.random.default_rng(0).normal(scores, errors, (RESAMPLES, len(rows))))
     correct = np.array([answer.right for answer in answers], dtype=float)  # (T, N)
-    return Curve(moments, steps, scores, 100 * _counts(correct.shape[1]) @ correct.T / correct.shape[1])
+    return Curve(moments, steps, scores, 100 * _bootstrap_counts(correct.shape[1]) @ correct.T / correct.shape[1])
 
 
 @lru_cache(maxsize=16)  # the tasks of a suite
-def _counts(items: int) -> np.ndarray:
-    """How often each of the test items is drawn, (DRAWS, items) of float64, so that no product converts them."""
-    return np.random.default_rng(0).multinomial(items, np.full(items, 1 / items), DRAWS).astype(float)
+def _bootstrap_counts(items: int) -> np.ndarray:
+    """How often each of the test items is drawn, (RESAMPLES, items) of float64, so that no product converts them."""
+    return np.random.default_rng(0).multinomial(items, np.full(items, 1 / items), RESAMPLES).astype(float)
 
 
-def when_learnt(task: str, curves: Sequence[Curve]) -> Learnt:
+def learnt_task(task: str, curves: Sequence[Curve]) -> LearntTask:
     """Of the mean curve of runs."""
     shared = [moment for moment in curves[0].moments if all(moment in curve.moments for curve in curves)]
-    if len(shared) < FEWEST:
-        return Learnt(task, NONE, (NONE,) * len(PARTS))
+    if len(shared) < MIN_POINTS:
+        return LearntTask(task, NO_INTERVAL, (NO_INTERVAL,) * len(GAIN_PARTS))
     pairs = [(curve, [curve.moments.index(moment) for moment in shared]) for curve in curves]
     steps = np.mean([curve.steps[indices] for curve, indices in pairs], 0)
     seeds = np.array([curve.scores[indices] for curve, indices in pairs])  # (R, T)
-    items = np.array([curve.resampled[:, indices] for curve, indices in pairs])  # (R, DRAWS, T)
+    items = np.array([curve.resampled[:, indices] for curve, indices in pairs])  # (R, RESAMPLES, T)
     gain = mean_of_runs([_interval(y[-1] - y[0], d[:, -1] - d[:, 0]) for y, d in zip(seeds, items, strict=True)])
     if gain[1] <= 0:
-        return Learnt(task, gain, (NONE,) * len(PARTS))
+        return LearntTask(task, gain, (NO_INTERVAL,) * len(GAIN_PARTS))
     scores, random = seeds.mean(0), np.random.default_rng(1)
-    scale = np.sqrt(len(seeds) * random.chisquare(max(1, len(seeds) - 1), (DRAWS, 1)))
+    scale = np.sqrt(len(seeds) * random.chisquare(max(1, len(seeds) - 1), (RESAMPLES, 1)))
     # the deviations of seeds add up to Student's t times the error of their mean, at each step
-    resampled = items.mean(0) + random.normal(size=(DRAWS, len(seeds))) / scale @ (seeds - scores)
-    step_of = [_interval(reached(steps, scores[None], part)[0], reached(steps, resampled, part)) for part in PARTS]
-    return Learnt(task, gain, tuple(step_of))
+    resampled = items.mean(0) + random.normal(size=(RESAMPLES, len(seeds))) / scale @ (seeds - scores)
+    step_of = [
+        _interval(steps_reached(steps, scores[None], part)[0], steps_reached(steps, resampled, part))
+        for part in GAIN_PARTS
+    ]
+    return LearntTask(task, gain, tuple(step_of))
 
 
-def reached(steps: np.ndarray, scores: np.ndarray, part: float) -> np.ndarray:
+def steps_reached(steps: np.ndarray, scores: np.ndarray, part: float) -> np.ndarray:
     """Where curves (B, T) first reach a part of their gain, between two steps (T,) on a line; NaN without a gain."""
     first, last = scores[:, 0], scores[:, -1]
     target = first + part * (last - first)
@@ -139,7 +153,7 @@ def agreement(first: Mapping[str, float], second: Mapping[str, float]) -> float:
     """Kendall's tau of the order of the tasks that both have; NaN for fewer than three, or if all are equal."""
     pairs = [(step, second.get(task, np.nan)) for task, step in first.items()]
     complete = [pair for pair in pairs if np.isfinite(pair).all()]
-    return float(kendalltau(*zip(*complete, strict=True)).statistic) if len(complete) >= FEWEST else np.nan
+    return float(kendalltau(*zip(*complete, strict=True)).statistic) if len(complete) >= MIN_POINTS else np.nan
 
 
 def mean_agreement(orders: Sequence[Mapping[str, float]]) -> float:
@@ -148,7 +162,7 @@ def mean_agreement(orders: Sequence[Mapping[str, float]]) -> float:
     return float(np.mean(taus)) if taus else np.nan
 
 
-def orders(models: Sequence[ReportedModel], suite: str, classifier: str) -> list[ModelOrder]:
+def model_orders(models: Sequence[ReportedModel], suite: str, classifier: str) -> list[ModelOrder]:
     """The order of each model that has one. Raises InputError where none was scored at three steps."""
     ordered = [order for model in models if (order := order_of(model, suite, classifier)).tasks]
     if not ordered:
@@ -161,8 +175,11 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
     """The tasks of each model in their order with their steps, then Kendall's tau between seeds and models."""
     lines = []
     for model in ordered:
-        rows = [["task", "gain", *(f"{part:.0%} at step" for part in PARTS)]]
-        rows += [[task.task, _text(task.gain, 1), *(_text(step, 0) for step in task.steps)] for task in model.tasks]
+        rows = [["task", "gain", *(f"{part:.0%} at step" for part in GAIN_PARTS)]]
+        rows += [
+            [task.task, _interval_text(task.gain, 1), *(_interval_text(step, 0) for step in task.steps)]
+            for task in model.tasks
+        ]
         lines += [model.title, *aligned(rows)]
         if np.isfinite(model.seeds):
             lines.append(f"Kendall's tau of the order between its seeds: {model.seeds:.2f}")
@@ -176,14 +193,14 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _text(interval: Interval, digits: int) -> str:
+def _interval_text(interval: Interval, digits: int) -> str:
     value, low, high = interval
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" if np.isfinite(value) else "-"
 
 
 def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:
     """A chart for each model: its tasks from the first learnt downwards, the steps of the parts of their gains."""
-    parts = ", ".join(f"{marker}: {part:.0%}" for marker, part in zip(MARKERS, PARTS, strict=True))
+    parts = ", ".join(f"{marker}: {part:.0%}" for marker, part in zip(MARKERS, GAIN_PARTS, strict=True))
     note = f"Step at which a part of the gain is reached ({parts}); 95% intervals."
     ends = [high for model in ordered for task in model.tasks for _, _, high in task.steps if np.isfinite(high)]
     steps = Axis("optimiser step", ends=(0, 1.05 * max(ends, default=1.0)))
@@ -195,10 +212,10 @@ def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:
 def _chart(model: ModelOrder, steps: Axis, rows: int) -> Chart:
     learnt = [task for task in model.tasks if task.task in model.halves]
     names = [task.task for task in learnt]
-    colours, series = looks(names), []
+    colours, series = task_looks(names), []
     for row, task in enumerate(learnt):
-        for shift, part, step, marker in zip((-0.2, 0.0, 0.2), PARTS, task.steps, MARKERS, strict=True):
+        for shift, part, step, marker in zip((-0.2, 0.0, 0.2), GAIN_PARTS, task.steps, MARKERS, strict=True):
             dot = DataSeries(task.task, [step], [row + shift], look=colours[task.task], shape="points", marker=marker)
-            hover = [f"{task.task}\n{part:.0%} at step {scored(*step)}"]
+            hover = [f"{task.task}\n{part:.0%} at step {score_text(*step)}"]
             series.append(replace(dot, hover=hover, model=model.title))
-    return Chart(model.title, steps, rows_of(names, rows), series, (5.2, 1.3 + 0.36 * rows))
+    return Chart(model.title, steps, row_axis(names, rows), series, (5.2, 1.3 + 0.36 * rows))

@@ -11,18 +11,19 @@ from markupsafe import Markup
 
 from encoder_lab.reports.chart import Chart, ChartSection, HeatMap
 from encoder_lab.reports.escape import for_html
-from encoder_lab.reports.findings import RULE, Finding, pairing_note
+from encoder_lab.reports.findings import VERDICT_RULE, Finding, pairing_note
 from encoder_lab.reports.findings_chart import chart_of_findings
 from encoder_lab.reports.formats import as_csv, heads_and_lines, interval_of, latex, markdown, score_of
-from encoder_lab.reports.interactive import plotly
+from encoder_lab.reports.interactive import plotly_figure
 from encoder_lab.reports.strips import StripItem, by_region, colour_of, metric_of, tokens_of
 from encoder_lab.reports.table import Table
 
-MEANINGS = {1: "for it", -1: "against it", 0: "within the interval"}
-FUNCTIONS = (heads_and_lines, interval_of, score_of, by_region, colour_of, metric_of, tokens_of)  # of the template
+SIGN_MEANINGS = {1: "for it", -1: "against it", 0: "within the interval"}
+# of the template
+TEMPLATE_FUNCTIONS = (heads_and_lines, interval_of, score_of, by_region, colour_of, metric_of, tokens_of)
 
 
-def page(
+def html_page(
     title: str,
     tables: Sequence[Table],
     charts: Sequence[ChartSection] = (),
@@ -47,32 +48,32 @@ def page(
         sections.append((section.heading, "charts", content))
     if findings:
         chart = slot(chart_of_findings(findings).charts[0]) if any(f.comparisons for f in findings) else None
-        rule = " ".join([*RULE.split(), pairing_note(findings), *notes])
+        rule = " ".join([*VERDICT_RULE.split(), pairing_note(findings), *notes])
         sections.append(("which published findings hold", "findings", (findings, chart, rule)))
     sections += [("surprisal of each token", "items", items)] if items else []
     rows = [(table, row) for table in tables for row in table.rows if row.encoder and not row.source]
     menus = {"models": dict.fromkeys(row.title for _, row in rows)}
     menus["tasks"] = dict.fromkeys(task for table, _ in rows for task in table.columns)
     scripts = Markup(_scripts(plotted))
-    return _form().render(title=title, sections=sections, scripts=scripts, meanings=MEANINGS, **menus)
+    return _template().render(title=title, sections=sections, scripts=scripts, meanings=SIGN_MEANINGS, **menus)
 
 
 @cache
-def _form() -> Template:
+def _template() -> Template:
     """The template of a page, compiled once."""
     files = FileSystemLoader(Path(__file__).parent)
-    forms = Environment(loader=files, autoescape=True, finalize=_escaped, keep_trailing_newline=True)
-    forms.globals |= {function.__name__: function for function in FUNCTIONS}
+    forms = Environment(loader=files, autoescape=True, finalize=_escape_value, keep_trailing_newline=True)
+    forms.globals |= {function.__name__: function for function in TEMPLATE_FUNCTIONS}
     return forms.get_template("page.html")
 
 
-def _escaped(value: Any) -> Markup:
+def _escape_value(value: Any) -> Markup:
     return value if isinstance(value, Markup) else Markup(for_html(str(value)))
 
 
 def _scripts(charts: Sequence[Chart | HeatMap]) -> str:
     """Plotly, where there are charts, and their data."""
-    values = json.dumps(list(map(plotly, charts))).replace("<", r"\u003c")
+    values = json.dumps(list(map(plotly_figure, charts))).replace("<", r"\u003c")
     data = f"<script>const CHARTS = {values};</script>"
     if not charts:
         return data
@@ -81,9 +82,9 @@ def _scripts(charts: Sequence[Chart | HeatMap]) -> str:
     return f"<script>{get_plotlyjs()}</script>{data}"
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {  # of a table
+TABLE_FORMATS: dict[str, Callable[[Table], str]] = {  # of a table
     "markdown": markdown,
     "latex": latex,
     "csv": as_csv,
-    "html": lambda table: page(table.title, [table]),
+    "html": lambda table: html_page(table.title, [table]),
 }

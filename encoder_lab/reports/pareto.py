@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Look, in_order, look_at
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Look, in_paper_order, look_of_index
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import rows_by_task
 from probes.classifiers.grid import FRONT
@@ -40,18 +40,18 @@ def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifie
     fronts = []
     for model in models:
         for task, rows in rows_by_task(model.runs, suite, epoch, classifier).items():
-            seeds = [points for row in rows if (points := _points(row))]
+            seeds = [points for row in rows if (points := _read_front(row))]
             if seeds and rows[0].classifier in COMPLEXITY:
                 chance = chance_of(rows)
                 level = math.nan if chance is None else chance
                 fronts.append(Fronts(model.title, task, rows[0].classifier, seeds, level))
     if not fronts:
         raise InputError(f"no score of suite={suite} has the front of its classifiers; train or evaluate it again")
-    tasks = in_order([front.task for front in fronts])
+    tasks = in_paper_order([front.task for front in fronts])
     return sorted(fronts, key=lambda front: tasks.index(front.task))
 
 
-def _points(row: ProbeRow) -> FrontPoints:
+def _read_front(row: ProbeRow) -> FrontPoints:
     """The front of a score; none where the file has other things in its place."""
     points = row.hyperparameters.get(FRONT)
     points = points if isinstance(points, list) else []
@@ -60,14 +60,14 @@ def _points(row: ProbeRow) -> FrontPoints:
     return sorted(pairs) if valid else ()
 
 
-def area(points: FrontPoints, chance: float, limit: float) -> float:
+def area_under_front(points: FrontPoints, chance: float, limit: float) -> float:
     """The mean accuracy over all complexities from 0 to `limit`, in percent, of a step at each point."""
     ends = [complexity for complexity, _ in points] + [limit]
     steps = sum(accuracy * (end - start) for (start, accuracy), end in zip(points, ends[1:], strict=True))
     return (chance * ends[0] + steps) / limit if limit else chance
 
 
-def limits(fronts: Sequence[Fronts]) -> dict[tuple[str, str], float]:
+def largest_complexities(fronts: Sequence[Fronts]) -> dict[tuple[str, str], float]:
     """The largest complexity of any model, by task and classifier."""
     maxima: dict[tuple[str, str], float] = {}
     for front in fronts:
@@ -78,13 +78,13 @@ def limits(fronts: Sequence[Fronts]) -> dict[tuple[str, str], float]:
 
 def as_text(fronts: Sequence[Fronts]) -> str:
     """A line for each task and model: the area, and the points of its first seed."""
-    maxima, wide = limits(fronts), max(len(front.model) for front in fronts) + 2
+    maxima, wide = largest_complexities(fronts), max(len(front.model) for front in fronts) + 2
     lines, previous = [], ("", "")
     for front in fronts:
         if (key := (front.task, front.classifier)) != previous:
             lines += ["", f"{front.task} ({front.classifier}; complexity: {COMPLEXITY[front.classifier]})"]
         previous = key
-        areas = [area(points, front.chance, maxima[key]) for points in front.seeds]
+        areas = [area_under_front(points, front.chance, maxima[key]) for points in front.seeds]
         seeds = f" (standard deviation of {len(areas)} seeds {np.std(areas, ddof=1):.1f})" if len(areas) > 1 else ""
         points = ", ".join(
             f"{accuracy:.1f} at {complexity:,.{0 if complexity >= 1000 else 1}f}"
@@ -96,9 +96,9 @@ def as_text(fronts: Sequence[Fronts]) -> str:
 
 def charts_of_fronts(fronts: Sequence[Fronts], suite: str) -> ChartSection:
     """A chart for each task, a stepped line for each seed of each model."""
-    legend = {model: look_at(index) for index, model in enumerate(dict.fromkeys(front.model for front in fronts))}
+    legend = {model: look_of_index(index) for index, model in enumerate(dict.fromkeys(front.model for front in fronts))}
     charts = []
-    for (task, classifier), limit in limits(fronts).items():
+    for (task, classifier), limit in largest_complexities(fronts).items():
         task_fronts = [front for front in fronts if (front.task, front.classifier) == (task, classifier)]
         series = [line for front in task_fronts for line in _lines(front, legend[front.model], limit)]
         x, y = Axis(COMPLEXITY[classifier]), Axis("accuracy on dev (%)")

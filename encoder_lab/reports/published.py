@@ -9,12 +9,12 @@ from encoder_lab.storage.csv_files import read_csv
 from probes.facts import facts_of
 
 FOLDER = Path(__file__).parents[2] / "probes" / "published"
-SCORES = FOLDER / "scores.csv"
+SCORES_FILE = FOLDER / "scores.csv"
 TABLES = read_csv(FOLDER / "tables.csv")
 SOURCES = {row["table"]: row["source"] for row in TABLES}
-NOTES = {row["table"]: row["note"] for row in TABLES if row["note"]}
-PUBLISHED_TEST = {row["task"]: int(row["items"]) for row in read_csv(FOLDER / "test_items.csv")}
-TRAINING = "conneau2018_table3"  # the objectives' own scores
+TABLE_NOTES = {row["table"]: row["note"] for row in TABLES if row["note"]}
+PUBLISHED_TEST_ITEMS = {row["task"]: int(row["items"]) for row in read_csv(FOLDER / "test_items.csv")}
+TRAINING_TABLE = "conneau2018_table3"  # the objectives' own scores
 
 
 class Published(NamedTuple):
@@ -38,7 +38,7 @@ def fitting(suite: str, classifier: str) -> list[str]:
 @cache
 def published(table: str) -> list[Published]:
     """The scores of one table. Raises InputError with the choices."""
-    rows = [row for row in read_csv(SCORES) if row["table"] == table]
+    rows = [row for row in read_csv(SCORES_FILE) if row["table"] == table]
     if not rows:
         raise InputError(f"no published table {table!r}; there are {', '.join(SOURCES)}")
     return [Published(r["table"], r["kind"], r["encoder"], r["model"], r["task"], float(r["score"])) for r in rows]

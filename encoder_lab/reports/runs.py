@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from encoder_lab.errors import InputError, printable, shortened
-from encoder_lab.reports.escape import NAME
+from encoder_lab.reports.escape import MAX_NAME_CHARACTERS
 from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.settings.run_settings import dotted_items, objective_of, read_settings
@@ -20,8 +20,8 @@ from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs
 
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OBJECTIVE_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
-LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
-UNNAMED = {  # settings that are not told apart from absent ones at these values
+LOSS_NAMES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
+UNNAMED_DEFAULTS = {  # settings that are not told apart from absent ones at these values
     **{f"probes.classifier.{name}": getattr(Grid, name) for name in (*SENTEVAL_ONLY, "block_mb", "memory_mb")},
     "corpus.source_language": "en",
     "exclude_task_sentences": True,
@@ -34,16 +34,22 @@ UNNAMED = {  # settings that are not told apart from absent ones at these values
 }
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-SETTINGS = "config.yaml"  # a folder with this file is a run folder
-CONTENT = "corpus.content"  # among the settings: of what a run reads, by reads.json
-DETAILS = "details.csv"  # of an evaluation: other measures of its predictions
+SETTINGS_FILE = "config.yaml"  # a folder with this file is a run folder
+CONTENT_KEY = "corpus.content"  # among the settings: of what a run reads, by reads.json
+DETAILS_FILE = "details.csv"  # of an evaluation: other measures of its predictions
 EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
 # settings that may end a run before its last epoch; the last is of schedule=infersent
-ENDING = ("early_stopping.patience", "trainer.max_steps", "trainer.max_time", "trainer.callbacks", "schedule.cut")
-EVALUATIONS = "evaluations"  # in a run folder: scores of its epochs on more suites
+ENDING_SETTINGS = (
+    "early_stopping.patience",
+    "trainer.max_steps",
+    "trainer.max_time",
+    "trainer.callbacks",
+    "schedule.cut",
+)
+EVALUATIONS_FOLDER = "evaluations"  # in a run folder: scores of its epochs on more suites
 # prefixes of the settings that, with its name, make an evaluated model
-MODEL = ("embeddings.", "corpus.", "checkpoint")
-MADE_BY = re.compile(  # the settings of a run that made its weights, without places of files
+MODEL_SETTINGS = ("embeddings.", "corpus.", "checkpoint")
+WEIGHT_SETTINGS = re.compile(  # the settings of a run that made its weights, without places of files
     r"seed$|(encoder|objective)_name$|(encoder|objective|datamodule|corpus|embeddings)\."
     r"(?!.*(root|path|more|source|target)$)"
 )
@@ -69,7 +75,7 @@ class Run:
     @property
     def details(self) -> Mapping[tuple[str, str], float]:
         """Other measures of its scores by task and measure (details.csv); none of several epochs, as it has one."""
-        files = [] if self.settings.get("checkpoint") == EACH_EPOCH else self.files(DETAILS)
+        files = [] if self.settings.get("checkpoint") == EACH_EPOCH else self.files(DETAILS_FILE)
         return {key: score for path in reversed(files) for key, score in read_details(path)}
 
     @property
@@ -90,8 +96,8 @@ class Run:
         """
         name = str(self.settings.get("model", ""))
         parents = self.folder.absolute().parents
-        run = next((path.parent for path in parents if path.name == EVALUATIONS), None)
-        if name and run and (run / SETTINGS).exists():
+        run = next((path.parent for path in parents if path.name == EVALUATIONS_FOLDER), None)
+        if name and run and (run / SETTINGS_FILE).exists():
             return str(run.resolve())
         bases = [*(self.folder.absolute().parents if "/" in name else []), Path()]
         path = next((base / name for base in bases if name and (base / name).exists()), None)
@@ -107,22 +113,24 @@ class Run:
             scored = {
                 key.removeprefix("run."): value for key, value in evaluation.settings.items() if key[:4] == "run."
             }
-            same = all(str(self.settings.get(key, v)) == str(v) for key, v in scored.items() if MADE_BY.match(key))
+            same = all(
+                str(self.settings.get(key, v)) == str(v) for key, v in scored.items() if WEIGHT_SETTINGS.match(key)
+            )
             return same and evaluation.evaluated == str(self.folder.resolve())
         scored_model, evaluated_model = ((run.evaluated, run.encoder, run.objective) for run in (self, evaluation))
-        return scored_model == evaluated_model and agree(self, evaluation, MODEL)
+        return scored_model == evaluated_model and settings_agree(self, evaluation, MODEL_SETTINGS)
 
     def has(self, suite: str) -> bool:
         return any(row.suite == suite for row in self.rows)
 
     def objective_scores(self) -> dict[Epoch, float]:
-        return by_epoch(self.metrics, self.score)
+        return column_by_epoch(self.metrics, self.score)
 
     @property
     def unfinished(self) -> str:
         """How much of its training a run has, as `2 of 5 epochs`; empty where all, or something else may end it."""
         limit, last = self.settings.get("trainer.max_epochs"), max(self.objective_scores(), default=0)
-        ends = any(self.settings.get(key) not in (None, -1, []) for key in ENDING)
+        ends = any(self.settings.get(key) not in (None, -1, []) for key in ENDING_SETTINGS)
         trains = "model" not in self.settings and not self.objective.endswith("untrained") and not ends
         return f"{last} of {limit} epochs" if trains and isinstance(limit, int) and last < limit else ""
 
@@ -142,7 +150,7 @@ class Run:
     def best_epoch(self) -> Epoch | None:
         """The epoch of the best own score; of equals that of the lowest loss, then the last. None without scores."""
         sign = 1 if OBJECTIVE_SCORES.get(self.score.rsplit("/", 1)[-1], True) else -1
-        losses = by_epoch(self.metrics, f"{self.score.rpartition('/')[0]}/loss")
+        losses = column_by_epoch(self.metrics, f"{self.score.rpartition('/')[0]}/loss")
         ranks = {
             epoch: (sign * score, -losses.get(epoch, math.inf), epoch)
             for epoch, score in self.objective_scores().items()
@@ -157,7 +165,7 @@ class Run:
         return max(max_epochs if isinstance(max_epochs, int) else 0, self.requested("last") or 0)
 
 
-def by_epoch(table: Iterable[Mapping[str, str]], column: str) -> dict[Epoch, float]:
+def column_by_epoch(table: Iterable[Mapping[str, str]], column: str) -> dict[Epoch, float]:
     """The numbers of a column of metrics.csv or test.csv, where it has them; none of a column without a name."""
     return {read_epoch(row["epoch"]): float(row[column]) for row in table if column and row.get(column)}
 
@@ -166,11 +174,13 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
     """Each run folder with its evaluations, once; other folders stand for those inside. Raises InputError for none."""
     runs: dict[Path, Path] = {}  # by their places: a link to a run is no copy of it
     for folder in paths:
-        below = sorted(path.parent for path in folder.rglob(SETTINGS) if "wandb" not in path.relative_to(folder).parts)
+        below = sorted(
+            path.parent for path in folder.rglob(SETTINGS_FILE) if "wandb" not in path.relative_to(folder).parts
+        )
         if not below:
             problem = "no config.yaml there" if folder.exists() else "no such folder"
             raise InputError(f"{folder}: {problem}; give a run folder, runs/<objective>/<encoder>/<time>")
-        is_run, evaluated = folder in below, folder / EVALUATIONS
+        is_run, evaluated = folder in below, folder / EVALUATIONS_FOLDER
         runs |= {run.resolve(): run for run in below if not is_run or run == folder or evaluated in run.parents}
     return list(runs.values())
 
@@ -178,24 +188,28 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
 def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming the corrupt file."""
     leaves = (
-        (key, value) for key, value in dotted_items(read_settings(folder / SETTINGS)) if not isinstance(value, dict)
+        (key, value)
+        for key, value in dotted_items(read_settings(folder / SETTINGS_FILE))
+        if not isinstance(value, dict)
     )
     settings = {key: value for key, value in leaves if not key.startswith("suites.")}  # these are no part of a model
-    check_settings(folder / SETTINGS, settings)
-    unnamed = UNNAMED | {f"run.{key}": value for key, value in UNNAMED.items()}  # also of an evaluated run
+    check_settings(folder / SETTINGS_FILE, settings)
+    unnamed = UNNAMED_DEFAULTS | {
+        f"run.{key}": value for key, value in UNNAMED_DEFAULTS.items()
+    }  # also of an evaluated run
     settings = with_whole_numbers(
         {key: value for key, value in settings.items() if key not in unnamed or value != unnamed[key]}
     )
     *_, outer, inner, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or outer, settings.get("encoder_name") or inner
     if objective == "discourse":
-        objective = _named_after(settings.get("objective.losses", settings.get("run.objective.losses")))
+        objective = _name_of_losses(settings.get("objective.losses", settings.get("run.objective.losses")))
     if "begun_from" in settings:
         objective = objective_of(settings | {"objective_name": objective})
     if content := read_reads(folder).get(CORPUS_KEY):
-        settings[CONTENT] = content
+        settings[CONTENT_KEY] = content
     rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
-    encoder, objective = (shortened(printable(str(name)), NAME) for name in (encoder, objective))
+    encoder, objective = (shortened(printable(str(name)), MAX_NAME_CHARACTERS) for name in (encoder, objective))
     return Run(folder, encoder, objective, settings, rows, metrics, read_metrics(folder / "test.csv"))
 
 
@@ -207,10 +221,10 @@ def with_whole_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _named_after(losses: Any) -> str:
+def _name_of_losses(losses: Any) -> str:
     """The name of a combination of discourse losses in Chen et al. 2019, Table 2; discourse if it has none."""
-    extra = [LOSSES[loss] for loss in LOSSES if loss in (losses or [])]
-    if "nsp" not in (losses or []) or len(extra) == len(LOSSES):
+    extra = [LOSS_NAMES[loss] for loss in LOSS_NAMES if loss in (losses or [])]
+    if "nsp" not in (losses or []) or len(extra) == len(LOSS_NAMES):
         return "discourse"
     return "+ " + " + ".join(extra) if extra else "Baseline (NSP)"
 
@@ -251,17 +265,17 @@ def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, P
 def rows_by_task(runs: Sequence[Run], suite: str, epoch: str, classifier: str) -> dict[str, list[ProbeRow]]:
     """The scores of all seeds of a model by task, at one epoch of each, by one classifier."""
     final = [list(final_rows(run, suite, epoch, classifier).values()) for run in runs]
-    return grouped((row.task, row) for rows in by_one_reader(final, classifier) for row in rows)
+    return grouped((row.task, row) for rows in rows_by_one_reader(final, classifier) for row in rows)
 
 
-def by_one_reader(runs: Sequence[Sequence[ProbeRow]], classifier: str) -> list[list[ProbeRow]]:
+def rows_by_one_reader(runs: Sequence[Sequence[ProbeRow]], classifier: str) -> list[list[ProbeRow]]:
     """The rows of runs, each task by one reader: the requested classifier, where any row is by it."""
     rows = [row for rows in runs for row in rows]
     readers = {(row.suite, row.task): row.classifier for row in sorted(rows, key=lambda r: r.classifier == classifier)}
     return [[row for row in rows if row.classifier == readers[row.suite, row.task]] for rows in runs]
 
 
-def agree(run: Run, other: Run, prefixes: tuple[str, ...]) -> bool:
+def settings_agree(run: Run, other: Run, prefixes: tuple[str, ...]) -> bool:
     """Whether the settings with these prefixes are equal, where both runs have them."""
     shared = [key for key in run.settings.keys() & other.settings.keys() if key.startswith(prefixes)]
     return all(str(run.settings[key]) == str(other.settings[key]) for key in shared)

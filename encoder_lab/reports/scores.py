@@ -8,11 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError, printable, shortened
-from encoder_lab.reports.escape import NAME
+from encoder_lab.reports.escape import MAX_NAME_CHARACTERS
 from encoder_lab.reports.metrics import checked_metrics
-from encoder_lab.reports.models import FINGERPRINT, INCIDENTAL, identity, one_run_per_seed, with_evaluations
+from encoder_lab.reports.models import (
+    FINGERPRINT_COLUMN,
+    INCIDENTAL_SETTINGS,
+    join_evaluations,
+    model_identity,
+    one_run_per_seed,
+)
 from encoder_lab.reports.run_settings_check import check_settings
-from encoder_lab.reports.runs import CONTENT, ENDING, Run, agree, grouped, read_run, run_folders, with_whole_numbers
+from encoder_lab.reports.runs import (
+    CONTENT_KEY,
+    ENDING_SETTINGS,
+    Run,
+    grouped,
+    read_run,
+    run_folders,
+    settings_agree,
+    with_whole_numbers,
+)
 from encoder_lab.storage.csv_files import csv_text, read_numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.results import (
@@ -27,18 +42,20 @@ from probes.results import (
 )
 from probes.task import content_hash
 
-NAMES = ("run", "encoder", "objective")
+NAME_COLUMNS = ("run", "encoder", "objective")
 ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
 TRAINING, TRAINING_ON_TEST = "training", "training on test"  # the suites of the objective's own scores
-CLASSIFIER = tuple(f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY))
-LABELS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
-CONTENTS = (CONTENT, f"run.{CONTENT}")
-STATED = (  # by reports
-    *("model", "checkpoint", "run.seed", "trainer.max_epochs", "run.trainer.max_epochs", *ENDING),
+CLASSIFIER_COLUMNS = tuple(
+    f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY)
+)
+LABEL_COLUMNS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
+CONTENT_COLUMNS = (CONTENT_KEY, f"run.{CONTENT_KEY}")
+STATED_COLUMNS = (  # by reports
+    *("model", "checkpoint", "run.seed", "trainer.max_epochs", "run.trainer.max_epochs", *ENDING_SETTINGS),
     *("encoder.dim", "embeddings.freeze", "embeddings.scale", "objective.parts", "objective.select"),
-    *LABELS,
-    *CLASSIFIER,
-    *CONTENTS,
+    *LABEL_COLUMNS,
+    *CLASSIFIER_COLUMNS,
+    *CONTENT_COLUMNS,
 )
 
 
@@ -51,7 +68,7 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
     `training on test`.
     Raises InputError for a folder without runs.
     """
-    runs = with_evaluations(runs_in(map(Path, folders)))
+    runs = join_evaluations(read_runs(map(Path, folders)))
     settings = _columns(runs)
     parents = [str(run.folder.absolute().parent) for run in runs]
     return [
@@ -60,7 +77,7 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
             "encoder": run.encoder,
             "objective": run.objective,
             **{key: run.settings.get(key, "") for key in settings},
-            FINGERPRINT: run.settings.get(FINGERPRINT) or content_hash(identity(run, *settings)),
+            FINGERPRINT_COLUMN: run.settings.get(FINGERPRINT_COLUMN) or content_hash(model_identity(run, *settings)),
             **row,
         }
         for run in runs
@@ -68,7 +85,7 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
     ]
 
 
-def runs_in(paths: Iterable[Path]) -> list[Run]:
+def read_runs(paths: Iterable[Path]) -> list[Run]:
     """The runs in folders, each seed of a model once, and those of files that `as_csv` wrote; what both have, once.
 
     Raises InputError where two files have other scores of one seed.
@@ -77,7 +94,9 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
     folders = [path for path in paths if not path.is_file()]
     files: dict[tuple, tuple[Path, Run]] = {}
     for path, run in ((file, run) for file in paths if file.is_file() for run in read_scores(file)):
-        path_before, run_before = files.setdefault((identity(run), run.settings["seed"], run.evaluated), (path, run))
+        path_before, run_before = files.setdefault(
+            (model_identity(run), run.settings["seed"], run.evaluated), (path, run)
+        )
         if path != path_before and run.rows != run_before.rows:
             problem = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {path_before}"
             raise InputError(f"{path}: {problem}; give one of these files, or report.py scores of all runs")
@@ -86,47 +105,47 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
         indices = [index for index, (source, _) in enumerate(runs) if source != path]
         index = next((index for index in indices if _is_same(runs[index][1], run)), None)
         if index is None:
-            runs.append((path, _completed(run, [earlier for _, earlier in runs])))
+            runs.append((path, _complete_settings(run, [earlier for _, earlier in runs])))
             continue
-        keys = {_measured(row) for i in indices for row in runs[i][1].rows}  # also of an evaluation's folder
+        keys = {_score_key(row) for i in indices for row in runs[i][1].rows}  # also of an evaluation's folder
         source, run_before = runs[index]
-        rows = [*run_before.rows, *(row for row in run.rows if _measured(row) not in keys)]
-        stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT}
+        rows = [*run_before.rows, *(row for row in run.rows if _score_key(row) not in keys)]
+        stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT_COLUMN}
         settings = {**stated, **run_before.settings}
-        metrics, tests = _joined(run_before.metrics, run.metrics), _joined(run_before.tests, run.tests)
+        metrics, tests = _join_rows(run_before.metrics, run.metrics), _join_rows(run_before.tests, run.tests)
         runs[index] = source, replace(run_before, rows=rows, settings=settings, metrics=metrics, tests=tests)
     return [run for _, run in runs]
 
 
-def _completed(run: Run, runs: Sequence[Run]) -> Run:
+def _complete_settings(run: Run, runs: Sequence[Run]) -> Run:
     """A run of a file with the settings that the file has only as a fingerprint, if another seed of its model has them.
 
     A run of that seed with other scores is no second seed: then the run stays another model.
     """
-    stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT}
-    model_key = identity(replace(run, settings=stated))
+    stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT_COLUMN}
+    model_key = model_identity(replace(run, settings=stated))
     seeds = [
         seed
         for seed in runs
-        if identity(replace(seed, settings={k: v for k, v in seed.settings.items() if k in stated})) == model_key
-        and content_hash(identity(seed, *CONTENTS, *stated)) == run.settings.get(FINGERPRINT)
+        if model_identity(replace(seed, settings={k: v for k, v in seed.settings.items() if k in stated})) == model_key
+        and content_hash(model_identity(seed, *CONTENT_COLUMNS, *stated)) == run.settings.get(FINGERPRINT_COLUMN)
     ]
-    if not seeds or any(agree(seed, run, ("seed", "run.seed")) for seed in seeds):
+    if not seeds or any(settings_agree(seed, run, ("seed", "run.seed")) for seed in seeds):
         return run
     return replace(run, settings={**seeds[0].settings, **stated})
 
 
 def _is_same(run: Run, again: Run) -> bool:
     """Whether two sources have the same run: the settings and scores that both have are equal."""
-    comparable = replace(run, settings={**run.settings, FINGERPRINT: again.settings.get(FINGERPRINT)})
-    if (run.encoder, run.objective) != (again.encoder, again.objective) or not agree(comparable, again, ("",)):
+    comparable = replace(run, settings={**run.settings, FINGERPRINT_COLUMN: again.settings.get(FINGERPRINT_COLUMN)})
+    if (run.encoder, run.objective) != (again.encoder, again.objective) or not settings_agree(comparable, again, ("",)):
         return False
     a, b = (dict[Any, Any](r.objective_scores()) | {_row_key(row): row for row in r.rows} for r in (run, again))
     shared = a.keys() & b.keys()
     return bool(shared) and all(a[key] == b[key] for key in shared)
 
 
-def _joined(first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
+def _join_rows(first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
     """The rows of both, those of one epoch once."""
     return list({row["epoch"]: row for row in [*second, *first]}.values())
 
@@ -135,7 +154,7 @@ def _row_key(row: ProbeRow) -> tuple:
     return tuple(getattr(row, name) for name in KEY_COLUMNS)
 
 
-def _measured(row: ProbeRow) -> tuple:
+def _score_key(row: ProbeRow) -> tuple:
     return *_row_key(row), row.test_accuracy, row.seconds
 
 
@@ -149,7 +168,7 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def read_scores(path: Path) -> list[Run]:
     """The runs of a file that `as_csv` wrote. Raises InputError naming file and line."""
-    lines = read_numbered_csv(path, [*NAMES, *REQUIRED_COLUMNS, "test", "right"], ("run", *KEY_COLUMNS))
+    lines = read_numbered_csv(path, [*NAME_COLUMNS, *REQUIRED_COLUMNS, "test", "right"], ("run", *KEY_COLUMNS))
     runs = grouped((row["run"], (line, row)) for line, row in lines)
     return [_run(path, name, numbered) for name, numbered in runs.items()]
 
@@ -165,9 +184,9 @@ def _columns(runs: Sequence[Run]) -> list[str]:
         return varies or (len(values) > 1 and not key.endswith("_target_"))
 
     keys = dict.fromkeys(key for run in runs for key in run.settings)
-    differing = [key for key in keys if key.removeprefix("run.") not in INCIDENTAL and differs(key)]
-    stated = [key for key in keys if key in STATED or key.endswith(".kfold")]
-    excluded = {*NAMES, *ROW_COLUMNS, "encoder_name", "objective_name", FINGERPRINT}
+    differing = [key for key in keys if key.removeprefix("run.") not in INCIDENTAL_SETTINGS and differs(key)]
+    stated = [key for key in keys if key in STATED_COLUMNS or key.endswith(".kfold")]
+    excluded = {*NAME_COLUMNS, *ROW_COLUMNS, "encoder_name", "objective_name", FINGERPRINT_COLUMN}
     return [key for key in dict.fromkeys([*differing, *stated]) if key not in excluded]
 
 
@@ -192,8 +211,10 @@ def _rows(run: Run) -> list[dict[str, str]]:
 def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) -> Run:
     first = numbered[0][1]
     seed = next((row["seed"] for _, row in numbered if row["suite"] == TRAINING), first["seed"])  # not of an evaluation
-    texts = {key: text for key, text in first.items() if key not in (*NAMES, *ROW_COLUMNS) and text}
-    settings = with_whole_numbers({key: _value(text) for key, text in texts.items()} | {"seed": _value(seed)})
+    texts = {key: text for key, text in first.items() if key not in (*NAME_COLUMNS, *ROW_COLUMNS) and text}
+    settings = with_whole_numbers(
+        {key: _parse_value(text) for key, text in texts.items()} | {"seed": _parse_value(seed)}
+    )
     check_settings(path, settings)
     rows: list[ProbeRow] = []
     objective_scores: dict[str, dict[str, dict[str, str]]] = {TRAINING: {}, TRAINING_ON_TEST: {}}  # by epoch
@@ -204,12 +225,12 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
         else:
             answers = answers_from_text(path, line, row) if row["right"] else None
             rows.append(row_from_text(path, line, row | {"step": row["step"].removesuffix(".0")}, answers))
-    encoder, objective = (shortened(printable(first[key]), NAME) for key in ("encoder", "objective"))
+    encoder, objective = (shortened(printable(first[key]), MAX_NAME_CHARACTERS) for key in ("encoder", "objective"))
     metrics, tests = (list(by_epoch.values()) for by_epoch in objective_scores.values())
     return Run(path / name, encoder, objective, settings, rows, metrics, tests)
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     """What `as_csv` wrote as this text, or pandas where it wrote the file again."""
     try:
         return json.loads(text.lower() if text in ("True", "False") else text)

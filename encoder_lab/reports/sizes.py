@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, in_order, looks
-from encoder_lab.reports.curves import band_meaning, lines_of, score_axis
-from encoder_lab.reports.models import models_of, with_evaluations
-from encoder_lab.reports.runs import Run, by_one_reader, final_rows
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, in_paper_order, task_looks
+from encoder_lab.reports.curves import band_meaning, score_axis, task_series
+from encoder_lab.reports.models import join_evaluations, models_of
+from encoder_lab.reports.runs import Run, final_rows, rows_by_one_reader
 from probes.facts import unit_of
 
 SIZE, SIZES = "encoder.dim", "dimensions of the sentence vector"
-RATE = "objective.optimizer.lr"  # wide models take a smaller one (Yang et al. 2021)
+RATE_SETTING = "objective.optimizer.lr"  # wide models take a smaller one (Yang et al. 2021)
 
 
 class ModelSizes(NamedTuple):
@@ -32,23 +32,26 @@ def has_size(run: Run) -> bool:
     return isinstance(run.settings.get(SIZE), int)
 
 
-def by_size(runs: Iterable[Run]) -> list[ModelSizes]:
+def group_by_size(runs: Iterable[Run]) -> list[ModelSizes]:
     """The runs with a size, grouped by model, with the scores of their evaluations."""
-    joined = [run for run in with_evaluations(runs) if has_size(run)]
-    sized = {run.folder: (int(run.settings[SIZE]), run.settings.get(RATE)) for run in joined}
+    joined = [run for run in join_evaluations(runs) if has_size(run)]
+    sized = {run.folder: (int(run.settings[SIZE]), run.settings.get(RATE_SETTING)) for run in joined}
     follows = set()  # runs with a rate for each size
-    for model in models_of(_without(run, SIZE, RATE) for run in joined):
+    for model in models_of(_without_settings(run, SIZE, RATE_SETTING) for run in joined):
         pairs = {sized[run.folder] for run in model.runs}
         if len(pairs) == len(dict(pairs)):
             follows |= {run.folder for run in model.runs}
-    reduced = [_without(run, SIZE, RATE) if run.folder in follows else _without(run, SIZE) for run in joined]
+    reduced = [
+        _without_settings(run, SIZE, RATE_SETTING) if run.folder in follows else _without_settings(run, SIZE)
+        for run in joined
+    ]
     return [
         ModelSizes((model.encoder, model.objective), model.title, [(sized[run.folder][0], run) for run in model.runs])
         for model in models_of(reduced)
     ]
 
 
-def _without(run: Run, *keys: str) -> Run:
+def _without_settings(run: Run, *keys: str) -> Run:
     return replace(run, settings={key: value for key, value in run.settings.items() if key not in keys})
 
 
@@ -61,7 +64,9 @@ def lines_by_size(
         raise InputError(
             "no runs differ only in encoder.dim (seed, rate by size); give runs of one model with several sizes"
         )
-    charted = [(model, *lines) for model in scaled for lines in _lines(model, suite, epoch, classifier).items()]
+    charted = [
+        (model, *lines) for model in scaled for lines in _series_by_unit(model, suite, epoch, classifier).items()
+    ]
     if not charted:
         raise InputError(f"no scores of the suite {suite!r} at several sizes; evaluate.py makes them")
     return charted
@@ -70,7 +75,7 @@ def lines_by_size(
 def charts_by_size(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> ChartSection:
     """A chart for each model and unit, a line for each task, the size on a logarithmic axis."""
     charted = lines_by_size(models, suite, epoch, classifier)
-    legend = looks(in_order([line.name for *_, lines in charted for line in lines]))
+    legend = task_looks(in_paper_order([line.name for *_, lines in charted for line in lines]))
     charts = []
     for model, unit, lines in charted:
         x = Axis(SIZES, ticks={float(size): str(size) for size in model.sizes}, linear=0)
@@ -83,11 +88,11 @@ def charts_by_size(models: Sequence[ModelSizes], suite: str, epoch: str, classif
     )
 
 
-def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[str, list[DataSeries]]:
+def _series_by_unit(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[str, list[DataSeries]]:
     """The scores by unit and size; none if there is only one size."""
     final = [list(final_rows(run, suite, epoch, classifier).values()) for _, run in model.runs]
-    scores = zip(model.runs, by_one_reader(final, classifier), strict=True)
+    scores = zip(model.runs, rows_by_one_reader(final, classifier), strict=True)
     sized = [[(unit_of(suite, row.classifier), float(size), row) for row in rows] for (size, _), rows in scores]
     units = dict.fromkeys(unit for run in sized for unit, *_ in run)
-    lines = {unit: lines_of([[(size, row) for u, size, row in run if u == unit] for run in sized]) for unit in units}
+    lines = {unit: task_series([[(size, row) for u, size, row in run if u == unit] for run in sized]) for unit in units}
     return {unit: group for unit, group in lines.items() if any(len(line.x) > 1 for line in group)}

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import in_order
-from encoder_lab.reports.correlation import FEWEST
-from encoder_lab.reports.models import INCIDENTAL, identity, seeds_of, setting_text
+from encoder_lab.reports.chart import in_paper_order
+from encoder_lab.reports.correlation import MIN_MODELS
+from encoder_lab.reports.models import INCIDENTAL_SETTINGS, model_identity, seeds_of, setting_text
 from encoder_lab.reports.runs import Run, final_rows
 
 Scores = Mapping[str, Mapping[str, Mapping[tuple, Mapping[tuple, float]]]]  # condition -> task -> model -> seed
@@ -31,7 +31,11 @@ class Stability(NamedTuple):
 def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
     """The scores of the models under each setting of probing: classifier, sizes, and what else differs in `probes`."""
     probed = [
-        {key: setting_text(v) for key, v in run.settings.items() if key.startswith("probes.") and key not in INCIDENTAL}
+        {
+            key: setting_text(v)
+            for key, v in run.settings.items()
+            if key.startswith("probes.") and key not in INCIDENTAL_SETTINGS
+        }
         for run in runs
     ]
     every = dict.fromkeys(key for settings in probed for key in settings if not key.endswith("_target_"))
@@ -44,7 +48,7 @@ def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
             for task, row in final_rows(run, suite, epoch, reader).items():
                 if row.classifier == reader:
                     models = scores.setdefault(", ".join([reader, *values]), {}).setdefault(task, {})
-                    models.setdefault(identity(run, "probes."), {})[seeds_of(run)] = row.test_accuracy
+                    models.setdefault(model_identity(run, "probes."), {})[seeds_of(run)] = row.test_accuracy
     return scores
 
 
@@ -54,18 +58,18 @@ def stability(scores: Scores) -> list[Stability]:
     """
     compared = []
     for first, second in combinations(scores, 2):
-        for task in in_order([task for task in scores[first] if task in scores[second]]):
+        for task in in_paper_order([task for task in scores[first] if task in scores[second]]):
             x, y = scores[first][task], scores[second][task]
             shared = {model: x[model].keys() & y.get(model, {}).keys() for model in x}
             seeds = {model: group for model, group in shared.items() if group}
-            if len(seeds) >= FEWEST:
+            if len(seeds) >= MIN_MODELS:
                 a, b = ([mean(side[model][s] for s in seeds[model]) for model in seeds] for side in (x, y))
                 rho = float(spearmanr(a, b).statistic) if len(set(a)) > 1 < len(set(b)) else float("nan")
                 same_best = [score == max(a) for score in a] == [score == max(b) for score in b]
                 compared.append(Stability(task, first, second, [*map(len, seeds.values())], rho, same_best))
     if not compared:
         again = "evaluate the same models again, as with probes.train_size=300 or probes.classifier.widths=[0]"
-        raise InputError(f"no two settings of probing have {FEWEST} models in common; {again}")
+        raise InputError(f"no two settings of probing have {MIN_MODELS} models in common; {again}")
     return compared
 
 

@@ -12,11 +12,11 @@ from encoder_lab.storage.text_files import read_json_lines
 from probes.coherence.regions import segment_values
 from probes.coherence.suite_file import METRICS
 
-TOKENS = "surprisals.jsonl"  # of an evaluation's folder
-DARKEST = 20.0  # bits of the darkest colour
-TIE = 0.005  # bits: less is neither right nor wrong
-LONGEST = 400  # tokens of a strip
-MOST_REGIONS = 1000
+TOKENS_FILE = "surprisals.jsonl"  # of an evaluation's folder
+DARKEST_BITS = 20.0  # bits of the darkest colour
+TIE_BITS = 0.005  # bits: less is neither right nor wrong
+MAX_TOKENS = 400  # tokens of a strip
+MAX_REGIONS = 1000
 Record = dict[str, Any]  # a line of surprisals.jsonl
 
 
@@ -32,7 +32,7 @@ def strip_items(model: str, folder: Path, requested: Sequence[str] | None) -> li
     """The wanted items `SUITE:NUMBER`; else of each suite those that hold, and fail, by the most bits."""
     best: dict[tuple[str, str], tuple[float, list[Record]]] = {}
     chosen = []
-    for records in _items(folder / TOKENS):
+    for records in _read_items(folder / TOKENS_FILE):
         suite, name = records[0]["suite"], f"{records[0]['suite']}:{records[0]['item']}"
         margin = records[0]["margin"]
         if requested is not None:
@@ -48,18 +48,18 @@ def strip_items(model: str, folder: Path, requested: Sequence[str] | None) -> li
     return chosen or [
         StripItem(model, f"{reason}: {reasons[reason].format(score)}", records)
         for (_, reason), (score, records) in best.items()
-        if score > TIE
+        if score > TIE_BITS
     ]
 
 
-def _items(path: Path) -> Iterator[list[Record]]:
+def _read_items(path: Path) -> Iterator[list[Record]]:
     """The records of one item after the other."""
-    lines = (checked(record, f"{path}:{number}") for number, record in read_json_lines(path))
+    lines = (checked_record(record, f"{path}:{number}") for number, record in read_json_lines(path))
     for _, records in groupby(lines, lambda record: (record["suite"], record["item"])):
         yield list(records)
 
 
-def checked(record: Record, location: str) -> Record:
+def checked_record(record: Record, location: str) -> Record:
     """The record. Raises InputError where it is not one of surprisals.jsonl."""
     types = {"suite": str, "condition": str, "text": str, "item": int}
     lists = [record.get(name) for name in ("tokens", "offsets", "regions", "surprisals")]
@@ -85,13 +85,13 @@ def tokens_of(record: Record) -> tuple[list[StripToken], str]:
     """The tokens of one condition, and how many more it has."""
     strip, end, region, previous = [], 0, 0, None
     tokens = list(zip(record["tokens"], record["offsets"], record["regions"], record["surprisals"], strict=True))
-    for name, (start, stop), number, bits in tokens[:LONGEST]:
+    for name, (start, stop), number, bits in tokens[:MAX_TOKENS]:
         text = record["text"][start:stop] or name
         text = "·" if (start, stop) == previous else text  # another part of the same character
         hover = f"{name}: {'∞' if bits is None else format(bits, '.2f')} bits"
         strip.append(StripToken(" " if start > end else "", bool(region and number != region), bits, hover, text))
         end, region, previous = stop, number, (start, stop)
-    return strip, f" … {len(tokens) - LONGEST} more tokens" if len(tokens) > LONGEST else ""
+    return strip, f" … {len(tokens) - MAX_TOKENS} more tokens" if len(tokens) > MAX_TOKENS else ""
 
 
 def metric_of(record: Record) -> str:
@@ -101,7 +101,7 @@ def metric_of(record: Record) -> str:
 
 def by_region(record: Record) -> list[str]:
     """The value of each region, as the suite's formulas compare it."""
-    if not all(isinstance(region, int) and 0 < region < MOST_REGIONS for region in record["regions"]):
+    if not all(isinstance(region, int) and 0 < region < MAX_REGIONS for region in record["regions"]):
         return []
     bits = np.array([np.inf if bits is None else bits for bits in record["surprisals"]], dtype=float)
     regions = np.array(record["regions"], dtype=np.int64)
@@ -110,7 +110,7 @@ def by_region(record: Record) -> list[str]:
 
 
 def colour_of(bits: float | None) -> str:
-    """White at 0 bits, dark red at DARKEST and above; the letters are light on dark."""
-    share = 1.0 if bits is None else min(max(bits / DARKEST, 0), 1)
+    """White at 0 bits, dark red at DARKEST_BITS and above; the letters are light on dark."""
+    share = 1.0 if bits is None else min(max(bits / DARKEST_BITS, 0), 1)
     red, green, blue = (round(255 + share * (dark - 255)) for dark in (150, 20, 20))
     return f"background:rgb({red},{green},{blue});color:{'#fff' if share > 0.55 else '#1c1c1c'}"

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, HeatMap, Look, in_order, looks
-from encoder_lab.reports.curves import TOP, epoch_axis
-from encoder_lab.reports.runs import EVALUATIONS
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, HeatMap, Look, in_paper_order, task_looks
+from encoder_lab.reports.curves import AXIS_TOP, epoch_axis
+from encoder_lab.reports.runs import EVALUATIONS_FOLDER
 from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
 from probes.geometry.subspaces import HALVES, SUBSPACE, RandomOverlap, nearness, random_overlap
 from probes.results import Epoch
 
 COLUMNS = ("epoch", "task", "rank", "other_epoch", "other", "other_rank", "overlap", "random", "random_high")
-ANGLES = ("smallest_angle", "mean_angle", "largest_angle")
+ANGLE_COLUMNS = ("smallest_angle", "mean_angle", "largest_angle")
 
 
 class Subspaces(NamedTuple):
@@ -47,17 +47,17 @@ class Subspaces(NamedTuple):
 
 def read_subspaces(folder: Path) -> Subspaces:
     """The saved subspaces of a run, or else of its evaluations, or of an evaluation. Raises InputError for none."""
-    candidates = [folder, *sorted(folder.glob(f"{EVALUATIONS}/geometry/*"))]
-    series = (_states(candidate) for candidate in candidates if (candidate / "geometry").is_dir())
+    candidates = [folder, *sorted(folder.glob(f"{EVALUATIONS_FOLDER}/geometry/*"))]
+    series = (_read_states(candidate) for candidate in candidates if (candidate / "geometry").is_dir())
     states = next((s for s in series if any(key.startswith(SUBSPACE) for state in s.values() for key in state)), {})
     keys = [(epoch, key) for epoch, state in states.items() for key in state if key.startswith(SUBSPACE)]
     bases = {(epoch, key.removeprefix(SUBSPACE)): states[epoch][key].numpy() for epoch, key in keys}
-    epochs, names = list(states), in_order([name for _, name in bases])
+    epochs, names = list(states), in_paper_order([name for _, name in bases])
     if not names:
         remedy = "train, or evaluate.py epochs=all, with suite=[probing,geometry]"
         raise InputError(f"{folder}: no subspaces of tasks there; {remedy}")
     width = next(iter(bases.values())).shape[0]
-    reasons = {name: _unusable([bases.get((epoch, name)) for epoch in epochs], width) for name in names}
+    reasons = {name: _reason_unusable([bases.get((epoch, name)) for epoch in epochs], width) for name in names}
     tasks = [name for name in names if not reasons[name]]
     if not tasks:
         raise InputError(f"{folder}: no task has a subspace to compare; {names[0]}: {reasons[names[0]]}")
@@ -68,14 +68,14 @@ def read_subspaces(folder: Path) -> Subspaces:
     return Subspaces(folder.name, tasks, epochs, bases, halves, left_out)
 
 
-def _states(folder: Path) -> dict[Epoch, dict[str, Any]]:
+def _read_states(folder: Path) -> dict[Epoch, dict[str, Any]]:
     """The saved tensors of each epoch by their names; loads torch."""
     from probes.geometry.history import read_state, states_of_run
 
     return {row.epoch: read_state(path) for row, path in states_of_run(folder / "probes.csv")}
 
 
-def _unusable(bases: Sequence[np.ndarray | None], width: int) -> str:
+def _reason_unusable(bases: Sequence[np.ndarray | None], width: int) -> str:
     """Why a task is left out; empty where it is not."""
     if any(basis is None for basis in bases):
         return "not at every epoch"
@@ -101,7 +101,7 @@ def as_csv(compared: Subspaces) -> str:
     """Each pair of tasks at each epoch, and each task with itself at the last epoch; angles in degrees."""
     pairs = [((e, a), (e, b)) for e in compared.epochs for a, b in combinations(compared.tasks, 2)]
     pairs += [((e, task), (compared.last, task)) for e in compared.epochs for task in compared.tasks]
-    rows: list[Sequence[object]] = [(*COLUMNS, *ANGLES)]
+    rows: list[Sequence[object]] = [(*COLUMNS, *ANGLE_COLUMNS)]
     for first, second in pairs:
         u, v = compared.bases[first], compared.bases[second]
         pair, by_chance = nearness(u, v), random_overlap(u.shape[1], v.shape[1], len(u))
@@ -112,7 +112,7 @@ def as_csv(compared: Subspaces) -> str:
 
 def charts_of_subspaces(runs: Sequence[Subspaces]) -> ChartSection:
     """For each run tasks by tasks at the last epoch, and for several epochs the overlap with the final subspace."""
-    legend = looks(in_order([task for run in runs for task in run.tasks]))
+    legend = task_looks(in_paper_order([task for run in runs for task in run.tasks]))
     charts: list[Chart | HeatMap] = []
     for run in runs:
         charts += [_heat_map(run), *([_curves(run, legend)] if len(run.epochs) > 1 else [])]
@@ -137,5 +137,5 @@ def _curves(run: Subspaces, legend: Mapping[str, Look]) -> Chart:
     for task in run.tasks:
         y = [run.overlap(task, epoch) for epoch in run.epochs]
         lines.append(DataSeries(task, x, y, chance=run.random(task).mean, look=legend[task], model=run.title))
-    title, y_axis = f"{run.title}: overlap with the task's final subspace (%)", Axis("overlap (%)", ends=(0, TOP))
+    title, y_axis = f"{run.title}: overlap with the task's final subspace (%)", Axis("overlap (%)", ends=(0, AXIS_TOP))
     return Chart(title, epoch_axis(x), y_axis, lines, (6.0, 4.2), named=True)

@@ -6,18 +6,25 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import in_order
+from encoder_lab.reports.chart import in_paper_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
-from encoder_lab.reports.published import TRAINING, Published, fitting, published
-from encoder_lab.reports.runs import CONTENT, OBJECTIVE_SCORES, by_epoch, grouped, mean_of_seeds, rows_by_task
+from encoder_lab.reports.published import TRAINING_TABLE, Published, fitting, published
+from encoder_lab.reports.runs import (
+    CONTENT_KEY,
+    OBJECTIVE_SCORES,
+    column_by_epoch,
+    grouped,
+    mean_of_seeds,
+    rows_by_task,
+)
 from encoder_lab.reports.table_notes import (
-    measures,
+    commit_notes,
+    measure_notes,
     notes_of,
-    of_several_commits,
-    quoting,
     read_by,
     seeds_note,
-    stopped,
+    source_notes,
+    unfinished_notes,
 )
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name
@@ -25,13 +32,14 @@ from probes.facts import facts_of
 from probes.results import ProbeRow, chance_of
 from probes.statistics import Interval, bounded_mean_of_runs, interval_with_ties, mean_of_runs, mean_of_tasks
 
-BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
-BOLD = (
+# encoders that are the papers' rows of kind baseline: nothing in them was trained
+BASELINE_ENCODERS = ("baseline", "bov")
+BOLD_NOTE = (
     "Bold: the best encoder of a column, trained or not, among ours and in each published table; baselines and bags of "
     "vectors (BoV) do not compete."
 )
-MEAN = "avg."  # the column of the mean over groups, as in Chen et al. 2019
-CHOSEN_ON_DEV = ("mlp", "logreg", "regression")  # readers with settings that dev chooses
+MEAN_COLUMN = "avg."  # the column of the mean over groups, as in Chen et al. 2019
+TUNED_READERS = ("mlp", "logreg", "regression")  # readers with settings that dev chooses
 
 
 class TableCell(NamedTuple):
@@ -108,38 +116,41 @@ def probing_table(
     """
     reported = [(model, scores) for model in models if (scores := rows_by_task(model.runs, suite, epoch, classifier))]
     other_means = {column: suite_tasks for column, suite_tasks in facts_of(suite).means.items() if reported}
-    rows = [_row(model, scores, suite, _means(model, other_means, epoch, classifier)) for model, scores in reported]
+    rows = [
+        _model_row(model, scores, suite, _suite_mean_cells(model, other_means, epoch, classifier))
+        for model, scores in reported
+    ]
     tables = fitting(suite, read_by(reported, classifier)) if published_names is None else published_names
     quoted = [row for table in tables for row in published_rows(published(table))]
     quoted_tasks = {task for row in quoted for task in row.cells}
     for (model, scores), row in zip(reported, rows, strict=True):
         row.cells |= prediction_cells(model, scores, quoted_tasks)
-    columns = in_order([task for row in rows or quoted for task in row.cells])
-    columns += in_order([task for row in quoted for task in row.cells if _part_of(task, columns)])
+    columns = in_paper_order([task for row in rows or quoted for task in row.cells])
+    columns += in_paper_order([task for row in quoted for task in row.cells if _part_of(task, columns)])
     if not columns or (models and not reported):
-        raise no_scores(models, suite)
+        raise no_scores_error(models, suite)
     if missing := [task for task in tasks if task not in columns]:
         raise InputError(f"tasks={missing[0]}: not in this table; there are {', '.join(columns)}")
     if tasks:
         columns, rows = list(tasks), [row for row in rows if row.cells.keys() & set(tasks)]
-        reported = _of_columns(reported, columns, facts_of(suite).groups)
+        reported = _scores_of_columns(reported, columns, facts_of(suite).groups)
         for row in rows:
             row.cells = {column: row.cells[column] for column in columns if column in row.cells}
     quoted_rows = [row for row in quoted if row.cells.keys() & set(columns)]
     notes = notes_of(reported, suite, epoch, classifier, bool(quoted_rows), intervals != "none") if reported else []
-    notes += mixed(rows)
+    notes += mixed_items_notes(rows)
     notes += [
         f"{column}: the mean over {', '.join(names) or 'the tasks'} of suite={other_suite}."
         for column, (other_suite, names) in other_means.items()
         if any(column in row.cells for row in rows)
     ]
     result = Table(f"{suite} scores", columns, rows + quoted_rows, intervals=intervals)
-    bold = [BOLD] if any(result.best(row, column) for row in result.rows for column in columns) else []
-    result.notes = [*notes, *bold, *measures(columns), *quoting([row.source for row in quoted_rows])]
+    bold = [BOLD_NOTE] if any(result.best(row, column) for row in result.rows for column in columns) else []
+    result.notes = [*notes, *bold, *measure_notes(columns), *source_notes([row.source for row in quoted_rows])]
     return result
 
 
-def _of_columns(
+def _scores_of_columns(
     reported: Sequence[tuple[ReportedModel, RowsByTask]], columns: Sequence[str], groups: Mapping[str, str]
 ) -> list[tuple[ReportedModel, RowsByTask]]:
     """The scores behind some columns: their tasks, or all where a column is a mean of tasks of several columns."""
@@ -152,7 +163,7 @@ def _of_columns(
     return [(model, scores) for model, scores in chosen if scores]
 
 
-def mixed(rows: Sequence[TableRow], by: str = "test sentences, or by different classifiers") -> list[str]:
+def mixed_items_notes(rows: Sequence[TableRow], by: str = "test sentences, or by different classifiers") -> list[str]:
     """A note on the columns of our rows that are of different test items, or by different classifiers."""
     apart = []
     for column in dict.fromkeys(column for row in rows for column in row.cells):
@@ -162,7 +173,7 @@ def mixed(rows: Sequence[TableRow], by: str = "test sentences, or by different c
         baselines = [{text.partition(" ")[0] for text in test} for competes, test in cells if test and not competes]
         # a baseline has a reader of its own, and may have fewer seeds
         apart += [column] if len(tests) > 1 or (items and any(map(items.isdisjoint, baselines))) else []
-    return [f"{', '.join(in_order(apart))}: rows are of different {by}: do not compare them."] if apart else []
+    return [f"{', '.join(in_paper_order(apart))}: rows are of different {by}: do not compare them."] if apart else []
 
 
 def _part_of(task: str, columns: Sequence[str]) -> bool:
@@ -195,11 +206,11 @@ def refuse_without_effect(names: Sequence[str], tables: Sequence[Table]) -> None
 
 def has_scores_of(table: str, suite: str, tasks: Collection[str]) -> bool:
     """Whether a published table has a score of some tasks of a suite, or of their groups."""
-    columns = [*by_group({task: TableCell(0) for task in tasks}, facts_of(suite).groups), *facts_of(suite).means]
+    columns = [*group_cells({task: TableCell(0) for task in tasks}, facts_of(suite).groups), *facts_of(suite).means]
     return any(score.task in columns or _part_of(score.task, columns) for score in published(table))
 
 
-def no_scores(models: Sequence[ReportedModel], suite: str) -> InputError:
+def no_scores_error(models: Sequence[ReportedModel], suite: str) -> InputError:
     suites = ", ".join(sorted(scored_suites(models))) or "none at all"
     return InputError(f"no scores of the suite {suite!r}; there are {suites}")
 
@@ -217,7 +228,7 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
             cells[column] = test
         lower |= set() if OBJECTIVE_SCORES[measure] else {column, f"{column} (dev)"}
     our_columns = {column.removesuffix(" (dev)") for row in rows.values() for column in row.cells}
-    tables = [TRAINING] if published_names is None else published_names
+    tables = [TRAINING_TABLE] if published_names is None else published_names
     for score in (score for table in tables for score in published(table)):
         column = _objective_column(score.model, score.task.lower())
         if column in our_columns or not models:
@@ -231,12 +242,12 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     seeds = {model.title: [len(cell.runs)] for model in models if (cell := objective_cell(model))}
     notes = [
         *([note] if our_columns else []),
-        *stopped(models),
-        *mixed([row for row in all_rows if not row.source], "corpora"),
+        *unfinished_notes(models),
+        *mixed_items_notes([row for row in all_rows if not row.source], "corpora"),
         *seeds_note(seeds, errors="of the seeds"),
-        *of_several_commits(models),
+        *commit_notes(models),
     ]
-    notes += quoting([row.source for row in all_rows])
+    notes += source_notes([row.source for row in all_rows])
     return Table("scores on the training tasks", columns, all_rows, notes, frozenset(lower))
 
 
@@ -251,14 +262,16 @@ def published_rows(scores: Sequence[Published]) -> list[TableRow]:
 def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     """The model's best score on its training task, or that of the same epoch on test; None while a run has none."""
     epochs = [(run, epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
-    scored = [(by_epoch(run.tests if test else run.metrics, run.score).get(epoch), epoch) for run, epoch in epochs]
+    scored = [
+        (column_by_epoch(run.tests if test else run.metrics, run.score).get(epoch), epoch) for run, epoch in epochs
+    ]
     best = [(score, epoch) for score, epoch in scored if score is not None]
     if not best or len(best) < len(scored):
         return None
     scores = [(score,) * 3 for score, _ in best]
     tooltip = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
     settings = model.runs[0].settings  # a file of scores has fewer than a run folder, but both have the content
-    keys = [CONTENT] if CONTENT in settings else [key for key in settings if key.startswith("corpus")]
+    keys = [CONTENT_KEY] if CONTENT_KEY in settings else [key for key in settings if key.startswith("corpus")]
     corpus = frozenset(f"{key}={settings[key]}" for key in keys)
     if len(scores) == 1:
         return TableCell(scores[0][0], tooltip=tooltip, test=corpus, runs=scores)
@@ -266,7 +279,7 @@ def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None
     return TableCell(*bounded_mean_of_runs(scores, highest), tooltip, test=corpus, runs=scores)
 
 
-def _means(
+def _suite_mean_cells(
     model: ReportedModel, columns: Mapping[str, tuple[str, tuple[str, ...]]], epoch: str, classifier: str
 ) -> dict[str, TableCell]:
     """The model's means over the tasks of other suites, by column; a column of some tasks needs scores of all."""
@@ -275,27 +288,27 @@ def _means(
         scores = rows_by_task(model.runs, suite, epoch, classifier)
         by_column[column] = {task: scores[task] for task in tasks or scores} if scores.keys() >= set(tasks) else {}
     return {
-        column: _mean_cell({task: _cell(rows) for task, rows in scores.items()})
+        column: _mean_cell({task: _score_cell(rows) for task, rows in scores.items()})
         for column, scores in by_column.items()
         if scores
     }
 
 
-def _row(model: ReportedModel, scores: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
+def _model_row(model: ReportedModel, scores: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
     answered = [(row, row.answers.test) for run in model.runs for row in run.rows if row.answers]
     items: dict[str, frozenset[str]] = {}  # a measure that has none has those of its task, which come before
     for (task, _), tests in grouped(((row.task, row.suite), test) for row, test in answered).items():
         items.setdefault(task, frozenset(tests))
-    cells = {task: _cell(rows) for task, rows in scores.items()}
+    cells = {task: _score_cell(rows) for task, rows in scores.items()}
     cells = {
         task: cell if cell.test else cell._replace(test=items.get(task, cell.test)) for task, cell in cells.items()
     }
-    cells = {**means, **by_group(cells, facts_of(suite).groups)}
-    competes = facts_of(suite).ranked and model.runs[0].encoder not in BASELINES
+    cells = {**means, **group_cells(cells, facts_of(suite).groups)}
+    competes = facts_of(suite).ranked and model.runs[0].encoder not in BASELINE_ENCODERS
     return TableRow("", model.encoder, model.name, cells, competes=competes)
 
 
-def by_group(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> dict[str, TableCell]:
+def group_cells(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> dict[str, TableCell]:
     """The means of groups of tasks (Facts.groups), if all are there the mean of the groups, then their variants."""
     by_column: dict[str, dict[str, TableCell]] = {column: {} for column in groups.values()}
     for task, cell in cells.items():
@@ -304,7 +317,7 @@ def by_group(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> dict[
     if groups and all(column in means for column in groups.values()):
         variants = {column: cell for column, cell in means.items() if column not in groups.values()}
         means = {column: means[column] for column in groups.values()}
-        means |= {MEAN: _mean_cell(means)} | variants
+        means |= {MEAN_COLUMN: _mean_cell(means)} | variants
     return means
 
 
@@ -330,9 +343,9 @@ def _mean_of_all(values: Sequence[float | None]) -> float | None:
     return sum(numbers) / len(numbers) if len(numbers) == len(values) else None
 
 
-def _cell(rows: Sequence[ProbeRow]) -> TableCell:
+def _score_cell(rows: Sequence[ProbeRow]) -> TableCell:
     scores = [row.test_accuracy for row in rows]
-    chosen = all(row.classifier in CHOSEN_ON_DEV for row in rows)
+    chosen = all(row.classifier in TUNED_READERS for row in rows)
     dev = sum(row.dev_accuracy for row in rows) / len(rows) if chosen else None
     test = frozenset(f"{row.answers.test} {row.classifier}" for row in rows if row.answers)
     runs = [row.interval for row in rows]

@@ -3,17 +3,17 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from encoder_lab.reports.chart import in_order
+from encoder_lab.reports.chart import in_paper_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask
-from encoder_lab.reports.published import NOTES, PUBLISHED_TEST, SOURCES
+from encoder_lab.reports.published import PUBLISHED_TEST_ITEMS, SOURCES, TABLE_NOTES
 from encoder_lab.reports.runs import grouped
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.facts import facts_of, unit_of
 from probes.results import Epoch
 
-CLASSIFIERS = {"mlp": "MLP", "logreg": "logistic regression"}
-RELATEDNESS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
-SIMILARITY = ("STS12", "STS13", "STS14", "STS15", "STS16")
+CLASSIFIER_NAMES = {"mlp": "MLP", "logreg": "logistic regression"}
+RELATEDNESS_TASKS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
+SIMILARITY_TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16")
 
 
 def notes_of(
@@ -32,27 +32,27 @@ def notes_of(
     choice = facts_of(suite).choice
     is_used = any(row.classifier == classifier for _, scores in reported for rows in scores.values() for row in rows)
     used = classifier if is_used else read_by(reported, classifier)
-    instead = "" if used == classifier else f" (none by {CLASSIFIERS[classifier]})"
-    by = f" by {CLASSIFIERS[used]}{instead}," if choice else ""
+    instead = "" if used == classifier else f" (none by {CLASSIFIER_NAMES[classifier]})"
+    by = f" by {CLASSIFIER_NAMES[used]}{instead}," if choice else ""
     units = sorted({unit_of(suite, r.classifier) for _, scores in reported for rows in scores.values() for r in rows})
     name = "Scores" if any(units) else "Test scores"  # those with a unit are of other data, as the objective's dev
     notes = [f"{name} in {' or '.join(unit or '%' for unit in units)},{by} {when}."]
-    notes += _otherwise_classified(reported, used) if choice else []
-    notes += by_protocol([model for model, scores in reported if _uses_classifiers(scores)], suite, quoted)
-    notes += _smaller([scores for _, scores in reported]) if quoted else []
-    notes += _scaled([model for model, _ in reported])
-    notes += at_another_epoch([model for model, _ in reported], suite, epoch)
+    notes += _reader_notes(reported, used) if choice else []
+    notes += protocol_notes([model for model, scores in reported if _uses_classifiers(scores)], suite, quoted)
+    notes += _smaller_test_notes([scores for _, scores in reported]) if quoted else []
+    notes += _scaling_notes([model for model, _ in reported])
+    notes += epoch_notes([model for model, _ in reported], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in reported}
     notes += ["With each score its 95% interval."] if intervals and any(1 in n for n in seeds.values()) else []
     notes += seeds_note(seeds, "of the test items and of the seeds" if intervals else "")
-    return [*notes, *of_several_commits([model for model, _ in reported])]
+    return [*notes, *commit_notes([model for model, _ in reported])]
 
 
 def _uses_classifiers(scores: RowsByTask) -> bool:
     return any(row.classifier != "surprisal" for rows in scores.values() for row in rows)
 
 
-def by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool = False) -> list[str]:
+def protocol_notes(models: Sequence[ReportedModel], suite: str, quoted: bool = False) -> list[str]:
     """How our classifiers were trained (docs/probing_protocol.md); `quoted`: papers' scores are in the table."""
     first = [(model.runs[0], model.title) for model in models]  # the settings are the same for all seeds
     runs = [(run, title) for run, title in first if run.settings.get("probes.classifier.protocol")]
@@ -65,22 +65,22 @@ def by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool = Fals
     return [f"Our classifiers: {protocols}{papers}."]
 
 
-def _smaller(by_model: Sequence[RowsByTask]) -> list[str]:
+def _smaller_test_notes(by_model: Sequence[RowsByTask]) -> list[str]:
     """Which tasks have less test items than were published, where answers say how many."""
     tasks: dict[tuple[int, int], list[str]] = {}
     for task in dict.fromkeys(task for scores in by_model for task in scores):
         rows = [row for scores in by_model for row in scores.get(task, ()) if row.answers]
-        published = PUBLISHED_TEST.get(task, 10_000 if rows and rows[0].suite == "probing" else 0)
+        published = PUBLISHED_TEST_ITEMS.get(task, 10_000 if rows and rows[0].suite == "probing" else 0)
         count = min((sum(row.answers.sizes) for row in rows if row.answers), default=published)
         if count < published:
             tasks.setdefault((count, published), []).append(task)
     return [
-        f"{count:,} test items, {published:,} published, so do not compare: {', '.join(in_order(names))}."
+        f"{count:,} test items, {published:,} published, so do not compare: {', '.join(in_paper_order(names))}."
         for (count, published), names in tasks.items()
     ]
 
 
-def _scaled(models: Sequence[ReportedModel]) -> list[str]:
+def _scaling_notes(models: Sequence[ReportedModel]) -> list[str]:
     """Which untrained encoders read word vectors that are not as in their file: their scores change most by it."""
     untrained = [model for model in models if (run := model.runs[0]).objective == "untrained" and run.encoder != "bov"]
     written = [m for m in untrained if "embeddings.freeze" in m.runs[0].settings]  # has word vectors
@@ -116,7 +116,7 @@ def seeds_note(seeds: Mapping[str, Collection[int]], errors: str) -> list[str]:
     return [f"Models with {count} seeds: their mean{interval}."]
 
 
-def of_several_commits(models: Sequence[ReportedModel]) -> list[str]:
+def commit_notes(models: Sequence[ReportedModel]) -> list[str]:
     """The models with seeds that different code has trained."""
     titles = [m.title for m in models if len({run.settings.get("made_with.commit") for run in m.runs}) > 1]
     return [f"Seeds trained by different commits: {'; '.join(titles)}."] if titles else []
@@ -126,23 +126,26 @@ def read_by(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: st
     """The requested classifier, unless all tasks with a choice used the other one."""
     every = [row for _, scores in reported for rows in scores.values() for row in rows]
     rows = [row for row in every if row.task not in facts_of(row.suite).one_reader]
-    readers = {row.classifier for row in rows} & CLASSIFIERS.keys()
+    readers = {row.classifier for row in rows} & CLASSIFIER_NAMES.keys()
     return readers.pop() if len(readers) == 1 else classifier
 
 
-def _otherwise_classified(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> list[str]:
+def _reader_notes(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> list[str]:
     """The tasks that have no score by `classifier`; where some models have one, the models that have none."""
     uses = [(task, row.classifier, m.title) for m, scores in reported for task, rows in scores.items() for row in rows]
-    used = grouped(((task, reader), title) for task, reader, title in dict.fromkeys(uses) if reader in CLASSIFIERS)
+    used = grouped(((task, reader), title) for task, reader, title in dict.fromkeys(uses) if reader in CLASSIFIER_NAMES)
     notes = grouped(  # classifier and models -> tasks; a baseline has no choice
         ((reader, f" ({'; '.join(titles)})" if (task, classifier) in used else ""), task)
         for (task, reader), titles in used.items()
         if reader != classifier
     )
-    return [f"By {CLASSIFIERS[reader]}: {', '.join(in_order(tasks))}{only}." for (reader, only), tasks in notes.items()]
+    return [
+        f"By {CLASSIFIER_NAMES[reader]}: {', '.join(in_paper_order(tasks))}{only}."
+        for (reader, only), tasks in notes.items()
+    ]
 
 
-def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
+def epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
     """The models that have not had all epochs, that were not scored at the requested one, or not at their last one."""
     by_epoch: dict[Epoch, dict[str, None]] = {}
     for title, run in ((model.title, run) for model in models for run in model.runs if run.has(suite)):
@@ -150,17 +153,21 @@ def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) ->
         if run.requested(epoch) not in (None, scored_epoch):
             by_epoch.setdefault(scored_epoch, {})[title] = None
     elsewhere = [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in by_epoch.items()]
-    return [*stopped(models, suite), *elsewhere, *([] if epoch.isdigit() else _not_last(models, suite, epoch))]
+    return [
+        *unfinished_notes(models, suite),
+        *elsewhere,
+        *([] if epoch.isdigit() else _earlier_epoch_notes(models, suite, epoch)),
+    ]
 
 
-def stopped(models: Sequence[ReportedModel], suite: str = "") -> list[str]:
+def unfinished_notes(models: Sequence[ReportedModel], suite: str = "") -> list[str]:
     """The models that have not had all their epochs, of those with scores of a suite."""
     runs = [(model.title, run) for model in models for run in model.runs if not suite or run.has(suite)]
     names = dict.fromkeys(f"{title} ({run.unfinished})" for title, run in runs if run.unfinished)
     return [f"Training was stopped, or goes on: {'; '.join(names)}."] if names else []
 
 
-def _not_last(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
+def _earlier_epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
     """The models with scores of an epoch before their last one, and of which."""
     early = []
     for model in models:
@@ -170,17 +177,17 @@ def _not_last(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[s
     return [f"Not of the last epoch: {'; '.join(early)}."] if early else []
 
 
-def measures(columns: Sequence[str]) -> list[str]:
+def measure_notes(columns: Sequence[str]) -> list[str]:
     """Which columns are no accuracies (probes/downstream/scoring.py)."""
-    related, similar = ([task for task in columns if task in tasks] for tasks in (RELATEDNESS, SIMILARITY))
+    related, similar = ([task for task in columns if task in tasks] for tasks in (RELATEDNESS_TASKS, SIMILARITY_TASKS))
     if not related + similar:
         return []
     mean = f" ({', '.join(similar)}: the mean of its parts' r)" if similar else ""
     return [f"{', '.join(related + similar)}: Pearson's r times 100{mean}; the others: accuracy."]
 
 
-def quoting(sources: Sequence[str]) -> list[str]:
+def source_notes(sources: Sequence[str]) -> list[str]:
     """Where the published rows are from; `sources` of all rows, "" of ours."""
     tables = [f"{name} ({SOURCES[name]})" for name in dict.fromkeys(sources) if name]
-    notes = [NOTES[name] for name in dict.fromkeys(sources) if name in NOTES]
+    notes = [TABLE_NOTES[name] for name in dict.fromkeys(sources) if name in TABLE_NOTES]
     return [f"Published, of the papers' own test sentences: {', '.join(tables)}.", *notes] if tables else []

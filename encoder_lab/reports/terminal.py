@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from encoder_lab.reports.correlation import LEVEL, adjusted
+from encoder_lab.reports.correlation import SIGNIFICANCE_LEVEL, holm_adjusted
 from encoder_lab.reports.formats import with_headings
 from encoder_lab.reports.table import Table, TableRow
 from encoder_lab.reports.text import aligned
@@ -14,9 +14,9 @@ from probes.probing.controls import CONTROL, CONTROL_UNITS
 from probes.results import ProbeRow, seconds_by_suite
 from probes.statistics import compare
 
-BEST = "*"
+BEST_MARK = "*"
 # the measures of details.csv that are not in the table of scores, except those of single domains
-SECOND = {
+SECOND_MEASURES = {
     "f1": "F1", "either sense": "either sense", "ceiling": "ceiling", "spearman": "Spearman",
     "mse": "mean squared error", "rated modified": "rated modified", "wmean pearson": "weighted mean",
     "all pearson": "all pairs", "mean spearman": "Spearman mean", "wmean spearman": "Spearman weighted mean",
@@ -25,7 +25,7 @@ SECOND = {
 DECIMALS = {"mse": 2}
 
 
-def plain(table: Table) -> str:
+def table_text(table: Table) -> str:
     """Models by tasks; the best of a column has a star, and half of its interval follows a score."""
     wide = max([len("    on dev"), *(len(row.name) for row in table.rows)]) + 2
     widths = [max(14, len(column) + 2) for column in table.columns]
@@ -47,20 +47,23 @@ def _cell(table: Table, row: TableRow, column: str) -> str:
     cell = row.cells.get(column)
     if cell is None:
         return ""
-    return f"{BEST if table.best(row, column) else ''}{cell.score:.1f} {cell.margin}".rstrip()
+    return f"{BEST_MARK if table.best(row, column) else ''}{cell.score:.1f} {cell.margin}".rstrip()
 
 
 def _margin(low: float, high: float) -> str:
     return f"±{(high - low) / 2:.1f}"
 
 
-def measures(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> str:
+def measures_text(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> str:
     """What `extra_rows` adds to the accuracies in `rows`: control tasks, codes, and the seconds that each took."""
     times = ", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in seconds_by_suite([*rows, *extra_rows]).items())
-    return "\n".join([*_selectivities(title, rows, extra_rows), *_codes(title, extra_rows), f"{title}: {times}"]) + "\n"
+    return (
+        "\n".join([*_selectivity_lines(title, rows, extra_rows), *_code_lines(title, extra_rows), f"{title}: {times}"])
+        + "\n"
+    )
 
 
-def _selectivities(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> Iterator[str]:
+def _selectivity_lines(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> Iterator[str]:
     """Selectivity, task accuracy minus control accuracy on the same sentences, for labels per word and per sentence."""
     controls = {row.task: row for row in extra_rows if row.suite == CONTROL}
     units = [per for per in CONTROL_UNITS if any(name.endswith(per) for name in controls)]
@@ -84,7 +87,7 @@ def _accuracy(row: ProbeRow) -> str:
     return f"{row.test_accuracy:.1f} {_margin(row.test_low, row.test_high)}"
 
 
-def _codes(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
+def _code_lines(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
     """The length of each task's labels given the vectors, in each code."""
     gains = {(row.task, row.classifier): row for row in rows if row.suite == "gain"}
     for reader, code in CODES.items():
@@ -100,7 +103,7 @@ def _codes(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
             yield from [*aligned([heads, *lines]), ""]
 
 
-def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
+def comparisons_text(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
     """Each model against the first on the same test sentences."""
     (first, reference), *rest = models
     lines = []
@@ -108,7 +111,7 @@ def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
         answers = {e.row.task: e.correct for e in scores}
         shared = [e for e in reference if e.row.task in answers and len(e.correct)]
         compared = [compare(answers[e.row.task], e.correct) for e in shared]
-        certain = adjusted(np.array([c.p_value for c in compared])) <= LEVEL
+        certain = holm_adjusted(np.array([c.p_value for c in compared])) <= SIGNIFICANCE_LEVEL
         rows = [
             [e.row.task, *(f"{points:.1f}" for points in c[:3]), "differs" if sure else "cannot tell"]
             for e, c, sure in zip(shared, compared, certain, strict=True)
@@ -118,12 +121,12 @@ def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
     return "\n".join(lines)
 
 
-def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
+def second_measures_text(title: str, scores: Sequence[Evaluated]) -> str:
     """One line for each task with other measures of the same predictions; empty if there is none."""
     lines, wide = [], max([8, *(len(e.row.task) + 2 for e in scores)])
     for e in scores:
-        keys = [key for key in SECOND if key in e.details]
-        values = ", ".join(f"{SECOND[key]} {e.details[key]:.{DECIMALS.get(key, 1)}f}" for key in keys)
+        keys = [key for key in SECOND_MEASURES if key in e.details]
+        values = ", ".join(f"{SECOND_MEASURES[key]} {e.details[key]:.{DECIMALS.get(key, 1)}f}" for key in keys)
         measure = "Pearson" if "spearman" in e.details else "accuracy"
         measure = "Pearson, mean over domains" if "mean pearson" in e.details else measure
         lines += [f"  {e.row.task:<{wide}}{measure} {e.row.test_accuracy:.1f}; {values}"] if keys else []

@@ -7,18 +7,29 @@ from typing import NamedTuple
 import numpy as np
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, in_order, looks, scored, signed_ticks
+from encoder_lab.reports.chart import (
+    Axis,
+    Chart,
+    ChartSection,
+    DataSeries,
+    in_paper_order,
+    score_text,
+    signed_ticks,
+    task_looks,
+)
 from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.order import mean_agreement
-from encoder_lab.reports.runs import by_one_reader, grouped, mean_of_seeds, rows_by_task
+from encoder_lab.reports.runs import grouped, mean_of_seeds, rows_by_one_reader, rows_by_task
 from probes.results import ProbeRow
 from probes.statistics import Interval, mean_of_runs
 
-LINEAR = 10  # thousandths of a nat; rises above it are on a logarithmic axis
+LINEAR_LIMIT = 10  # thousandths of a nat; rises above it are on a logarithmic axis
 COLUMNS = ("rank", "random", "control", "bleu", "accuracy", "perplexity", "mlp", "majority")  # in the rows of `use`
-HEADS = {"bleu": "BLEU", "mlp": "MLP after"}
-NOTE = "Known: accuracy on test (%). Rise: of the loss without the property, in thousandths of a nat, or of an error."
+COLUMN_HEADS = {"bleu": "BLEU", "mlp": "MLP after"}
+TABLE_NOTE = (
+    "Known: accuracy on test (%). Rise: of the loss without the property, in thousandths of a nat, or of an error."
+)
 
 
 class PropertyUse(NamedTuple):
@@ -58,10 +69,10 @@ def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list
 
 
 def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: str) -> ModelUse:
-    known = _known(model, epoch, classifier)
+    known = _accuracy_rows(model, epoch, classifier)
     properties = [
-        _property(name, rows[name], known.get(name, known.get(name.rpartition(" in ")[0], ())))
-        for name in in_order(list(rows))
+        _property_use(name, rows[name], known.get(name, known.get(name.rpartition(" in ")[0], ())))
+        for name in in_paper_order(list(rows))
     ]
     properties.sort(key=lambda use: -use.rise[0])
     by_run = (rows_by_task([run], "use", epoch, classifier) for run in model.runs)
@@ -69,15 +80,15 @@ def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: s
     return ModelUse(model.title, properties, mean_agreement(rises))
 
 
-def _known(model: ReportedModel, epoch: str, classifier: str) -> RowsByTask:
+def _accuracy_rows(model: ReportedModel, epoch: str, classifier: str) -> RowsByTask:
     """The scores of other suites at the epoch of the use in each run; of each task those of the first suite."""
     runs = [(run, run.epoch(epoch, "use")) for run in model.runs if run.has("use")]
     scored = [[row for row in run.rows if row.suite != "use" and row.epoch == use_epoch] for run, use_epoch in runs]
-    known = grouped((row.task, row) for rows in by_one_reader(scored, classifier) for row in rows)
+    known = grouped((row.task, row) for rows in rows_by_one_reader(scored, classifier) for row in rows)
     return {task: [row for row in rows if row.suite == rows[0].suite] for task, rows in known.items()}
 
 
-def _property(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]) -> PropertyUse:
+def _property_use(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]) -> PropertyUse:
     numbers = {
         column: float(np.mean(values))
         for column in COLUMNS
@@ -93,37 +104,37 @@ def as_text(models: Sequence[ModelUse]) -> str:
     blocks = []
     for model in models:
         columns = [column for column in COLUMNS if any(column in use.numbers for use in model.properties)]
-        heads = ["task", "known", "rise", "used", *(HEADS.get(column, column) for column in columns)]
+        heads = ["task", "known", "rise", "used", *(COLUMN_HEADS.get(column, column) for column in columns)]
         rule = ["---", "---:", "---:", "---", *["---:"] * len(columns)]
-        lines = [f"**{for_markdown(model.title)}**", "", _line(heads), _line(rule)]
+        lines = [f"**{for_markdown(model.title)}**", "", _markdown_row(heads), _markdown_row(rule)]
         for use in model.properties:
             known = f"{use.known[0]:.1f}" if use.known else ""
             rise = "{:z.1f} [{:z.1f}, {:z.1f}]".format(*use.rise)
             formats = dict.fromkeys(columns, "z.1f") | {"rank": "g"}
             cells = [format(use.numbers[name], formats[name]) if name in use.numbers else "" for name in columns]
-            lines.append(_line([for_markdown(use.name), known, rise, use.verdict, *cells]))
+            lines.append(_markdown_row([for_markdown(use.name), known, rise, use.verdict, *cells]))
         if np.isfinite(model.seeds):
             lines += ["", f"Kendall's tau of the order of rises between its seeds: {model.seeds:.2f}"]
         blocks.append("\n".join(lines))
-    return "\n\n".join([*blocks, NOTE]) + "\n"
+    return "\n\n".join([*blocks, TABLE_NOTE]) + "\n"
 
 
-def _line(cells: Sequence[str]) -> str:
+def _markdown_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:
     """A chart for each model: accuracy to the right, the rise upwards; what is not used in every seed is hollow."""
     note = "Filled: above zero and both controls in every seed. Cross: the control task's labels erased. "
-    note += f"Bars: 95% intervals. Above {LINEAR} the axis of the loss is logarithmic."
+    note += f"Bars: 95% intervals. Above {LINEAR_LIMIT} the axis of the loss is logarithmic."
     return ChartSection("known against used", list(map(_chart, models)), note=note)
 
 
 def _chart(model: ModelUse) -> Chart:
     plotted = [(use, use.known) for use in model.properties if use.known]
-    colours, series = looks([use.name for use, _ in plotted]), []
+    colours, series = task_looks([use.name for use, _ in plotted]), []
     for use, known in plotted:
-        hover = f"{use.name}\nknown {scored(*known)}\nrise {scored(*use.rise)}\nused {use.verdict}"
+        hover = f"{use.name}\nknown {score_text(*known)}\nrise {score_text(*use.rise)}\nused {use.verdict}"
         point = DataSeries(use.name, [known], [use.rise], look=colours[use.name], shape="points")
         series.append(replace(point, hollow=use.used < use.seeds, hover=[hover], model=model.title))
         if "control" in use.numbers:
@@ -132,7 +143,7 @@ def _chart(model: ModelUse) -> Chart:
             )
             hover = f"{use.name}\nlabels of the control task erased: {use.numbers['control']:.2f}"
             series.append(replace(cross, hover=[hover], task=use.name, model=model.title))
-    ticks = {tick: f"{tick:.0f}" for tick in signed_ticks(LINEAR)}
-    rise = Axis("used: rise of the loss (thousandths)", ticks=ticks, linear=LINEAR)
+    ticks = {tick: f"{tick:.0f}" for tick in signed_ticks(LINEAR_LIMIT)}
+    rise = Axis("used: rise of the loss (thousandths)", ticks=ticks, linear=LINEAR_LIMIT)
     known_axis = Axis("known: accuracy of the probe on test (%)", ticks={float(x): str(x) for x in range(0, 101, 10)})
     return Chart(model.title, known_axis, rise, series, (5.5, 4.3), named=True)

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from encoder_lab.reports.curves import charts_by_model, charts_by_task, panel_of
 from encoder_lab.reports.escape import for_latex, for_markdown, for_terminal
-from encoder_lab.reports.figure import draw, rendered
-from encoder_lab.reports.interactive import plotly
+from encoder_lab.reports.figure import draw_section, render_figure
+from encoder_lab.reports.interactive import plotly_figure
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.page import FORMATS, page
+from encoder_lab.reports.page import TABLE_FORMATS, html_page
 from encoder_lab.reports.runs import Run, read_run
 from encoder_lab.reports.table import Table, probing_table
-from encoder_lab.reports.terminal import plain
+from encoder_lab.reports.terminal import table_text
 from probes.results import ProbeRow, write_rows
 from tests.attack.attack import Attack, refused
 
@@ -57,8 +57,8 @@ def reported(case: Any, folder: Path) -> None:
         return
     models = models_of([run for run in runs if run])
     table = probing_table(models, "probing", published_names=[])
-    made = {name: write(table) for name, write in FORMATS.items()}
-    made["terminal"], made["html"] = for_terminal(plain(table)), page(encoder, [table])
+    made = {name: write(table) for name, write in TABLE_FORMATS.items()}
+    made["terminal"], made["html"] = for_terminal(table_text(table)), html_page(encoder, [table])
     for name, text in made.items():
         assert VALUE not in text, name
         assert all(line.isprintable() for line in text.split("\n") if name != "html" or "<style>" not in line), name
@@ -70,8 +70,8 @@ def reported(case: Any, folder: Path) -> None:
         rows = [run.rows for run in models[0].runs]
         panel = panel_of(models[0].title, rows, "", [()])
         for section in (charts_by_model([panel]), charts_by_task([panel])):
-            assert b"<svg" in rendered(draw(section), "svg")
-            assert json.dumps(list(map(plotly, section.charts)))
+            assert b"<svg" in render_figure(draw_section(section), "svg")
+            assert json.dumps(list(map(plotly_figure, section.charts)))
 
 
 def _run(run: Path, encoder: str, objective: str, setting: str, task: str) -> Run | None:

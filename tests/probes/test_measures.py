@@ -11,7 +11,7 @@ from torch.distributions import Normal
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
-from encoder_lab.reports.terminal import measures
+from encoder_lab.reports.terminal import measures_text
 from probes.bits.online import description_length
 from probes.bits.tasks import codes_of
 from probes.bits.variational import variational_length
@@ -152,11 +152,11 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
     right = task_row.answers.right[hard]
     assert by_name["hard", "Length", "mlp"].answers.right.tolist() == right.tolist()
     assert by_name["hard", "Length", "mlp"].test_accuracy == pytest.approx(100 * right.mean(), abs=0.005)
-    text = measures("m", [task_row], rows)
+    text = measures_text("m", [task_row], rows)
     assert f" {paired.difference:.1f} ±{(paired.high - paired.low) / 2:.1f}" in text
     assert all(name in text for name in ("probing", "selectivity", "bits", "gain over bov"))
     constant = replace(task_row, task="Constant", seconds=0.0)  # it has one class, so no control task
-    assert measures("m", [task_row, constant], rows) == text
+    assert measures_text("m", [task_row, constant], rows) == text
 
 
 def test_an_mlp_is_needed_for_its_code_and_classes_for_any(recwarn: pytest.WarningsRecorder) -> None:

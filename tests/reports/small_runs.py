@@ -4,7 +4,7 @@ from pathlib import Path
 
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.evidence import Evidence
-from encoder_lab.reports.findings import Finding, check
+from encoder_lab.reports.findings import Finding, check_claims
 from encoder_lab.reports.models import ReportedModel, models_of
 from encoder_lab.reports.runs import read_run
 from encoder_lab.storage.csv_files import upsert_csv
@@ -84,4 +84,4 @@ def evaluation_of(
 
 def finding_of(claim: str, evidence: Evidence) -> Finding:
     """What some evidence says of the claim of this name."""
-    return check([one for one in CLAIMS if one.name == claim], evidence)[0]
+    return check_claims([one for one in CLAIMS if one.name == claim], evidence)[0]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from encoder_lab.reports.claim_rules import NSP, layers_of
+from encoder_lab.reports.claim_rules import NSP, scores_by_layer
 from encoder_lab.reports.claims import CLAIMS, Rule
-from encoder_lab.reports.evidence import Evidence, ModelName, Point, groups, published_evidence
-from encoder_lab.reports.findings import check
+from encoder_lab.reports.evidence import Evidence, ModelName, Point, group_means, published_evidence
+from encoder_lab.reports.findings import check_claims
 from encoder_lab.reports.published import published
 from probes.coherence.world import world_suites
 from probes.discoeval import FACTS
@@ -86,7 +86,7 @@ def test_the_embedded_world_has_the_suite_that_the_claim_about_pronouns_leaves_o
 
 def test_controls_decide_nothing() -> None:
     scores = {"story_cloze": Point(90, 1), "speaker_commitment": Point(10, 1)}
-    findings = check(CLAIMS, Evidence(coherence={("Baselines", "Unigram"): scores}))
+    findings = check_claims(CLAIMS, Evidence(coherence={("Baselines", "Unigram"): scores}))
     assert {finding.verdict for finding in findings} == {"cannot tell"}
 
 
@@ -110,14 +110,14 @@ def test_the_table_of_connectives_is_the_papers() -> None:
 
 def test_domains_are_averaged_into_groups() -> None:
     scores = {"SParxiv": Point(40, 3), "SProc": Point(50, 4), "SSPabs": Point(70, 1), "RST": Point(5, 1)}
-    means = groups({**scores, "SP without context": Point(99, 1)})
+    means = group_means({**scores, "SP without context": Point(99, 1)})
     assert {task: point.score for task, point in means.items()} == {"SP": 45, "SSP": 70, "RST-DT": 5}
     assert means["SP"].margin == 2.5
 
 
 def test_layers_are_in_the_order_of_their_numbers() -> None:
     scores = {("B", f"layer {i}"): {"SP": Point(i, 1)} for i in (10, 9, 0)}
-    assert [layer["SP"].score for layer in layers_of({**scores, ("B", "NMT"): {}})["B"].values()] == [0, 9, 10]
+    assert [layer["SP"].score for layer in scores_by_layer({**scores, ("B", "NMT"): {}})["B"].values()] == [0, 9, 10]
 
 
 def test_the_best_layers_of_the_paper_are_those_of_its_table_3() -> None:

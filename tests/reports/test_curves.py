@@ -13,16 +13,16 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import OBJECTIVE, TASKS, Axis, Chart, ChartSection, DataSeries, looks
+from encoder_lab.reports.chart import OBJECTIVE_COLOUR, TASKS, Axis, Chart, ChartSection, DataSeries, task_looks
 from encoder_lab.reports.curves import (
-    by_chart,
     charts_by_model,
     charts_by_task,
     draw_curves,
-    over_runs,
+    mean_series,
     panel_of,
+    rows_by_chart,
 )
-from encoder_lab.reports.figure import draw, new_figure, rendered, save_figure, spread
+from encoder_lab.reports.figure import draw_section, new_figure, render_figure, save_figure, spread_apart
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from probes.results import ProbeRow, read_rows, write_rows
 from probes.statistics import mean_of_runs
@@ -46,7 +46,7 @@ def panel_of_runs(*runs: Path):
 
 
 def figure_of(*runs: Path):
-    return draw(charts_by_model([panel_of_runs(*runs)]))
+    return draw_section(charts_by_model([panel_of_runs(*runs)]))
 
 
 def legend_of(figure) -> list[str]:
@@ -79,10 +79,10 @@ def test_the_score_is_named_where_its_line_ends(tmp_path: Path, scores: list[flo
     run = run_of(tmp_path, 3, ("WC",))
     upsert_csv(run / "metrics.csv", [{"epoch": e + 1, "val/bleu": s} for e, s in enumerate(scores)], ("epoch",))
     probes, own = figure_of(run).axes
-    rendered(probes.get_figure(), "svg")
+    render_figure(probes.get_figure(), "svg")
     (line,) = [line for line in own.lines if line.get_label() == "BLEU"]
     end = own.transData.transform(line.get_xydata()[-1])
-    (join,) = [line for line in probes.lines if line.get_color() == OBJECTIVE]
+    (join,) = [line for line in probes.lines if line.get_color() == OBJECTIVE_COLOUR]
     assert probes.transData.transform(join.get_xydata()[0])[1] == pytest.approx(end[1], abs=0.5)
 
 
@@ -105,9 +105,10 @@ def in_lab(colour: str) -> np.ndarray:
 
 @pytest.mark.parametrize("names", [TASKS, ("TopDeps", "WC", "Mood", "SentLen", "SubjPerson"), tuple("abcdefghij")])
 def test_ten_tasks_and_the_score_have_colours_that_differ(names: tuple[str, ...]) -> None:
-    colours = [OBJECTIVE, *(colour for colour, _ in looks(names).values())]
+    colours = [OBJECTIVE_COLOUR, *(colour for colour, _ in task_looks(names).values())]
     assert min(np.linalg.norm(in_lab(a) - in_lab(b)) for a, b in combinations(colours, 2)) > 35
-    assert len(set(looks([*names, *map(str, range(20))]).values())) == len(names) + 20  # more differ in their style
+    # more differ in their style
+    assert len(set(task_looks([*names, *map(str, range(20))]).values())) == len(names) + 20
 
 
 @pytest.mark.parametrize("charts", [charts_by_model, charts_by_task])
@@ -116,7 +117,7 @@ def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path: Path, cha
     known = {"SentLen": 16.7, "BShift": 50.0, "WC": None}
     panel = panel_of_runs(run_of(tmp_path, epochs, tuple(known)))
     lines = [replace(line, chance=known[line.name]) for line in panel.lines]
-    figure = draw(charts([panel._replace(lines=lines)] * 2))
+    figure = draw_section(charts([panel._replace(lines=lines)] * 2))
     drawn = [str(line.get_label()) for axes in figure.axes for line in axes.lines]
     assert [drawn.count(f"chance {level}") for level in (17, 50)] == [1 + (charts is charts_by_model)] * 2
     assert "chance" in legend_of(figure)
@@ -142,7 +143,7 @@ def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
     assert legend_of(figure_of(first))[-1] == "bands: 95% interval"
     assert legend_of(figure_of(first, first))[-1] == "bands: 95% interval of the mean over seeds"
     panels = [panel_of_runs(first, longer), panel_of_runs(first)]
-    assert legend_of(draw(charts_by_model(panels)))[-1] == "bands: 95% interval; seeds: of their mean"
+    assert legend_of(draw_section(charts_by_model(panels)))[-1] == "bands: 95% interval; seeds: of their mean"
 
 
 def test_a_seed_that_ends_early_or_has_other_steps_puts_no_step_into_the_mean() -> None:
@@ -159,8 +160,8 @@ def test_a_seed_that_ends_early_or_has_other_steps_puts_no_step_into_the_mean() 
     assert (line.x, [score for score, *_ in line.y]) == (pytest.approx([0, 0.3, 1]), [35, 45, 55])
     assert panel.runs == {2}
     losses = dict.fromkeys((1, 2, 3), (4.0,) * 3)
-    assert over_runs("loss", [losses, {1: (6.0,) * 3, 2: (5.0,) * 3}]).x == [1, 2]
-    assert over_runs("loss", [losses, {1: (6.0,) * 3}]).x == [1, 2, 3]  # it has only begun
+    assert mean_series("loss", [losses, {1: (6.0,) * 3, 2: (5.0,) * 3}]).x == [1, 2]
+    assert mean_series("loss", [losses, {1: (6.0,) * 3}]).x == [1, 2, 3]  # it has only begun
 
 
 def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:
@@ -169,7 +170,7 @@ def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -
 
 def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_lines(tmp_path: Path) -> None:
     probing, other = (panel_of_runs(run_of(tmp_path / name, 3, (name, "story_cloze"))) for name in ("WC", "order"))
-    figure = draw(charts_by_model([probing, other]))
+    figure = draw_section(charts_by_model([probing, other]))
     groups = ["probing: surface", "probing: syntax", "probing: semantics"]
     assert legend_of(figure) == [*groups, "bands: 95% interval"]
     _, second = (axes for axes in figure.axes if axes.get_title(loc="left"))
@@ -180,14 +181,14 @@ def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_l
 
 def test_the_axis_names_the_suite() -> None:
     rows = [ProbeRow(e, e, "downstream", "MR", "logreg", 1, 60, 55, 65, {}, 1, 0.1) for e in range(2)]
-    axes = draw(charts_by_model([panel_of("a run", [rows], "", [])])).axes[0]
+    axes = draw_section(charts_by_model([panel_of("a run", [rows], "", [])])).axes[0]
     assert axes.get_ylabel() == "downstream score on test (%, r × 100)"
 
 
 @pytest.mark.parametrize(("models", "banded"), [(6, True), (7, False)])
 def test_many_models_over_each_other_have_no_bands(tmp_path: Path, models: int, banded: bool) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC",)))
-    figure = draw(charts_by_task([panel._replace(title=f"model {place}") for place in range(models)]))
+    figure = draw_section(charts_by_task([panel._replace(title=f"model {place}") for place in range(models)]))
     assert bool(figure.axes[0].collections) == banded
     assert ("bands: 95% interval" in legend_of(figure)) == banded
 
@@ -199,11 +200,11 @@ def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit
         for e in (0, 1)
         for task, (reader, y) in [*scores.items(), ("Both", ("percent", 2))]
     ]
-    panels = [panel_of("one", [some], "", []) for some in by_chart(rows).values()]
-    assert legend_of(draw(charts_by_task(panels))) == ["one", "bands: 95% interval"]
+    panels = [panel_of("one", [some], "", []) for some in rows_by_chart(rows).values()]
+    assert legend_of(draw_section(charts_by_task(panels))) == ["one", "bands: 95% interval"]
     titles = {chart.title for chart in charts_by_task(panels).charts}
     assert titles == {"EffRank (dimensions)", "IsoScore (%)", "Both (dimensions)", "Both (%)"}
-    limits = [axes.get_ylim() for axes in draw(charts_by_model(panels)).axes]
+    limits = [axes.get_ylim() for axes in draw_section(charts_by_model(panels)).axes]
     assert [low <= -6 for low, _ in limits] == [False, True]
     assert limits[0][1] > 301
 
@@ -212,8 +213,8 @@ def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit
 def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letters: int) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC", "BShift", "Tense")))
     panels = [panel._replace(title=f"{place:02} {'name ' * letters}"[:letters]) for place in range(21)]
-    figure = draw(charts_by_task(panels))
-    rendered(figure, "svg")
+    figure = draw_section(charts_by_task(panels))
+    render_figure(figure, "svg")
     legend, whole = figure.legends[0].get_window_extent(), figure.bbox
     assert 0 <= legend.x0 < legend.x1 <= whole.x1
     assert 0 <= legend.y0 < legend.y1 <= whole.y1
@@ -221,8 +222,8 @@ def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letter
 
 def test_a_long_title_ends_where_its_panel_ends(tmp_path: Path) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3))._replace(title="BiLSTM-max, NMT En-Fr (" + "encoder.dim=1024, " * 9)
-    figure = draw(charts_by_model([panel, panel]))
-    rendered(figure, "svg")
+    figure = draw_section(charts_by_model([panel, panel]))
+    render_figure(figure, "svg")
     for axes in figure.axes[::2]:
         title = axes.title.get_window_extent() if axes.get_title() else axes._left_title.get_window_extent()
         assert title.x1 - title.x0 < figure.bbox.width / 2
@@ -230,14 +231,14 @@ def test_a_long_title_ends_where_its_panel_ends(tmp_path: Path) -> None:
 
 def test_names_stand_at_the_ends_of_lines_also_on_a_logarithmic_axis() -> None:
     x, line = Axis(ticks={512: "512"}, linear=0), DataSeries("WC", [512, 4096], [40, 50])
-    axes = draw(ChartSection("", [Chart("", x, Axis(ends=(0, 100)), [line], (9, 4), named=True)])).axes[0]
+    axes = draw_section(ChartSection("", [Chart("", x, Axis(ends=(0, 100)), [line], (9, 4), named=True)])).axes[0]
     assert 4096 < axes.texts[-1].get_position()[0] < axes.get_xlim()[1] < 2 * 4096
 
 
 @settings(max_examples=60)
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=11))
 def test_names_never_overlap_nor_leave_the_axis_nor_change_their_order(heights: list[float]) -> None:
-    placed = spread(heights, 5.0, 2.0, 98.0)
+    placed = spread_apart(heights, 5.0, 2.0, 98.0)
     ordered = [place for _, place in sorted(zip(heights, placed, strict=True))]
     assert all(b - a > 5.0 - 1e-6 for a, b in pairwise(ordered))
     assert min(placed) >= 2.0 - 1e-6
@@ -245,27 +246,27 @@ def test_names_never_overlap_nor_leave_the_axis_nor_change_their_order(heights: 
 
 
 def test_names_that_have_room_stay_where_their_lines_end() -> None:
-    assert spread([10.0, 90.0, 50.0], 5.0, 0.0, 100.0) == pytest.approx([10.0, 90.0, 50.0])
+    assert spread_apart([10.0, 90.0, 50.0], 5.0, 0.0, 100.0) == pytest.approx([10.0, 90.0, 50.0])
 
 
 def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own() -> None:
     scores = [10.0, 12.0, 13.0, 15.0, 20.0]
-    line = over_runs("WC", [*({0.0: (score, 8.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
+    line = mean_series("WC", [*({0.0: (score, 8.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
     _, low, high = mean_of_runs([(score, 8.0, 99.0) for score in scores])
     assert line == DataSeries("WC", [0.0, 1.0], [(14.0, low, high), (20.0, 18.0, 22.0)])
 
 
 @pytest.mark.parametrize(("name", "expected"), [("accuracy", (97.5, 100.0)), ("perplexity", (97.5, 129.3))])
 def test_the_interval_over_seeds_ends_at_0_and_of_a_share_at_100(name: str, expected: tuple[float, float]) -> None:
-    line = over_runs(name, [{1.0: (score, score, score)} for score in (95.0, 100.0)])
+    line = mean_series(name, [{1.0: (score, score, score)} for score in (95.0, 100.0)])
     mean, _, high = np.array(line.y[0])
     assert (mean, high) == pytest.approx(expected, abs=0.1)
-    assert over_runs(name, [{1.0: (score, score, score)} for score in (5.0, 40.0)]).y[0][1] == 0
+    assert mean_series(name, [{1.0: (score, score, score)} for score in (5.0, 40.0)]).y[0][1] == 0
 
 
 def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:
     run = run_of(tmp_path, 3)
-    assert rendered(figure_of(run), "svg") == rendered(figure_of(run), "svg")
+    assert render_figure(figure_of(run), "svg") == render_figure(figure_of(run), "svg")
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:

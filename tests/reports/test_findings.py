@@ -12,12 +12,12 @@ from scipy.stats import t
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
-from encoder_lab.reports.commands import panel
-from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, evidence_of, moments_of
+from encoder_lab.reports.commands import model_panel
+from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, epoch_scores_of, evidence_of
 from encoder_lab.reports.evidence import published_evidence as quoted
-from encoder_lab.reports.findings import Claim, Comparison, Finding, above, check
+from encoder_lab.reports.findings import Claim, Comparison, Finding, check_claims, compare_higher
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.runs import Run, by_one_reader, final_rows, read_run
+from encoder_lab.reports.runs import Run, final_rows, read_run, rows_by_one_reader
 from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from probes.probing.tasks import share_rated_modified
@@ -50,13 +50,13 @@ UNDECIDED = {  # of the papers' own tables
 
 
 def test_the_papers_own_tables_support_what_the_papers_say() -> None:
-    verdicts = {finding.name: finding.verdict for finding in check(CLAIMS, quoted())}
+    verdicts = {finding.name: finding.verdict for finding in check_claims(CLAIMS, quoted())}
     assert {name for name, verdict in verdicts.items() if verdict != "holds"} == UNDECIDED
     assert {verdicts[name] for name in UNDECIDED} == {"cannot tell"}
 
 
 def test_of_the_papers_own_tables_two_claims_do_not_survive_the_correction_for_many_comparisons() -> None:
-    changed = {f.name for f in check(CLAIMS, quoted()) if f.corrected.verdict != f.verdict}
+    changed = {f.name for f in check_claims(CLAIMS, quoted()) if f.corrected.verdict != f.verdict}
     assert changed == {"max is above last downstream", "seq2tree is above the human bound"}
 
 
@@ -126,7 +126,7 @@ def test_a_claim_says_where_it_is_from_and_compares_something(claim: Claim) -> N
 
 
 def test_without_runs_nobody_can_tell() -> None:
-    assert {f.verdict for f in check(CLAIMS, Evidence())} == {"cannot tell"}
+    assert {f.verdict for f in check_claims(CLAIMS, Evidence())} == {"cannot tell"}
 
 
 def finding(*comparisons: tuple[float, float]) -> Finding:
@@ -278,7 +278,7 @@ def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path
     assert half == pytest.approx(math.hypot(seeds, 45 / 3**0.5))
     items = compare(*RIGHT)
     expected = math.hypot(2 * seeds, (items.high - items.low) / 2 / 3**0.5)
-    compared = above(ours["SP"], theirs["SP"], "")
+    compared = compare_higher(ours["SP"], theirs["SP"], "")
     assert (compared.margin, compared.paired) == (pytest.approx(expected, abs=0.1), True)
     assert score == pytest.approx(other)
 
@@ -306,7 +306,8 @@ def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
     evidence = evidence_of(models(*runs))
     assert [m.probing["WC"].score for m in evidence.curves[NMT_FR]] == [53, 54, 55, 56]
     assert [m.bleu for m in evidence.curves[NMT_FR]] == [None, 5, 8, 7]
-    assert panel(*models(*runs), "probing", "mlp", "").objective.x == [1, 2]  # at 3 it would be the mean of one seed
+    # at 3 it would be the mean of one seed
+    assert model_panel(*models(*runs), "probing", "mlp", "").objective.x == [1, 2]
 
 
 EPOCHS, READERS = st.sampled_from([0, 1, 2, 3, 0.25, 1.5, 5]), st.sampled_from(["mlp", "logreg"])
@@ -319,9 +320,9 @@ def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys: list[list[tuple[flo
         Run(Path(), "e", "o", {}, [ProbeRow(e, 1, s, t, c, 1.0, i, 0, 9, {}, seed, 0.1) for i, (e, t, c, s) in key], [])
         for seed, key in enumerate(map(enumerate, keys))
     ]
-    of_one = by_one_reader([run.rows for run in runs], "mlp")
+    of_one = rows_by_one_reader([run.rows for run in runs], "mlp")
     alone = [replace(run, rows=rows) for run, rows in zip(runs, of_one, strict=True)]
-    for moment in moments_of(runs):
+    for moment in epoch_scores_of(runs):
         at = [final_rows(run, "probing", str(moment.epoch), "mlp") for run in alone]
         wanted = {task: [rows[task].test_accuracy for rows in at if task in rows] for rows in at for task in rows}
         assert {task: point.score for task, point in moment.probing.items()} == {

@@ -8,8 +8,8 @@ from PIL import Image
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.evidence import evidence_of
-from encoder_lab.reports.figure import draw, rendered
-from encoder_lab.reports.interactive import plotly
+from encoder_lab.reports.figure import draw_section, render_figure
+from encoder_lab.reports.interactive import plotly_figure
 from encoder_lab.reports.layers import (
     LayerScores,
     as_text,
@@ -101,7 +101,13 @@ def test_equal_scores_as_printed_are_both_best_and_a_missing_one_is_left_out() -
     assert layers.best("SP") == [True, False, True]
     assert LayerScores("tiny", [0, 1], {"SP": [TableCell(70.35), TableCell(70.31)]}).best("SP") == [True, True]
     assert as_text([layers]).splitlines()[2].split() == ["SP", "*50.0", "*50.0"]
-    assert [text.get_text() for text in draw(charts_by_layer([layers])).axes[0].texts] == ["50.0", "", "50.0", "–", "–"]
+    assert [text.get_text() for text in draw_section(charts_by_layer([layers])).axes[0].texts] == [
+        "50.0",
+        "",
+        "50.0",
+        "–",
+        "–",
+    ]
 
 
 def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() -> None:
@@ -109,7 +115,7 @@ def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() 
     layers = LayerScores("tiny", [0, 1], cells | {"WC control per word": [TableCell(10), TableCell(30)]})
     assert layers.shades("WC").tolist() == [0.2, 1.0]
     assert layers.shades("WC control per word").tolist() == [0.0, 0.4]
-    shown = [text.get_text() for text in draw(charts_by_layer([layers])).axes[0].texts]
+    shown = [text.get_text() for text in draw_section(charts_by_layer([layers])).axes[0].texts]
     assert shown[6:] == ["1.5", "–", "–", "±10.0", "–", "–"]
     assert as_text([layers]).splitlines()[2].split() == ["WC", "20.0", "*60.0", "1.5", "±10.0"]
 
@@ -122,8 +128,8 @@ def test_tasks_of_one_suite_that_stands_before_their_names_have_a_scale_each() -
 @pytest.mark.parametrize("count", [1, 3, 25])
 def test_the_footer_ends_inside_the_picture(count: int) -> None:
     scores = LayerScores("tiny", list(range(count)), {"SP": [TableCell(50)] * count})
-    figure = draw(charts_by_layer([scores]))
-    rendered(figure, "svg")
+    figure = draw_section(charts_by_layer([scores]))
+    render_figure(figure, "svg")
     footer = figure._supxlabel.get_window_extent()
     assert figure.bbox.x0 <= footer.x0 < footer.x1 <= figure.bbox.x1
     assert footer.y0 >= figure.bbox.y0
@@ -134,8 +140,8 @@ def test_a_number_stands_on_the_colour_of_its_place_between_lowest_and_highest()
         "tiny", [0, 1, 2], {"SP": [TableCell(20), TableCell(30), TableCell(25)], "BSO": [TableCell(50)] * 3}
     )
     (chart,) = charts_by_layer([scores]).charts
-    assert plotly(chart)["layout"]["xaxis"]["type"] == "category"  # a layer that was left out has no place
-    pixels = draw(charts_by_layer([scores])).axes[0].images[0].to_rgba(chart.shades)
+    assert plotly_figure(chart)["layout"]["xaxis"]["type"] == "category"  # a layer that was left out has no place
+    pixels = draw_section(charts_by_layer([scores])).axes[0].images[0].to_rgba(chart.shades)
     light = pixels[..., :3].sum(-1)
     assert light[0, 1] < light[0, 2] < light[0, 0]
     assert len(set(light[1])) == 1  # of equal scores none is darker

@@ -8,7 +8,15 @@ import pytest
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.order import agreement, as_text, charts_of_order, mean_agreement, order_of, orders, reached
+from encoder_lab.reports.order import (
+    agreement,
+    as_text,
+    charts_of_order,
+    mean_agreement,
+    model_orders,
+    order_of,
+    steps_reached,
+)
 from encoder_lab.reports.runs import Run, read_run
 from probes.results import Answers, ProbeRow
 from report import main
@@ -36,14 +44,14 @@ def trained(curves: dict[str, tuple[int, ...]] = CURVES, seed: int = 1, items: i
 
 def test_a_part_of_a_gain_is_reached_between_two_steps() -> None:
     steps, scores = np.array(STEPS), np.array([[20, 60, 80, 80], [0, 0, 0, 40], [50, 70, 60, 50]], dtype=float)
-    assert reached(steps, scores, 0.5)[:2].tolist() == [7.5, 30]  # 30 of 40 points; half of the last stretch
-    assert reached(steps, scores, 0.9)[0] == pytest.approx(17)  # 14 of 20 points after step 10
-    assert np.isnan(reached(steps, scores, 0.5)[2])  # no gain
+    assert steps_reached(steps, scores, 0.5)[:2].tolist() == [7.5, 30]  # 30 of 40 points; half of the last stretch
+    assert steps_reached(steps, scores, 0.9)[0] == pytest.approx(17)  # 14 of 20 points after step 10
+    assert np.isnan(steps_reached(steps, scores, 0.5)[2])  # no gain
 
 
 def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no_step() -> None:
     late = {"ObjNum": (0, 80, 80, 100)}  # has 90% of its gain after SentLen
-    (model,) = orders(models_of([trained(CURVES | late)]), "probing", "mlp")
+    (model,) = model_orders(models_of([trained(CURVES | late)]), "probing", "mlp")
     assert [learnt.task for learnt in model.tasks] == ["ObjNum", "SentLen", "WC", "Tense", "BShift"]
     halves = [learnt.steps[0] for learnt in model.tasks]
     assert [half[0] for half in halves[:4]] == [6.25, 7.5, 20, 30]
@@ -121,4 +129,4 @@ def test_a_run_with_too_few_steps_is_refused() -> None:
     run = trained()
     few = Run(run.folder, run.encoder, run.objective, run.settings, [row for row in run.rows if row.step < 20], [])
     with pytest.raises(InputError, match="no run has scores of suite=probing at three steps"):
-        orders(models_of([few]), "probing", "mlp")
+        model_orders(models_of([few]), "probing", "mlp")

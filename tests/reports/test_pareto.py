@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.pareto import area, as_text, charts_of_fronts, fronts_of
+from encoder_lab.reports.pareto import area_under_front, as_text, charts_of_fronts, fronts_of
 from encoder_lab.reports.runs import Run
 from probes.classifiers.classifier import MANY_CLASSES, Grid, probe
 from probes.classifiers.grid import pareto_front
@@ -30,8 +30,10 @@ def test_no_cell_is_simpler_and_as_good_as_a_point_of_the_front_and_the_best_cel
 
 
 def test_the_area_of_two_points_and_of_a_task_that_was_read_by_nothing() -> None:
-    assert area([(10, 60), (40, 80)], chance=50, limit=100) == pytest.approx((10 * 50 + 30 * 60 + 60 * 80) / 100)
-    assert area([(0, 60)], chance=50, limit=0) == 50
+    assert area_under_front([(10, 60), (40, 80)], chance=50, limit=100) == pytest.approx(
+        (10 * 50 + 30 * 60 + 60 * 80) / 100
+    )
+    assert area_under_front([(0, 60)], chance=50, limit=0) == 50
 
 
 @pytest.mark.parametrize("classes", [3, MANY_CLASSES])

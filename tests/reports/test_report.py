@@ -16,21 +16,21 @@ from PIL import Image
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
-from encoder_lab.reports.commands import panel
-from encoder_lab.reports.correlation import adjusted, chart_of_correlations, correlate, scores_of
+from encoder_lab.reports.commands import model_panel
+from encoder_lab.reports.correlation import chart_of_correlations, correlate, holm_adjusted, scores_of
 from encoder_lab.reports.curves import charts_by_task
 from encoder_lab.reports.evidence import evidence_of, published_evidence
-from encoder_lab.reports.findings import check
+from encoder_lab.reports.findings import check_claims
 from encoder_lab.reports.formats import as_csv, latex, markdown
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.page import FORMATS
-from encoder_lab.reports.published import SCORES as PUBLISHED_SCORES
+from encoder_lab.reports.page import TABLE_FORMATS
+from encoder_lab.reports.published import SCORES_FILE as PUBLISHED_SCORES
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import mean_of_seeds, read_run
-from encoder_lab.reports.scores import runs_in
-from encoder_lab.reports.sizes import SIZES, by_size, lines_by_size
+from encoder_lab.reports.scores import read_runs
+from encoder_lab.reports.sizes import SIZES, group_by_size, lines_by_size
 from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
-from encoder_lab.reports.terminal import plain
+from encoder_lab.reports.terminal import table_text
 from encoder_lab.storage.csv_files import read_csv
 from probes.classifiers.grid import FRONT
 from probes.results import Answers, ProbeRow, read_rows, write_rows
@@ -113,7 +113,7 @@ def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path: Path) -> 
         for task, reader, dev in (("Tense", "mlp", 61.24), ("WC", "majority", 99.0))
     ]
     folder = with_rows(run_of(tmp_path / "a"), *rows)
-    printed = plain(probing_table(models(folder), "probing", published_names=[])).splitlines()
+    printed = table_text(probing_table(models(folder), "probing", published_names=[])).splitlines()
     (dev,) = [line for line in printed if line.startswith("    on dev")]
     assert dev.split() == ["on", "dev", "61.2"]
     assert printed[0].index("Tense") + len("Tense") == len(dev)
@@ -145,7 +145,7 @@ def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path: 
     (point,) = [points["WC"] for points in evidence_of(models(*runs)).probing.values()]
     assert probing.rows[0].cells["WC"][1:3] == (low, high)
     assert point.margin == pytest.approx((high - low) / 2)
-    assert f"±{(high - low) / 2:.1f}" in plain(probing)
+    assert f"±{(high - low) / 2:.1f}" in table_text(probing)
     assert any(
         n.startswith("Models with 3") and n.endswith("the test items and of the seeds (t).") for n in probing.notes
     )
@@ -191,18 +191,20 @@ def test_latex_escapes_names_and_ends_every_row() -> None:
     assert lines[lines.index(r"one & \textbf{50.0} &  \\") + 1] == r" & {\tiny 48.0--52.0} &  \\"
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", TABLE_FORMATS)
 @pytest.mark.parametrize(("intervals", "shown"), [("below", 1), ("inline", 1), ("none", 0)])
 def test_intervals_stand_where_they_are_asked_for(form: str, intervals: str, shown: int) -> None:
-    texts = [FORMATS[form](replace(small_table(), intervals=intervals, transposed=turned)) for turned in (False, True)]
+    texts = [
+        TABLE_FORMATS[form](replace(small_table(), intervals=intervals, transposed=turned)) for turned in (False, True)
+    ]
     interval = r"48,52" if form == "csv" else r"48\.0(?:--|–)52\.0"
     for text in (re.sub('title="[^"]*"', "", text) for text in texts):
         assert len(re.findall(interval, text)) == shown
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", TABLE_FORMATS)
 def test_a_transposed_table_has_a_row_for_each_task_and_the_same_scores(form: str) -> None:
-    straight, turned = (FORMATS[form](replace(small_table(), transposed=turned)) for turned in (False, True))
+    straight, turned = (TABLE_FORMATS[form](replace(small_table(), transposed=turned)) for turned in (False, True))
     score = r"50\.04|50\.0|100" if form == "csv" else r"(?<=[{>|& *])(?:50\.0|100\.0)(?=[}*<& ])"
     assert sorted(re.findall(score, straight)) == sorted(re.findall(score, turned))
     assert turned.index("WC") < turned.index("SOMO")
@@ -214,8 +216,8 @@ def test_a_transposed_table_has_a_row_for_each_task_and_the_same_scores(form: st
 )
 def test_a_score_below_zero_has_a_true_minus_sign_where_people_read_it(form: str, minus: str) -> None:
     table = Table("", ["SICK-R"], [TableRow("", "", "one", {"SICK-R": TableCell(-1.5, -3.0, 0.0)})])
-    assert minus in FORMATS[form](table)
-    assert ("-1.5" in FORMATS[form](table).replace('"-1.5000"', "")) == (form == "csv")
+    assert minus in TABLE_FORMATS[form](table)
+    assert ("-1.5" in TABLE_FORMATS[form](table).replace('"-1.5000"', "")) == (form == "csv")
 
 
 def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_path: Path) -> None:
@@ -280,7 +282,7 @@ def test_csv_keeps_more_digits_than_are_printed() -> None:
 
 
 def test_html_tells_under_the_pointer_what_was_chosen() -> None:
-    assert 'title="48.0–52.0; epoch 2"><b>50.0</b>' in FORMATS["html"](small_table())
+    assert 'title="48.0–52.0; epoch 2"><b>50.0</b>' in TABLE_FORMATS["html"](small_table())
 
 
 def test_a_table_of_discoeval_has_the_mean_of_the_probing_tasks(tmp_path: Path) -> None:
@@ -423,7 +425,8 @@ def test_with_five_models_a_perfect_order_is_two_in_120() -> None:
 
 
 def test_holm_rejects_step_by_step_and_counts_no_test_that_could_not_be_made() -> None:
-    held = adjusted(np.array([[0.010, 0.04, np.nan], [0.030, 0.005, np.nan]])) <= 0.05  # limits .0125 .0167 .025 .05
+    # limits .0125 .0167 .025 .05
+    held = holm_adjusted(np.array([[0.010, 0.04, np.nan], [0.030, 0.005, np.nan]])) <= 0.05
     assert held.tolist() == [[True, False, False], [False, True, False]]
 
 
@@ -473,7 +476,7 @@ def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
     assert "by size of the sentence vector" in text
     assert f"{SIZES} 1024: 52.00 [50.00, 54.00]" in text
     assert "probing against downstream" not in text  # nothing downstream was scored
-    assert all(html.escape(finding.claim) in text for finding in check(CLAIMS, published_evidence()))
+    assert all(html.escape(finding.claim) in text for finding in check_claims(CLAIMS, published_evidence()))
 
 
 def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path: Path) -> None:
@@ -511,7 +514,7 @@ def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path: Path)
     )
     (named, ours) = models(first, other)
     assert (named.title, ours.title) == ("Gated mean, SimCSE", "BiLSTM-last, NMT En-Fr")
-    charts = charts_by_task([panel(model, "probing", "mlp", "") for model in (named, ours)]).charts
+    charts = charts_by_task([model_panel(model, "probing", "mlp", "") for model in (named, ours)]).charts
     assert [line.look[0] for line in charts[0].series] == ["#6A3D9A", "#D62728"]
     (scored,) = models(evaluation_of(tmp_path / "c", "gone", settings=f"run: {labels}\n"))
     assert (scored.title, scored.colour) == (named.title, named.colour)
@@ -527,7 +530,7 @@ def test_a_colour_that_no_picture_can_draw_is_refused(tmp_path: Path, key: str) 
 def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Path) -> None:
     runs = [run_of(tmp_path / f"{dim} {seed}", dim=dim, seed=seed) for dim in (512, 1024) for seed in (1, 2)]
     other = with_settings(run_of(tmp_path / "other", dim=1024), "  layers: 1\n")
-    sized = by_size(map(read_run, [*runs, other]))
+    sized = group_by_size(map(read_run, [*runs, other]))
     assert [(model.sizes, len(model.runs)) for model in sized] == [([512, 1024], 4), ([1024], 1)]
 
 
@@ -537,9 +540,9 @@ RATE = "objective:\n  optimizer:\n    lr: {}\n"
 def test_a_rate_may_follow_the_size_but_two_rates_of_a_size_are_two_models(tmp_path: Path) -> None:
     rates = {512: 0.001, 1024: 0.0005}
     runs = [with_settings(run_of(tmp_path / str(dim), dim=dim), RATE.format(rate)) for dim, rate in rates.items()]
-    assert [model.sizes for model in by_size(map(read_run, runs))] == [[512, 1024]]
+    assert [model.sizes for model in group_by_size(map(read_run, runs))] == [[512, 1024]]
     other = with_settings(run_of(tmp_path / "other", dim=512), RATE.format(0.0005))
-    sized = by_size(map(read_run, [*runs, other]))
+    sized = group_by_size(map(read_run, [*runs, other]))
     assert sorted((model.sizes, model.title) for model in sized) == [
         ([512], "BiLSTM-max, NMT En-Fr (objective.optimizer.lr=0.001)"),
         ([512, 1024], "BiLSTM-max, NMT En-Fr (objective.optimizer.lr=0.0005)"),
@@ -575,7 +578,7 @@ def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path: Path) -> None:
     units = {"EffRank": "dimensions", "IsoScore": "percent"}
     rows = [ProbeRow(1, 1, "geometry", task, unit, 300, 300, 299, 301, {}, 1, 0.1) for task, unit in units.items()]
     runs = [with_rows(run_of(tmp_path / str(dim), dim=dim), *rows) for dim in (512, 1024)]
-    drawn = lines_by_size(by_size(map(read_run, runs)), "geometry", "last", "mlp")
+    drawn = lines_by_size(group_by_size(map(read_run, runs)), "geometry", "last", "mlp")
     assert [(unit, [line.name for line in lines]) for _, unit, lines in drawn] == [
         ("dimensions", ["EffRank"]),
         ("", ["IsoScore"]),
@@ -594,7 +597,7 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, c
 
 def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: Path) -> None:
     of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
-    (line,) = panel(*models(*of_seeds), "downstream", "mlp", "").lines
+    (line,) = model_panel(*models(*of_seeds), "downstream", "mlp", "").lines
     assert (len(line.x), line.y[0][0]) == (1, 80)
 
 
@@ -616,7 +619,7 @@ def test_a_picture_of_another_epoch_than_the_requested_one_says_so(
 
 
 def test_the_command_line_offers_the_formats_that_there_are() -> None:
-    assert set(OFFERED) == FORMATS.keys()
+    assert set(OFFERED) == TABLE_FORMATS.keys()
 
 
 def test_reports_start_without_torch_and_matplotlib() -> None:
@@ -676,7 +679,7 @@ def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_
     config = (folder / "config.yaml").read_text().replace("nmt_enfr", "untrained")
     (folder / "config.yaml").write_text(f"{config}embeddings: {{scale: {scale}, freeze: true}}\n")
     assert main(["scores", str(folder), f"out={tmp_path / 'scores.csv'}"]) == 0
-    for reported in (models(folder), models_of(runs_in([tmp_path / "scores.csv"]))):
+    for reported in (models(folder), models_of(read_runs([tmp_path / "scores.csv"]))):
         notes = " ".join(probing_table(reported, "probing").notes)
         assert ("Word vectors with mean square 1" in notes) == said
 

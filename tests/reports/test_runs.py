@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from encoder_lab.reports.commands import panel
+from encoder_lab.reports.commands import model_panel
 from encoder_lab.reports.models import models_of, one_run_per_seed
 from encoder_lab.reports.order import order_of
 from encoder_lab.reports.runs import Run, final_rows, read_run, run_folders
-from encoder_lab.reports.scores import as_csv, runs_in, scores
+from encoder_lab.reports.scores import as_csv, read_runs, scores
 from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.reads import write_reads
@@ -100,7 +100,7 @@ def test_runs_on_a_corpus_that_changed_are_no_seeds_of_one_model(tmp_path: Path)
     for file, folder in zip(files, (tmp_path / "runs", *folders), strict=True):
         file.write_text(as_csv(scores(folder)))
     for paths in ([tmp_path / "runs"], files[:1], files[1:]):
-        seeds = [(model.variant, len(model.runs)) for model in models_of(runs_in(paths))]
+        seeds = [(model.variant, len(model.runs)) for model in models_of(read_runs(paths))]
         assert seeds == [("(corpus.content=text en 1f)", 2), ("(corpus.content=text en 2a)", 1)]
 
 
@@ -110,7 +110,7 @@ def test_one_curve_or_mean_is_of_one_classifier(tmp_path: Path) -> None:
     (model,) = models(*folders)
     for classifier, score, epochs in (("mlp", 52, [0, 1, 2, 3]), ("logreg", 9, [2])):
         assert probing_table([model], "probing", "2", classifier).rows[0].cells["WC"].score == score
-        drawn = panel(model, "probing", classifier, "")
+        drawn = model_panel(model, "probing", classifier, "")
         assert next(line.x for line in drawn.lines if line.name == "WC") == epochs
         learnt = order_of(model, "probing", classifier).tasks
         assert ("WC" in [task.task for task in learnt]) == (classifier == "mlp")

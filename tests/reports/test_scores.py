@@ -9,7 +9,7 @@ import pytest
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.scores import as_csv, read_scores, runs_in, scores
+from encoder_lab.reports.scores import as_csv, read_runs, read_scores, scores
 from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from probes.results import Answers, ProbeRow, write_rows
@@ -75,19 +75,19 @@ def test_what_is_in_a_folder_and_in_files_is_one_run(runs: Path, tmp_path: Path,
     every, some = tmp_path / "all.csv", tmp_path / "some.csv"
     every.write_text(as_csv(scores(runs)), encoding="utf-8")
     some.write_text(as_csv(scores(runs / "a", runs / "e")), encoding="utf-8")
-    reported = models_of(runs_in([runs] if whole else [runs / "a"]))
+    reported = models_of(read_runs([runs] if whole else [runs / "a"]))
     for paths in ([every, some], [some, every]) if whole else ([some],):
-        again = models_of(runs_in([runs if whole else runs / "a", *paths]))
+        again = models_of(read_runs([runs if whole else runs / "a", *paths]))
         assert [(model.title, len(model.runs)) for model in again] == [(m.title, len(m.runs)) for m in reported]
     assert {row.task for run in again[0].runs for row in run.rows} == {"SentLen", "WC", "BShift", "MR"}
-    assert len(runs_in([some, every])) == len(read_scores(every))
+    assert len(read_runs([some, every])) == len(read_scores(every))
 
 
 def test_a_file_of_more_epochs_than_the_folder_has_decides_which_is_best(tmp_path: Path) -> None:
     file = tmp_path / "scores.csv"
     file.write_text(as_csv(scores(run_of(tmp_path / "a", own=(5.0, 7.0, 9.0)))), encoding="utf-8")
     shutil.rmtree(tmp_path / "a")
-    (run,) = runs_in([run_of(tmp_path / "a", own=(5.0, 7.0)), file])
+    (run,) = read_runs([run_of(tmp_path / "a", own=(5.0, 7.0)), file])
     assert (run.best_epoch(), run.requested("last")) == (3, 3)
 
 
@@ -95,9 +95,9 @@ def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(run
     files = [tmp_path / name for name in ("early.csv", "again.csv", "late.csv")]
     for file, score in zip(files, ("70.00", "70.00", "71.00"), strict=True):
         file.write_text(as_csv(scores(runs)).replace("70.00", score), encoding="utf-8")
-    assert len(runs_in(files[:2])) == len(read_scores(files[0]))
+    assert len(read_runs(files[:2])) == len(read_scores(files[0]))
     with pytest.raises(InputError, match=r"late.csv: .* seed 1, has other scores in .*early.csv; give one"):
-        runs_in(files)
+        read_runs(files)
 
 
 def test_a_file_that_pandas_wrote_again_has_the_same_models(runs: Path, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_file_that_pandas_wrote_again_has_the_same_models(runs: Path, tmp_path
     file, again = tmp_path / "scores.csv", tmp_path / "again.csv"
     file.write_text(as_csv(scores(runs)), encoding="utf-8")
     pandas.read_csv(file).to_csv(again, index=False)
-    reported = [[(m.title, len(m.runs)) for m in models_of(runs_in(p))] for p in ([runs], [again], [file, again])]
+    reported = [[(m.title, len(m.runs)) for m in models_of(read_runs(p))] for p in ([runs], [again], [file, again])]
     assert reported == reported[:1] * 3
     assert all(main(["size", str(path), f"out={tmp_path / 'size.svg'}"]) == 0 for path in (file, again))
 
@@ -120,7 +120,7 @@ def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path:
         file = tmp_path / "scores.csv"
         file.write_text(as_csv(scores(*folders)), encoding="utf-8")
         assert sorted(as_csv(scores(file)).splitlines()) == sorted(file.read_text(encoding="utf-8").splitlines())
-        (model,), (again,) = models_of(runs_in(folders)), models_of(runs_in([file]))
+        (model,), (again,) = models_of(read_runs(folders)), models_of(read_runs([file]))
         assert len(again.runs) == len(model.runs)
         suite = model.runs[0].rows[0].suite
         ours, theirs = (probing_table([m], suite, published_names=[]).notes for m in (model, again))
@@ -134,7 +134,7 @@ def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path: Pat
         run = with_settings(run_of(tmp_path / str(seed), seed=seed), f"corpus: {{size: {size}}}\n")
         files.append(tmp_path / f"{seed}.csv")
         files[-1].write_text(as_csv(scores(run)), encoding="utf-8")
-    reported = models_of(runs_in(files))
+    reported = models_of(read_runs(files))
     assert [(model.variant, len(model.runs)) for model in reported] == [("(0)", 2), ("(2)", 1)]
 
 
@@ -149,7 +149,7 @@ def test_a_file_next_to_a_folder_is_another_seed_of_its_model(
     )
     file = tmp_path / "b.csv"
     file.write_text(as_csv(scores(more)), encoding="utf-8")
-    assert [len(model.runs) for model in models_of(runs_in([folder, file]))] == seeds
+    assert [len(model.runs) for model in models_of(read_runs([folder, file]))] == seeds
 
 
 def test_without_scores_it_says_so(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.scores import runs_in
+from encoder_lab.reports.scores import read_runs
 from encoder_lab.reports.stability import scores_by_condition, stability
 from report import main
 from tests.reports.small_runs import evaluation_of
@@ -38,7 +38,7 @@ def test_rank_correlation_is_of_the_order_alone(
     second: list[float], rho: float | None, same: bool, tmp_path: Path
 ) -> None:
     """Where all are equal, the first is no better than the others."""
-    runs = runs_in(evaluations(tmp_path, {300: [4, 3, 2, 1], 900: second}, seeds=2))
+    runs = read_runs(evaluations(tmp_path, {300: [4, 3, 2, 1], 900: second}, seeds=2))
     (compared,) = stability(scores_by_condition(runs, "probing", "best"))
     assert (compared.task, compared.seeds, compared.same_best) == ("WC", [2] * 4, same)
     assert {compared.first[-14:], compared.second[-14:]} == {"train_size=300", "train_size=900"}
@@ -56,7 +56,7 @@ def test_a_model_is_compared_by_the_seeds_that_both_settings_have(
 
 
 def test_too_few_models_are_refused_with_the_remedy(tmp_path: Path) -> None:
-    runs = runs_in(evaluations(tmp_path, {300: [1, 2, 3], 900: [1, 2, 3]}))
+    runs = read_runs(evaluations(tmp_path, {300: [1, 2, 3], 900: [1, 2, 3]}))
     with pytest.raises(InputError, match="4 models in common; evaluate the same models again"):
         stability(scores_by_condition(runs, "probing", "best"))
 

@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.page import page
-from encoder_lab.reports.strips import DARKEST, TOKENS, Record, StripItem, checked, colour_of, strip_items, tokens_of
+from encoder_lab.reports.page import html_page
+from encoder_lab.reports.strips import (
+    DARKEST_BITS,
+    TOKENS_FILE,
+    Record,
+    StripItem,
+    checked_record,
+    colour_of,
+    strip_items,
+    tokens_of,
+)
 
 
 def record(
@@ -52,7 +61,7 @@ def folder(tmp_path: Path) -> Path:
         for item, (*both, margin) in PAIRS.items()
         for condition, bits in zip(("right", "wrong"), both, strict=True)
     ]
-    (tmp_path / TOKENS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / TOKENS_FILE).write_text("".join(json.dumps(line) + "\n" for line in lines))
     return tmp_path
 
 
@@ -66,7 +75,7 @@ def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(fol
 
 
 def test_an_item_has_a_strip_for_each_condition_and_the_page_needs_no_network(folder: Path) -> None:
-    html = page("t", [], items=strip_items("m", folder, ["story_cloze:1"]))
+    html = html_page("t", [], items=strip_items("m", folder, ["story_cloze:1"]))
     assert html.count("<div class=row>") == 2
     assert html.index(">right<") < html.index(">wrong<")
     assert "bits: <span" in html
@@ -77,21 +86,21 @@ def test_an_item_has_a_strip_for_each_condition_and_the_page_needs_no_network(fo
 
 def test_text_is_escaped() -> None:
     bad = record("<i>", '<script>alert("&")</script> "x', [1, 2], regions=[1, 2])
-    html = page("t", [], items=[StripItem("<b>m</b>", "<u>", [bad | {"suite": "<s>"}])])
+    html = html_page("t", [], items=[StripItem("<b>m</b>", "<u>", [bad | {"suite": "<s>"}])])
     for said in ("<i>", "<script>alert", "<b>m</b>", "<u>", "<s>"):
         assert said not in html
     assert "&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;" in html
     assert html.count("class=region") == 1
 
 
-@given(st.lists(st.floats(0, 2 * DARKEST), min_size=2, max_size=5))
+@given(st.lists(st.floats(0, 2 * DARKEST_BITS), min_size=2, max_size=5))
 def test_a_more_surprising_token_is_never_lighter(bits: list[float]) -> None:
     seen = [sum(map(int, re.findall(r"\d+", colour_of(value).split(";")[0]))) for value in sorted(bits)]
     assert seen == sorted(seen, reverse=True)
 
 
 def test_an_impossible_token_has_the_darkest_colour_of() -> None:
-    assert colour_of(None) == colour_of(DARKEST) != colour_of(DARKEST / 2) != colour_of(0)
+    assert colour_of(None) == colour_of(DARKEST_BITS) != colour_of(DARKEST_BITS / 2) != colour_of(0)
     assert [token.hover for token in tokens_of(record("a", "x", [None]))[0]] == ["x: ∞ bits"]
 
 
@@ -100,4 +109,4 @@ def test_a_line_that_is_no_record_is_refused() -> None:
     del earlier["margin"]  # of an earlier version
     for wrong in (record("a", "x y", [1]), earlier):
         with pytest.raises(InputError, match=r"file:3: no tokens with their bits"):
-            checked(wrong, "file:3")
+            checked_record(wrong, "file:3")

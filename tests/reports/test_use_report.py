@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.figure import draw
-from encoder_lab.reports.interactive import plotly
+from encoder_lab.reports.figure import draw_section
+from encoder_lab.reports.interactive import plotly_figure
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import Run
 from encoder_lab.reports.use import as_text, charts_of_use, use_of
@@ -51,8 +51,8 @@ def test_the_picture_and_the_page_have_a_point_for_each_property_and_one_not_use
     assert points["Tense"] == ([(90.0, 89.0, 91.0)], [(28.0, 27.0, 29.0)], False)
     assert points["SubjNum"] == ([(95.0, 94.0, 96.0)], [(2.0, 1.0, 3.0)], True)
     names = ["Tense", "SubjNum", "BShift"]
-    assert [text.get_text() for text in draw(section).axes[0].texts if text.get_text()] == names
-    assert [trace["text"][0] for trace in plotly(chart)["data"] if trace["text"][0]] == names
+    assert [text.get_text() for text in draw_section(section).axes[0].texts if text.get_text()] == names
+    assert [trace["text"][0] for trace in plotly_figure(chart)["data"] if trace["text"][0]] == names
 
 
 @pytest.mark.parametrize(

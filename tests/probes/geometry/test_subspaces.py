@@ -13,9 +13,9 @@ from torch import nn
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
-from encoder_lab.reports.commands import charts
+from encoder_lab.reports.commands import chart_sections
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.scores import runs_in
+from encoder_lab.reports.scores import read_runs
 from encoder_lab.reports.subspaces import as_csv, as_text, charts_of_subspaces, read_subspaces
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
@@ -151,7 +151,7 @@ def test_the_page_tells_runs_in_folders_of_one_name_apart(run: Path, tmp_path: P
     for name in ("a/1", "b/1"):
         shutil.copytree(run, tmp_path / name)
         (tmp_path / name / "config.yaml").write_text(f"encoder_name: {name[0]}\nobjective_name: o\nseed: 1\n")
-    *_, section = charts(models_of(runs_in([tmp_path])), SimpleNamespace(epoch="last", classifier="mlp"))
+    *_, section = chart_sections(models_of(read_runs([tmp_path])), SimpleNamespace(epoch="last", classifier="mlp"))
     assert [chart.title.partition(":")[0] for chart in section.charts] == ["a/1", "a/1", "b/1", "b/1"]
 
 
