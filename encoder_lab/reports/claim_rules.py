@@ -29,7 +29,7 @@ MIN_DIFFERENCE = 10  # points
 
 def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:
     for objective in ("NMT En-Fr", "NMT En-De", "NMT En-Fi"):
-        moments = e.after_epochs(("BiLSTM-max", objective))
+        moments = e.later_epochs(("BiLSTM-max", objective))
         if not moments:
             continue
         middle, last = moments[(len(moments) - 1) // 2], moments[-1]

@@ -188,7 +188,7 @@ def report_findings(arguments: SimpleNamespace) -> None:
         save_charts(chart_of_findings(selected), arguments.out)
         print_notes(evidence.notes)
     else:
-        write_text(selected[0].in_full if claim else as_markdown(selected, evidence.notes), arguments.out)
+        write_text(selected[0].full_text if claim else as_markdown(selected, evidence.notes), arguments.out)
 
 
 def report_html(arguments: SimpleNamespace) -> None:
@@ -208,7 +208,7 @@ def report_html(arguments: SimpleNamespace) -> None:
 
 def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[StripItem]:
     """The items of coherence suites to show. Raises InputError where a requested one is in no evaluation."""
-    scored = [(model.title, path) for model in models for run in model.runs for path in run.files(TOKENS_FILE)]
+    scored = [(model.title, path) for model in models for run in model.runs for path in run.files_named(TOKENS_FILE)]
     items = [item for title, path in scored for item in strip_items(title, path.parent, arguments.item)]
     names = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
     if missing := [name for name in arguments.item or () if name not in names]:

@@ -79,7 +79,7 @@ class Evidence:
         context = {
             name: points.get("SP with context", grouped[name].get("SP")) for name, points in self.discoeval.items()
         }
-        epochs = {name: moments for name in self.curves if (moments := self.after_epochs(name))}
+        epochs = {name: moments for name in self.curves if (moments := self.later_epochs(name))}
         sizes = {name: sorted(points) for name, points in self.sizes.items()}
         human = [row for row in published("conneau2018_table2") if row.model == "Hum. Eval."]
         return {
@@ -101,7 +101,7 @@ class Evidence:
             **{key: {name: self.sizes[name][sizes[name][end]] for name in sizes} for key, end in ENDS["size"].items()},
         }
 
-    def after_epochs(self, name: ModelName) -> Sequence[EpochScores]:
+    def later_epochs(self, name: ModelName) -> Sequence[EpochScores]:
         """The epochs of a model after the first pass over the data; none of fewer than three."""
         moments = [moment for moment in self.curves.get(name, ()) if moment.epoch > 0]
         return moments if len(moments) > 2 else []

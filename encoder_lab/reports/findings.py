@@ -119,7 +119,7 @@ class Finding(NamedTuple):
         return "; ".join([counts, *(str(max(side, key=_clarity)) for side in sides if side)])
 
     @property
-    def in_full(self) -> str:
+    def full_text(self) -> str:
         """The claim, its rule and every comparison, the clearest first."""
         ordered = sorted(self.comparisons, key=lambda c: (-c.sign, -_clarity(c)))
         marks = {1: "for    ", -1: "against", 0: "within "}

@@ -168,7 +168,7 @@ def join_evaluations(runs: Iterable[Run]) -> list[Run]:
     """Each run with what evaluations of it add: other suites, or the same tasks by another classifier."""
     joined: list[Run] = []
     for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
-        base = next((r for r in joined if r.is_of(run) and _scores_fit(r, run)), None)
+        base = next((r for r in joined if r.is_scored_by(run) and _scores_fit(r, run)), None)
         if base is None:
             joined.append(run)
         else:

@@ -68,14 +68,14 @@ class Run:
     tests: Sequence[Mapping[str, str]] = ()  # of evaluate.py suite=objective
     evaluations: Sequence[Path] = ()  # folders of evaluations that joined it, the newest first
 
-    def files(self, name: str) -> list[Path]:
+    def files_named(self, name: str) -> list[Path]:
         """Those of its folder and of its evaluations that have this name."""
         return [path for folder in (self.folder, *self.evaluations) if (path := folder / name).exists()]
 
     @property
     def details(self) -> Mapping[tuple[str, str], float]:
         """Other measures of its scores by task and measure (details.csv); none of several epochs, as it has one."""
-        files = [] if self.settings.get("checkpoint") == EACH_EPOCH else self.files(DETAILS_FILE)
+        files = [] if self.settings.get("checkpoint") == EACH_EPOCH else self.files_named(DETAILS_FILE)
         return {key: score for path in reversed(files) for key, score in read_details(path)}
 
     @property
@@ -105,7 +105,7 @@ class Run:
             return name
         return str((path.parents[1] if path.is_file() else path).resolve())
 
-    def is_of(self, evaluation: "Run") -> bool:
+    def is_scored_by(self, evaluation: "Run") -> bool:
         """Whether this is the run, or another evaluation of the model, that an evaluation scored."""
         if "model" not in evaluation.settings:
             return False
@@ -120,7 +120,7 @@ class Run:
         scored_model, evaluated_model = ((run.evaluated, run.encoder, run.objective) for run in (self, evaluation))
         return scored_model == evaluated_model and settings_agree(self, evaluation, MODEL_SETTINGS)
 
-    def has(self, suite: str) -> bool:
+    def has_suite(self, suite: str) -> bool:
         return any(row.suite == suite for row in self.rows)
 
     def objective_scores(self) -> dict[Epoch, float]:
@@ -138,10 +138,10 @@ class Run:
         """The last epoch probed until `choice`: last, a number, or best by its own score: never 0 if it trained."""
         probed = sorted({row.epoch for row in self.rows if row.suite == suite})
         probed = (choice == "best" and [e for e in probed if e > 0]) or probed
-        limit = self.requested(choice)
+        limit = self.requested_epoch(choice)
         return max((e for e in probed if limit is None or e <= limit), default=probed[0])
 
-    def requested(self, choice: str) -> Epoch | None:
+    def requested_epoch(self, choice: str) -> Epoch | None:
         """The epoch that best, last or a number means; None if any epoch will do."""
         if choice == "best":
             return self.best_epoch()
@@ -162,7 +162,7 @@ class Run:
     def last_epoch(self) -> Epoch:
         """The last epoch that has a score; of an evaluated run the last one that it was trained for, where known."""
         max_epochs = 0 if self.objective.endswith("untrained") else self.settings.get("run.trainer.max_epochs")
-        return max(max_epochs if isinstance(max_epochs, int) else 0, self.requested("last") or 0)
+        return max(max_epochs if isinstance(max_epochs, int) else 0, self.requested_epoch("last") or 0)
 
 
 def column_by_epoch(table: Iterable[Mapping[str, str]], column: str) -> dict[Epoch, float]:
@@ -255,7 +255,7 @@ def mean_of_seeds(rows: Sequence[ProbeRow]) -> Interval:
 
 def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, ProbeRow]:
     """The run's scores by task at one epoch; `classifier` where there is a choice."""
-    if not run.has(suite):
+    if not run.has_suite(suite):
         return {}
     scored_epoch = run.epoch(epoch, suite)
     rows = [row for row in run.rows if row.suite == suite and row.epoch == scored_epoch]

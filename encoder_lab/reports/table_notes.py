@@ -148,9 +148,9 @@ def _reader_notes(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifi
 def epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
     """The models that have not had all epochs, that were not scored at the requested one, or not at their last one."""
     by_epoch: dict[Epoch, dict[str, None]] = {}
-    for title, run in ((model.title, run) for model in models for run in model.runs if run.has(suite)):
+    for title, run in ((model.title, run) for model in models for run in model.runs if run.has_suite(suite)):
         scored_epoch = run.epoch(epoch, suite)
-        if run.requested(epoch) not in (None, scored_epoch):
+        if run.requested_epoch(epoch) not in (None, scored_epoch):
             by_epoch.setdefault(scored_epoch, {})[title] = None
     elsewhere = [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in by_epoch.items()]
     return [
@@ -162,7 +162,7 @@ def epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str) -> list
 
 def unfinished_notes(models: Sequence[ReportedModel], suite: str = "") -> list[str]:
     """The models that have not had all their epochs, of those with scores of a suite."""
-    runs = [(model.title, run) for model in models for run in model.runs if not suite or run.has(suite)]
+    runs = [(model.title, run) for model in models for run in model.runs if not suite or run.has_suite(suite)]
     names = dict.fromkeys(f"{title} ({run.unfinished})" for title, run in runs if run.unfinished)
     return [f"Training was stopped, or goes on: {'; '.join(names)}."] if names else []
 
@@ -171,7 +171,7 @@ def _earlier_epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str
     """The models with scores of an epoch before their last one, and of which."""
     early = []
     for model in models:
-        epochs = [(run.epoch(epoch, suite), run.last_epoch) for run in model.runs if run.has(suite)]
+        epochs = [(run.epoch(epoch, suite), run.last_epoch) for run in model.runs if run.has_suite(suite)]
         if any(scored_epoch < last for scored_epoch, last in epochs):
             early.append(f"{model.title}: {', '.join(f'{scored_epoch} of {last}' for scored_epoch, last in epochs)}")
     return [f"Not of the last epoch: {'; '.join(early)}."] if early else []

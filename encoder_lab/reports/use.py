@@ -82,7 +82,7 @@ def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: s
 
 def _accuracy_rows(model: ReportedModel, epoch: str, classifier: str) -> RowsByTask:
     """The scores of other suites at the epoch of the use in each run; of each task those of the first suite."""
-    runs = [(run, run.epoch(epoch, "use")) for run in model.runs if run.has("use")]
+    runs = [(run, run.epoch(epoch, "use")) for run in model.runs if run.has_suite("use")]
     scored = [[row for row in run.rows if row.suite != "use" and row.epoch == use_epoch] for run, use_epoch in runs]
     known = grouped((row.task, row) for rows in rows_by_one_reader(scored, classifier) for row in rows)
     return {task: [row for row in rows if row.suite == rows[0].suite] for task, rows in known.items()}

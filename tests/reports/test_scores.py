@@ -88,7 +88,7 @@ def test_a_file_of_more_epochs_than_the_folder_has_decides_which_is_best(tmp_pat
     file.write_text(as_csv(scores(run_of(tmp_path / "a", own=(5.0, 7.0, 9.0)))), encoding="utf-8")
     shutil.rmtree(tmp_path / "a")
     (run,) = read_runs([run_of(tmp_path / "a", own=(5.0, 7.0)), file])
-    assert (run.best_epoch(), run.requested("last")) == (3, 3)
+    assert (run.best_epoch(), run.requested_epoch("last")) == (3, 3)
 
 
 def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(runs: Path, tmp_path: Path) -> None:
