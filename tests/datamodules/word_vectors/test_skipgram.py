@@ -45,7 +45,7 @@ def test_a_file_has_lines_while_fasttext_works_and_its_last_word_is_the_reason(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     monkeypatch.setattr(progress, "_run_names", ["runs/a"])
-    monkeypatch.setattr(skipgram, "SECONDS", 0.05)
+    monkeypatch.setattr(skipgram, "SECONDS_PER_LINE", 0.05)
     works = "import sys, time; time.sleep(0.5); sys.exit('first\\nno memory')"
     assert skipgram._run_with_progress([sys.executable, "-c", works], {}, "training, 5 passes") == (1, "no memory")
     assert "runs/a: training, 5 passes: 0 of 1 models, 0 s" in capsys.readouterr().err.splitlines()
