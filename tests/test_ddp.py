@@ -248,7 +248,9 @@ def test_other_processes_read_the_vectors_of_the_first(tmp_path: Path, monkeypat
     written = np.full((len(data.vocabulary), 3), 7, np.float32)
     trained = tmp_path / "own.vec"
     trained.write_text("1 3\ndog 1 2 3\n")
-    monkeypatch.setattr(run_folder, "is_first", lambda: False)
-    monkeypatch.setattr(run_folder, "wait_for", lambda *_: save_run_vectors(tmp_path / "run", data.vocabulary, written))
+    monkeypatch.setattr(run_folder, "is_rank_zero", lambda: False)
+    monkeypatch.setattr(
+        run_folder, "wait_for_file", lambda *_: save_run_vectors(tmp_path / "run", data.vocabulary, written)
+    )
     vectors = run_folder.run_vectors(FromFile(str(trained)), tmp_path / "run", data, [], tmp_path)
     np.testing.assert_array_equal(vectors.matrix, written)
