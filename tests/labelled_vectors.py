@@ -30,15 +30,3 @@ def features_that_go_together(classes: int) -> tuple[Tensors, Tensors]:
         labels = (0.5 * hidden @ direct + random.gumbel(size=(size, classes))).argmax(1)
         parts.append(Labelled((hidden / np.arange(1, 41) @ mixed).astype(np.float32), labels))
     return tuple(standardise(*(as_tensors(part, "cpu") for part in parts)))
-
-
-def groups_of_vectors(classes: int) -> tuple[Tensors, Tensors]:
-    """Train and dev of 64 features, with a centre for each class; directions are smaller and smaller."""
-    random = np.random.default_rng(1)
-    centres, axes = random.normal(size=(classes, 64)), np.linalg.qr(random.normal(size=(64, 64)))[0]
-    parts = []
-    for size in (3000, 1000):
-        labels = random.integers(classes, size=size)
-        hidden = centres[labels] + random.normal(scale=1.5, size=(size, 64))
-        parts.append(Labelled((hidden / np.arange(1, 65) ** 0.7 @ axes).astype(np.float32), labels))
-    return tuple(standardise(*(as_tensors(part, "cpu") for part in parts)))

@@ -3,8 +3,7 @@
 Jamieson and Talwalkar 2016, with dev accuracy as the score. All cells train for a pass, the best ones continue, and the
 last ones train until the learning rate is 0. These are compared at their end alone: before it the weights change with
 each batch, and the best pass on dev is in part chance. L2 changes little in the first pass of networks with a hidden
-layer: there one value stands for all, and the best widths and dropouts continue with each value. Of logistic
-regression half of the cells continue for that reason: all L2 values, of one kind of features.
+layer: there one value stands for all, and the best widths and dropouts continue with each value.
 
 Logistic regression also trains on whitened features (with shrinkage), because Adam alone is slow if features are
 correlated. More than `MAX_WHITENED_FEATURES` features are not whitened: no matrix of features by features is formed.
@@ -84,7 +83,7 @@ class Schedule(NamedTuple):
 
 
 MLP = Schedule((Rung(1, 1, 8e-3), Rung(1 / 9, 2, 8e-3), Rung(1 / 36, 8, 8e-3)), 8, 256, 4000)
-LOGISTIC = Schedule((Rung(1, 1, 5e-3), Rung(1 / 2, 3, 4e-3), Rung(1 / 8, 4, 4e-3)), 64, 512)
+LOGISTIC = Schedule((Rung(1, 1, 5e-3), Rung(1 / 8, 6, 4e-3)), 64, 512)
 # A step of Adam moves the weights of all features by the rate, and a score is their sum: many features take less.
 WIDE_LOGISTIC = Schedule((Rung(1, 1, 1e-4), Rung(1 / 8, 6, 8e-5)), 64, 512)
 MAX_WHITENED_FEATURES = 5120  # features; an eigen-decomposition of more takes minutes and more than a gigabyte
