@@ -51,7 +51,7 @@ POOL, LATENT = 20_000, 64  # distinct sentences, and the numbers behind their ve
 TREE_EDUS = 50  # EDUs of a tree
 SEED = 1111  # as in the toolkit
 ROUND_BATCHES = {0: 80, 2000: 10}  # timed in a round, by hidden units
-MODERN_DIVISOR = 5  # `modern` reads a fifth of the items where features are not kept
+MODERN_DIVISOR = 5  # `modern` reads a fifth of the items where features are not stored
 UNLIMITED_TENACITY = 10**6  # tenacity: no cell stops
 
 

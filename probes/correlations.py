@@ -14,7 +14,7 @@ import scipy  # which imports its parts at their first use
 
 from probes.statistics import PairedComparison, fisher_interval
 
-PREDICTION_STEPS = 255  # predictions are kept as bytes: their correlations change in the fifth decimal
+PREDICTION_STEPS = 255  # predictions are stored as bytes: their correlations change in the fifth decimal
 MAX_AGREEMENT = 1 - 1e-4  # two models are never taken to agree more: bytes do not tell
 
 

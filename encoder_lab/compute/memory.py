@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 
 LARGE_BLOCK_BYTES = 16 << 20
-FREE_HEAP_BYTES = 256 << 20  # at the end of the heap, kept for the next tensors
+FREE_HEAP_BYTES = 256 << 20  # at the end of the heap, reused by the next tensors
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # names of these settings in glibc's malloc.h
 
 

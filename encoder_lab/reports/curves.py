@@ -27,7 +27,7 @@ from probes.statistics import Interval, bounded_mean_of_runs
 
 SCORE_NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
 MAX_OBJECTIVE_SCORE = 1e15  # of an objective's score in a chart; a diverged run has more
-AXIS_TOP = 102.0  # percent; leaves room for the marker of a perfect score
+AXIS_TOP = 102.0  # percent; above 100, so that nothing cuts the marker of a perfect score
 MAX_BANDED_MODELS = 6  # models; with more, bands would overlap too much
 EPOCH_LABEL = "epoch"
 

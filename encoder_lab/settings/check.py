@@ -43,8 +43,9 @@ def exit_on_mistakes(
     program: str, settings: Mapping[str, Any], referred: Collection[str] = (), arguments: Sequence[str] | None = None
 ) -> None:
     """Ends the program with a line for each mistake. `arguments`: of a new run."""
-    lines = mistakes(program, settings, referred)
-    if arguments is not None:
+    if arguments is None:
+        lines = mistakes(program, settings, referred)
+    else:
         lines = mistakes_of_command(program, settings, referred, arguments)
     if statuses := list(map(fail, lines)):
         raise SystemExit(statuses[0])

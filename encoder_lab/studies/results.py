@@ -56,7 +56,7 @@ class StudyEntry(NamedTuple):
     page: str
 
     @property
-    def todo(self) -> int:
+    def remaining(self) -> int:
         """Runs and evaluations that are not done."""
         return sum(not is_done(cell, self.folder) for cell in (*self.study.cells, *self.study.evaluations))
 
@@ -72,7 +72,8 @@ def run_studies(options: SimpleNamespace) -> int:
     for entry in plan:
         cells = len(entry.study.cells) + len(entry.study.evaluations)
         time = f"{recorded[entry.page]:.2f} hours the last time" if entry.page in recorded else "no hours known"
-        print(f"{entry.study.name} scale={entry.study.scale}: {entry.todo} of {cells} cells to do, {time}", flush=True)
+        study = f"{entry.study.name} scale={entry.study.scale}"
+        print(f"{study}: {entry.remaining} of {cells} cells to do, {time}", flush=True)
     if options.dry_run:
         return 0
     refuse_other_commit(options.runs / COMMIT_FILE, commit)

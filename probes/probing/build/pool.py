@@ -17,8 +17,8 @@ from probes.probing.build.analysis import MAX_WORDS, Analysis, Target
 from probes.probing.build.tags import TagSet
 
 TARGETS = ("object", "subject", "tense")  # properties that depend on one word form
-CLASS_RESERVE = 3  # sentences kept per sentence that a class may need
-TASK_RESERVE = 8  # sentences kept per sentence that a task needs, of any class
+CLASS_RESERVE = 3  # sentences in the pool per sentence that a class may need
+TASK_RESERVE = 8  # sentences in the pool per sentence that a task needs, of any class
 MAX_FORM_SHARES = (0.1, 0.2, 0.4, 1.0)  # largest share of one word form in its class in dev or test; tried in turn
 DEPTH_COUNT = 64
 RANK_BYTES = 12  # bytes
