@@ -240,13 +240,9 @@ def _identifying_settings(run: Run) -> dict[str, str]:
 
 def setting_text(value: Any) -> str:
     """A setting as titles show it."""
-    return (
-        ",".join(map(str, value)) or UNSET_TEXT
-        if isinstance(value, list)
-        else UNSET_TEXT
-        if value is None
-        else str(value)
-    )
+    if value is None or value == []:
+        return UNSET_TEXT
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _shared_settings(group: Sequence[Run]) -> dict[str, str]:
