@@ -78,20 +78,20 @@ class Lab:
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared(tmp_path_factory) -> Path:
     """A folder that all processes of this run of the tests have."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
-def lab(shared: Path) -> Lab:
+def lab(shared) -> Lab:
     (shared / "cache").mkdir(exist_ok=True)
     return Lab(shared / "cache")
 
 
 @pytest.fixture(scope="session")
-def finished_run(lab: Lab, shared: Path) -> Path:
+def finished_run(lab, shared) -> Path:
     """A run of two epochs that nobody disturbed. Tests must not write into it."""
     run, done = shared / "whole", shared / "whole.done"
     with FileLock(shared / "whole.lock"):

@@ -22,7 +22,7 @@ def complaint(lab: Lab, *arguments: str) -> str:
 
 
 @pytest.fixture
-def parallel(tmp_path: Path) -> Path:
+def parallel(tmp_path) -> Path:
     """A corpus folder in the format of Multi30k: twenty pairs per split."""
     folder = tmp_path / "multi30k"
     folder.mkdir()
@@ -38,54 +38,52 @@ def of_pairs(lab: Lab, folder: Path, corpus: Path) -> list[str]:
     return lab.settings(folder / "r", "corpus=multi30k", f"corpus.root={corpus}", "probes=none")
 
 
-def test_a_limit_that_leaves_no_batch_is_one_line(lab: Lab, tmp_path: Path) -> None:
+def test_a_limit_that_leaves_no_batch_is_one_line(lab, tmp_path) -> None:
     said = complaint(lab, *lab.settings(tmp_path / "r"), "probes=none", "trainer.limit_val_batches=0.01")
     assert "limit_val_batches" in said
 
 
-def test_a_missing_corpus_folder_says_how_to_get_it(lab: Lab, tmp_path: Path) -> None:
+def test_a_missing_corpus_folder_says_how_to_get_it(lab, tmp_path) -> None:
     said = complaint(lab, "corpus=multi30k", f"corpus.root={tmp_path / 'nowhere'}", f"hydra.run.dir={tmp_path / 'r'}")
     assert "nowhere" in said
     assert "python -m datamodules.download multi30k" in said
 
 
-def test_invalid_utf8_names_file_and_line(lab: Lab, parallel: Path, tmp_path: Path) -> None:
+def test_invalid_utf8_names_file_and_line(lab, parallel, tmp_path) -> None:
     with gzip.open(parallel / "train.fr.gz", "wb") as file:
         file.write(b"Un chien .\n" * 6 + b"caf\xe9 .\n" + b"Un chat .\n" * 13)
     said = complaint(lab, *of_pairs(lab, tmp_path, parallel), "corpus.size=null")
     assert "train.fr.gz:7" in said
 
 
-def test_a_broken_tree_names_file_and_line(lab: Lab, tmp_path: Path) -> None:
+def test_a_broken_tree_names_file_and_line(lab, tmp_path) -> None:
     trees = tmp_path / "trees.mrg"
     trees.write_text("(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))\n(ROOT (S (NP (NN rain)))))\n")
     said = complaint(lab, *lab.settings(tmp_path / "r"), "probes=trees", f"probes.paths=[{trees}]")
     assert "trees.mrg:2" in said
 
 
-def test_a_malformed_probing_line_names_file_and_line(lab: Lab, tmp_path: Path) -> None:
+def test_a_malformed_probing_line_names_file_and_line(lab, tmp_path) -> None:
     (tmp_path / "sentence_length.txt").write_text("tr\t0\ta b c .\nxx\t0\ta b .\n")
     small = (text for text in lab.settings(tmp_path / "r") if "_size=" not in text)
     said = complaint(lab, *small, "probes=senteval", f"probes.root={tmp_path}", "probes.tasks=[SentLen]")
     assert "sentence_length.txt:2" in said
 
 
-def test_broken_word_vectors_name_file_and_line(lab: Lab, tmp_path: Path) -> None:
+def test_broken_word_vectors_name_file_and_line(lab, tmp_path) -> None:
     (tmp_path / "words.vec").write_text("2 3\na 1 2 3\nb 1 2\n")
     settings = [s for s in lab.settings(tmp_path / "r") if not s.startswith("embeddings.")]
     assert "words.vec:3" in complaint(lab, *settings, "embeddings=file", f"embeddings.path={tmp_path}/words.vec")
 
 
-def test_a_checkpoint_of_another_project_is_refused(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_project_is_refused(lab, finished_run, tmp_path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     for name in ("last", "previous"):
         torch.save({"state_dict": {"other.weight": torch.zeros(2)}}, run / "checkpoints" / f"{name}.ckpt")
     assert "last.ckpt" in complaint(lab, f"resume={run}", "trainer.max_epochs=3")
 
 
-def test_a_checkpoint_that_carries_code_is_refused_and_the_code_not_run(
-    lab: Lab, finished_run: Path, tmp_path: Path
-) -> None:
+def test_a_checkpoint_that_carries_code_is_refused_and_the_code_not_run(lab, finished_run, tmp_path) -> None:
     run, made = shutil.copytree(finished_run, tmp_path / "run"), tmp_path / "made"
     checkpoint = torch.load(run / "checkpoints" / "last.ckpt", weights_only=True)
     for name in ("last", "previous"):
@@ -95,7 +93,7 @@ def test_a_checkpoint_that_carries_code_is_refused_and_the_code_not_run(
 
 
 @pytest.mark.parametrize("more", ["checkpoints.every_n_steps=1", "trainer.limit_train_batches=1"])
-def test_a_loss_that_is_not_finite_writes_the_sentences_of_its_batch(lab: Lab, tmp_path: Path, more: str) -> None:
+def test_a_loss_that_is_not_finite_writes_the_sentences_of_its_batch(lab, tmp_path, more: str) -> None:
     run = tmp_path / "r"
     said = complaint(lab, *lab.settings(run), "objective.optimizer.lr=1e38", more)
     (saved,) = (run / "not_finite").iterdir()
@@ -106,13 +104,13 @@ def test_a_loss_that_is_not_finite_writes_the_sentences_of_its_batch(lab: Lab, t
     assert not (run / "metrics.csv").exists()
 
 
-def test_a_run_folder_without_its_vectors_is_refused(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_a_run_folder_without_its_vectors_is_refused(lab, finished_run, tmp_path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     shutil.rmtree(run / "vectors")
     assert "vectors" in complaint(lab, f"resume={run}")
 
 
-def test_resuming_nothing_is_refused(lab: Lab, tmp_path: Path) -> None:
+def test_resuming_nothing_is_refused(lab, tmp_path) -> None:
     assert "config.yaml" in complaint(lab, f"resume={tmp_path}")
 
 
@@ -125,16 +123,16 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
-def test_resuming_on_broken_settings_names_the_file(lab: Lab, tmp_path: Path, settings: bytes) -> None:
+def test_resuming_on_broken_settings_names_the_file(lab, tmp_path, settings: bytes) -> None:
     (tmp_path / "config.yaml").write_bytes(settings)
     assert str(tmp_path / "config.yaml") in complaint(lab, f"resume={tmp_path}")
 
 
-def test_two_runs_never_share_a_folder(lab: Lab, finished_run: Path) -> None:
+def test_two_runs_never_share_a_folder(lab, finished_run) -> None:
     assert "resume=" in complaint(lab, f"hydra.run.dir={finished_run}")
 
 
-def test_empty_and_over_long_sentences_are_counted_and_reported(lab: Lab, parallel: Path, tmp_path: Path) -> None:
+def test_empty_and_over_long_sentences_are_counted_and_reported(lab, parallel, tmp_path) -> None:
     for language, word in (("en", "dog "), ("fr", "chien ")):
         text = ["Un ." if language == "fr" else "A .", word * 150, "" if language == "en" else "Un ."]
         lines = text + ["Un chien court ."] * 60

@@ -64,7 +64,6 @@ from objectives.sequence import SequenceObjective
 from probes.classifiers.classifier import as_tensors, probe, standardise
 from probes.classifiers.grid import Grid
 from probes.discoeval.features import READINGS
-from tests.conftest import Lab
 from tests.tiny_corpus import TinyCorpus
 
 RATES = {"matrix_gflop_per_second": 100, "bf16_matrix_gflop_per_second": 100, "memory_gb_per_second": 10}
@@ -130,17 +129,17 @@ def words_of(data: Any) -> WordEmbedding:
     [BiLSTM(6, 8, projection=5), BiLSTM(6, 8, projection=5, attention=True), GatedConvNet(6, 8)],
     ids=["max", "attention", "convnet"],
 )
-def test_the_plain_objective_has_the_same_loss(encoder: Encoder, objective: str, tmp_path: Path) -> None:
+def test_the_plain_objective_has_the_same_loss(encoder: Encoder, objective: str, tmp_path) -> None:
     ours, plain, batch = pair_of(objective, encoder, tmp_path)
     torch.testing.assert_close(plain.loss(ours.embedding, batch), our_loss(ours, batch))
 
 
-def test_the_fair_step_has_the_same_loss(tmp_path: Path) -> None:
+def test_the_fair_step_has_the_same_loss(tmp_path) -> None:
     ours, fair, batch = pair_of("nmt", BiLSTM(6, 8, projection=5, attention=True), tmp_path, WholeTarget)
     torch.testing.assert_close(fair.loss(ours.embedding, batch), our_loss(ours, batch))
 
 
-def test_a_fair_ratio_is_the_peers_time_over_ours_in_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fair_ratio_is_the_peers_time_over_ours_in_each_round(monkeypatch) -> None:
     times = {"ours": iter([1.0, 2.0, 4.0]), "theirs": iter(range(2, 12))}
     monkeypatch.setattr(sides, "cpu_seconds", lambda work, _: sides.CpuSeconds(next(times[work]), 0))
     both = sides.Sides("both", "ours", "theirs", 2.0)  # type: ignore[arg-type]
@@ -190,7 +189,7 @@ def test_what_is_above_the_optimum_is_told_for_both_sides(classes: int) -> None:
     assert other > 1e-4
 
 
-def test_what_a_process_holds_counts_open_files_and_the_cache(tmp_path: Path) -> None:
+def test_what_a_process_holds_counts_open_files_and_the_cache(tmp_path) -> None:
     before = resources(os.getpid(), tmp_path)
     with (tmp_path / "file").open("wb") as file:
         file.write(bytes(3 << 20))
@@ -201,7 +200,7 @@ def test_what_a_process_holds_counts_open_files_and_the_cache(tmp_path: Path) ->
     assert after["peak_mb"] >= after["resident_mb"] > 0
 
 
-def test_each_epoch_of_a_run_is_found_in_its_lines(lab: Lab, tmp_path: Path) -> None:
+def test_each_epoch_of_a_run_is_found_in_its_lines(lab, tmp_path) -> None:
     ended = lab.finish(*lab.settings(tmp_path / "run"))
     lines = ended.stdout.splitlines()
     assert any("before training" in line for line in lines), ended.stderr
@@ -229,7 +228,7 @@ def test_the_passes_of_the_toolkit_on_discoeval_are_at_least_those_of_its_stop_r
     assert passes == {"SP": 28, "BSO": 28, "DC": 150, "SSP": 28, "PDTB-E": 7, "PDTB-I": 7, "RST-DT": 7}
 
 
-def test_the_seconds_of_a_pass_do_not_count_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seconds_of_a_pass_do_not_count_the_start(monkeypatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(discoeval, "synchronised_time", lambda: clock[0])
 
@@ -239,7 +238,7 @@ def test_the_seconds_of_a_pass_do_not_count_the_start(monkeypatch: pytest.Monkey
     assert seconds_per_pass(work, Grid(protocol="senteval"), rounds=2.5) == 7.5
 
 
-def test_all_three_sides_of_the_discoeval_benchmark_read_the_same_task(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_three_sides_of_the_discoeval_benchmark_read_the_same_task(monkeypatch) -> None:
     monkeypatch.setattr(discoeval, "POOL", 300)
     shape = TaskSize("RST", "RST-DT", 1, 400, 60, 60, 3)
     full = measure_published(shape, 8, True)
@@ -263,7 +262,7 @@ def test_one_classifier_after_another_has_the_scores_of_all_as_one_to_the_end_or
     assert set(probing.measure_modern(shape)) >= {"seconds", "dev", "test", "gflop", "memory_mb", "own_mb"}
 
 
-def test_texts_one_at_a_time_have_the_same_bits(tmp_path: Path) -> None:
+def test_texts_one_at_a_time_have_the_same_bits(tmp_path) -> None:
     suites = suites_of(60)
     write_model(LanguageModelSize(1, 16, 400), suites, tmp_path)
     model, as_loaded = CausalLM(tmp_path, "cpu"), GPT2LMHeadModel.from_pretrained(tmp_path).eval()
@@ -281,7 +280,7 @@ def test_the_table_of_treebanks_gives_seconds_per_million() -> None:
     assert "| 20,000 | build | 3.0 | 150 | 40 | 30 |" in markdown_rows(*conllu_tables(conllu_record(20_000)))
 
 
-def test_the_terminal_shows_the_head_once_and_each_row_when_it_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_terminal_shows_the_head_once_and_each_row_when_it_is_measured(capsys) -> None:
     printed: set[str] = set()
     for sizes in ((20_000,), (20_000, 30_000)):
         print_new_rows(conllu_tables(conllu_record(*sizes)), printed)
@@ -289,7 +288,7 @@ def test_the_terminal_shows_the_head_once_and_each_row_when_it_is_measured(capsy
     assert [head.split()[0], first.split()[0], second.split()[0]] == ["sentences", "20,000", "30,000"]
 
 
-def test_what_was_measured_stays_where_a_benchmark_is_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_was_measured_stays_where_a_benchmark_is_stopped(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(machine, "hardware", lambda: {"machine": "a CPU", "cores": 2, "threads": 1, **RATES})
     monkeypatch.setattr(sys, "argv", ["conllu.py", f"json={tmp_path}/conllu.json"])
 
@@ -307,7 +306,7 @@ def test_what_was_measured_stays_where_a_benchmark_is_stopped(monkeypatch: pytes
     ("downstream", "sentences=60 dim=8 folds=2 pairs=40,20,20"), ("encoding", "sentences=60 encoder=bov"),
     ("probing", "train=[100] dims=[8] classes=[100]"), ("training", "pairs=[bov:nli] steps=1"),
 ])  # fmt: skip
-def test_a_benchmark_fills_its_table(name: str, arguments: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_benchmark_fills_its_table(name: str, arguments: str, monkeypatch) -> None:
     benchmark = import_module(f"benchmarks.{name}")
     monkeypatch.setattr(benchmark, "in_new_process", lambda function, *more: function(*more))
     monkeypatch.setattr("benchmarks.downstream.PAIR_DIMS", (8,))

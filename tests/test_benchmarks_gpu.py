@@ -13,11 +13,10 @@ from benchmarks.gpu.parts import PARTS
 from benchmarks.gpu.rows import Difference, Time
 from benchmarks.gpu.sizes import TINY
 from tests import commands
-from tests.conftest import Lab
 
 
 @pytest.fixture(autouse=True)
-def quick(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def quick(lab, monkeypatch) -> None:
     """Runs are forked, with the cache of other tests, nothing is compiled, and there are few words."""
 
     def run(command: list[str], env: dict[str, str], **_: Any) -> subprocess.CompletedProcess:

@@ -64,9 +64,7 @@ def test_the_page_that_is_in_the_project_is_that_of_the_last_run() -> None:
     assert Path("docs/results/gpu.md").read_text() == as_page(whole)
 
 
-def test_the_command_writes_all_that_was_found_with_the_name_of_the_hardware(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_the_command_writes_all_that_was_found_with_the_name_of_the_hardware(monkeypatch, tmp_path, capsys) -> None:
     outcomes = [Outcome("limits", [HARDWARE], 1.0, ""), Outcome("encoders", [], 1.0, "ValueError: no such kernel")]
 
     def run(_: Any, __: Any, show: Any) -> None:

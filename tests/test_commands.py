@@ -5,12 +5,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from tests import commands
-from tests.conftest import ROOT, Lab
+from tests.conftest import ROOT
 
 COMMANDS = {
     "train": ["train.py", "encoder=nonsense"],
@@ -30,7 +29,7 @@ def test_a_command_with_its_imports_done_ends_and_says_as_from_the_start(argumen
     assert (done.returncode, done.stdout, done.stderr) == (cold.returncode, cold.stdout, cold.stderr)
 
 
-def test_a_command_has_its_own_environment(tmp_path: Path) -> None:
+def test_a_command_has_its_own_environment(tmp_path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import os, sys\nprint(sorted(os.environ), sys.argv, __name__, os.getpgid(0) == os.getpid())\n")
     done = commands.finish(str(script), "a b", environment={"B": "2", "A": "1"})
@@ -38,7 +37,7 @@ def test_a_command_has_its_own_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
-def test_a_command_ends_by_a_signal(lab: Lab, tmp_path: Path, number: signal.Signals, status: int) -> None:
+def test_a_command_ends_by_a_signal(lab, tmp_path, number: signal.Signals, status: int) -> None:
     run = tmp_path / "run"
     command = lab.start(*lab.settings(run))
     while command.poll() is None and not (run / "config.yaml").exists():

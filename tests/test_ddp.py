@@ -59,7 +59,7 @@ BOTH = ["trainer=ddp", "trainer.devices=2", "trainer.accelerator=cpu"]
 TORCHRUN = ("-m", "torch.distributed.run", "--nproc_per_node=2")
 
 
-def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path) -> None:
+def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path) -> None:
     lab = Lab(tmp_path / "cache")
     one, two = tmp_path / "one", tmp_path / "two"
     settings = lab.settings(two, *SAME, *BOTH, "datamodule.batch_size=16")
@@ -82,7 +82,7 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path)
     assert [row.test_accuracy for row in mine if not row.epoch] == [r.test_accuracy for r in theirs if not r.epoch]
 
 
-def test_two_processes_find_texts_as_surprising_as_one_does(lab: Lab, tmp_path: Path) -> None:
+def test_two_processes_find_texts_as_surprising_as_one_does(lab, tmp_path) -> None:
     runs = tmp_path / "one", tmp_path / "two"
     more = ["objective=skipthought", "suite=coherence", "coherence.items=8", "corpus.size=60", *SAME[:3]]
     for run, where in zip(runs, (["datamodule.batch_size=64"], [*BOTH, "datamodule.batch_size=32"]), strict=True):
@@ -94,7 +94,7 @@ def test_two_processes_find_texts_as_surprising_as_one_does(lab: Lab, tmp_path: 
     assert [row.test_accuracy for row in one if not row.epoch] == [row.test_accuracy for row in two if not row.epoch]
 
 
-def test_the_first_of_two_processes_probes_an_untrained_encoder(lab: Lab, tmp_path: Path) -> None:
+def test_the_first_of_two_processes_probes_an_untrained_encoder(lab, tmp_path) -> None:
     run = tmp_path / "run"
     settings = [text for text in lab.settings(run, *BOTH, "probes.tasks=[SentLen]") if "objective." not in text]
     done = lab.finish(
@@ -105,7 +105,7 @@ def test_the_first_of_two_processes_probes_an_untrained_encoder(lab: Lab, tmp_pa
     assert not (run / "checkpoints" / "previous.ckpt").exists(), "the last checkpoint was written twice"
 
 
-def test_a_process_that_fails_ends_the_others(lab: Lab, tmp_path: Path) -> None:
+def test_a_process_that_fails_ends_the_others(lab, tmp_path) -> None:
     run = tmp_path / "run"
     command = lab.start(*lab.settings(run, *BOTH), forking=True)
     while not (run / "config.yaml").exists():
@@ -120,7 +120,7 @@ def test_a_process_that_fails_ends_the_others(lab: Lab, tmp_path: Path) -> None:
         time.sleep(0.01)
 
 
-def test_a_sweep_of_multi_process_runs_is_refused(lab: Lab, tmp_path: Path) -> None:
+def test_a_sweep_of_multi_process_runs_is_refused(lab, tmp_path) -> None:
     done = lab.finish("-m", f"hydra.sweep.dir={tmp_path}", "trainer.devices=2")
     assert done.returncode == 2
     assert "trainer.devices=2: a sweep starts one process for each run" in done.stderr
@@ -132,7 +132,7 @@ def meet(rank: int, world: int, folder: Path) -> None:
     torch.distributed.init_process_group("gloo", init_method=at, rank=rank, world_size=world, timeout=limit)
 
 
-def test_only_gradients_are_sent_between_processes(tmp_path: Path) -> None:
+def test_only_gradients_are_sent_between_processes(tmp_path) -> None:
     module = NLI(GatedConvNet(6, 8), WordEmbedding(np.ones((5, 6))), None, None, seed=1)  # type: ignore[arg-type]
     module.setup("fit")
     meet(0, 1, tmp_path)
@@ -142,7 +142,7 @@ def test_only_gradients_are_sent_between_processes(tmp_path: Path) -> None:
         torch.distributed.destroy_process_group()
 
 
-def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path: Path) -> None:
+def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path) -> None:
     module, data = build(tmp_path)
     one = ["trainer.devices=1", "trainer.accelerator=cpu", "trainer.max_epochs=1", "trainer.enable_progress_bar=false"]
     one += ["logger=[]"]  # so nothing is drawn
@@ -192,7 +192,7 @@ def bleu_in_a_process(rank: int, world: int, folder: Path) -> float:
     return module.scores_of(module._sums.totals(module))["val/bleu"]
 
 
-def test_two_processes_have_the_bleu_of_one(tmp_path: Path) -> None:
+def test_two_processes_have_the_bleu_of_one(tmp_path) -> None:
     found = [*in_processes(1, bleu_in_a_process, tmp_path), *in_processes(2, bleu_in_a_process, tmp_path)]
     assert 0 < found[0] < 100
     assert found == [found[0]] * 3
@@ -216,7 +216,7 @@ def discourse_loss_in_a_process(rank: int, world: int, folder: Path) -> float:
     return float(module.training_step(batch, 0))
 
 
-def test_a_process_without_targets_does_not_change_the_loss(tmp_path: Path) -> None:
+def test_a_process_without_targets_does_not_change_the_loss(tmp_path) -> None:
     (one,) = in_processes(1, discourse_loss_in_a_process, tmp_path)
     two = in_processes(2, discourse_loss_in_a_process, tmp_path)
     assert sum(two) / 2 == pytest.approx(one)
@@ -243,7 +243,7 @@ def test_every_process_has_something_to_validate_on(examples: int, processes: in
     assert sorted(row for mine in found for rows in mine for row in rows.tolist()) == list(range(examples))
 
 
-def test_other_processes_read_the_vectors_of_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_processes_read_the_vectors_of_the_first(tmp_path, monkeypatch) -> None:
     data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     written = np.full((len(data.vocabulary), 3), 7, np.float32)
     trained = tmp_path / "own.vec"

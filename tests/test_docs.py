@@ -19,7 +19,7 @@ from encoder_lab.studies.plan import read_study
 from encoder_lab.training.test_scores import SUITE_ARGUMENT
 from tests.asked import composed, own_settings
 from tests.clone import CODE, Clone
-from tests.conftest import ROOT, TINY, Lab
+from tests.conftest import ROOT, TINY
 from tests.packages import PACKAGES
 from tests.pages import Command, blocks, commands, headings, prose
 from tests.shipped import ENCODERS, OBJECTIVES
@@ -73,7 +73,7 @@ class Pages(Clone):
 
 
 @pytest.fixture(scope="session")
-def clone(tmp_path_factory: pytest.TempPathFactory, lab: Lab) -> Pages:
+def clone(tmp_path_factory, lab) -> Pages:
     """With a run in RUN and sentences in sentences.txt, as README has them, and the cache of other tests."""
     made = Pages(tmp_path_factory.mktemp("clone"))
     (made.folder / ".cache").symlink_to(lab.cache)
@@ -144,7 +144,7 @@ def smaller(command: Command, configs: Path) -> Command:
 
 
 @every_page
-def test_the_commands_of_a_page_run_from_top_to_bottom(page: Path, clone: Pages) -> None:
+def test_the_commands_of_a_page_run_from_top_to_bottom(page: Path, clone) -> None:
     clone.begin()
     for block in blocks(page):
         if block.names:

@@ -15,7 +15,6 @@ from encoder_lab.reports.models import models_of, one_run_per_seed
 from encoder_lab.reports.runs import read_run, run_folders
 from encoders import load_encoder
 from probes.results import ProbeRow, read_rows
-from tests.conftest import Lab
 from tests.test_evaluate import scored
 from tests.test_resume import scores
 from tests.test_train import assert_same_weights
@@ -29,7 +28,7 @@ class Dense(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def dense(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Dense:
+def dense(lab, tmp_path_factory) -> Dense:
     run = tmp_path_factory.mktemp("runs") / "dense"
     more = ["checkpoints.keep=every", "checkpoints.steps=[1,4]", "probes.steps=[1,4]", "checkpoints.every_n_steps=4"]
     done = lab.finish(*lab.settings(run, *more))
@@ -41,19 +40,19 @@ def epochs(rows: list[ProbeRow]) -> list[float]:
     return list(dict.fromkeys(row.epoch for row in rows))
 
 
-def test_probing_and_keeping_within_an_epoch_never_change_training(dense: Dense, finished_run: Path) -> None:
+def test_probing_and_keeping_within_an_epoch_never_change_training(dense, finished_run) -> None:
     assert_same_weights(dense.folder, finished_run)
     assert [row for row in scores(dense.folder) if isinstance(row.epoch, int)] == scores(finished_run)
 
 
-def test_steps_are_rows_within_the_first_epoch(dense: Dense) -> None:
+def test_steps_are_rows_within_the_first_epoch(dense) -> None:
     rows = read_rows(dense.folder / "probes.csv")
     last = next(row.step for row in rows if row.epoch == 1)
     assert epochs(rows) == [0, round(1 / last, 6), round(4 / last, 6), 1, 2]
     assert all(row.answers for row in rows)
 
 
-def test_probing_after_each_power_of_two_needs_no_end_of_the_run(lab: Lab, tmp_path: Path) -> None:
+def test_probing_after_each_power_of_two_needs_no_end_of_the_run(lab, tmp_path) -> None:
     done = lab.finish(*lab.settings(tmp_path / "log", "probes.steps=log", "probes.tasks=[SentLen]"))
     assert done.returncode == 0, done.stderr
     steps = {row.step for row in read_rows(tmp_path / "log" / "probes.csv")}
@@ -61,7 +60,7 @@ def test_probing_after_each_power_of_two_needs_no_end_of_the_run(lab: Lab, tmp_p
     assert {1 << power for power in range(last.bit_length()) if 1 << power <= last} <= steps
 
 
-def test_every_epoch_loads_and_is_the_encoder_of_that_epoch(dense: Dense) -> None:
+def test_every_epoch_loads_and_is_the_encoder_of_that_epoch(dense) -> None:
     last = torch.load(dense.folder / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"]
     kept = torch.load(dense.folder / "checkpoints" / "epoch-2.ckpt", weights_only=True)["state_dict"]
     assert all(torch.equal(last[name], kept[name]) for name in last)
@@ -70,7 +69,7 @@ def test_every_epoch_loads_and_is_the_encoder_of_that_epoch(dense: Dense) -> Non
     assert not np.array_equal(vectors[1], vectors[2])
 
 
-def test_an_epoch_that_is_not_kept_is_answered_with_those_that_are(dense: Dense, finished_run: Path) -> None:
+def test_an_epoch_that_is_not_kept_is_answered_with_those_that_are(dense, finished_run) -> None:
     with pytest.raises(InputError, match=r"no checkpoint of epoch 7; there are 0, 1, 2,"):
         load_encoder(dense.folder, epoch=7)
     with pytest.raises(InputError, match=r"no checkpoint of epoch 0; .*checkpoints.keep=every"):
@@ -78,7 +77,7 @@ def test_an_epoch_that_is_not_kept_is_answered_with_those_that_are(dense: Dense,
     assert load_encoder(finished_run, epoch=2).dim == 16  # of last.ckpt
 
 
-def test_the_space_for_checkpoints_is_said_before_training(dense: Dense) -> None:
+def test_the_space_for_checkpoints_is_said_before_training(dense) -> None:
     before = dense.said.partition("epoch 0/2")[0]
     assert "weights of 3 epochs and 2 steps" in before
     kept = [path.stat().st_size for path in (dense.folder / "checkpoints").glob("*-*.ckpt")]
@@ -87,7 +86,7 @@ def test_the_space_for_checkpoints_is_said_before_training(dense: Dense) -> None
     assert said == pytest.approx(sum(kept), rel=0.15)  # a file has some kB of its own
 
 
-def test_without_a_terminal_each_epoch_is_a_line(dense: Dense) -> None:
+def test_without_a_terminal_each_epoch_is_a_line(dense) -> None:
     lines = [line for line in dense.said.splitlines() if ": epoch " in line]
     rows = read_rows(dense.folder / "probes.csv")
     for epoch, line in enumerate(lines):
@@ -98,7 +97,7 @@ def test_without_a_terminal_each_epoch_is_a_line(dense: Dense) -> None:
     assert "left" not in lines[2]
 
 
-def test_a_run_resumed_between_two_epochs_ends_with_the_same_rows(lab: Lab, dense: Dense, tmp_path: Path) -> None:
+def test_a_run_resumed_between_two_epochs_ends_with_the_same_rows(lab, dense, tmp_path) -> None:
     run = shutil.copytree(dense.folder, tmp_path / "run")
     checkpoints = run / "checkpoints"
     previous = torch.load(checkpoints / "previous.ckpt", weights_only=True)
@@ -112,9 +111,7 @@ def test_a_run_resumed_between_two_epochs_ends_with_the_same_rows(lab: Lab, dens
     assert (checkpoints / "epoch-2.ckpt").exists()
 
 
-def test_the_kept_epochs_get_the_scores_that_they_got_while_training(
-    lab: Lab, dense: Dense, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_kept_epochs_get_the_scores_that_they_got_while_training(lab, dense, tmp_path, capfd) -> None:
     run = shutil.copytree(dense.folder, tmp_path / "run")
     (done,) = scored(lab, Path("evaluations"), f"model={run}", "epochs=all")
     assert "other tasks" not in capfd.readouterr().err
@@ -127,7 +124,7 @@ def test_the_kept_epochs_get_the_scores_that_they_got_while_training(
 
 
 def test_epochs_scored_on_other_tasks_than_those_of_the_run_are_told_with_what_differs(
-    lab: Lab, dense: Dense, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    lab, dense, tmp_path, capfd
 ) -> None:
     run = shutil.copytree(dense.folder, tmp_path / "run")
     scored(lab, Path("evaluations"), f"model={run}", "epochs=[2]", "seed=2", "probes.tasks=[SentLen]")
@@ -139,7 +136,7 @@ def what(row: ProbeRow) -> tuple:
     return row.epoch, row.suite, row.task, row.test_accuracy
 
 
-def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab: Lab, dense: Dense, tmp_path: Path) -> None:
+def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab, dense, tmp_path) -> None:
     run = shutil.copytree(dense.folder, tmp_path / "run")
     sizes = [f"discoeval.{split}_size=20" for split in ("train", "dev", "test")]
     for chosen in ("epochs=[2]", "epochs=all"):  # the second adds to the first
@@ -157,9 +154,7 @@ def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab: Lab,
     (["epochs=all", "model=bov"], "model=bov: no run folder"),
     (["epochs=all"], "keeps no epoch"),
 ])  # fmt: skip
-def test_epochs_that_cannot_be_scored_are_refused(
-    lab: Lab, finished_run: Path, tmp_path: Path, more: list[str], said: str
-) -> None:
+def test_epochs_that_cannot_be_scored_are_refused(lab, finished_run, tmp_path, more: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
         scored(lab, tmp_path, f"model={finished_run}", *more)
 
@@ -169,14 +164,14 @@ def test_epochs_that_cannot_be_scored_are_refused(
     ("checkpoints.steps=[1,999]", "checkpoints.steps: the run has 10 steps, so it never reaches step 999"),
     ("probes.steps=[11]", "probes.steps: the run has 10 steps"),
 ])  # fmt: skip
-def test_what_would_have_no_effect_is_refused(lab: Lab, tmp_path: Path, setting: str, said: str) -> None:
+def test_what_would_have_no_effect_is_refused(lab, tmp_path, setting: str, said: str) -> None:
     done = lab.finish(*lab.settings(tmp_path / "run", setting, "probes.tasks=[SentLen]"))
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_run_to_begin_with_that_is_missing_is_refused(lab: Lab, tmp_path: Path) -> None:
+def test_a_run_to_begin_with_that_is_missing_is_refused(lab, tmp_path) -> None:
     done = lab.finish("init=/nowhere", f"hydra.run.dir={tmp_path / 'run'}")
     assert (done.returncode, "no such run folder" in done.stderr, done.stderr.count("\n")) == (2, True, 1)
 
@@ -186,7 +181,7 @@ OF_WHAT_IT_BEGINS_WITH = "objective.", "embeddings.bucket", "embeddings.words"
 
 
 @pytest.fixture(scope="module")
-def after(lab: Lab, dense: Dense, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def after(lab, dense, tmp_path_factory) -> Path:
     """A run of NLI that begins with the last epoch of the dense run."""
     run = tmp_path_factory.mktemp("runs") / "after"
     settings = [text for text in lab.settings(run) if not text.startswith(OF_WHAT_IT_BEGINS_WITH)]
@@ -195,12 +190,12 @@ def after(lab: Lab, dense: Dense, tmp_path_factory: pytest.TempPathFactory) -> P
     return run
 
 
-def test_epoch_0_of_a_run_that_begins_with_another_has_its_scores(dense: Dense, after: Path) -> None:
+def test_epoch_0_of_a_run_that_begins_with_another_has_its_scores(dense, after) -> None:
     theirs = [replace(row, epoch=0, step=0) for row in scores(dense.folder) if row.epoch == 2]
     assert [row for row in scores(after) if row.epoch == 0] == theirs
 
 
-def test_it_has_the_words_of_both_and_composes_new_ones_alike(dense: Dense, after: Path) -> None:
+def test_it_has_the_words_of_both_and_composes_new_ones_alike(dense, after) -> None:
     ours, theirs = load_encoder(after), load_encoder(dense.folder)
     assert set(theirs.vocabulary.words) < set(ours.vocabulary.words)
     row = {word: place for place, word in enumerate(ours.vocabulary.words)}
@@ -211,7 +206,7 @@ def test_it_has_the_words_of_both_and_composes_new_ones_alike(dense: Dense, afte
     assert np.array_equal(ours.embedding.table.cpu()[row[new]], theirs.oov(new))
 
 
-def test_reports_name_the_chain(after: Path) -> None:
+def test_reports_name_the_chain(after) -> None:
     (model,) = models_of([read_run(after)])
     assert model.title == "BiLSTM-max, NMT En-Fr → NLI"
 
@@ -220,7 +215,7 @@ def test_reports_name_the_chain(after: Path) -> None:
     ("encoder.dim=18", "another encoder: encoder.dim=16 there and 18 here"),
     ("embeddings.dim=11", "its word vectors have 10 numbers; give embeddings.dim=10"),
 ])  # fmt: skip
-def test_sizes_that_differ_are_one_line(lab: Lab, dense: Dense, tmp_path: Path, setting: str, said: str) -> None:
+def test_sizes_that_differ_are_one_line(lab, dense, tmp_path, setting: str, said: str) -> None:
     settings = [text for text in lab.settings(tmp_path / "run") if not text.startswith(OF_WHAT_IT_BEGINS_WITH)]
     done = lab.finish(*settings, *OF_NLI, f"init={dense.folder}", setting)
     assert done.returncode == 2

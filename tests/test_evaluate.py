@@ -61,9 +61,7 @@ def test_help_names_every_setting_as_one_types_it() -> None:
     assert [f"  {name}" for name in (*names, *below) if f"  {name}" not in shown] == []
 
 
-def test_a_run_gets_the_scores_and_answers_that_it_got_while_training(
-    lab: Lab, finished_run: Path, tmp_path: Path
-) -> None:
+def test_a_run_gets_the_scores_and_answers_that_it_got_while_training(lab, finished_run, tmp_path) -> None:
     (done,) = scored(lab, tmp_path, f"model={finished_run}")
     epoch = done.scores.main[0].row.epoch
     then = {r.task: r for r in read_rows(finished_run / "probes.csv") if r.epoch == epoch}
@@ -81,7 +79,7 @@ def test_a_run_gets_the_scores_and_answers_that_it_got_while_training(
     assert len({row.answers.test for row in rows if row.answers}) == 3
 
 
-def test_vectors_made_elsewhere_score_as_the_model_that_made_them(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_vectors_made_elsewhere_score_as_the_model_that_made_them(lab, finished_run, tmp_path) -> None:
     text, vectors = tmp_path / "all.txt", tmp_path / "all.npy"
     assert scored(lab, tmp_path, f"write_sentences={text}") == []
     np.save(vectors, load_encoder(finished_run).encode(text.read_text().splitlines()))
@@ -89,7 +87,7 @@ def test_vectors_made_elsewhere_score_as_the_model_that_made_them(lab: Lab, fini
     assert accuracies(elsewhere) == accuracies(here)
 
 
-def test_checkpoints_of_one_name_are_told_apart(lab: Lab, finished_run: Path, tmp_path: Path, capsys) -> None:
+def test_checkpoints_of_one_name_are_told_apart(lab, finished_run, tmp_path, capsys) -> None:
     other = shutil.copytree(finished_run, tmp_path / "other")
     state = torch.load(other / "checkpoints" / "last.ckpt", weights_only=True)
     changed = {k: v * 0.5 if k.startswith("encoder.") else v for k, v in state["state_dict"].items()}
@@ -104,7 +102,7 @@ def test_checkpoints_of_one_name_are_told_apart(lab: Lab, finished_run: Path, tm
 
 @pytest.mark.parametrize(("model", "other"), [("bov", "embeddings.dim=8"), ("majority", "corpus.seed=2")])
 def test_other_word_vectors_or_another_corpus_make_another_model_of_a_report(
-    lab: Lab, tmp_path: Path, model: str, other: str
+    lab, tmp_path, model: str, other: str
 ) -> None:
     asked = ["probes.tasks=[BShift]", f"model={model}"]
     done = [*scored(lab, tmp_path, *asked), *scored(lab, tmp_path, *asked, other)]
@@ -115,7 +113,7 @@ def test_other_word_vectors_or_another_corpus_make_another_model_of_a_report(
 
 @pytest.mark.parametrize(("corpus", "runs"), [("demo seed 1", [2]), ("another text", [1, 1])])
 def test_evaluated_runs_that_differ_in_their_seed_alone_are_one_model_of_a_report(
-    lab: Lab, finished_run: Path, tmp_path: Path, corpus: str, runs: list[int]
+    lab, finished_run, tmp_path, corpus: str, runs: list[int]
 ) -> None:
     other = shutil.copytree(finished_run, tmp_path / "other")
     settings = (other / "config.yaml").read_text()
@@ -129,7 +127,7 @@ def test_evaluated_runs_that_differ_in_their_seed_alone_are_one_model_of_a_repor
     ("settings", "seed"), [([], 1), (["protocol=senteval"], 1111), (["protocol=senteval", "seed=5"], 5)]
 )
 def test_the_seed_of_the_published_protocol_is_that_of_the_toolkit(
-    lab: Lab, tmp_path: Path, settings: list[str], seed: int
+    lab, tmp_path, settings: list[str], seed: int
 ) -> None:
     (done,) = scored(lab, tmp_path, "model=majority", "probes.tasks=[SentLen]", *settings)
     assert OmegaConf.load(done.folder / "config.yaml").seed == seed
@@ -140,7 +138,7 @@ def lengths(sentences: list[str]) -> np.ndarray:
     return np.array([[len(s.split()), 1.0] for s in sentences], dtype=np.float32)
 
 
-def test_a_callable_that_knows_the_length_alone_reads_the_length(lab: Lab, tmp_path: Path) -> None:
+def test_a_callable_that_knows_the_length_alone_reads_the_length(lab, tmp_path) -> None:
     more = ["probes.tasks=[SentLen,BShift]", "control=true", "mdl=true"]
     (done,) = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", *more)
     found = accuracies(done)
@@ -152,7 +150,7 @@ def test_a_callable_that_knows_the_length_alone_reads_the_length(lab: Lab, tmp_p
     assert bits["SentLen"] > 1.1 > bits["BShift"]
 
 
-def test_scoring_a_model_again_computes_nothing(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scoring_a_model_again_computes_nothing(lab, tmp_path, monkeypatch) -> None:
     asked = ["model=bov", "probes.tasks=[SentLen]", "control=true", "mdl=true"]
     (first,) = scored(lab, tmp_path, *asked)
 
@@ -166,7 +164,7 @@ def test_scoring_a_model_again_computes_nothing(lab: Lab, tmp_path: Path, monkey
     assert again.scores.measures == first.scores.measures
 
 
-def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Path, capsys) -> None:
+def test_baselines_and_untrained_models_are_rows_like_any(lab, tmp_path, capsys) -> None:
     more = ["probes.tasks=[BShift]", "model=[bov,untrained/bilstm_last,majority,nb-uni-tfidf]"]
     done = scored(lab, tmp_path, *more)
     assert accuracies(done[2])["BShift"][1] == pytest.approx(50, abs=2)
@@ -179,14 +177,14 @@ def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Pa
         assert name in printed
 
 
-def test_a_baseline_has_controls(lab: Lab, tmp_path: Path) -> None:
+def test_a_baseline_has_controls(lab, tmp_path) -> None:
     (done,) = scored(lab, tmp_path, "probes.tasks=[BShift]", "model=majority", "control=true")
     assert [row.task for row in done.scores.measures] == [
         *("BShift control per word", "BShift control per sentence", "BShift")
     ]
 
 
-def test_a_baseline_is_said_to_have_no_description_length(lab: Lab, tmp_path: Path, capsys) -> None:
+def test_a_baseline_is_said_to_have_no_description_length(lab, tmp_path, capsys) -> None:
     asked = ["model=majority", "mdl=true"]
     scored(lab, tmp_path, "probes.tasks=[BShift]", *asked)
     assert "majority: no description length" in capsys.readouterr().err
@@ -210,13 +208,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("setting", REFUSED)
-def test_what_cannot_be_scored_is_refused_before_anything_is(lab: Lab, tmp_path: Path, setting: str) -> None:
+def test_what_cannot_be_scored_is_refused_before_anything_is(lab, tmp_path, setting: str) -> None:
     with pytest.raises(InputError, match=REFUSED[setting]):
         scored(lab, tmp_path / "out", "model=[majority,length]", setting)
     assert not (tmp_path / "out").exists()
 
 
-def test_no_two_untrained_encoders_share_cached_scores(tmp_path: Path) -> None:
+def test_no_two_untrained_encoders_share_cached_scores(tmp_path) -> None:
     (tmp_path / "v.vec").write_text("2 4\na 1 2 3 4\nb 0 1 0 1\n")
     settings = evaluation("embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}")
     names = sorted(path.stem for path in (CONFIGS / "encoder").glob("*.yaml"))
@@ -228,9 +226,7 @@ def test_no_two_untrained_encoders_share_cached_scores(tmp_path: Path) -> None:
     (["a b"], "bov: 0 of 2 words (0.0%) have no vector; looked up in lower case, vectors times 0.5\n"),
     (["A c", "B"], "warning: bov: 1 of 3 words (33.3%) have no vector; looked up in lower case, "),
 ])  # fmt: skip
-def test_a_bag_of_vectors_says_how_many_words_have_no_vector(
-    tmp_path: Path, sentences: list[str], said: str, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_bag_of_vectors_says_how_many_words_have_no_vector(tmp_path, sentences: list[str], said: str, capsys) -> None:
     (tmp_path / "v.vec").write_text("2 2\na 2 2\nb 2 2\n")
     settings = evaluation("embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}")
     untrained_encoder("bov", settings, "cpu", TinyCorpus(), sentences, tmp_path)
@@ -238,7 +234,7 @@ def test_a_bag_of_vectors_says_how_many_words_have_no_vector(
 
 
 def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_regression(
-    lab: Lab, tmp_path: Path, capsys
+    lab, tmp_path, capsys
 ) -> None:
     linear = "probes.classifier.widths=[0]"
     done = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", "probes.tasks=[BShift]", linear)
@@ -271,7 +267,7 @@ def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
     ("infersent2.pkl", "a pickle, which is not opened"),
     ("bert/config.json", "model=hf:.*bert, or model=lm:"),
 ])  # fmt: skip
-def test_a_path_of_another_form_is_answered_with_how_it_is_given(name: str, said: str, tmp_path: Path) -> None:
+def test_a_path_of_another_form_is_answered_with_how_it_is_given(name: str, said: str, tmp_path) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("{}")
     path = tmp_path / name.removesuffix("/config.json")
@@ -290,7 +286,7 @@ def test_the_words_for_models_are_those_that_build_one() -> None:
     assert set(MODEL_NAMES) == {*UNTRAINED_ENCODERS, *BASELINES, *ORDERS}
 
 
-def test_a_broken_run_is_refused_before_any_task_is_built(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_a_broken_run_is_refused_before_any_task_is_built(lab, finished_run, tmp_path) -> None:
     broken = shutil.copytree(finished_run, tmp_path / "broken")
     (broken / "checkpoints" / "best.ckpt").write_bytes(b"PK")
     with pytest.raises(InputError, match="damaged"):
@@ -302,7 +298,7 @@ def fails(sentences: list[str]) -> np.ndarray:
     raise ValueError(f"no memory left for {len(sentences)}")
 
 
-def test_what_was_scored_before_a_model_that_fails_is_shown(lab: Lab, tmp_path: Path, capsys) -> None:
+def test_what_was_scored_before_a_model_that_fails_is_shown(lab, tmp_path, capsys) -> None:
     models = "model=[call:tests.test_evaluate:lengths,call:tests.test_evaluate:fails]"
     with pytest.raises(InputError, match="fails: the function failed, ValueError: no memory"):
         scored(lab, tmp_path, models, "probes.tasks=[SentLen]")
@@ -310,9 +306,7 @@ def test_what_was_scored_before_a_model_that_fails_is_shown(lab: Lab, tmp_path: 
     assert f"{written}/probes.csv" in capsys.readouterr().out
 
 
-def test_two_checkpoints_of_a_run_have_two_names_in_every_table(
-    lab: Lab, finished_run: Path, tmp_path: Path, capsys
-) -> None:
+def test_two_checkpoints_of_a_run_have_two_names_in_every_table(lab, finished_run, tmp_path, capsys) -> None:
     best, last = (finished_run / "checkpoints" / f"{name}.ckpt" for name in ("best", "last"))
     copy = shutil.copytree(finished_run, tmp_path / "copy") / "checkpoints" / "other.ckpt"
     state = torch.load(last, weights_only=True)
@@ -335,7 +329,7 @@ def test_a_wrong_setting_ends_the_command_in_one_line(said: str) -> None:
 
 
 @pytest.fixture
-def tasks(tmp_path: Path) -> str:
+def tasks(tmp_path) -> str:
     return f"downstream.root={folder_of_tasks(tmp_path / 'tasks')}"
 
 
@@ -343,7 +337,7 @@ FIXED = ["suite=downstream", "model=call:tests.test_evaluate:lengths", "downstre
 MODELS = "model=[call:tests.test_evaluate:lengths,majority]"
 
 
-def test_downstream_tables_name_each_measure(lab: Lab, tmp_path: Path, tasks: str, capsys) -> None:
+def test_downstream_tables_name_each_measure(lab, tmp_path, tasks, capsys) -> None:
     done = scored(lab, tmp_path, *FIXED, tasks, MODELS)
     print_tables(done, evaluation("suite=downstream", "model=bov"))
     printed = capsys.readouterr().out
@@ -352,14 +346,12 @@ def test_downstream_tables_name_each_measure(lab: Lab, tmp_path: Path, tasks: st
     assert "STS12   Pearson, mean over domains 0.0; weighted mean 0.0, all pairs 0.0, Spearman mean" in printed
 
 
-def test_one_downstream_task_needs_no_list(lab: Lab, tmp_path: Path, tasks: str) -> None:
+def test_one_downstream_task_needs_no_list(lab, tmp_path, tasks) -> None:
     (done,) = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=MR")
     assert list(accuracies(done)) == ["MR"]
 
 
-def test_answers_are_kept_of_downstream_accuracies_and_predictions_of_correlations(
-    lab: Lab, tmp_path: Path, tasks: str
-) -> None:
+def test_answers_are_kept_of_downstream_accuracies_and_predictions_of_correlations(lab, tmp_path, tasks) -> None:
     one, other = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=[MR,SICK-R,STS12]", MODELS)
     (mr, relatedness, sts), (same, _, _) = (read_rows(done.folder / "probes.csv") for done in (one, other))
     assert mr.answers
@@ -372,7 +364,7 @@ def test_answers_are_kept_of_downstream_accuracies_and_predictions_of_correlatio
         assert (len(correlations), 100 * np.mean(correlations)) == (domains, pytest.approx(row.test_accuracy, abs=0.01))
 
 
-def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tmp_path: Path, tasks: str) -> None:
+def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab, tmp_path, tasks) -> None:
     more = ["downstream.tasks=MR", "protocol=senteval", "probes.classifier.l2=[0.5]", "probes.classifier.max_passes=4"]
     summed = "probes.classifier.reduction=sum"
     (mean,), (total,) = (scored(lab, tmp_path, *FIXED, tasks, *more, *extra) for extra in ([], [summed]))
@@ -389,14 +381,14 @@ def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tm
     ("model=[call:tests.test_evaluate:lengths,length]", "model=length: .* majority alone"),
 ])  # fmt: skip
 def test_a_downstream_setting_that_cannot_be_is_refused_before_anything_is_scored(
-    lab: Lab, tmp_path: Path, tasks: str, setting: str, said: str
+    lab, tmp_path, tasks, setting: str, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
         scored(lab, tmp_path / "out", *FIXED, tasks, setting)
     assert not (tmp_path / "out").exists()
 
 
-def test_two_suites_are_scored_in_one_go_each_sentence_encoded_once(lab: Lab, tmp_path: Path, tasks: str) -> None:
+def test_two_suites_are_scored_in_one_go_each_sentence_encoded_once(lab, tmp_path, tasks) -> None:
     COUNTED.clear()
     asked = ["suite=[probing,downstream]", "model=call:tests.test_evaluate:counted", "probes.tasks=[BShift]"]
     done = scored(lab, tmp_path, *asked, tasks, "downstream.kfold=2", "downstream.tasks=[MR,SICK-E]")
@@ -421,9 +413,7 @@ def counted(sentences: list[str]) -> np.ndarray:
 DISCOURSE = ["suite=discoeval", MODELS, "published=paper"]
 
 
-def test_discourse_tables_have_groups_their_mean_people_and_the_published_rows(
-    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_discourse_tables_have_groups_their_mean_people_and_the_published_rows(lab, tmp_path, capsys) -> None:
     root = f"discoeval.root={small_files(tmp_path / 'published')}"
     done = scored(lab, tmp_path / "out", *DISCOURSE, root)
     assert len(done[0].scores.main) == 12
@@ -435,9 +425,7 @@ def test_discourse_tables_have_groups_their_mean_people_and_the_published_rows(
     assert rows["Human"][-3:] == ["77.3", "84.7", "87.0"]
 
 
-def test_the_hidden_layer_of_dc_and_the_context_of_sp_are_left_out_on_request(
-    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_the_hidden_layer_of_dc_and_the_context_of_sp_are_left_out_on_request(lab, tmp_path, capsys) -> None:
     asked = ["discoeval.tasks=[DC,SP]", "discoeval.analyses=[hidden_layer,context]", *SMALL_WORLD]
     done = scored(lab, tmp_path, "suite=discoeval", "model=call:tests.test_evaluate:lengths", *asked)
     print_tables(done, evaluation("suite=discoeval", "model=bov", "published=chen2019_table4"))
@@ -449,7 +437,7 @@ def test_the_hidden_layer_of_dc_and_the_context_of_sp_are_left_out_on_request(
 SMALL_WORLD = [f"discoeval.{split}_size=20" for split in ("train", "dev", "test")]
 
 
-def test_findings_read_the_discourse_scores(lab: Lab, tmp_path: Path) -> None:
+def test_findings_read_the_discourse_scores(lab, tmp_path) -> None:
     asked = ["discoeval.tasks=SP", "discoeval.analyses=context", *SMALL_WORLD]
     done = scored(lab, tmp_path, "suite=discoeval", "model=call:tests.test_evaluate:lengths", *asked)
     evidence = evidence_of(models_of(read_run(one.folder) for one in done))

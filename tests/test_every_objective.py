@@ -79,7 +79,7 @@ def built(
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def build(tmp_path_factory) -> Any:
     """`built` with one cache."""
     return partial(built, tmp_path_factory.mktemp("cache"))
 
@@ -94,7 +94,7 @@ PAIRS += [("bilstm_max", name) for name in MODULES.values() if not name.startswi
 
 
 @pytest.mark.parametrize(("encoder", "objective"), PAIRS)
-def test_a_few_examples_are_memorised(build: Any, encoder: str, objective: str) -> None:
+def test_a_few_examples_are_memorised(build, encoder: str, objective: str) -> None:
     module, data = build(f"encoder={encoder}", f"objective={objective}")
     module.log_score = lambda *_, **__: None
     batches = list(data.train_dataloader())
@@ -112,7 +112,7 @@ def test_a_few_examples_are_memorised(build: Any, encoder: str, objective: str) 
 
 
 @pytest.mark.parametrize("objective", ["nmt_enfr", "nli", "discourse"])
-def test_a_training_loss_weighs_all_targets_of_an_epoch_equally(build: Any, objective: str) -> None:
+def test_a_training_loss_weighs_all_targets_of_an_epoch_equally(build, objective: str) -> None:
     """As in validation, also where batches have unequal numbers of them; the sum of losses is that of the steps."""
     module, data = build(f"objective={objective}")
     module.eval().log, data.batch_size = lambda *_, **__: None, 5
@@ -127,7 +127,7 @@ def test_a_training_loss_weighs_all_targets_of_an_epoch_equally(build: Any, obje
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_the_score_that_selects_is_reported_and_finite(build: Any, objective: str) -> None:
+def test_the_score_that_selects_is_reported_and_finite(build, objective: str) -> None:
     module, data = build(f"objective={objective}")
     trainer = silent_trainer(max_epochs=1)
     trainer.fit(module, data)
@@ -136,7 +136,7 @@ def test_the_score_that_selects_is_reported_and_finite(build: Any, objective: st
 
 
 @pytest.mark.parametrize("objective", ["nmt_enfr", "seq2tree"])
-def test_predictions_are_the_same_alone_and_with_longer_sentences(build: Any, objective: str) -> None:
+def test_predictions_are_the_same_alone_and_with_longer_sentences(build, objective: str) -> None:
     module, data = build(f"objective={objective}")
     module.eval().decoder.output.bias.data[END] = -torch.inf  # it never ends
     said: list[list[list[int]]] = []
@@ -153,13 +153,13 @@ def test_predictions_are_the_same_alone_and_with_longer_sentences(build: Any, ob
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_a_checkpoint_holds_the_encoder_once_and_no_frozen_words(build: Any, objective: str) -> None:
+def test_a_checkpoint_holds_the_encoder_once_and_no_frozen_words(build, objective: str) -> None:
     module, _ = build(f"objective={objective}")
     names = [name for name in module.state_dict() if "encoder." in name or "embedding.table" in name]
     assert sorted(names) == sorted(f"encoder.{name}" for name in module.encoder.state_dict())
 
 
-def test_two_kinds_of_data_with_other_texts_have_other_fingerprints(build: Any) -> None:
+def test_two_kinds_of_data_with_other_texts_have_other_fingerprints(build) -> None:
     texts: dict[str, list[str]] = {}
     for objective in choices("objective"):
         data = build(f"objective={objective}")[1]
@@ -168,7 +168,7 @@ def test_two_kinds_of_data_with_other_texts_have_other_fingerprints(build: Any) 
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_a_test_split_with_the_text_of_dev_has_the_scores_of_dev(build: Any, objective: str) -> None:
+def test_a_test_split_with_the_text_of_dev_has_the_scores_of_dev(build, objective: str) -> None:
     module, data = build(f"objective={objective}")
     dev = validation_scores(module, data)
     assert module.score in dev
@@ -176,7 +176,7 @@ def test_a_test_split_with_the_text_of_dev_has_the_scores_of_dev(build: Any, obj
 
 
 @pytest.mark.parametrize("objective", choices("objective"))
-def test_no_sentence_of_the_tasks_is_training_text(build: Any, objective: str) -> None:
+def test_no_sentence_of_the_tasks_is_training_text(build, objective: str) -> None:
     first = next(build(f"objective={objective}")[1].source_sentences())
     corpus = exclude_sentences(TinyCorpus(), Excluded([first.upper().replace(" ", ",")]))
     data = build(f"objective={objective}", corpus=corpus)[1]
@@ -200,7 +200,7 @@ def test_every_choice_composes_and_names_what_exists(several: tuple[str | None, 
 
 
 @pytest.mark.parametrize("experiment", choices("experiment"))
-def test_every_experiment_instantiates(build: Any, experiment: str) -> None:
+def test_every_experiment_instantiates(build, experiment: str) -> None:
     config = composed(f"experiment={experiment}")
     assert invalid(config) == []
     module, _ = build(config=config)

@@ -17,7 +17,7 @@ from encoder_lab.storage.csv_files import read_csv
 from probes.results import read_rows
 from tests import small_disk
 from tests.commands import FORKS
-from tests.conftest import TINY, Lab
+from tests.conftest import TINY
 from tests.phases import PHASES, START, Death, Watch, attempt, read_watch
 from tests.test_resume import behind, recorded
 from tests.test_train import assert_same_weights, weights
@@ -72,7 +72,7 @@ def kill_until_done(folder: Path, chance: random.Random, longest: float, moments
             kills[phase] += 1
 
 
-def test_a_death_before_the_first_word_of_a_watch_was_at_the_start(tmp_path: Path) -> None:
+def test_a_death_before_the_first_word_of_a_watch_was_at_the_start(tmp_path) -> None:
     watched = tmp_path / "watched"
     assert read_watch(watched) == (START, Counter())
     Watch(watched, None)  # opened, and killed before it wrote
@@ -89,7 +89,7 @@ def unfinished(run: Path) -> list[Path]:
     return [path for path in run.rglob(".*") if path.name != ".running"]
 
 
-def test_kills_in_all_phases_change_nothing(tmp_path: Path) -> None:
+def test_kills_in_all_phases_change_nothing(tmp_path) -> None:
     whole, watched = tmp_path / "whole", tmp_path / "watched"
     for arguments in (["--help"], [*SETTINGS, f"cache={tmp_path / 'cache'}", f"hydra.run.dir={whole}"]):
         started = time.monotonic()
@@ -130,7 +130,7 @@ def on_a_disk(work: Callable[..., None], folder: Path, *arguments: object) -> st
     ids=["full", "ro"],
 )
 def test_a_disk_that_takes_nothing_more_ends_in_one_line_and_the_run_goes_on_later(
-    lab: Lab, finished_run: Path, tmp_path: Path, fault: Callable[..., None], reason: str
+    lab, finished_run, tmp_path, fault: Callable[..., None], reason: str
 ) -> None:
     run, failed = tmp_path / "disk" / "run", tmp_path / "failed"
     arguments = lab.settings(run, "checkpoints.every_n_steps=2")
@@ -159,7 +159,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize(("command", "blocks"), COMMANDS.values(), ids=COMMANDS.keys())
 def test_a_disk_that_takes_nothing_from_the_start_is_one_line(
-    lab: Lab, finished_run: Path, tmp_path: Path, command: str, blocks: int
+    lab, finished_run, tmp_path, command: str, blocks: int
 ) -> None:
     disk, encode = tmp_path / "disk", tmp_path / "encode.py"
     encode.write_text(ENCODE.format(disk=disk))

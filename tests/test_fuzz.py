@@ -28,7 +28,7 @@ VECTORS = b"4 3\nthe 0.1 0.2 0.3\ndog -1 2 3.5\nsaw 1e-3 0 0\ncat 4 5 6\n"
 
 
 @pytest.mark.parametrize("name", ["vectors.vec", "vectors.txt"])
-def test_word_vectors(tmp_path: Path, name: str) -> None:
+def test_word_vectors(tmp_path, name: str) -> None:
     path, whole = tmp_path / name, VECTORS if name.endswith(".vec") else VECTORS[4:]
 
     @given(corrupted(whole))
@@ -52,7 +52,7 @@ PROBING = "".join(
 
 
 @given(corrupted(PROBING))
-def test_published_probing_files(tmp_path: Path, content: bytes) -> None:
+def test_published_probing_files(tmp_path, content: bytes) -> None:
     path = tmp_path / FILES["Tense"]
 
     def read() -> None:
@@ -68,7 +68,7 @@ def test_published_probing_files(tmp_path: Path, content: bytes) -> None:
 
 @pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
 @pytest.mark.parametrize("parts", [1, 2])
-def test_compressed_text(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes], parts: int) -> None:
+def test_compressed_text(tmp_path, ending: str, pack: Callable[[bytes], bytes], parts: int) -> None:
     path, lines = tmp_path / f"text{ending}", [f"line {i} of {i * i}" for i in range(40)]
     halves = ("\n".join(lines[:20]) + "\n", "\n".join(lines[20:]) + "\n")
     packed = b"".join(pack(half.encode()) for half in (halves if parts == 2 else ["".join(halves)]))
@@ -88,7 +88,7 @@ def test_compressed_text(tmp_path: Path, ending: str, pack: Callable[[bytes], by
 
 
 @pytest.fixture(scope="module")
-def downstream_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def downstream_files(tmp_path_factory) -> Path:
     return folder_of_tasks(tmp_path_factory.mktemp("tasks"))
 
 
@@ -109,7 +109,7 @@ def items_of(name: str, path: Path) -> int:
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))
-def test_downstream_files(downstream_files: Path, name: str) -> None:
+def test_downstream_files(downstream_files, name: str) -> None:
     paths = [downstream_files / "downstream" / file for file in TASKS[name].files]
     scored = paths[-1:] if name.endswith("-cosine") else paths  # which reads all parts and scores the last one
     wholes = [path.read_bytes() for path in paths]
@@ -136,7 +136,7 @@ def test_downstream_files(downstream_files: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "rows_of"), [("probes.csv", read_rows), ("metrics.csv", read_metrics)])
-def test_scores_of_a_run(tmp_path: Path, name: str, rows_of: Callable[[Path], list]) -> None:
+def test_scores_of_a_run(tmp_path, name: str, rows_of: Callable[[Path], list]) -> None:
     path = run_of(tmp_path / "run") / name
 
     def read() -> None:
@@ -152,7 +152,7 @@ def test_scores_of_a_run(tmp_path: Path, name: str, rows_of: Callable[[Path], li
     check()
 
 
-def test_answers_of_a_run(tmp_path: Path) -> None:
+def test_answers_of_a_run(tmp_path) -> None:
     path = run_of(tmp_path / "run") / "probes.csv"
     answers = Answers("t", np.arange(50) % 3 > 0)
     write_rows(path, [replace(row, answers=answers) for row in read_rows(path)])
@@ -166,7 +166,7 @@ def test_answers_of_a_run(tmp_path: Path) -> None:
 
 
 @given(corrupted("dog\ncat\nthe\n.\nchâteau\n".encode()))
-def test_words_of_a_run(tmp_path: Path, content: bytes) -> None:
+def test_words_of_a_run(tmp_path, content: bytes) -> None:
     path = tmp_path / "words.txt"
 
     def read() -> None:
@@ -175,7 +175,7 @@ def test_words_of_a_run(tmp_path: Path, content: bytes) -> None:
     read_or_refused_by_line(read, path, content, "empty")
 
 
-def test_a_cached_score(tmp_path: Path) -> None:
+def test_a_cached_score(tmp_path) -> None:
     score = {"test_accuracy": 61.25, "test_correct": "3:e0", "hyperparameters": {"l2": 0.1, "width": 50}}
     path = tmp_path / "score-1.json"
     write_cached(path, score)

@@ -25,7 +25,7 @@ from tests.settings.test_config_check import composed
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
+def run(tmp_path) -> Path:
     """A copy of the golden run, with the scale that later runs have."""
     folder = shutil.copytree(GOLDEN, tmp_path / "run")
     np.save(folder / "vectors" / "scale.npy", 1.0)
@@ -33,7 +33,7 @@ def run(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "vectors/matrix.npy", "vectors/scale.npy", "vectors/words.txt"])
-def test_a_run_is_loaded_or_refused(run: Path, name: str) -> None:
+def test_a_run_is_loaded_or_refused(run, name: str) -> None:
     path = run / name
 
     def read() -> None:
@@ -50,7 +50,7 @@ def test_a_run_is_loaded_or_refused(run: Path, name: str) -> None:
     check()
 
 
-def test_settings_of_a_run_are_continued_or_refused(tmp_path: Path) -> None:
+def test_settings_of_a_run_are_continued_or_refused(tmp_path) -> None:
     config = composed("objective=discourse")
     OmegaConf.resolve(config)
     path = tmp_path / "config.yaml"
@@ -59,7 +59,7 @@ def test_settings_of_a_run_are_continued_or_refused(tmp_path: Path) -> None:
     any_damage_is_read_or_refused(lambda: refuse_foreign_classes(read_config(tmp_path), path), path)
 
 
-def test_settings_of_a_run_are_reported_or_refused(tmp_path: Path) -> None:
+def test_settings_of_a_run_are_reported_or_refused(tmp_path) -> None:
     run = run_of(tmp_path / "run")
     path = run / "config.yaml"
     more = "objective:\n  parts: [nli, nmt_enfr]\n  select: null\nprobes:\n  source:\n    root: ${..root}\n  root: a\n"
@@ -68,18 +68,18 @@ def test_settings_of_a_run_are_reported_or_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> tuple[Path, Path]:
+def elsewhere(tmp_path) -> tuple[Path, Path]:
     """Four sentences and their vectors."""
     np.save(tmp_path / "all.npy", np.arange(12, dtype=np.float32).reshape(4, 3))
     (tmp_path / "all.txt").write_text("".join(f"sentence {i} .\n" for i in range(4)))
     return tmp_path / "all.npy", tmp_path / "all.txt"
 
 
-def test_precomputed_vectors(elsewhere: tuple[Path, Path]) -> None:
+def test_precomputed_vectors(elsewhere) -> None:
     any_damage_is_read_or_refused(lambda: precomputed_model(*elsewhere).encode(["sentence 3 ."]), elsewhere[0])
 
 
-def test_sentences_of_precomputed_vectors(elsewhere: tuple[Path, Path]) -> None:
+def test_sentences_of_precomputed_vectors(elsewhere) -> None:
     vectors, sentences = elsewhere
 
     def read() -> None:
@@ -107,9 +107,7 @@ NOT_NUMBERS: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("spoil", NOT_NUMBERS.values(), ids=NOT_NUMBERS.keys())
-def test_vectors_that_are_not_a_numeric_matrix_are_refused(
-    elsewhere: tuple[Path, Path], spoil: Callable[[Path], None]
-) -> None:
+def test_vectors_that_are_not_a_numeric_matrix_are_refused(elsewhere, spoil: Callable[[Path], None]) -> None:
     spoil(elsewhere[0])
     with pytest.raises(InputError, match=r"all\.npy: "):
         precomputed_model(*elsewhere)
@@ -117,7 +115,7 @@ def test_vectors_that_are_not_a_numeric_matrix_are_refused(
 
 @pytest.mark.parametrize("name", ["vectors/matrix.npy", "vectors/scale.npy", "checkpoints/best.ckpt"])
 @pytest.mark.parametrize("how", ["array", "archive", "pickle"])
-def test_a_pickle_in_place_of_numbers_executes_nothing(run: Path, tmp_path: Path, name: str, how: str) -> None:
+def test_a_pickle_in_place_of_numbers_executes_nothing(run, tmp_path, name: str, how: str) -> None:
     made, objects = tmp_path / "made", np.array([Malicious(tmp_path / "made")], dtype=object)
     with (run / name).open("wb") as file:
         {"array": np.save, "archive": np.savez, "pickle": lambda f, a: a.dump(f)}[how](file, objects)
@@ -125,7 +123,7 @@ def test_a_pickle_in_place_of_numbers_executes_nothing(run: Path, tmp_path: Path
     assert not made.exists()
 
 
-def test_precomputed_vectors_with_a_pickle_execute_nothing(elsewhere: tuple[Path, Path], tmp_path: Path) -> None:
+def test_precomputed_vectors_with_a_pickle_execute_nothing(elsewhere, tmp_path) -> None:
     np.save(elsewhere[0], np.array([[Malicious(tmp_path / "made")]] * 4, dtype=object))
     assert refusal(lambda: precomputed_model(*elsewhere), elsewhere[0])
     assert not (tmp_path / "made").exists()
@@ -142,22 +140,20 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())
-def test_settings_that_would_fill_the_memory_are_refused(run: Path, text: str) -> None:
+def test_settings_that_would_fill_the_memory_are_refused(run, text: str) -> None:
     (run / "config.yaml").write_text(text)
     assert refusal(lambda: read_config(run), run / "config.yaml")
 
 
 @pytest.mark.parametrize("setting", ["dim: 8", "layers: 2", "projection: 6"])
 @pytest.mark.parametrize("value", [3, 100_000, 10**7, 10**12])
-def test_an_encoder_larger_than_its_checkpoint_is_refused_before_it_is_built(
-    run: Path, setting: str, value: int
-) -> None:
+def test_an_encoder_larger_than_its_checkpoint_is_refused_before_it_is_built(run, setting: str, value: int) -> None:
     path = run / "config.yaml"
     path.write_text(path.read_text().replace(f"  {setting}", f"  {setting.split()[0]} {value}"))
     assert refusal(lambda: load_encoder(run), run)
 
 
-def test_a_corrupted_checkpoint_is_read_or_refused(run: Path) -> None:
+def test_a_corrupted_checkpoint_is_read_or_refused(run) -> None:
     path = run / "checkpoints" / "best.ckpt"
     whole, content = read_checkpoint(path)["state_dict"], path.read_bytes()
     of_a_folder = bytearray(content)
@@ -177,7 +173,7 @@ def test_a_corrupted_checkpoint_is_read_or_refused(run: Path) -> None:
     check()
 
 
-def test_the_limits_stop_long_and_large_computations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limits_stop_long_and_large_computations(monkeypatch) -> None:
     with pytest.raises(MemoryError), limits():
         np.ones(1 << 29)
     monkeypatch.setattr("tests.fuzzing.SECONDS", 0.01)

@@ -108,39 +108,39 @@ def final_scores(device: str, objective: str, folder: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("classes", [3, 101])
 @pytest.mark.parametrize("grid", [GRID, PUBLISHED, GRID.logistic(), PUBLISHED.logistic()])
-def test_probing_scores_equal_those_of_the_cpu(elsewhere: Callable, grid: Grid, classes: int) -> None:
+def test_probing_scores_equal_those_of_the_cpu(elsewhere, grid: Grid, classes: int) -> None:
     assert elsewhere(scores, grid, classes) == pytest.approx(scores("cpu", grid, classes), abs=3)
 
 
-def test_the_sequential_reference_scores_like_the_grid(elsewhere: Callable) -> None:
+def test_the_sequential_reference_scores_like_the_grid(elsewhere) -> None:
     few = replace(PUBLISHED, widths=(9,), dropouts=(0.0,), max_passes=4)
     assert elsewhere(scores_one_by_one, few, 3) == pytest.approx(scores("cpu", few, 3), abs=3)
 
 
-def test_description_lengths_equal_those_of_the_cpu(elsewhere: Callable) -> None:
+def test_description_lengths_equal_those_of_the_cpu(elsewhere) -> None:
     assert elsewhere(bits) == pytest.approx(bits("cpu"), rel=0.01)
 
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
 @pytest.mark.parametrize("score", [folds, relatedness])
-def test_downstream_scores_equal_those_of_the_cpu(elsewhere: Callable, score: Callable, protocol: str) -> None:
+def test_downstream_scores_equal_those_of_the_cpu(elsewhere, score: Callable, protocol: str) -> None:
     assert elsewhere(score, protocol) == pytest.approx(score("cpu", protocol), abs=2)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_vectors_equal_those_of_the_cpu(elsewhere: Callable, name: str) -> None:
+def test_vectors_equal_those_of_the_cpu(elsewhere, name: str) -> None:
     np.testing.assert_allclose(elsewhere(vectors, name), vectors("cpu", name), atol=1e-5)
 
 
 @pytest.mark.parametrize("objective", MODULES.values())
-def test_an_epoch_of_training_equals_one_on_the_cpu(elsewhere: Callable, objective: str, tmp_path: Path) -> None:
+def test_an_epoch_of_training_equals_one_on_the_cpu(elsewhere, objective: str, tmp_path) -> None:
     assert elsewhere(final_scores, objective, tmp_path) == pytest.approx(
         final_scores("cpu", objective, tmp_path), rel=0.02
     )
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_an_encoder_never_waits_for_a_gpu(elsewhere: Callable, name: str) -> None:
+def test_an_encoder_never_waits_for_a_gpu(elsewhere, name: str) -> None:
     assert elsewhere(waits_of, name) == []
 
 
@@ -158,7 +158,7 @@ def waits_of(device: str, name: str) -> list[str]:
 @pytest.mark.parametrize(
     "code", ["x[x > 0]", "float(x[0])", "x.cpu()", "x.nonzero()", "x.tolist()", "bool((x > 0).any())"]
 )
-def test_what_makes_a_gpu_wait_is_noticed(elsewhere: Callable, code: str) -> None:
+def test_what_makes_a_gpu_wait_is_noticed(elsewhere, code: str) -> None:
     assert elsewhere(waits_in, code)
 
 
@@ -171,7 +171,7 @@ def waits_in(device: str, code: str) -> list[str]:
     return list(OtherTensor.waits)
 
 
-def test_a_tensor_left_on_the_cpu_is_detected(elsewhere: Callable) -> None:
+def test_a_tensor_left_on_the_cpu_is_detected(elsewhere) -> None:
     with pytest.raises(RuntimeError, match="tensors on two devices"):
         elsewhere(_mixed)
 

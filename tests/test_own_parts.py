@@ -24,7 +24,7 @@ probes.classifier.widths=[20] probes.classifier.dropouts=[0.0] trainer=smoke tra
 
 
 @pytest.fixture(scope="module")
-def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def outside(tmp_path_factory) -> Path:
     """The package of the page, in a folder of its own."""
     folder = tmp_path_factory.mktemp("outside")
     for block in blocks(PAGE):
@@ -41,9 +41,7 @@ def train(outside: Path, *more: str):
     return commands.finish("train.py", f"--config-dir={configs}", *settings, environment=environment)
 
 
-def test_parts_outside_the_clone_train_and_load_where_their_package_is_allowed(
-    outside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_outside_the_clone_train_and_load_where_their_package_is_allowed(outside, monkeypatch) -> None:
     run = outside / "run"
     done = train(outside, "allow=[my_parts]", f"hydra.run.dir={run}")
     assert done.returncode == 0, done.stderr
@@ -60,7 +58,7 @@ def test_parts_outside_the_clone_train_and_load_where_their_package_is_allowed(
         load_encoder(moved)
 
 
-def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside: Path) -> None:
+def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside) -> None:
     run = outside / "refused"
     done = train(outside, f"hydra.run.dir={run}")
     assert done.returncode == 2
@@ -79,7 +77,7 @@ LAWS = [
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_the_encoder_of_the_page_add_a_part_keeps_every_law_of_an_encoder(
-    law: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    law: Callable[..., None], tmp_path, monkeypatch
 ) -> None:
     text = {block.names: block.text for block in blocks(ROOT / "docs" / "add_a_part.md")}
     (tmp_path / "mine_of_the_page.py").write_text(text["encoders/mine.py"])

@@ -15,7 +15,7 @@ from objectives.chunked_cross_entropy import cross_entropy_sum
 from objectives.layers import Logits
 from probes.results import read_rows
 from tests.asked import evaluation
-from tests.conftest import TINY, Lab
+from tests.conftest import TINY
 
 
 def test_a_large_bias_does_not_hide_differences_between_sentences() -> None:
@@ -45,7 +45,7 @@ LEARNS = [  # in forty steps, and length can be read from its vectors
 
 
 @pytest.fixture(scope="module")
-def runs(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def runs(lab, tmp_path_factory) -> tuple[Path, Path]:
     """The same run in float32 and in bfloat16."""
     folder = tmp_path_factory.mktemp("precision")
     for precision in ("32-true", "bf16-mixed"):
@@ -56,7 +56,7 @@ def runs(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path
     return folder / "32-true", folder / "bf16-mixed"
 
 
-def test_bf16_has_nearly_the_loss_curve_and_scores_of_float32(runs: tuple[Path, Path]) -> None:
+def test_bf16_has_nearly_the_loss_curve_and_scores_of_float32(runs) -> None:
     wide, narrow = ([float(row["train/loss"]) for row in read_csv(run / "metrics.csv")] for run in runs)
     drop = wide[0] - wide[-1]
     assert drop > 0.2
@@ -68,9 +68,7 @@ def test_bf16_has_nearly_the_loss_curve_and_scores_of_float32(runs: tuple[Path, 
     assert any(not torch.equal(saved[0][name], saved[1][name]) for name in saved[0])
 
 
-def test_evaluating_a_run_in_bf16_gives_the_scores_of_its_curve(
-    runs: tuple[Path, Path], lab: Lab, tmp_path: Path
-) -> None:
+def test_evaluating_a_run_in_bf16_gives_the_scores_of_its_curve(runs, lab, tmp_path) -> None:
     tasks = [text for text in (*TINY, *LEARNS) if text.startswith(("corpus.", "probes."))]
     last = runs[1] / "checkpoints" / "last.ckpt"
     done = evaluate(evaluation(*tasks, f"model={last}", f"out={tmp_path}", f"cache={lab.cache}"))
@@ -78,7 +76,7 @@ def test_evaluating_a_run_in_bf16_gives_the_scores_of_its_curve(
     assert [scored.row.test_accuracy for scored in done[0].scores.main] == curve
 
 
-def test_the_vectors_that_evaluate_scores_are_in_the_precision_of_the_run(runs: tuple[Path, Path]) -> None:
+def test_the_vectors_that_evaluate_scores_are_in_the_precision_of_the_run(runs) -> None:
     for run, narrow in zip(runs, (False, multiplies_in_bfloat16(torch.device("cpu"))), strict=True):
         sentences = (run / "vectors" / "words.txt").read_text(encoding="utf-8").split()[:20]
         encode = trained_model(open_run(run), "cpu").encode

@@ -14,7 +14,7 @@ from tests.commands import ROOT
 
 @pytest.mark.parametrize("seconds", [0.0, 30.0])
 def test_a_library_prints_nothing_and_a_program_a_line_with_the_name_of_its_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, seconds: float
+    monkeypatch, capsys, seconds: float
 ) -> None:
     monkeypatch.setattr(progress, "_run_names", [])
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", seconds)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.commands import FORKS, ROOT
-from tests.conftest import Lab
 from tests.test_faults import SETTINGS
 
 
@@ -51,7 +50,7 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
     ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
 ])  # fmt: skip
 def test_a_folder_that_disappears_is_one_line_at_most(
-    lab: Lab, tmp_path: Path, moment: str, remove: Callable[[Path], None], what: str, ends: set[int]
+    lab, tmp_path, moment: str, remove: Callable[[Path], None], what: str, ends: set[int]
 ) -> None:
     run, said = tmp_path / "run", tmp_path / "said"
     cold = [*SETTINGS, f"cache={tmp_path / 'cache'}", f"hydra.run.dir={run}"]

@@ -65,7 +65,7 @@ def epoch_is_probed(epoch: int) -> Callable[[Path], bool]:
 
 
 def test_a_run_that_is_killed_between_probing_and_checkpoint_equals_an_uninterrupted_one(
-    lab: Lab, finished_run: Path, tmp_path: Path
+    lab, finished_run, tmp_path
 ) -> None:
     run = tmp_path / "run"
     stop(lab, run, epoch_is_probed(1), signal.SIGKILL)
@@ -75,7 +75,7 @@ def test_a_run_that_is_killed_between_probing_and_checkpoint_equals_an_uninterru
     assert (run / "answers.csv").read_text() == (finished_run / "answers.csv").read_text()
 
 
-def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab: Lab, tmp_path: Path) -> None:
+def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab, tmp_path) -> None:
     run = tmp_path / "run"
     status, said = stop(lab, run, epoch_is_probed(0), signal.SIGINT)
     assert status == 130
@@ -83,9 +83,7 @@ def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab: Lab, tmp_p
     assert "Traceback" not in said
 
 
-def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(
-    lab: Lab, finished_run: Path, tmp_path: Path
-) -> None:
+def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(lab, finished_run, tmp_path) -> None:
     run = tmp_path / "run"
     steps = int(read_csv(finished_run / "metrics.csv")[0]["step"])
     assert lab.finish(*lab.settings(run, f"+trainer.max_steps={steps + 1}")).returncode == 0
@@ -100,9 +98,7 @@ def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(
     assert [{**row, "seconds": ""} for row in ours] == [{**row, "seconds": ""} for row in theirs]
 
 
-def test_a_finished_run_goes_on_to_a_number_of_steps_as_it_would_have(
-    lab: Lab, finished_run: Path, tmp_path: Path
-) -> None:
+def test_a_finished_run_goes_on_to_a_number_of_steps_as_it_would_have(lab, finished_run, tmp_path) -> None:
     steps = int(read_csv(finished_run / "metrics.csv")[-1]["step"])
     run = tmp_path / "run"
     assert lab.finish(*lab.settings(run, "trainer.max_epochs=1")).returncode == 0
@@ -113,7 +109,7 @@ def test_a_finished_run_goes_on_to_a_number_of_steps_as_it_would_have(
     assert [{**row, "seconds": ""} for row in ours] == [{**row, "seconds": ""} for row in theirs]
 
 
-def test_two_processes_never_share_a_run(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_two_processes_never_share_a_run(lab, finished_run, tmp_path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     with locked(run / ".running"):
         done = lab.finish(f"resume={run}")
@@ -121,7 +117,7 @@ def test_two_processes_never_share_a_run(lab: Lab, finished_run: Path, tmp_path:
     assert "another process works on this run" in done.stderr
 
 
-def test_a_new_run_does_not_touch_the_folder_of_a_live_one(lab: Lab, tmp_path: Path) -> None:
+def test_a_new_run_does_not_touch_the_folder_of_a_live_one(lab, tmp_path) -> None:
     run = tmp_path / "run"
     with locked(run / ".running"):
         done = lab.finish(*lab.settings(run))
@@ -141,25 +137,21 @@ def test_jobs_of_a_sweep_that_start_in_the_same_second_have_separate_folders() -
     assert folders[1].endswith("_1")
 
 
-def test_resuming_a_finished_run_changes_nothing(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_resuming_a_finished_run_changes_nothing(lab, finished_run, tmp_path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     go_on(lab, run)
     assert_same_weights(run, finished_run)
     assert recorded(run) == recorded(finished_run)
 
 
-def test_a_run_that_was_moved_and_resumed_with_more_epochs_keeps_its_best(
-    lab: Lab, finished_run: Path, tmp_path: Path
-) -> None:
+def test_a_run_that_was_moved_and_resumed_with_more_epochs_keeps_its_best(lab, finished_run, tmp_path) -> None:
     assert lab.finish(*lab.settings(tmp_path / "here", "trainer.max_epochs=1")).returncode == 0
     there = (tmp_path / "here").rename(tmp_path / "there")
     go_on(lab, there, "trainer.max_epochs=2")
     assert_same_weights(there, finished_run)
 
 
-def test_a_run_with_a_truncated_last_checkpoint_resumes_from_the_previous_one(
-    lab: Lab, finished_run: Path, tmp_path: Path
-) -> None:
+def test_a_run_with_a_truncated_last_checkpoint_resumes_from_the_previous_one(lab, finished_run, tmp_path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     last = run / "checkpoints" / "last.ckpt"
     last.write_bytes(last.read_bytes()[:-1000])
@@ -168,7 +160,7 @@ def test_a_run_with_a_truncated_last_checkpoint_resumes_from_the_previous_one(
     assert scores(run) == scores(finished_run)
 
 
-def test_two_runs_that_fill_a_cache_together_equal_one_alone(finished_run: Path, tmp_path: Path) -> None:
+def test_two_runs_that_fill_a_cache_together_equal_one_alone(finished_run, tmp_path) -> None:
     lab = Lab(tmp_path / "cache")
     runs = [tmp_path / "a", tmp_path / "b"]
     for process in [lab.start(*lab.settings(run)) for run in runs]:

@@ -15,7 +15,7 @@ FETCHED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=\"?([^\
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", folder]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -23,7 +23,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_file_that_a_page_needs_is_in_the_folder(site: Path) -> None:
+def test_every_file_that_a_page_needs_is_in_the_folder(site) -> None:
     for page in site.rglob("*.html"):
         for target in FETCHED.findall(page.read_text(encoding="utf-8")):
             path = target.partition("#")[0].partition("?")[0]
@@ -31,7 +31,7 @@ def test_every_file_that_a_page_needs_is_in_the_folder(site: Path) -> None:
             assert (base / path.lstrip("/")).exists(), f"{page.name}: {target}"
 
 
-def test_every_name_that_our_pages_and_examples_import_is_in_the_reference_and_its_index(site: Path) -> None:
+def test_every_name_that_our_pages_and_examples_import_is_in_the_reference_and_its_index(site) -> None:
     sources = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.py")]
     texts = [path.read_text(encoding="utf-8") for path in sources]
     used = {name for text in texts for _, names in OURS.findall(text) for name in names.split(", ")}

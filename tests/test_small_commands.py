@@ -3,7 +3,6 @@
 import errno
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -34,9 +33,9 @@ def test_a_full_disk_is_one_line(
     command: Callable[[list[str]], int],
     writes: str,
     arguments: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path,
+    monkeypatch,
+    capsys,
 ) -> None:
     text, trees = tmp_path / "a.txt", tmp_path / "a.mrg"
     text.write_text("A dog runs .\n")
@@ -62,7 +61,7 @@ NO_EFFECT = {
 
 @pytest.mark.parametrize(("command", "arguments", "message"), NO_EFFECT.values(), ids=NO_EFFECT.keys())
 def test_what_can_have_no_effect_is_refused(
-    command: Callable[[list[str]], int], arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    command: Callable[[list[str]], int], arguments: list[str], message: str, capsys
 ) -> None:
     assert command(arguments) == 2
     assert message in capsys.readouterr().err

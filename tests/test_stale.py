@@ -31,7 +31,7 @@ from encoders.load import read_config
 from probes.classification import Classification
 from probes.task import single
 from tests.asked import evaluation
-from tests.conftest import ROOT, Lab
+from tests.conftest import ROOT
 from tests.datamodules.test_own_data import saved
 from tests.encoders.small_language_models import gpt2
 from tests.test_transformers import BERT, tiny
@@ -116,7 +116,7 @@ def made(settings: Settings) -> tuple[list[Any], list[str]]:
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_a_corpus_has_another_key_where_a_file_or_a_setting_changes_its_text(name: str, tmp_path: Path) -> None:
+def test_a_corpus_has_another_key_where_a_file_or_a_setting_changes_its_text(name: str, tmp_path) -> None:
     """The text is read where the key is the same, and until an edit has changed it."""
     settings = settings_of(name, tmp_path / "data")
     text, key = made(settings)
@@ -140,7 +140,7 @@ def test_a_corpus_has_another_key_where_a_file_or_a_setting_changes_its_text(nam
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_a_corpus_has_the_same_key_at_another_place(name: str, tmp_path: Path) -> None:
+def test_a_corpus_has_the_same_key_at_another_place(name: str, tmp_path) -> None:
     settings, moved = (settings_of(name, tmp_path / place / "data") for place in ("a", "b"))
     assert made(moved)[1] == made(settings)[1]
 
@@ -158,9 +158,7 @@ def libraries_of(source: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_another_version_of_any_library_behind_a_corpus_is_another_key(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_version_of_any_library_behind_a_corpus_is_another_key(name: str, tmp_path, monkeypatch) -> None:
     corpus = corpus_of(settings_of(name, tmp_path / "data"))
     key, (by_module, by_name) = corpus_key(corpus), code._installed_libraries()
     source = inspect.getsourcefile(type(corpus))
@@ -225,7 +223,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_model_has_another_fingerprint_where_a_file_a_setting_a_library_or_code_changes_it(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path, monkeypatch
 ) -> None:
     """Numbers are computed where the fingerprint is the same, and until an edit has changed them."""
     source = Opened(name, tmp_path / "model")
@@ -256,7 +254,7 @@ def test_a_model_has_another_fingerprint_where_a_file_a_setting_a_library_or_cod
     assert source.open()[0] != fingerprint
 
 
-def test_the_hash_of_a_large_file_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hash_of_a_large_file_is_computed_once(tmp_path, monkeypatch) -> None:
     from encoder_lab.storage import content
 
     path = tmp_path / "large"
@@ -278,7 +276,7 @@ def test_the_hash_of_a_large_file_is_computed_once(tmp_path: Path, monkeypatch: 
     ("text", "said"),
     [("two\nlines", "has a line end in it"), (7, "is int, not a text"), ("a \ud800", "has half of a character")],
 )
-def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path: Path, text: Any, said: str) -> None:
+def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path, text: Any, said: str) -> None:
     class Own(TinyCorpus):
         def sentences(self, split: Split) -> Iterator[str]:
             yield "one line ."
@@ -288,7 +286,7 @@ def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path: Path, 
         PlainSentences(Own(), tmp_path, seed=1)
 
 
-def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab: Lab, tmp_path: Path) -> None:
+def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab, tmp_path) -> None:
     text = "\n\n".join(f"the dog no {i} sees a cat .\nthe cat {i % 7} sees it ." for i in range(120))
     (tmp_path / "a.txt").write_text(text)
     run = tmp_path / "run"
@@ -317,7 +315,7 @@ def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab: 
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_changed_corpus_at_the_place_of_the_text_of_a_run_is_refused(tmp_path: Path) -> None:
+def test_a_changed_corpus_at_the_place_of_the_text_of_a_run_is_refused(tmp_path) -> None:
     write_reads(tmp_path, {"corpus": "first"})
     refuse_changed_corpus(tmp_path, {"root": "a"}, {"root": "a"}, "first")
     refuse_changed_corpus(tmp_path, {"root": "a"}, {"root": "b"}, "another")
@@ -326,7 +324,7 @@ def test_a_changed_corpus_at_the_place_of_the_text_of_a_run_is_refused(tmp_path:
 
 
 @pytest.mark.parametrize("change", ["other", "less", "more"])
-def test_what_a_run_has_read_must_be_the_same_when_it_goes_on(tmp_path: Path, change: str) -> None:
+def test_what_a_run_has_read_must_be_the_same_when_it_goes_on(tmp_path, change: str) -> None:
     before = {"corpus": "files", "embeddings.path": "vectors", "text train": "a", "probing WC": "b"}
     write_reads(tmp_path, before)
     refuse_other_reads(tmp_path, {"corpus": "moved", "text train": "a", "probing WC": "b"})

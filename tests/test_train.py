@@ -15,7 +15,6 @@ from encoder_lab.storage.made_with import MADE_WITH_KEYS
 from encoder_lab.training.run_folder import loadable_path
 from encoders import load_encoder
 from probes.results import ProbeRow, read_rows
-from tests.conftest import Lab
 
 
 def weights(run: Path, name: str = "last") -> dict[str, torch.Tensor]:
@@ -31,22 +30,22 @@ def assert_same_weights(a: Path, b: Path) -> None:
         assert not different, checkpoint
 
 
-def test_a_run_folder_holds_everything(finished_run: Path) -> None:
+def test_a_run_folder_holds_everything(finished_run) -> None:
     parts = ["config.yaml", "metrics.csv", "probes.csv", "answers.csv", "curves.png", "vectors", "tensorboard"]
     checkpoints = ["checkpoints/best.ckpt", "checkpoints/last.ckpt"]
     assert [part for part in parts + checkpoints if not (finished_run / part).exists()] == []
 
 
-def test_a_run_says_which_commit_and_versions_made_it(finished_run: Path) -> None:
+def test_a_run_says_which_commit_and_versions_made_it(finished_run) -> None:
     assert tuple(OmegaConf.load(finished_run / "config.yaml").made_with) == MADE_WITH_KEYS
 
 
-def test_every_epoch_and_task_has_one_row_and_epoch_0_is_before_training(finished_run: Path) -> None:
+def test_every_epoch_and_task_has_one_row_and_epoch_0_is_before_training(finished_run) -> None:
     keys = [(row.epoch, row.task) for row in read_rows(finished_run / "probes.csv")]
     assert sorted(keys) == [(e, t) for e in (0, 1, 2) for t in ("BShift", "SentLen", "SubjNum")]
 
 
-def test_tensorboard_shows_a_curve_per_task_and_the_score_of_the_objective(finished_run: Path) -> None:
+def test_tensorboard_shows_a_curve_per_task_and_the_score_of_the_objective(finished_run) -> None:
     events = EventAccumulator(str(finished_run / "tensorboard")).Reload()
     for tag in ("probing/SentLen", "probing/BShift", "probing/SubjNum"):
         assert [point.step for point in events.Scalars(tag)] == [0, 1, 2]
@@ -54,7 +53,7 @@ def test_tensorboard_shows_a_curve_per_task_and_the_score_of_the_objective(finis
 
 
 def test_tensorboard_has_a_chart_of_each_suite_with_a_line_for_each_task_and_a_picture_of_each_epoch(
-    finished_run: Path,
+    finished_run,
 ) -> None:
     rows = read_rows(finished_run / "probes.csv")
     for task in ("SentLen", "BShift", "SubjNum"):
@@ -65,19 +64,17 @@ def test_tensorboard_has_a_chart_of_each_suite_with_a_line_for_each_task_and_a_p
     assert [picture.step for picture in pictures] == [1, 2]
 
 
-def test_the_losses_of_steps_and_of_epochs_are_two_curves(finished_run: Path) -> None:
+def test_the_losses_of_steps_and_of_epochs_are_two_curves(finished_run) -> None:
     events = EventAccumulator(str(finished_run / "tensorboard")).Reload()
     assert [point.step for point in events.Scalars("train/step_loss")] == [4, 8]
     assert [point.step for point in events.Scalars("train/loss")] == [1, 2]
 
 
-def test_word_vectors_are_not_in_the_checkpoint(finished_run: Path) -> None:
+def test_word_vectors_are_not_in_the_checkpoint(finished_run) -> None:
     assert not [name for name in weights(finished_run) if name.startswith("embedding")]
 
 
-def test_a_corrupt_best_checkpoint_error_names_the_last_one(
-    finished_run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_corrupt_best_checkpoint_error_names_the_last_one(finished_run, tmp_path, caplog) -> None:
     assert loadable_path(finished_run) == finished_run
     run = shutil.copytree(finished_run, tmp_path / "run")
     best = run / "checkpoints" / "best.ckpt"
@@ -86,14 +83,14 @@ def test_a_corrupt_best_checkpoint_error_names_the_last_one(
     assert f"{best}: damaged" in caplog.text
 
 
-def test_probing_never_changes_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_probing_never_changes_training(lab, finished_run, tmp_path) -> None:
     done = lab.finish(*lab.settings(tmp_path / "run"), "probes=none")
     assert done.returncode == 0, done.stderr
     assert_same_weights(tmp_path / "run", finished_run)
 
 
 @pytest.mark.usefixtures("finished_run")  # its cache has all but the scores
-def test_an_untrained_encoder_that_a_run_has_scored_is_not_scored_again(lab: Lab, tmp_path: Path) -> None:
+def test_an_untrained_encoder_that_a_run_has_scored_is_not_scored_again(lab, tmp_path) -> None:
     def scored(name: str, cache: Path, *more: str) -> list[ProbeRow]:
         others = shutil.ignore_patterns("score-*", ".*", "*.lock")
         if not cache.exists():
@@ -110,7 +107,7 @@ def test_an_untrained_encoder_that_a_run_has_scored_is_not_scored_again(lab: Lab
     assert scored("elsewhere", tmp_path / "other") == first
 
 
-def test_a_run_folder_moved_elsewhere_is_a_frozen_encoder(finished_run: Path, tmp_path: Path) -> None:
+def test_a_run_folder_moved_elsewhere_is_a_frozen_encoder(finished_run, tmp_path) -> None:
     sentences = ["the dog sees a cat .", "it rains ."]
     before = load_encoder(finished_run).encode(sentences)
     moved = shutil.copytree(finished_run, tmp_path / "elsewhere")
@@ -118,7 +115,7 @@ def test_a_run_folder_moved_elsewhere_is_a_frozen_encoder(finished_run: Path, tm
     np.testing.assert_array_equal(load_encoder(moved).encode(sentences), before)
 
 
-def test_an_untrained_encoder_is_probed_once_and_loads(lab: Lab, tmp_path: Path) -> None:
+def test_an_untrained_encoder_is_probed_once_and_loads(lab, tmp_path) -> None:
     settings = [s for s in lab.settings(tmp_path / "run") if not s.startswith("objective.")]
     done = lab.finish(*settings, "objective=untrained")
     assert done.returncode == 0, done.stderr
@@ -126,7 +123,7 @@ def test_an_untrained_encoder_is_probed_once_and_loads(lab: Lab, tmp_path: Path)
     assert load_encoder(tmp_path / "run").encode(["a dog ."]).shape == (1, 16)
 
 
-def test_discourse_tasks_are_probed_next_to_others(lab: Lab, tmp_path: Path) -> None:
+def test_discourse_tasks_are_probed_next_to_others(lab, tmp_path) -> None:
     sizes = [f"discoeval.{split}_size=20" for split in ("train", "dev", "test")]
     settings = [s for s in lab.settings(tmp_path / "run") if not s.startswith("objective.")]
     suites = ["objective=untrained", "suite=[probing,discoeval]", "discoeval.tasks=[SP,PDTB-I]"]
@@ -138,13 +135,13 @@ def test_discourse_tasks_are_probed_next_to_others(lab: Lab, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("argument", ["--help", "-h"])
-def test_help_names_every_group_and_what_each_choice_means(lab: Lab, argument: str) -> None:
+def test_help_names_every_group_and_what_each_choice_means(lab, argument: str) -> None:
     text = lab.finish(argument).stdout
     for line in ("encoder=", "objective=", "corpus=", "embeddings=", "probes=", "trainer=", "NMT English-French"):
         assert line in text
 
 
-def test_trained_word_vectors_are_in_the_checkpoint(lab: Lab, tmp_path: Path) -> None:
+def test_trained_word_vectors_are_in_the_checkpoint(lab, tmp_path) -> None:
     run = tmp_path / "run"
     more = ["embeddings.freeze=false", "probes=none", "trainer.max_epochs=1"]
     done = lab.finish(*lab.settings(run), *more)

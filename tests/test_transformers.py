@@ -17,7 +17,6 @@ from probes.classification import Classification
 from probes.results import read_rows
 from probes.task import Outcome
 from probes.vectors import Vectors
-from tests.conftest import Lab
 from tests.encoders.small_language_models import gpt2
 from tests.test_evaluate import scored
 
@@ -39,13 +38,13 @@ def tiny(folder: Path, of: str, side: str = "right", **config: int) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_bert(tmp_path_factory) -> Path:
     return tiny(tmp_path_factory.mktemp("bert"), "Bert", **BERT)
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("pooling", get_args(Pooling))
-def test_padding_never_changes_a_layer_of_a_transformer(tmp_path: Path, pooling: Pooling, side: str) -> None:
+def test_padding_never_changes_a_layer_of_a_transformer(tmp_path, pooling: Pooling, side: str) -> None:
     layers = pretrained(str(tiny(tmp_path, "Bert", side, **BERT)), "all", pooling, "cpu", tmp_path / "work")
     texts = ["a b c d a b", "a", "b c"]
     named = "" if pooling == "mean" else f", {pooling}"
@@ -57,7 +56,7 @@ def test_padding_never_changes_a_layer_of_a_transformer(tmp_path: Path, pooling:
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", "The cat"]], ids=str)
-def test_a_text_without_tokens_gets_zeros(tmp_path: Path, texts: list[str]) -> None:
+def test_a_text_without_tokens_gets_zeros(tmp_path, texts: list[str]) -> None:
     gpt2(tmp_path)
     for pooling in get_args(Pooling):
         vectors = pretrained(str(tmp_path), "last", pooling, "cpu", tmp_path / "work")[0].encode(texts)
@@ -66,9 +65,7 @@ def test_a_text_without_tokens_gets_zeros(tmp_path: Path, texts: list[str]) -> N
         assert np.isfinite(vectors).all()
 
 
-def test_a_tokenizer_without_the_end_that_its_settings_ask_for_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_tokenizer_without_the_end_that_its_settings_ask_for_is_named(tmp_path, capsys) -> None:
     gpt2(tmp_path)
     pretrained(str(tmp_path), "last", "last", "cpu", tmp_path / "work")
     assert "at the end" not in capsys.readouterr().err
@@ -79,9 +76,7 @@ def test_a_tokenizer_without_the_end_that_its_settings_ask_for_is_named(
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(
-    dtype: torch.dtype, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(dtype: torch.dtype, tmp_path, capsys) -> None:
     import transformers
 
     tiny(tmp_path, "Bert", **BERT)
@@ -95,9 +90,7 @@ def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(
     np.testing.assert_allclose(top.encode(["a b c"]), wanted, atol=1e-5)
 
 
-def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(
-    lab: Lab, tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(lab, tiny_bert, tmp_path, monkeypatch) -> None:
     import transformers
 
     seen: list[Vectors] = []
@@ -122,7 +115,7 @@ def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(
 
 
 @pytest.mark.parametrize(("layers", "numbers"), [("last", [2]), (-2, [1]), ([0, -1], [0, 2]), ([1, -2], [1])])
-def test_some_layers_are_those_of_all(tiny_bert: Path, tmp_path: Path, layers: Layers, numbers: list[int]) -> None:
+def test_some_layers_are_those_of_all(tiny_bert, tmp_path, layers: Layers, numbers: list[int]) -> None:
     every = pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path)
     some = pretrained(str(tiny_bert), layers, "mean", "cpu", tmp_path)
     assert [one.objective for one in some] == [f"layer {number}" for number in numbers]
@@ -130,9 +123,7 @@ def test_some_layers_are_those_of_all(tiny_bert: Path, tmp_path: Path, layers: L
         np.testing.assert_array_equal(one.encode(["a b", "c"]), every[number].encode(["a b", "c"]))
 
 
-def test_all_layers_are_one_pass_over_the_text(
-    tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_layers_are_one_pass_over_the_text(tiny_bert, tmp_path, monkeypatch) -> None:
     passes = []
     pooled = Pretrained._pooled_states
     monkeypatch.setattr(Pretrained, "_pooled_states", lambda model, texts: passes.extend(texts) or pooled(model, texts))
@@ -145,9 +136,7 @@ def test_all_layers_are_one_pass_over_the_text(
 
 
 @pytest.mark.parametrize(("pooling", "name"), [("cls", "mean of layers, cls"), ("mean", "mean of layers")])
-def test_the_mean_of_layers_is_that_of_all_their_vectors(
-    tiny_bert: Path, tmp_path: Path, pooling: Pooling, name: str
-) -> None:
+def test_the_mean_of_layers_is_that_of_all_their_vectors(tiny_bert, tmp_path, pooling: Pooling, name: str) -> None:
     """As Chen et al. 2019 have BERT (of `[CLS]`) and ELMo (of time steps)."""
     (mean,), every = (pretrained(str(tiny_bert), layers, pooling, "cpu", tmp_path) for layers in ("mean", "all"))
     texts = ["a b c d", "b"]
@@ -157,7 +146,7 @@ def test_the_mean_of_layers_is_that_of_all_their_vectors(
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_an_error_while_encoding_leaves_no_vectors_behind(
-    tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+    tiny_bert, tmp_path, monkeypatch, error: type[BaseException]
 ) -> None:
     first = pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path)[0]
     monkeypatch.setattr(Pretrained, "_pooled_states", Mock(side_effect=error))
@@ -167,19 +156,19 @@ def test_an_error_while_encoding_leaves_no_vectors_behind(
 
 
 @pytest.mark.parametrize("layers", [3, -4, [0, 3], "first", True, []])
-def test_a_layer_that_does_not_exist_is_refused(tiny_bert: Path, tmp_path: Path, layers: Layers) -> None:
+def test_a_layer_that_does_not_exist_is_refused(tiny_bert, tmp_path, layers: Layers) -> None:
     with pytest.raises(InputError, match="from -3 to 2"):
         pretrained(str(tiny_bert), layers, "mean", "cpu", tmp_path)
 
 
-def test_an_invalid_model_is_named(tmp_path: Path) -> None:
+def test_an_invalid_model_is_named(tmp_path) -> None:
     with pytest.raises(InputError, match="hf:"):
         pretrained(str(tmp_path), -1, "mean", "cpu", tmp_path)
 
 
 @pytest.mark.parametrize(("of", "config"), [("T5", T5), ("Bart", BART)], ids=["T5", "BART"])
 def test_an_encoder_decoder_transformer_uses_the_layers_of_its_encoder(
-    tmp_path: Path, of: str, config: dict[str, int]
+    tmp_path, of: str, config: dict[str, int]
 ) -> None:
     import transformers
 
@@ -199,7 +188,7 @@ def test_an_encoder_decoder_transformer_uses_the_layers_of_its_encoder(
     ("vocab_size", r"asks for 16,000,\d+,\d+ numbers, and its weights have"),
 ])  # fmt: skip
 def test_a_model_that_needs_much_more_memory_than_its_files_have_bytes_is_refused(
-    tmp_path: Path, size: str, said: str
+    tmp_path, size: str, said: str
 ) -> None:
     folder = tiny(tmp_path, "Bert", **BERT)
     settings = json.loads((folder / "config.json").read_text())
@@ -209,7 +198,7 @@ def test_a_model_that_needs_much_more_memory_than_its_files_have_bytes_is_refuse
         pretrained(str(folder), -1, "mean", "cpu", tmp_path)
 
 
-def test_an_adapter_next_to_its_model_is_refused(tmp_path: Path) -> None:
+def test_an_adapter_next_to_its_model_is_refused(tmp_path) -> None:
     tiny(tmp_path, "Bert", **BERT)
     (tmp_path / "adapter_config.json").write_text("{}")
     with pytest.raises(InputError, match=r"an adapter \(PEFT\), which is not read; merge it"):
@@ -217,9 +206,7 @@ def test_an_adapter_next_to_its_model_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cls", ["BertModel", "BertForMaskedLM"])  # the second has names of another form in its file
-def test_layers_that_config_json_leaves_out_are_said(
-    tmp_path: Path, cls: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_layers_that_config_json_leaves_out_are_said(tmp_path, cls: str, capsys) -> None:
     import transformers
 
     folder = tiny(tmp_path, "Bert", **BERT)
@@ -232,7 +219,7 @@ def test_layers_that_config_json_leaves_out_are_said(
     assert "config.json leaves out layers that are in the weights, such as" in capsys.readouterr().err
 
 
-def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_tokenizer_is_refused(tmp_path) -> None:
     folder = tiny(tmp_path, "Bert", **BERT)
     for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
         (folder / name).unlink()
@@ -240,9 +227,7 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
         pretrained(str(folder), -1, "mean", "cpu", tmp_path)
 
 
-def test_the_library_says_nothing_of_its_own_about_damaged_weights(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_library_says_nothing_of_its_own_about_damaged_weights(tmp_path, capfd) -> None:
     folder = tiny(tmp_path, "Bert", **BERT)
     weights = load_file(folder / "model.safetensors")
     save_file({name: weights[name] for name in list(weights)[1:]}, folder / "model.safetensors", {"format": "pt"})
@@ -253,7 +238,7 @@ def test_the_library_says_nothing_of_its_own_about_damaged_weights(
 
 
 @pytest.mark.parametrize("name", ["../other.safetensors", "/etc/passwd", "a/../../b", None])
-def test_an_index_of_weights_that_names_a_file_elsewhere_is_refused(tmp_path: Path, name: object) -> None:
+def test_an_index_of_weights_that_names_a_file_elsewhere_is_refused(tmp_path, name: object) -> None:
     os.mkfifo(tmp_path / "other.safetensors")  # to open it would never end
     (tmp_path / "model").mkdir()
     tiny(tmp_path / "model", "Bert", **BERT)

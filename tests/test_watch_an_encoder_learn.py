@@ -3,18 +3,13 @@
 import runpy
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 
 import report
 from tests import commands
-from tests.conftest import ROOT, TINY, Lab
+from tests.conftest import ROOT, TINY
 
 
-def test_the_example_runs_and_leaves_both_pictures(
-    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
+def test_the_example_runs_and_leaves_both_pictures(lab, tmp_path, monkeypatch, capsys) -> None:
     def run(command: list[str], **_: bool) -> None:
         if command[1] == "report.py":  # in this process, as forks do not draw
             assert report.main(command[2:]) == 0

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import zipfile
 from importlib.metadata import distribution
-from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -38,7 +37,7 @@ def closure(requirements: set[str]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.Path:
+def wheel(tmp_path_factory) -> zipfile.Path:
     """Built from a copy, as building writes into its folder."""
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
@@ -51,7 +50,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.Path:
     return zipfile.Path(next(folder.glob("*.whl")))
 
 
-def test_the_wheel_has_every_file_of_our_packages_and_no_other_name(wheel: zipfile.Path) -> None:
+def test_the_wheel_has_every_file_of_our_packages_and_no_other_name(wheel) -> None:
     info = f"{re.sub('-', '_', PROJECT['name'])}-{PROJECT['version']}.dist-info"
     assert {path.name for path in wheel.iterdir()} == {*SHIPPED, info}
     files = {path for name in SHIPPED for path in (ROOT / name).rglob("*") if path.is_file()}
@@ -59,9 +58,7 @@ def test_the_wheel_has_every_file_of_our_packages_and_no_other_name(wheel: zipfi
     assert ours == {name for name in wheel.root.namelist() if not name.startswith(info) and name[-1] != "/"}
 
 
-def test_the_wheel_loads_a_run_with_its_own_dependencies_only_and_without_fasttext(
-    wheel: zipfile.Path, tmp_path: Path
-) -> None:
+def test_the_wheel_loads_a_run_with_its_own_dependencies_only_and_without_fasttext(wheel, tmp_path) -> None:
     core = closure(names(CORE))
     foreign = packages_distributions().items()
     absent = [

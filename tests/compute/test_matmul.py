@@ -10,7 +10,7 @@ from encoder_lab.compute.matmul import fast_exact_matmul
 
 
 @pytest.fixture(params=["highest", "high", "medium"])
-def before(request: pytest.FixtureRequest) -> Iterator[str]:
+def before(request) -> Iterator[str]:
     torch.set_float32_matmul_precision(request.param)
     yield request.param
     torch.set_float32_matmul_precision("highest")
@@ -29,23 +29,21 @@ def test_products_equal_float64_products_up_to_float32_rounding(rows: int) -> No
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_medium_precision_is_set_only_where_it_is_exact(
-    before: str, monkeypatch: pytest.MonkeyPatch, whole: bool
-) -> None:
+def test_medium_precision_is_set_only_where_it_is_exact(before, monkeypatch, whole: bool) -> None:
     monkeypatch.setattr(products, "_medium_is_exact", lambda: whole)
     with fast_exact_matmul():
         assert torch.get_float32_matmul_precision() == ("medium" if whole else before)
     assert torch.get_float32_matmul_precision() == before
 
 
-def test_the_previous_setting_is_restored_after_an_error(before: str) -> None:
+def test_the_previous_setting_is_restored_after_an_error(before) -> None:
     with pytest.raises(ZeroDivisionError), fast_exact_matmul():
         _ = 1 / 0
     assert torch.get_float32_matmul_precision() == before
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_product_that_loses_precision_is_detected(before: str, monkeypatch: pytest.MonkeyPatch, lost: bool) -> None:
+def test_a_product_that_loses_precision_is_detected(before, monkeypatch, lost: bool) -> None:
     multiply = torch.Tensor.__matmul__
 
     def in_bfloat16(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

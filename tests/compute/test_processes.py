@@ -42,9 +42,7 @@ class Pickling(ProcessPoolExecutor):
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_a_corpus_that_several_processes_read_has_the_same_text(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_corpus_that_several_processes_read_has_the_same_text(name: str, tmp_path, monkeypatch) -> None:
     corpus = corpus_of(settings_of(name, tmp_path / "data"))
     alone = views(corpus)
     monkeypatch.setattr(processes, "ProcessPoolExecutor", Pickling)
@@ -110,7 +108,7 @@ def test_an_endless_input_is_read_only_a_few_chunks_ahead() -> None:
     results.close()  # type: ignore[attr-defined]
 
 
-def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+def test_workers_end_when_their_parent_is_killed(tmp_path) -> None:
     code = f"""
 import os, time
 from pathlib import Path
@@ -143,7 +141,7 @@ def _wait(look, done):  # type: ignore[no-untyped-def]
     return seen
 
 
-def test_without_semaphores_one_core_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_semaphores_one_core_does_the_work(monkeypatch) -> None:
     def read_only(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 

@@ -26,7 +26,7 @@ def test_a_stream_round_trips_for_any_chunks(rows: list[list[int]], size: int) -
         module.CHUNK_ROWS = before
 
 
-def test_what_is_written_is_numpys_own_format(tmp_path: Path) -> None:
+def test_what_is_written_is_numpys_own_format(tmp_path) -> None:
     save_ragged(tmp_path / "x", ([i] * (i % 3) for i in range(100_000)))
     result = np.load(tmp_path / "x.ids.npy")
     assert result.tolist() == [i for i in range(100_000) for _ in range(i % 3)]

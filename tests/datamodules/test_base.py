@@ -32,7 +32,7 @@ class Scripted(TinyCorpus):
         return iter(self.pairs)
 
 
-def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_build_that_fails_leaves_nothing(tmp_path) -> None:
     def fail(work: Path) -> None:
         (work / "half").write_text("done")
         raise ZeroDivisionError
@@ -42,14 +42,14 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [".made.lock"]
 
 
-def test_what_is_built_is_built_once(tmp_path: Path) -> None:
+def test_what_is_built_is_built_once(tmp_path) -> None:
     calls: list[Path] = []
     for _ in range(2):
         build_once(tmp_path / "made", calls.append)
     assert len(calls) == 1
 
 
-def test_what_a_killed_build_left_goes_with_the_next_one(tmp_path: Path) -> None:
+def test_what_a_killed_build_left_goes_with_the_next_one(tmp_path) -> None:
     code = f"""
 import os, time
 from pathlib import Path
@@ -85,7 +85,7 @@ def emptied(path: Path) -> None:
     *[(damage, name) for name in ("skipped.json", CONTENTS_FILE) for damage in (of_other_brackets, emptied)],
     (Path.unlink, "words.txt"),
 ])  # fmt: skip
-def test_a_damaged_cache_names_the_folder_to_delete(tmp_path: Path, damage: Callable[[Path], None], name: str) -> None:
+def test_a_damaged_cache_names_the_folder_to_delete(tmp_path, damage: Callable[[Path], None], name: str) -> None:
     data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     damage(data.folder / name)
     with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
@@ -96,7 +96,7 @@ def test_the_key_knows_what_it_was_made_of() -> None:
     assert key_of("a", 1) == key_of("a", 1) != key_of("a", 2)
 
 
-def test_empty_and_long_pairs_are_counted_and_left_out(tmp_path: Path) -> None:
+def test_empty_and_long_pairs_are_counted_and_left_out(tmp_path) -> None:
     """The mark of SentencePiece in a target is a space, as in what it decodes."""
     corpus = Scripted(("one two", "\u2581a"), ("", "b"), ("one", "c c c c"), ("two", "d"), ("two", "\u2581 e\u2581e"))
     data = TextPairs(corpus, "fr", tmp_path, seed=1, codes=20, max_words=3)
@@ -105,14 +105,14 @@ def test_empty_and_long_pairs_are_counted_and_left_out(tmp_path: Path) -> None:
     assert data.validation_targets() == ["a", "d", "e e"]
 
 
-def test_each_text_says_what_it_left_out_itself(tmp_path: Path) -> None:
+def test_each_text_says_what_it_left_out_itself(tmp_path) -> None:
     tasks = Excluded(["one", "two"])
     for word in ("one", "two"):
         corpus = exclude_sentences(Scripted((word, "a"), ("three", "b")), tasks)
         assert TextPairs(corpus, "fr", tmp_path, seed=1, codes=20).left_out == {word}
 
 
-def test_a_corpus_without_a_usable_pair_is_refused(tmp_path: Path) -> None:
+def test_a_corpus_without_a_usable_pair_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="1 empty, 1 too long"):
         TextPairs(Scripted(("", "x"), ("one two three", "y")), "fr", tmp_path, seed=1, max_words=2)
 
@@ -131,7 +131,7 @@ def test_documents_of_one_sentence_have_no_next_one(documents: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 0.5])
-def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path: Path, limit: float) -> None:
+def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path, limit: float) -> None:
     data: Any = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40, batch_size=1)
     data.trainer = SimpleNamespace(limit_val_batches=limit, global_rank=0, world_size=1)
     lengths = np.repeat(np.arange(1, 11), 100)
@@ -141,7 +141,7 @@ def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path: Path, limi
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_part_that_leaves_a_process_without_a_dev_batch_is_refused_in_each(tmp_path: Path, rank: int) -> None:
+def test_a_part_that_leaves_a_process_without_a_dev_batch_is_refused_in_each(tmp_path, rank: int) -> None:
     data: Any = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     data.trainer = SimpleNamespace(limit_val_batches=0.5, global_rank=rank, world_size=2)
     with pytest.raises(InputError, match=r"limit_val_batches=0\.5: less than one of the 1 dev batches of a process"):
@@ -149,7 +149,7 @@ def test_a_part_that_leaves_a_process_without_a_dev_batch_is_refused_in_each(tmp
 
 
 @pytest.mark.parametrize("count", [1, 256, 257, 1000])
-def test_validation_sees_every_example_the_longest_first(tmp_path: Path, count: int) -> None:
+def test_validation_sees_every_example_the_longest_first(tmp_path, count: int) -> None:
     data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     lengths = np.random.default_rng(0).integers(1, 30, count).astype(np.uint8)
     batches: Any = list(data.validation_loader(lengths, lambda rows: rows))  # type: ignore[arg-type, return-value]
@@ -159,12 +159,12 @@ def test_validation_sees_every_example_the_longest_first(tmp_path: Path, count: 
     assert (np.diff(lengths[order].astype(int)) <= 0).all()
 
 
-def test_a_batch_has_sentences_or_tokens_not_both(tmp_path: Path) -> None:
+def test_a_batch_has_sentences_or_tokens_not_both(tmp_path) -> None:
     with pytest.raises(InputError, match=r"batch_size=3: .* datamodule\.batch_tokens=90; give null"):
         TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40, batch_size=3, batch_tokens=90)
 
 
-def test_trees_become_symbols_between_marks(tmp_path: Path) -> None:
+def test_trees_become_symbols_between_marks(tmp_path) -> None:
     data = SentenceTrees(TinyCorpus(), tmp_path, seed=1)
     batch = next(iter(data.val_dataloader()))
     row, length = batch.target.ids[0].tolist(), int(batch.target.lengths[0])
@@ -172,7 +172,7 @@ def test_trees_become_symbols_between_marks(tmp_path: Path) -> None:
     assert " ".join(data.symbols_of(row[:length])) == ("(ROOT (S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP . )S )ROOT")
 
 
-def test_an_adopted_vocabulary_renames_rows_not_words(tmp_path: Path) -> None:
+def test_an_adopted_vocabulary_renames_rows_not_words(tmp_path) -> None:
     data, same = (TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40) for _ in range(2))
     larger = TextPairs(TinyCorpus(), "next", tmp_path, seed=1, codes=40).vocabulary.extend(data.vocabulary.words)
     data.use_vocabulary(larger)
@@ -181,14 +181,14 @@ def test_an_adopted_vocabulary_renames_rows_not_words(tmp_path: Path) -> None:
         assert words == [[same.vocabulary.words[i] for i in row] for row in theirs.source.ids.tolist()]
 
 
-def test_symbols_are_counted_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_symbols_are_counted_a_part_at_a_time(tmp_path, monkeypatch) -> None:
     data = TextPairs(TinyCorpus(), "fr", tmp_path, seed=1)
     whole = np.bincount(data.ids("train", "target").ids, minlength=data.target_size)
     monkeypatch.setattr("datamodules.seq2seq.CHUNK_SYMBOLS", 7)
     assert data.target_counts().tolist() == whole.tolist()
 
 
-def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path: Path) -> None:
+def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path) -> None:
     long = " ".join(["a"] * 300)
     data = TextPairs(Scripted(("a b", "x"), (long, "y"), ("c", "z")), "fr", tmp_path, seed=1, max_words=1000)
     assert data.lengths("train", "source").tolist() == [2, 300, 1]
@@ -201,7 +201,7 @@ def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path: Path) -> None:
     [lambda cache: TextPairs(TinyCorpus(), "fr", cache, 1, 40), lambda cache: SentenceTrees(TinyCorpus(), cache, 1)],
     ids=["pairs", "trees"],
 )
-def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path: Path, data: Callable) -> None:
+def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path, data: Callable) -> None:
     made = data(tmp_path)
     files = {side: (made.folder / f"train.{side}.txt").read_text().splitlines() for side in ("source", "target")}
     written = [line for batch in made.train_dataloader() for line in made.readable_lines(batch)]

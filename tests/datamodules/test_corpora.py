@@ -72,23 +72,21 @@ def test_multi30k_pairs_the_same_caption_in_two_languages() -> None:
     assert len(list(corpus.parallel("dev", "de"))) == 2
 
 
-def test_gzipped_files_read_as_plain_ones(tmp_path: Path) -> None:
+def test_gzipped_files_read_as_plain_ones(tmp_path) -> None:
     for path in (FIXTURES / "multi30k").iterdir():
         (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     plain, packed = Multi30k(str(FIXTURES / "multi30k")), Multi30k(str(tmp_path))
     assert list(plain.parallel("train", "de")) == list(packed.parallel("train", "de"))
 
 
-def test_packed_text_has_the_splits_of_the_plain_one(tmp_path: Path) -> None:
+def test_packed_text_has_the_splits_of_the_plain_one(tmp_path) -> None:
     plain, packed = tmp_path / "long.txt", tmp_path / "long.txt.gz"
     plain.write_text("".join(f"the line {i} .\n\n" for i in range(32_000)))  # more than 500 KB, and less when packed
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     assert [PlainText(str(path)).held_out for path in (plain, packed)] == [20, 20]
 
 
-def test_a_file_that_is_there_plain_packed_and_hidden_is_read_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_that_is_there_plain_packed_and_hidden_is_read_once(tmp_path, caplog) -> None:
     corpus = many_documents(tmp_path)
     sentences = [*corpus.sentences("train")]
     (tmp_path / ".ipynb_checkpoints").mkdir()
@@ -122,7 +120,7 @@ def test_the_hold_out_of_europarl_depends_on_the_seed_alone() -> None:
     assert held_out(1) != held_out(2)
 
 
-def test_snli_reads_the_same_from_json_and_from_text_without_undecided_pairs(caplog: pytest.LogCaptureFixture) -> None:
+def test_snli_reads_the_same_from_json_and_from_text_without_undecided_pairs(caplog) -> None:
     pairs = list(Snli(str(FIXTURES / "snli_1.0")).inference("train"))
     assert pairs == list(Snli(str(FIXTURES / "snli_txt")).inference("train"))
     assert pairs[2] == Inference("A cook waits .", "Nobody waits .", "contradiction")
@@ -136,7 +134,7 @@ def test_multinli_is_tested_on_the_mismatched_genres() -> None:
     assert [pair.label for pair in corpus.inference("test")] == ["contradiction"]
 
 
-def test_allnli_trains_on_both_and_is_validated_on_snli(tmp_path: Path) -> None:
+def test_allnli_trains_on_both_and_is_validated_on_snli(tmp_path) -> None:
     for name in ("snli_1.0", "multinli_1.0"):
         shutil.copytree(FIXTURES / name, tmp_path / name)
     corpus = AllNli(str(tmp_path))
@@ -160,7 +158,7 @@ def test_blank_lines_separate_documents_of_plain_text() -> None:
     ]
 
 
-def test_a_text_without_blank_lines_is_cut_into_documents(tmp_path: Path) -> None:
+def test_a_text_without_blank_lines_is_cut_into_documents(tmp_path) -> None:
     (tmp_path / "one.txt").write_text("a b .\n" * 2500)
     lengths = [len(document.sections[0].paragraphs[0]) for document in whole(PlainText(str(tmp_path)))]
     assert lengths == [100] * 20 + [500]
@@ -201,13 +199,13 @@ def test_a_dump_gives_the_text_of_its_articles_in_sections() -> None:
     assert rain == Document("15", "Rain", [Section(0, None, [["Rain falls .", "It is wet ."]])])
 
 
-def test_a_compressed_dump_reads_like_a_plain_one(tmp_path: Path) -> None:
+def test_a_compressed_dump_reads_like_a_plain_one(tmp_path) -> None:
     dump = tmp_path / "pages.xml.bz2"
     dump.write_bytes(bz2.compress((FIXTURES / "wikipedia" / "pages.xml").read_bytes()))
     assert whole(Wikipedia(str(dump)))[0] == LIGHTHOUSE
 
 
-def test_a_dump_says_how_its_language_calls_pictures_and_categories(tmp_path: Path) -> None:
+def test_a_dump_says_how_its_language_calls_pictures_and_categories(tmp_path) -> None:
     names = '<namespaces><namespace key="6">Datei</namespace><namespace key="14">Kategorie</namespace></namespaces>'
     text = (FIXTURES / "wikipedia" / "pages.xml").read_text().replace("</siteinfo>", f"{names}</siteinfo>")
     text = text.replace("It is wet.", "It is wet. [[Datei:A|thumb|b]] [[kategorie:Rain]]")
@@ -216,12 +214,12 @@ def test_a_dump_says_how_its_language_calls_pictures_and_categories(tmp_path: Pa
 
 
 @pytest.mark.parametrize("fence", ["---", "+++", "+++ "])
-def test_metadata_at_the_top_of_a_file_is_no_text(fence: str, tmp_path: Path) -> None:
+def test_metadata_at_the_top_of_a_file_is_no_text(fence: str, tmp_path) -> None:
     (tmp_path / "a.md").write_text(f'{fence}\ntitle = "a"\n{fence}\nRead this.\n\n---\n')
     assert whole(Markdown(str(tmp_path)))[0].sections == [Section(0, None, [["Read this ."]])]
 
 
-def test_an_empty_file_in_a_folder_is_no_document(tmp_path: Path) -> None:
+def test_an_empty_file_in_a_folder_is_no_document(tmp_path) -> None:
     folder = shutil.copytree(FIXTURES / "markdown", tmp_path / "markdown")
     (folder / "empty.md").touch()
     assert whole(Markdown(str(folder))) == whole(Markdown(str(FIXTURES / "markdown")))
@@ -240,7 +238,7 @@ def test_markdown_gives_text_in_sections() -> None:
     assert (notes.id, notes.title, notes.sections[0].level) == ("more/notes.md", "notes", 0)
 
 
-def test_a_json_document_may_have_sentences_without_sections(tmp_path: Path) -> None:
+def test_a_json_document_may_have_sentences_without_sections(tmp_path) -> None:
     story = {"id": "a", "split": "train", "sentences": ["It rained .", "We slept .", "Then it snowed ."]}
     path = tmp_path / "stories.jsonl"
     path.write_text("\n".join(map(json.dumps, (story, {**story, "paragraphs": [1, 2]}))))
@@ -277,7 +275,7 @@ def test_the_split_of_a_document_is_the_same_on_every_machine() -> None:
     assert [drawn.index(split) for split in SPLITS] == [0, 40, 44, 15]
 
 
-def test_every_document_is_in_exactly_one_split(tmp_path: Path) -> None:
+def test_every_document_is_in_exactly_one_split(tmp_path) -> None:
     corpus = many_documents(tmp_path)
     ids = [document.id for split in SPLITS for document in corpus.documents(split)]
     assert sorted(ids) == sorted(document.id for document in whole(corpus))
@@ -293,7 +291,7 @@ def test_one_document_in_so_many_is_dev_one_test_and_two_are_for_probing(held_ou
 
 
 @pytest.mark.parametrize("stretch", [1, 50])
-def test_trees_that_are_not_for_probing_train(tmp_path: Path, stretch: int) -> None:
+def test_trees_that_are_not_for_probing_train(tmp_path, stretch: int) -> None:
     trees = [f"(ROOT (S (NP (NN word{i})) (VP (VBZ falls))))" for i in range(2000)]
     (tmp_path / "a.mrg").write_text("\n".join(trees))
     corpus = Trees(str(tmp_path), stretch=stretch, held_out=20, probe_split=False)
@@ -306,7 +304,7 @@ def test_trees_that_are_not_for_probing_train(tmp_path: Path, stretch: int) -> N
         next(corpus.trees("probe"))
 
 
-def test_documents_that_are_not_for_probing_train(tmp_path: Path) -> None:
+def test_documents_that_are_not_for_probing_train(tmp_path) -> None:
     many_documents(tmp_path)
     every, some = (PlainText(str(tmp_path), tokenized=True, probe_split=probe) for probe in (False, True))
     ids = {split: [d.id for d in some.documents(split)] for split in SPLITS}
@@ -317,7 +315,7 @@ def test_documents_that_are_not_for_probing_train(tmp_path: Path) -> None:
         next(every.documents("probe"))
 
 
-def test_long_text_without_blank_lines_has_documents_for_every_split(tmp_path: Path) -> None:
+def test_long_text_without_blank_lines_has_documents_for_every_split(tmp_path) -> None:
     (tmp_path / "long.txt").write_text("".join(f"line {i} .\n" for i in range(3000)))
     corpus = PlainText(str(tmp_path), tokenized=True, held_out=5)
     text = [sentence for split in SPLITS for sentence in corpus.sentences(split)]
@@ -325,14 +323,14 @@ def test_long_text_without_blank_lines_has_documents_for_every_split(tmp_path: P
     assert sorted(text) == sorted(f"line {i} ." for i in range(3000))
 
 
-def test_size_counts_training_sentences_of_documents(tmp_path: Path) -> None:
+def test_size_counts_training_sentences_of_documents(tmp_path) -> None:
     many_documents(tmp_path)
     corpus = PlainText(str(tmp_path), size=7, tokenized=True)
     assert len(list(corpus.sentences("train"))) == 7
     assert len(list(corpus.documents("train"))) == 4
 
 
-def test_a_fingerprint_changes_with_the_text_and_the_settings(tmp_path: Path) -> None:
+def test_a_fingerprint_changes_with_the_text_and_the_settings(tmp_path) -> None:
     corpus = many_documents(tmp_path)
     before = corpus.fingerprint()
     assert PlainText(str(tmp_path), tokenized=True).fingerprint() == before
@@ -350,7 +348,7 @@ def test_a_document_can_be_read_by_another_process(make: type[DocumentCorpus]) -
     assert [pickle.loads(pickle.dumps(doc)).read() for doc in documents] == [doc.read() for doc in documents]
 
 
-def test_many_pairs_are_tokenised_like_few_pairs(tmp_path: Path) -> None:
+def test_many_pairs_are_tokenised_like_few_pairs(tmp_path) -> None:
     for language in ("en", "fr"):
         lines = [f"L'homme no. {i}, isn't it?" for i in range(1100)]
         (tmp_path / f"train.{language}").write_text("\n".join(lines) + "\n")
@@ -359,7 +357,7 @@ def test_many_pairs_are_tokenised_like_few_pairs(tmp_path: Path) -> None:
     assert list(Multi30k(str(tmp_path)).sentences("train")) == [english for english, _ in pairs]
 
 
-def test_text_is_streamed(tmp_path: Path) -> None:
+def test_text_is_streamed(tmp_path) -> None:
     (tmp_path / "a.txt").write_text("First .\n\n" * 40 + "Second .\n")
     with (tmp_path / "b.txt").open("wb") as file:
         file.write(b"\xff\xfe broken \n")

@@ -83,7 +83,7 @@ def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_missing_folder_says_how_to_get_the_corpus(name: str, tmp_path: Path) -> None:
+def test_a_missing_folder_says_how_to_get_the_corpus(name: str, tmp_path) -> None:
     reader = READERS[name][0]
     for root in (None, str(tmp_path / "nowhere")):
         with pytest.raises(InputError, match=r"corpus\.root="):
@@ -91,12 +91,12 @@ def test_a_missing_folder_says_how_to_get_the_corpus(name: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_an_empty_folder_says_what_is_missing(name: str, tmp_path: Path) -> None:
+def test_an_empty_folder_says_what_is_missing(name: str, tmp_path) -> None:
     with pytest.raises(InputError, match=str(tmp_path)):
         read_all(READERS[name][0](str(tmp_path)), name)  # type: ignore[call-arg]
 
 
-def test_parallel_files_of_different_length_are_both_named(tmp_path: Path) -> None:
+def test_parallel_files_of_different_length_are_both_named(tmp_path) -> None:
     for extra, message in (("Un.\nDeux.\n", "4 lines but .*train.fr has 6"), (None, "4 lines but .*train.fr has 3")):
         text = (FIXTURES / "multi30k" / "train.fr").read_text()
         changed = text + extra if extra else "".join(text.splitlines(keepends=True)[:3])
@@ -105,7 +105,7 @@ def test_parallel_files_of_different_length_are_both_named(tmp_path: Path) -> No
             list(corpus.parallel("train", "fr"))
 
 
-def test_an_empty_line_is_kept_on_both_sides(tmp_path: Path) -> None:
+def test_an_empty_line_is_kept_on_both_sides(tmp_path) -> None:
     text = (FIXTURES / "multi30k" / "train.fr").read_text().splitlines()
     corpus = with_bytes(tmp_path / "c", READERS["multi30k"], "\n".join([text[0], "", *text[2:]]).encode())
     assert [target for _, target in corpus.parallel("train", "fr")][1] == ""
@@ -127,7 +127,7 @@ def test_a_corpus_with_published_splits_has_no_probe_split(reader: type[Corpus],
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.tsv", "a.csv.gz"])
-def test_a_file_of_columns_is_no_plain_text(name: str, tmp_path: Path) -> None:
+def test_a_file_of_columns_is_no_plain_text(name: str, tmp_path) -> None:
     (tmp_path / name).write_text('{"text": "a"}\n')
     file = str(tmp_path / name)
     for reader in (partial(Parallel, target=file, target_language="fr"), lambda root: PlainText(root).files()):
@@ -135,14 +135,14 @@ def test_a_file_of_columns_is_no_plain_text(name: str, tmp_path: Path) -> None:
             reader(file)
 
 
-def test_too_few_documents_for_a_held_out_split_are_refused(tmp_path: Path) -> None:
+def test_too_few_documents_for_a_held_out_split_are_refused(tmp_path) -> None:
     (tmp_path / "a.txt").write_text("One sentence .\n")
     absent = "dev" if split_of("a.txt:1") != "dev" else "probe"
     with pytest.raises(InputError, match="none of its 1 documents"):
         list(PlainText(str(tmp_path)).documents(absent))  # type: ignore[arg-type]
 
 
-def test_a_skipped_article_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_skipped_article_is_named(tmp_path, caplog) -> None:
     text = (FIXTURES / "wikipedia" / "pages.xml").read_text().replace("Rain falls.", "{{a|" * 50)
     corpus = with_bytes(tmp_path / "c", READERS["wikipedia"], text.encode())
     assert "Rain" not in read_all(corpus, "wikipedia")
@@ -159,7 +159,7 @@ WRONG_ROWS = [
 
 
 @pytest.mark.parametrize(("name", "old", "new", "message"), WRONG_ROWS)
-def test_a_wrong_row_is_named_with_its_line(name: str, old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_a_wrong_row_is_named_with_its_line(name: str, old: str, new: str, message: str, tmp_path) -> None:
     text = (FIXTURES / READERS[name][1] / READERS[name][2]).read_text()
     assert old in text
     with pytest.raises(InputError, match=message):
@@ -177,27 +177,27 @@ BROKEN_DOCUMENTS = [
 
 
 @pytest.mark.parametrize("line", BROKEN_DOCUMENTS, ids=range(len(BROKEN_DOCUMENTS)))
-def test_a_malformed_document_is_named_with_its_line(line: str, tmp_path: Path) -> None:
+def test_a_malformed_document_is_named_with_its_line(line: str, tmp_path) -> None:
     (tmp_path / "d.jsonl").write_text(f"\n{line}\n")
     with pytest.raises(InputError, match=r"d\.jsonl:2: "):
         read_all(JsonDocuments(str(tmp_path)), "documents")
 
 
-def test_a_gzip_file_that_is_cut_off_is_named(tmp_path: Path) -> None:
+def test_a_gzip_file_that_is_cut_off_is_named(tmp_path) -> None:
     packed = gzip.compress(b"".join(b"line %d\n" % i for i in range(10_000)))
     (tmp_path / "a.txt.gz").write_bytes(packed[: len(packed) // 2])
     with pytest.raises(InputError, match=r"a\.txt\.gz:\d+: .*damaged"):
         list(read_lines(tmp_path / "a.txt.gz"))
 
 
-def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_without_end_does_not_fill_the_memory(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("encoder_lab.storage.text_files.MAX_LINE_BYTES", 1000)
     (tmp_path / "a.txt").write_text("short\n" + "x" * 5000)
     with pytest.raises(InputError, match=r"a\.txt:2: a line of more than 1000 bytes"):
         list(read_lines(tmp_path / "a.txt"))
 
 
-def test_a_dump_with_an_entity_bomb_is_refused(tmp_path: Path) -> None:
+def test_a_dump_with_an_entity_bomb_is_refused(tmp_path) -> None:
     levels = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
     page = "<page><title>a</title><id>1</id><revision><text>&e11;</text></revision></page>"
     (tmp_path / "a.xml").write_text(f'<!DOCTYPE m [<!ENTITY e0 "lol">{levels}]>\n<mediawiki>{page}</mediawiki>')
@@ -205,7 +205,7 @@ def test_a_dump_with_an_entity_bomb_is_refused(tmp_path: Path) -> None:
         read_all(Wikipedia(str(tmp_path)), "wikipedia")
 
 
-def test_a_page_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_without_end_does_not_fill_the_memory(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("datamodules.corpora.wikipedia.MAX_PAGE", 1000)
     (tmp_path / "a.xml").write_text("<mediawiki><page><title>a</title>" + "some text\n" * 500)
     with pytest.raises(InputError, match=r"a\.xml:\d+: 1000 bytes without the end of a page"):
@@ -231,7 +231,7 @@ class FakeParser:
         return self
 
 
-def test_parsing_writes_a_tree_per_sentence_that_is_read_back(tmp_path: Path) -> None:
+def test_parsing_writes_a_tree_per_sentence_that_is_read_back(tmp_path) -> None:
     source, target = tmp_path / "in.txt", tmp_path / "out.mrg"
     source.write_text("".join(f"sentence {i}\n\n" for i in range(600)))
     assert parse_file(source, target, FakeParser()) == 600
@@ -239,7 +239,7 @@ def test_parsing_writes_a_tree_per_sentence_that_is_read_back(tmp_path: Path) ->
     assert len(target.read_text().splitlines()) == 600
 
 
-def test_parsing_without_a_parser_says_how_to_get_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parsing_without_a_parser_says_how_to_get_it(tmp_path, capsys) -> None:
     (tmp_path / "in.txt").write_text("A dog runs.\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(__import__("sys").modules, "stanza", None)

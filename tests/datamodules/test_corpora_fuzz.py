@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -88,9 +87,7 @@ HELD: dict[str, Callable[[bytes], int]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_every_example_is_read_or_the_first_malformed_line_is_named(
-    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_every_example_is_read_or_the_first_malformed_line_is_named(name: str, tmp_path, caplog) -> None:
     case = READERS[name]
     path = tmp_path / "corpus" / case[2]
     original = (FIXTURES / case[1] / case[2]).read_bytes()

@@ -48,23 +48,23 @@ def test_a_million_sentences_are_a_stream() -> None:
     assert len(list(islice(Demo(size=10_000_000).sentences("train"), 5))) == 5
 
 
-def test_sentences_have_5_to_28_words_over_2000_forms(trees: list[Tree]) -> None:
+def test_sentences_have_5_to_28_words_over_2000_forms(trees) -> None:
     words = [tree.words() for tree in trees]
     assert {len(sentence) for sentence in words} <= set(range(5, 29))
     assert len({word for sentence in words for word in sentence}) >= 2000
 
 
-def test_depths_spread_over_5_to_12(trees: list[Tree]) -> None:
+def test_depths_spread_over_5_to_12(trees) -> None:
     depths = Counter(tree.depth() for tree in trees)
     assert all(depths[depth] >= 40 for depth in range(5, 13))
 
 
-def test_twenty_top_constituent_sequences_are_frequent(trees: list[Tree]) -> None:
+def test_twenty_top_constituent_sequences_are_frequent(trees) -> None:
     tops = Counter("_".join(child.label for child in tree.children[0].children) for tree in trees)
     assert sum(count >= 0.004 * len(trees) for count in tops.values()) >= 20
 
 
-def test_subject_and_verb_agree(trees: list[Tree]) -> None:
+def test_subject_and_verb_agree(trees) -> None:
     wrong = []
     for tree in trees:
         parts = {child.label: child for child in tree.children[0].children}
@@ -77,19 +77,19 @@ def test_subject_and_verb_agree(trees: list[Tree]) -> None:
     assert not wrong
 
 
-def test_words_are_zipfian(trees: list[Tree]) -> None:
+def test_words_are_zipfian(trees) -> None:
     counts = sorted(Counter(word for tree in trees for word in tree.words()).values(), reverse=True)
     assert sum(counts[:50]) > 0.4 * sum(counts)
     assert sum(count <= 5 for count in counts) > 0.25 * len(counts)
 
 
 @pytest.fixture(scope="module")
-def halves(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
+def halves(trees) -> list[tuple[Tree, Tree]]:
     coordinated = [t for t in trees if _labels(t) in ("S_,_CC_S_.", "S_CC_S_.")]
     return [(t.children[0].children[0], t.children[0].children[-2]) for t in coordinated]
 
 
-def test_pronouns_begin_first_and_second_clauses_equally_often(halves: list[tuple[Tree, Tree]]) -> None:
+def test_pronouns_begin_first_and_second_clauses_equally_often(halves) -> None:
     first, second = (
         sum(pair[i].words()[0].lower() in {"he", "she", "they", "it"} for pair in halves) / len(halves) for i in (0, 1)
     )
@@ -97,7 +97,7 @@ def test_pronouns_begin_first_and_second_clauses_equally_often(halves: list[tupl
     assert 0.3 < first < 0.6
 
 
-def test_causes_precede_their_effects(halves: list[tuple[Tree, Tree]]) -> None:
+def test_causes_precede_their_effects(halves) -> None:
     base = {form: verb.base for verb in WORDS.transitive.values() for form in (verb.base, verb.past)}
     told = [[next((base[w] for w in half.words() if w in base), "") for half in pair] for pair in halves]
     forward = sum(_leads(first, second) for first, second in told)

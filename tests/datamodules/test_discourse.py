@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,12 +26,12 @@ class Two(TinyCorpus):
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> SentencesInDocuments:
+def data(tmp_path) -> SentencesInDocuments:
     return SentencesInDocuments(Two(), tmp_path, seed=1, max_words=10, paragraph_positions=2)
 
 
 @pytest.fixture
-def batch(data: SentencesInDocuments) -> InDocument:
+def batch(data) -> InDocument:
     """All examples in the order of the corpus: A b | c | d e | f g h | i."""
     return data._collate("train")(np.arange(5))
 
@@ -42,44 +41,40 @@ def texts(data: SentencesInDocuments, side: str, bag: tuple[torch.Tensor, torch.
     return [" ".join(words[i] for i in row[:size]) for row, size in zip(bag[0].tolist(), bag[1].tolist(), strict=True)]
 
 
-def test_neighbours_are_of_the_same_document_and_missing_ones_are_empty(
-    data: SentencesInDocuments, batch: InDocument
-) -> None:
+def test_neighbours_are_of_the_same_document_and_missing_ones_are_empty(data, batch) -> None:
     long = "long " * 30 + "end"
     assert texts(data, "source", batch.previous) == ["", "a b", long, "", "f g h"]
     assert texts(data, "source", batch.next) == ["c", long, "", "i", ""]
 
 
-def test_titles_are_bags_of_lower_cased_words(data: SentencesInDocuments, batch: InDocument) -> None:
+def test_titles_are_bags_of_lower_cased_words(data, batch) -> None:
     assert texts(data, "section", batch.section_title) == ["", "", "more on x", "x", "x"]
     assert texts(data, "document", batch.document_title) == ["first one"] * 3 + [""] * 2
 
 
-def test_sentences_are_lower_cased_where_it_is_asked_for(data: SentencesInDocuments, tmp_path: Path) -> None:
+def test_sentences_are_lower_cased_where_it_is_asked_for(data, tmp_path) -> None:
     lower = SentencesInDocuments(Two(), tmp_path, seed=1, max_words=10, lowercase=True)
     assert [next(iter(each.source_sentences())) for each in (data, lower)] == ["A b", "a b"]
     assert (data.lowercase, lower.lowercase) == (False, True)
 
 
-def test_positions_count_real_sentences_and_paragraphs(batch: InDocument) -> None:
+def test_positions_count_real_sentences_and_paragraphs(batch) -> None:
     assert batch.in_paragraph.value.tolist() == [0, 1, 0, 0, 1]
     assert batch.in_paragraph.total.tolist() == [2, 2, 1, 2, 2]
 
 
-def test_positions_and_levels_beyond_the_classes_become_the_last_and_are_counted(
-    data: SentencesInDocuments, batch: InDocument
-) -> None:
+def test_positions_and_levels_beyond_the_classes_become_the_last_and_are_counted(data, batch) -> None:
     assert batch.in_document.value.tolist() == [0, 0, 1, 0, 0]  # "d e" is in the third paragraph
     assert batch.in_document.total.tolist() == [2, 2, 2, 1, 1]
     assert batch.level.tolist() == [0, 0, 6, -1, -1]
     assert data.clipped["train"] == ClassCounts(levels=2, sentences=0, paragraphs=1)
 
 
-def test_empty_and_long_sentences_are_counted(data: SentencesInDocuments) -> None:
+def test_empty_and_long_sentences_are_counted(data) -> None:
     assert data.skipped["train"]._asdict() == {"empty": 2, "too_long": 1, "in_tasks": 0}
 
 
-def test_a_sentence_of_the_tasks_is_no_example_and_no_target_and_keeps_its_position(tmp_path: Path) -> None:
+def test_a_sentence_of_the_tasks_is_no_example_and_no_target_and_keeps_its_position(tmp_path) -> None:
     corpus = exclude_sentences(TinyCorpus(), Excluded(["DOG1 dog1"]))
     data = SentencesInDocuments(corpus, tmp_path, seed=1)
     rows = data._examples("train")
@@ -92,7 +87,7 @@ def test_a_sentence_of_the_tasks_is_no_example_and_no_target_and_keeps_its_posit
     assert batch.in_paragraph.total.tolist() == [2, 1]
 
 
-def test_words_beyond_the_most_frequent_are_unknown(tmp_path: Path) -> None:
+def test_words_beyond_the_most_frequent_are_unknown(tmp_path) -> None:
     few = SentencesInDocuments(Two(), tmp_path, seed=1, bag_words=1)
     assert few.bag_sizes == {"source": 3, "section": 3, "document": 3}
     assert texts(few, "section", few._collate("dev")(np.array([3])).section_title) == ["<unk> <unk> x"]
@@ -104,6 +99,6 @@ def test_a_bag_at_row_minus_one_is_empty() -> None:
     assert bag.sizes.tolist() == [1, 0, 3, 0]
 
 
-def test_documents_without_a_usable_sentence_are_refused(tmp_path: Path) -> None:
+def test_documents_without_a_usable_sentence_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="at most 0 words"):
         SentencesInDocuments(Two(), tmp_path, seed=1, max_words=0)

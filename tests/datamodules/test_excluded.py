@@ -1,7 +1,6 @@
 """What a run left out of its training text is read from its folder, or refused."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -9,7 +8,7 @@ from datamodules.excluded import LEFT_OUT_FILE, Excluded, left_out_lines, letter
 from encoder_lab.errors import InputError
 
 
-def test_what_was_met_is_left_out_again_in_any_tokenisation(tmp_path: Path) -> None:
+def test_what_was_met_is_left_out_again_in_any_tokenisation(tmp_path) -> None:
     tasks = Excluded(["A dog barks .", "Nobody says this ."])
     assert "a dog barks." in tasks
     (tmp_path / LEFT_OUT_FILE).write_text(left_out_lines(tasks.matched))
@@ -24,11 +23,11 @@ def test_vowel_signs_are_letters_and_accents_are_as_before() -> None:
     assert letters_of("İ e\u0301 \u2764\ufe0f it's_2²") == "ieits2²"
 
 
-def test_a_run_without_the_file_left_nothing_out(tmp_path: Path) -> None:
+def test_a_run_without_the_file_left_nothing_out(tmp_path) -> None:
     assert "A dog barks ." not in read_left_out(tmp_path)
 
 
-def test_a_pipe_or_other_bytes_are_refused(tmp_path: Path) -> None:
+def test_a_pipe_or_other_bytes_are_refused(tmp_path) -> None:
     os.mkfifo(tmp_path / LEFT_OUT_FILE)
     with pytest.raises(InputError, match="a pipe"):
         read_left_out(tmp_path)

@@ -38,9 +38,7 @@ def files(folder: Path, rows: int, name: str = "train") -> dict[str, str]:
 
 @settings(max_examples=10)
 @given(rows=st.integers(3, 60), every=st.integers(3, 20))
-def test_each_pair_is_in_one_split_and_the_shares_are_held_out(
-    tmp_path_factory: pytest.TempPathFactory, rows: int, every: int
-) -> None:
+def test_each_pair_is_in_one_split_and_the_shares_are_held_out(tmp_path_factory, rows: int, every: int) -> None:
     folder = tmp_path_factory.mktemp("pairs")
     corpus = Parallel(**files(folder, rows), source_language="fr", target_language="de", held_out=every)
     result = {split: list(corpus.parallel(split, "de")) for split in ("train", "dev", "test")}
@@ -50,7 +48,7 @@ def test_each_pair_is_in_one_split_and_the_shares_are_held_out(
     assert list(corpus.sentences("dev")) == [first for first, _ in result["dev"]]
 
 
-def test_files_for_dev_leave_the_other_rows_to_train(tmp_path: Path) -> None:
+def test_files_for_dev_leave_the_other_rows_to_train(tmp_path) -> None:
     given = files(tmp_path, 10) | files(tmp_path, 2, "dev") | files(tmp_path, 3, "test")
     corpus = Parallel(**given, source_language="fr", target_language="de", held_out=5, size=8)
     assert [len(list(corpus.parallel(split, "de"))) for split in ("train", "dev", "test")] == [8, 2, 3]
@@ -61,17 +59,17 @@ def test_files_for_dev_leave_the_other_rows_to_train(tmp_path: Path) -> None:
     ({"dev_source": "x"}, "dev_source= and corpus.dev_target=: give both"),
     ({"source": "/no/such/file"}, "/no/such/file: no such file"),
 ])  # fmt: skip
-def test_what_is_missing_is_named(tmp_path: Path, more: dict, message: str) -> None:
+def test_what_is_missing_is_named(tmp_path, more: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Parallel(**(files(tmp_path, 5) | {"target_language": "de"} | more))
 
 
-def test_another_target_is_refused(tmp_path: Path) -> None:
+def test_another_target_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="has fr-de, not en"):
         Parallel(**files(tmp_path, 5), source_language="fr", target_language="de").parallel("train", "en")
 
 
-def test_the_demo_translates_from_any_of_its_languages(tmp_path: Path) -> None:
+def test_the_demo_translates_from_any_of_its_languages(tmp_path) -> None:
     french, english = Demo(60, source_language="fr"), Demo(60)
     assert list(french.parallel("dev", "en")) == [(b, a) for a, b in english.parallel("dev", "fr")]
     data = TextPairs(french, "en", tmp_path, seed=1)
@@ -108,7 +106,7 @@ TEXT_OF_PAGE = "<revision><text>{}</text></revision>"
     (JsonDocuments, "t.jsonl", '{{"id": "a", "sentences": ["{}"]}}'),
     (Wikipedia, "t.xml", f"<mediawiki><page><title>a</title><id>1</id>{TEXT_OF_PAGE}</page></mediawiki>"),
 ])  # fmt: skip
-def test_text_is_tokenised_in_its_language(tmp_path: Path, corpus: type, name: str, form: str) -> None:
+def test_text_is_tokenised_in_its_language(tmp_path, corpus: type, name: str, form: str) -> None:
     (tmp_path / name).write_text(form.format("L'homme n'est pas là."))
     (result,) = (d.read() for d in corpus(str(tmp_path), source_language="fr").unread_documents())
     assert result.sections[0].paragraphs == [["L' homme n' est pas là ."]]
@@ -131,7 +129,7 @@ def saved(folder: Path, columns: dict[str, list], names: list[str] | None = None
 
 
 @pytest.mark.parametrize("name", ["../elsewhere.arrow", "/etc/passwd", "a/../../x", "..", "", None, 5, ["a"]])
-def test_a_data_set_that_names_a_file_elsewhere_is_refused_before_it_is_opened(tmp_path: Path, name: Any) -> None:
+def test_a_data_set_that_names_a_file_elsewhere_is_refused_before_it_is_opened(tmp_path, name: Any) -> None:
     os.mkfifo(tmp_path / "elsewhere.arrow")  # to open it would never end
     saved(tmp_path / "train", {"text": ["A dog barks ."] * 4})
     (tmp_path / "train" / "state.json").write_text(json.dumps({"_data_files": [{"filename": name}]}))
@@ -139,7 +137,7 @@ def test_a_data_set_that_names_a_file_elsewhere_is_refused_before_it_is_opened(t
         list(SavedDataset(str(tmp_path)).sentences("train"))
 
 
-def test_a_saved_data_set_is_a_source_of_text_and_pairs(tmp_path: Path) -> None:
+def test_a_saved_data_set_is_a_source_of_text_and_pairs(tmp_path) -> None:
     both = [{"en": f"house {i} .", "fr": f"maison {i} ."} for i in range(10)]
     saved(tmp_path / "train", {"translation": both})
     columns = {"text": "translation.en", "target": "translation.fr", "target_language": "fr"}
@@ -149,7 +147,7 @@ def test_a_saved_data_set_is_a_source_of_text_and_pairs(tmp_path: Path) -> None:
     assert len(list(corpus.sentences("train"))) == 6
 
 
-def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_path: Path) -> None:
+def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_path) -> None:
     rows = {"premise": ["a b"] * 4, "hypothesis": ["c", "d", "e", "f"], "label": [0, 1, 2, -1]}
     saved(tmp_path / "train", rows, ["contradiction", "neutral", "entailment"])
     saved(tmp_path / "validation", rows)
@@ -162,20 +160,20 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
     assert [pair.label for pair in corpus.inference("train")] == ["contradiction", "entailment"]  # row 1 is test
 
 
-def test_size_counts_pairs_with_a_gold_label(tmp_path: Path) -> None:
+def test_size_counts_pairs_with_a_gold_label(tmp_path) -> None:
     rows = {"premise": ["a"] * 5, "hypothesis": list("bcdef"), "label": [0, 0, -1, 1, 2]}
     corpus = SavedDataset(str(saved(tmp_path / "set", rows)), held_out=5, size=2)
     assert [pair.hypothesis for pair in corpus.inference("train")] == ["e", "f"]
 
 
-def test_premises_are_tokenised_in_the_language_of_the_data_set(tmp_path: Path) -> None:
+def test_premises_are_tokenised_in_the_language_of_the_data_set(tmp_path) -> None:
     folder = saved(tmp_path / "set", {"premise": ["L'homme ."], "hypothesis": ["Il n'est là ."], "label": [0]})
     (pair,) = SavedDataset(str(folder), source_language="fr").inference("dev")
     assert pair == Inference("L' homme .", "Il n' est là .", "entailment")
 
 
 @pytest.mark.parametrize("label", [True, 3, 1.0, "ENTAILMENT"])
-def test_a_label_that_is_none_of_the_three_is_named(tmp_path: Path, label: object) -> None:
+def test_a_label_that_is_none_of_the_three_is_named(tmp_path, label: object) -> None:
     folder = saved(tmp_path / "set", {"premise": ["a"], "hypothesis": ["b"], "label": [label]})
     with pytest.raises(InputError, match=f"label {label!r}, expected entailment, neutral, contradiction"):
         list(SavedDataset(str(folder), held_out=3).inference("dev"))
@@ -186,7 +184,7 @@ def test_a_label_that_is_none_of_the_three_is_named(tmp_path: Path, label: objec
     ("file", "data-00000-of-00002.arrow: not a table of this form, or damaged"),
     ("indices", r"rows are chosen by another file; flatten_indices\(\)"),
 ])  # fmt: skip
-def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, message: str) -> None:
+def test_a_broken_data_set_is_named(tmp_path, break_it: str, message: str) -> None:
     folder = saved(tmp_path / "set", {"text": ["a", "b"]})
     if break_it == "file":
         (folder / "data-00000-of-00002.arrow").write_bytes(b"not arrow")
@@ -210,7 +208,7 @@ def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, message: str)
     (["a"], "text.de", "no column text with a field de; there are none"),
 ])  # fmt: skip
 def test_a_value_that_is_no_text_and_a_field_that_is_not_there_are_named(
-    tmp_path: Path, values: list, column: str, message: str
+    tmp_path, values: list, column: str, message: str
 ) -> None:
     corpus = SavedDataset(str(saved(tmp_path / "set", {"text": values})), text=column, held_out=2)
     with pytest.raises(InputError, match=re.escape(message)):

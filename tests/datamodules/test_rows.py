@@ -44,7 +44,7 @@ FORMATS: dict[str, Callable[[Path, Sequence[str]], object]] = {
 @pytest.mark.parametrize("name", FORMATS)
 @given(texts=TEXTS, skip=st.integers(0, 9))
 def test_every_format_gives_the_same_rows_from_any_row_on(
-    tmp_path_factory: pytest.TempPathFactory, name: str, texts: list[str], skip: int
+    tmp_path_factory, name: str, texts: list[str], skip: int
 ) -> None:
     path = tmp_path_factory.mktemp("rows") / name
     FORMATS[name](path, texts)
@@ -52,13 +52,13 @@ def test_every_format_gives_the_same_rows_from_any_row_on(
     assert list(read_rows(path, "text", skip)) == [normalize("NFC", text) for text in texts[skip:]]
 
 
-def test_a_blank_line_is_an_empty_text(tmp_path: Path) -> None:
+def test_a_blank_line_is_an_empty_text(tmp_path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n\n{"text": "b"}\n')
     assert list(read_rows(tmp_path / "a.jsonl", "text")) == ["a", "", "b"]
     assert count_rows(tmp_path / "a.jsonl") == 3
 
 
-def test_a_group_of_rows_that_is_skipped_is_not_read(tmp_path: Path) -> None:
+def test_a_group_of_rows_that_is_skipped_is_not_read(tmp_path) -> None:
     path = tmp_path / "a.parquet"
     FORMATS["a.parquet"](path, list("abcdef"))
     begin = parquet.read_metadata(path).row_group(1).column(0).dictionary_page_offset
@@ -80,7 +80,7 @@ def test_a_group_of_rows_that_is_skipped_is_not_read(tmp_path: Path) -> None:
     ("a.txt", "text", b"a\n\xff\n", "a.txt:2: not valid UTF-8"),
     ("a.txt", "text", "ab\n".encode("utf-16-le"), "a.txt:1: a NUL character; remove it or, if the file is in UTF-16"),
 ])  # fmt: skip
-def test_what_is_wrong_is_named(tmp_path: Path, name: str, column: str, break_it: bytes | None, wrong: str) -> None:
+def test_what_is_wrong_is_named(tmp_path, name: str, column: str, break_it: bytes | None, wrong: str) -> None:
     path = tmp_path / name
     FORMATS[name](path, ["a", "b"])
     if break_it is not None:
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, name: str, column: str, break_it
         list(read_rows(path, column))
 
 
-def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_columns_of_one_name_are_refused(tmp_path) -> None:
     twice = pyarrow.Table.from_arrays([pyarrow.array(["a"]), pyarrow.array(["b"])], names=["text", "text"])
     parquet.write_table(twice, tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"a.parquet: 2 columns with the name text; rename them \(column=\)"):
@@ -97,7 +97,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flat", [False, True])  # as the library datasets flattens it
-def test_a_field_of_a_column_is_a_text(tmp_path: Path, flat: bool) -> None:
+def test_a_field_of_a_column_is_a_text(tmp_path, flat: bool) -> None:
     nested = pyarrow.table({"translation": [{"en": "a", "fr": "b"}]})
     table = nested.flatten() if flat else nested
     parquet.write_table(table, tmp_path / "a.parquet")
@@ -109,9 +109,7 @@ def test_a_field_of_a_column_is_a_text(tmp_path: Path, flat: bool) -> None:
 @given(
     cut=st.integers(0, 10_000), at=st.integers(0, 10_000), byte=st.integers(0, 255), name=st.sampled_from([*FORMATS])
 )
-def test_a_damaged_file_is_an_error_of_one_kind(
-    tmp_path_factory: pytest.TempPathFactory, cut: int, at: int, byte: int, name: str
-) -> None:
+def test_a_damaged_file_is_an_error_of_one_kind(tmp_path_factory, cut: int, at: int, byte: int, name: str) -> None:
     path = tmp_path_factory.mktemp("rows") / name
     FORMATS[name](path, ["a b", "c"] * 20)
     content = bytearray(path.read_bytes())

@@ -24,19 +24,19 @@ def sentence(text: str) -> str:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path) -> Path:
     for name, texts in SPLITS.items():
         (tmp_path / f"x-ud-{name}.conllu").write_text("".join(map(sentence, texts)))
     return tmp_path
 
 
-def test_sentences_keep_their_splits_and_those_of_dev_and_test_are_not_in_train(folder: Path) -> None:
+def test_sentences_keep_their_splits_and_those_of_dev_and_test_are_not_in_train(folder) -> None:
     corpus = TreebankText(str(folder))
     result = {split: list(corpus.sentences(split)) for split in ("train", "dev", "test", "probe")}  # type: ignore[arg-type]
     assert result == {**SPLITS, "train": ["a b", "e f"], "probe": ["c d", "g h", "i du"]}
 
 
-def test_more_text_is_tokenised_and_counts_towards_the_size(folder: Path) -> None:
+def test_more_text_is_tokenised_and_counts_towards_the_size(folder) -> None:
     (folder / "more.txt").write_text("L'homme dort.\nC, d!\n\nIl dort.\n")
     corpus = TreebankText(str(folder), 3, "fr", [str(folder / "more.txt")])
     assert list(corpus.sentences("train")) == ["a b", "e f", "L' homme dort ."]
@@ -46,7 +46,7 @@ def test_more_text_is_tokenised_and_counts_towards_the_size(folder: Path) -> Non
     assert corpus.fingerprint() != TreebankText(str(folder), 3, "fr").fingerprint()
 
 
-def test_files_that_are_missing_are_named(folder: Path) -> None:
+def test_files_that_are_missing_are_named(folder) -> None:
     with pytest.raises(InputError, match=r"corpus\.more: .*nowhere\.txt: no such file"):
         TreebankText(str(folder), more=[str(folder / "nowhere.txt")])
     with pytest.raises(InputError, match=r"no ud there; give a folder with the train, dev and test files"):
@@ -56,7 +56,7 @@ def test_files_that_are_missing_are_named(folder: Path) -> None:
         list(TreebankText(str(folder)).sentences("train"))
 
 
-def test_a_written_tree_reads_back_as_itself(folder: Path) -> None:
+def test_a_written_tree_reads_back_as_itself(folder) -> None:
     trees = list(read_conllu(folder / "x-ud-test.conllu"))
     (folder / "again.conllu").write_text("".join(map(conllu_text, trees)))
     assert list(read_conllu(folder / "again.conllu")) == trees

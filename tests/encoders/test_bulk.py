@@ -22,7 +22,7 @@ WORDS = ("the", "dog", "runs", "a", "cat", "no-such", ".")
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> list[str]:
+def texts(tmp_path) -> list[str]:
     """The lines of two files in the folder texts/."""
     random = np.random.default_rng(1)
     lines = [" ".join(random.choice(WORDS, size)) for size in random.integers(0, 9, 700)]
@@ -69,9 +69,7 @@ def wait_for_the_end(processes: list[psutil.Process]) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*empty")
 @pytest.mark.parametrize(("form", "processes"), [("parquet", 2), ("npy", 1)])
-def test_shards_together_are_the_vectors_of_all_rows(
-    tmp_path: Path, texts: list[str], capfd: pytest.CaptureFixture[str], form: str, processes: int
-) -> None:
+def test_shards_together_are_the_vectors_of_all_rows(tmp_path, texts, capfd, form: str, processes: int) -> None:
     asked = command(tmp_path, "rows=100", f"format={form}", f"processes={processes}")
     assert encode.main(asked) == 0
     np.testing.assert_allclose(vectors(tmp_path, form), load_encoder(GOLDEN).encode(texts), atol=1e-6)
@@ -89,7 +87,7 @@ def test_shards_together_are_the_vectors_of_all_rows(
 
 @pytest.mark.filterwarnings("ignore:.*empty")
 @pytest.mark.parametrize("killed", ["all processes", "the first process", "a worker"])
-def test_after_kills_the_same_command_makes_what_is_missing(tmp_path: Path, texts: list[str], killed: str) -> None:
+def test_after_kills_the_same_command_makes_what_is_missing(tmp_path, texts, killed: str) -> None:
     arguments = ["-m", "encoders.encode", *command(tmp_path, "rows=20", "processes=2")]
     made: dict[Path, int] = {}
     for number in (1, 9):
@@ -115,9 +113,7 @@ def test_after_kills_the_same_command_makes_what_is_missing(tmp_path: Path, text
 
 
 @pytest.mark.usefixtures("texts")
-def test_a_folder_continues_only_with_the_same_files_and_settings(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_continues_only_with_the_same_files_and_settings(tmp_path, capfd) -> None:
     assert encode.main(command(tmp_path, "rows=300")) == 0
     for change, key in (("raw=true", "raw"), ("rows=100", "rows"), ("format=npy", "format")):
         assert encode.main(command(tmp_path, *["rows=300"] * (key != "rows"), change)) == 2
@@ -129,7 +125,7 @@ def test_a_folder_continues_only_with_the_same_files_and_settings(
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path) -> Job:
     """Of a copy of the run and the text a.txt."""
     run = shutil.copytree(GOLDEN, tmp_path / "run")
     (tmp_path / "a.txt").write_text("the dog\n")
@@ -142,7 +138,7 @@ def job(tmp_path: Path) -> Job:
     ("run/config.yaml", "settings of the run"),
     ("a.txt", "files"),
 ])  # fmt: skip
-def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path: Path, job: Job, place: str, key: str) -> None:
+def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path, job, place: str, key: str) -> None:
     """By content: size and times of the file stay."""
     shards = plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
     shards[0].path(job).touch()
@@ -154,14 +150,14 @@ def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path: Path, job: Job, 
         plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
 
 
-def test_a_plan_without_shards_is_made_again(tmp_path: Path, job: Job) -> None:
+def test_a_plan_without_shards_is_made_again(tmp_path, job) -> None:
     plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
     (tmp_path / "a.txt").write_text("the dog\nthe cat\n")
     (shard,) = plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
     assert shard.rows == 2
 
 
-def test_the_machine_that_trained_is_no_part_of_the_plan(tmp_path: Path, job: Job) -> None:
+def test_the_machine_that_trained_is_no_part_of_the_plan(tmp_path, job) -> None:
     shards = plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
     shards[0].path(job).touch()
     with (tmp_path / "run" / "config.yaml").open("a") as file:
@@ -169,7 +165,7 @@ def test_the_machine_that_trained_is_no_part_of_the_plan(tmp_path: Path, job: Jo
     assert plan_shards(job, [tmp_path / "a.txt"], Path(job.run)) == shards
 
 
-def test_shards_of_other_code_are_another_plan(tmp_path: Path, job: Job) -> None:
+def test_shards_of_other_code_are_another_plan(tmp_path, job) -> None:
     """Here of another tokeniser."""
     plan_shards(job, [tmp_path / "a.txt"], Path(job.run))[0].path(job).touch()
     config = tmp_path / "run" / "config.yaml"
@@ -178,7 +174,7 @@ def test_shards_of_other_code_are_another_plan(tmp_path: Path, job: Job) -> None
         plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
 
 
-def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path: Path) -> None:
+def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path) -> None:
     for name in ("b.txt", "a/c.txt", "a/.hidden.txt", ".git/d.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("the dog\n")
@@ -198,16 +194,14 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path: Path)
     (["in={texts}", "out={texts}"], "has other files in it; give out= a new folder"),
     (["in={texts}", "out={out}", "ray=127.0.0.1:1"], "ray=127.0.0.1:1: no cluster there"),
 ])  # fmt: skip
-def test_a_mistake_is_one_line(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
+def test_a_mistake_is_one_line(tmp_path, capfd, arguments: list[str], message: str) -> None:
     (tmp_path / "texts" / "empty").touch()
     filled = [part.format(texts=tmp_path / "texts", out=tmp_path / "out") for part in arguments]
     assert encode.main([GOLDEN, *filled]) == 2
     assert message in capfd.readouterr().err.splitlines()[-1]
 
 
-def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_rows(tmp_path) -> None:
     """A process that has made 2 shards makes 12 with about that peak."""
     code = "import sys, resource; from encoders import encode\n"
     for count in (2, 12):
@@ -221,7 +215,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*empty")
-def test_a_cluster_of_two_workers_loses_one_and_no_row(tmp_path: Path, texts: list[str]) -> None:
+def test_a_cluster_of_two_workers_loses_one_and_no_row(tmp_path, texts) -> None:
     """The worker is killed when the first shard is there; 13 others are made afterwards."""
     running = commands.start("-m", "encoders.encode", *command(tmp_path, "rows=50", "ray=local", "processes=2"))
     workers: list[psutil.Process] = []

@@ -32,11 +32,11 @@ class Shell:
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Shell:
+def shell(monkeypatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Shell:
     return Shell(monkeypatch, capfdbinary)
 
 
-def test_the_command_turns_lines_into_a_matrix(tmp_path: Path) -> None:
+def test_the_command_turns_lines_into_a_matrix(tmp_path) -> None:
     sentences = ["the dog runs .", "a cat", "the dog runs ."]
     (tmp_path / "in").write_text("".join(f"{sentence}\n" for sentence in sentences))
     printed = finish(tmp_path, Command(["-m", "encoders.encode"], [str(GOLDEN)], f"{tmp_path}/in", f"{tmp_path}/out"))
@@ -44,7 +44,7 @@ def test_the_command_turns_lines_into_a_matrix(tmp_path: Path) -> None:
     assert printed.splitlines() == ["3 sentences (2 encoded), 0 of 6 words without a vector"]
 
 
-def test_only_a_newline_ends_a_line(shell: Shell) -> None:
+def test_only_a_newline_ends_a_line(shell) -> None:
     status, out, err = shell("\ufeffa\u2028dog\x0bcat\r\n\nno-such-word\n".encode(), str(GOLDEN), "raw=true")
     assert status == 0
     assert np.load(io.BytesIO(out)).shape == (3, 8)
@@ -52,7 +52,7 @@ def test_only_a_newline_ends_a_line(shell: Shell) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*empty")
-def test_only_some_lines_are_in_memory_at_a_time(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_some_lines_are_in_memory_at_a_time(shell, monkeypatch) -> None:
     monkeypatch.setattr(encode, "CHUNK_LINES", 2)
     held, whole = [], FrozenEncoder.encode
     monkeypatch.setattr(
@@ -78,13 +78,13 @@ def test_only_some_lines_are_in_memory_at_a_time(shell: Shell, monkeypatch: pyte
         ),
     ],
 )
-def test_a_user_error_is_one_line(shell: Shell, text: bytes, run: str, message: str) -> None:
+def test_a_user_error_is_one_line(shell, text: bytes, run: str, message: str) -> None:
     status, out, err = shell(text, run)
     assert (status, out) == (2, b"")
     assert err.startswith(f"error: {message}")
     assert err.count("\n") == 1
 
 
-def test_vectors_are_not_written_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_not_written_to_a_terminal(monkeypatch) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert encode.main([str(GOLDEN)]) == 2

@@ -43,7 +43,7 @@ Make = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def subwords(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def subwords(tmp_path_factory) -> Path:
     """A small fastText model."""
     folder = tmp_path_factory.mktemp("fasttext")
     (folder / "text").write_text("the dog sees a hound\n" * 9)
@@ -53,7 +53,7 @@ def subwords(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def make(tmp_path: Path, subwords: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+def make(tmp_path, subwords, monkeypatch) -> Make:
     """Makes a run of an encoder: the golden run's words, random weights, and subwords and a Moses corpus on demand."""
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
 
@@ -98,7 +98,7 @@ def vectors_in_sentence_transformers(folder: Path, **trust: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("name", "raw"), [*((name, True) for name in CONFIGS), ("bov", False), ("transformer", False)])
-def test_every_encoder_gives_the_same_vectors_in_each_library(name: str, raw: bool, make: Make, tmp_path: Path) -> None:
+def test_every_encoder_gives_the_same_vectors_in_each_library(name: str, raw: bool, make, tmp_path) -> None:
     run = make(name, composes=True, moses=True, lowercase=raw)
     wanted = load_encoder(run, "cpu", raw=raw).encode(TEXTS)
     export(run, tmp_path / "out", raw=raw)
@@ -113,7 +113,7 @@ def test_every_encoder_gives_the_same_vectors_in_each_library(name: str, raw: bo
         np.testing.assert_allclose(encoder.encode(TEXTS, batch_size), wanted, atol=1e-5)
 
 
-def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make: Make, tmp_path: Path) -> None:
+def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make, tmp_path) -> None:
     run = make("bov")
     config = OmegaConf.load(run / "config.yaml")
     config.datamodule = {"lowercase": True}
@@ -131,14 +131,14 @@ def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make: Make, tmp
         export(run, tmp_path / "stock", modules="stock")
 
 
-def test_the_mark_of_unknown_words_is_read_as_in_training(make: Make) -> None:
+def test_the_mark_of_unknown_words_is_read_as_in_training(make) -> None:
     encoder = load_encoder(make("bov", composes=True), "cpu")
     assert not encoder.encode(["<unk>"]).any()
     assert encoder.encode(["<unknown>"]).any()
 
 
 @pytest.mark.parametrize("name", STOCK)
-def test_stock_modules_are_used_where_they_give_the_same_vectors(name: str, make: Make, tmp_path: Path) -> None:
+def test_stock_modules_are_used_where_they_give_the_same_vectors(name: str, make, tmp_path) -> None:
     run = make(name)
     export(run, tmp_path / "out")
     result = vectors_in_sentence_transformers(tmp_path / "out")
@@ -148,7 +148,7 @@ def test_stock_modules_are_used_where_they_give_the_same_vectors(name: str, make
     assert not list(tmp_path.glob("*/*.py"))
 
 
-def test_stock_modules_on_request_give_unknown_words_the_zero_vector(make: Make, tmp_path: Path) -> None:
+def test_stock_modules_on_request_give_unknown_words_the_zero_vector(make, tmp_path) -> None:
     run = make("bov", composes=True)
     export(run, tmp_path / "out", modules="stock")
     (run / "vectors" / "subwords.bin").unlink()
@@ -160,12 +160,12 @@ def test_stock_modules_on_request_give_unknown_words_the_zero_vector(make: Make,
 
 
 @pytest.mark.parametrize(("name", "moses"), [("gated_convnet", False), ("bilstm_last", False), ("bilstm_max", True)])
-def test_stock_modules_that_cannot_be_are_refused(name: str, moses: bool, make: Make, tmp_path: Path) -> None:
+def test_stock_modules_that_cannot_be_are_refused(name: str, moses: bool, make, tmp_path) -> None:
     with pytest.raises(InputError, match="modules=stock: they have no"):
         export(make(name, moses=moses), tmp_path / "out", modules="stock")
 
 
-def test_quantised_subwords_are_refused(make: Make, tmp_path: Path) -> None:
+def test_quantised_subwords_are_refused(make, tmp_path) -> None:
     (tmp_path / "text").write_text("__label__a the dog\n__label__b a cat\n")
     run = make("bov")
     quantised(tmp_path / "text", tmp_path, {}).rename(run / "vectors" / "subwords.bin")
@@ -173,7 +173,7 @@ def test_quantised_subwords_are_refused(make: Make, tmp_path: Path) -> None:
         parts_of(run, raw=True, allow=())
 
 
-def test_an_exported_file_imports_nothing_of_ours_and_an_empty_text_gets_zeros(make: Make, tmp_path: Path) -> None:
+def test_an_exported_file_imports_nothing_of_ours_and_an_empty_text_gets_zeros(make, tmp_path) -> None:
     export(make("bilstm_max", moses=True), tmp_path / "out", "torch")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"README.md", "model.safetensors", "sentence_encoder.py"}
@@ -186,9 +186,7 @@ def test_an_exported_file_imports_nothing_of_ours_and_an_empty_text_gets_zeros(m
     assert encoder.encode([]).shape == (0, 8)
 
 
-def test_a_model_card_names_training_scores_licence_and_what_to_cite(
-    make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_card_names_training_scores_licence_and_what_to_cite(make, tmp_path, capsys) -> None:
     run = make("bov")
     header = "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high"
     rows = ["1,5,probing,WC,mlp,1,11.00,9.00,13.00", "2,9,probing,WC,mlp,1,22.00,20.00,24.00"]
@@ -212,7 +210,7 @@ def test_a_model_card_names_training_scores_licence_and_what_to_cite(
     ],
 )
 def test_what_cannot_be_written_is_refused_in_one_line(
-    more: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    more: list[str], message: str, tmp_path, monkeypatch, capsys
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there").mkdir()
@@ -222,7 +220,7 @@ def test_what_cannot_be_written_is_refused_in_one_line(
 
 
 @pytest.fixture(scope="module")
-def reader(subwords: Path) -> tuple[TextReader, Any]:
+def reader(subwords) -> tuple[TextReader, Any]:
     model = open_bin(subwords)
     ngrams = model.get_input_matrix()[len(model.get_words()) :]
     known = {"words": [], "input_dim": 5, "dim": 5, "longest": 9, "ngram_sizes": [0, 4]}
@@ -232,13 +230,13 @@ def reader(subwords: Path) -> tuple[TextReader, Any]:
 
 @settings(max_examples=50)
 @given(word=st.text(st.characters(exclude_categories=["Cs", "Z", "C"]), min_size=1, max_size=9))
-def test_unknown_words_are_composed_as_fasttext_does(word: str, reader: tuple[TextReader, Any]) -> None:
+def test_unknown_words_are_composed_as_fasttext_does(word: str, reader) -> None:
     ours, theirs = reader
     if word not in theirs.get_words():
         np.testing.assert_allclose(ours.compose(word), theirs.get_word_vector(word), atol=1e-6)
 
 
-def test_a_corpus_with_a_tokeniser_of_its_own_is_exported_as_tokenised_text_only(make: Make) -> None:
+def test_a_corpus_with_a_tokeniser_of_its_own_is_exported_as_tokenised_text_only(make) -> None:
     run = make("bov")
     config = (run / "config.yaml").read_text()
     (run / "config.yaml").write_text(config.replace("datamodules.corpus.Corpus", "tests.encoders.test_export.Shouting"))

@@ -70,7 +70,7 @@ def test_a_sentence_gets_the_same_vector_alone_and_with_others(sentences: list[s
 
 
 @pytest.mark.parametrize("machine", [True, False])
-def test_products_are_in_bfloat16_where_the_machine_has_it(machine: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_products_are_in_bfloat16_where_the_machine_has_it(machine: bool, monkeypatch) -> None:
     monkeypatch.setattr(frozen, "multiplies_in_bfloat16", lambda _: machine)
     torch.manual_seed(1)
     encoder, sentences = TransformerEncoder(3, dim=8, layers=1, heads=2, feed_forward=8), ["a b c", "d d", "new a"]
@@ -97,9 +97,7 @@ def test_sentences_of_similar_length_are_encoded_together() -> None:
 @pytest.mark.filterwarnings("ignore:.*empty")
 @settings(max_examples=25)
 @given(sentences=sentences_of_words, chunk=st.integers(1, 5))
-def test_vectors_in_a_file_equal_those_in_memory(
-    tmp_path_factory: pytest.TempPathFactory, sentences: list[str], chunk: int
-) -> None:
+def test_vectors_in_a_file_equal_those_in_memory(tmp_path_factory, sentences: list[str], chunk: int) -> None:
     out = tmp_path_factory.mktemp("out") / "vectors.npy"
     encoder = bilstm()
     in_memory = encoder.encode(sentences)
@@ -110,7 +108,7 @@ def test_vectors_in_a_file_equal_those_in_memory(
     np.testing.assert_array_equal(np.load(out), in_file)
 
 
-def test_a_failure_leaves_no_half_written_file(tmp_path: Path) -> None:
+def test_a_failure_leaves_no_half_written_file(tmp_path) -> None:
     encoder = bag(oov=lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         encoder.encode(["new"], out=tmp_path / "vectors.npy")
@@ -125,7 +123,7 @@ def test_empty_sentences_get_zeros_and_are_reported() -> None:
     assert encoder.coverage.empty == 3
 
 
-def test_a_sentence_beyond_the_limit_is_cut_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sentence_beyond_the_limit_is_cut_and_reported(monkeypatch) -> None:
     monkeypatch.setattr(frozen, "MAX_SENTENCE_WORDS", 2)
     encoder = bag()
     with pytest.warns(UserWarning, match=r"1 sentence\(s\) were cut after 2 words"):
@@ -157,7 +155,7 @@ def test_raw_text_is_tokenised_first_unless_a_call_says_otherwise(raw: bool) -> 
     assert encoder.encode(["a-b"]).any() == raw
 
 
-def test_code_written_for_sentence_transformers_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_written_for_sentence_transformers_runs(capsys) -> None:
     encoder = bag()
     assert encoder.get_sentence_embedding_dimension() == 3
     options = {"batch_size": 2, "show_progress_bar": True, "normalize_embeddings": True, "convert_to_tensor": True}
@@ -169,7 +167,7 @@ def test_code_written_for_sentence_transformers_runs(capsys: pytest.CaptureFixtu
     torch.testing.assert_close(vectors, expected)
 
 
-def test_a_batch_has_at_most_as_many_sentences_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_has_at_most_as_many_sentences_as_asked_for(monkeypatch) -> None:
     encoder, sizes = bag(), []
     forward = encoder.encoder.forward
     monkeypatch.setattr(encoder.encoder, "forward", lambda words, n: sizes.append(len(n)) or forward(words, n))

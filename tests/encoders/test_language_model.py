@@ -19,12 +19,12 @@ from tests.encoders.small_language_models import TEXT, gpt2, save
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory) -> Path:
     return gpt2(tmp_path_factory.mktemp("gpt2"))
 
 
 @pytest.fixture(scope="module")
-def llama(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def llama(folder, tmp_path_factory) -> Path:
     """Another family: rotary positions, and fewer heads for keys than for queries."""
     other = tmp_path_factory.mktemp("models") / "llama"
     shutil.copytree(folder, other, ignore=shutil.ignore_patterns("model.safetensors", "config.json"))
@@ -56,7 +56,7 @@ TEXTS = [f"{LONG}, and the cat saw it.", f"{LONG} 😀.", LONG, f"{LONG}, and th
 
 
 @pytest.mark.parametrize("family", ["folder", "llama"])
-def test_every_token_has_the_probability_of_one_text_at_a_time(family: str, request: pytest.FixtureRequest) -> None:
+def test_every_token_has_the_probability_of_one_text_at_a_time(family: str, request) -> None:
     path = request.getfixturevalue(family)
     model = CausalLM(path, "cpu")
     assert model.shares_prefixes
@@ -67,7 +67,7 @@ def test_every_token_has_the_probability_of_one_text_at_a_time(family: str, requ
         assert (scored.logprobs <= 0).all()
 
 
-def test_sharing_beginnings_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sharing_beginnings_changes_nothing(folder, monkeypatch) -> None:
     shared, apart = CausalLM(folder, "cpu"), CausalLM(folder, "cpu")
     apart.shares_prefixes = False
     pairs = [("", text) for text in TEXTS]
@@ -84,7 +84,7 @@ def test_sharing_beginnings_changes_nothing(folder: Path, monkeypatch: pytest.Mo
     assert sum(computed) < 0.55 * sum(len(shared.tokenizer(text)["input_ids"]) + 1 for text in TEXTS)
 
 
-def test_a_batch_stays_within_its_tokens(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_stays_within_its_tokens(folder, monkeypatch) -> None:
     monkeypatch.setattr(language_model, "BATCH_TOKENS", 200)
     model = CausalLM(folder, "cpu")
     forward, sizes = model.model.forward, []
@@ -101,7 +101,7 @@ def test_a_batch_stays_within_its_tokens(folder: Path, monkeypatch: pytest.Monke
 
 @settings(max_examples=10)
 @given(st.lists(st.lists(st.sampled_from(LONG.split()), max_size=40).map(" ".join), max_size=8), st.integers(64, 400))
-def test_a_text_has_the_same_probability_in_any_company(folder: Path, texts: list[str], budget: int) -> None:
+def test_a_text_has_the_same_probability_in_any_company(folder, texts: list[str], budget: int) -> None:
     model = _models(folder)
     before = language_model.BATCH_TOKENS
     language_model.BATCH_TOKENS = budget
@@ -120,21 +120,21 @@ def _models(path: Path) -> CausalLM:
     return _KEPT.setdefault(path, CausalLM(path, "cpu"))
 
 
-def test_offsets_are_characters_of_the_continuation(folder: Path) -> None:
+def test_offsets_are_characters_of_the_continuation(folder) -> None:
     scored = CausalLM(folder, "cpu").logprobs([("A 😀 dog", " saw the cat")])[0]
     continuation = " saw the cat"
     assert "".join(continuation[a:b] for a, b in scored.offsets).replace(" ", "") == "sawthecat"
     assert scored.offsets[0, 0] in (0, 1)
 
 
-def test_a_context_is_scored_with_its_continuation(folder: Path) -> None:
+def test_a_context_is_scored_with_its_continuation(folder) -> None:
     model = CausalLM(folder, "cpu")
     whole, part = model.logprobs([("", "The cat sat on the mat."), ("The cat sat", " on the mat.")])
     assert part.tokens == whole.tokens[-len(part.tokens) :]
     np.testing.assert_allclose(part.logprobs, whole.logprobs[-len(part.tokens) :], atol=1e-4)
 
 
-def test_bos_and_eos_are_switched(folder: Path) -> None:
+def test_bos_and_eos_are_switched(folder) -> None:
     text = "The cat sat"
     _, with_bos = alone(folder, text)
     _, without = alone(folder, text, begin=False)
@@ -147,7 +147,7 @@ def test_bos_and_eos_are_switched(folder: Path) -> None:
     np.testing.assert_allclose(ended.logprobs[:-1], with_bos, atol=1e-4)
 
 
-def test_a_change_of_speaker_is_the_separator_and_changes_no_other_token(folder: Path) -> None:
+def test_a_change_of_speaker_is_the_separator_and_changes_no_other_token(folder) -> None:
     model = _models(folder)
     texts = ["The cat sat. [SEP] Then it slept.", "[SEP] Then it slept. [SEP]", "The cat sat. [SEP] [SEP] Then"]
     for text, scored in zip(texts, model.logprobs([("", text) for text in texts]), strict=True):
@@ -169,7 +169,7 @@ def test_a_change_of_speaker_is_the_separator_and_changes_no_other_token(folder:
     assert "<|endoftext|>" not in plain.tokens
 
 
-def test_a_change_of_speaker_is_read_as_it_is_written_where_it_is_no_separator(folder: Path) -> None:
+def test_a_change_of_speaker_is_read_as_it_is_written_where_it_is_no_separator(folder) -> None:
     text = "The cat sat. [SEP] Then it slept."
     (scored,) = CausalLM(folder, "cpu", bos=False, separator=False).logprobs([("", text)])
     ids, wanted = alone(folder, text, begin=False)
@@ -178,7 +178,7 @@ def test_a_change_of_speaker_is_read_as_it_is_written_where_it_is_no_separator(f
     np.testing.assert_allclose(scored.logprobs, wanted, atol=1e-4)
 
 
-def test_a_tokenizer_with_a_separator_has_it_where_the_speaker_changes(folder: Path, tmp_path: Path) -> None:
+def test_a_tokenizer_with_a_separator_has_it_where_the_speaker_changes(folder, tmp_path) -> None:
     import transformers
 
     shutil.copytree(folder, tmp_path / "lm")
@@ -189,7 +189,7 @@ def test_a_tokenizer_with_a_separator_has_it_where_the_speaker_changes(folder: P
     assert scored.tokens.count(tokenizer.sep_token) == 1
 
 
-def test_a_text_longer_than_the_context_is_read_in_windows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_text_longer_than_the_context_is_read_in_windows(tmp_path, capsys) -> None:
     model = CausalLM(gpt2(tmp_path, context=10), "cpu")
     text = " ".join(TEXT[:3])
     capsys.readouterr()  # of loading
@@ -246,7 +246,7 @@ SPOILED: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
 def test_a_folder_without_a_causal_model_is_refused_in_one_line(
-    folder: Path, tmp_path: Path, spoil: Callable[[Path], object]
+    folder, tmp_path, spoil: Callable[[Path], object]
 ) -> None:
     path = tmp_path / "model"
     shutil.copytree(folder, path)

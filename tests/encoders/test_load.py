@@ -25,7 +25,7 @@ VECTORS = [
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
+def run(tmp_path) -> Path:
     """A copy of the golden run that a test may damage."""
     return shutil.copytree(GOLDEN, tmp_path / "run")
 
@@ -67,7 +67,7 @@ def test_a_loaded_encoder_can_be_pickled_and_read_raw_text() -> None:
     np.testing.assert_allclose(encoder.encode([f" {text} " for text in SENTENCES]), VECTORS, atol=2e-6)
 
 
-def test_an_encoder_that_computes_in_its_constructor_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoder_that_computes_in_its_constructor_is_loaded(monkeypatch) -> None:
     make = BiLSTM.__init__
 
     def computing(self: BiLSTM, *sizes: int, **settings: Any) -> None:
@@ -78,19 +78,19 @@ def test_an_encoder_that_computes_in_its_constructor_is_loaded(monkeypatch: pyte
     np.testing.assert_allclose(load_encoder(GOLDEN).encode(SENTENCES), VECTORS, atol=2e-6)
 
 
-def test_a_checkpoint_file_loads_as_its_folder_does(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_file_loads_as_its_folder_does(run, monkeypatch) -> None:
     monkeypatch.chdir(run / "checkpoints")
     np.testing.assert_allclose(load_encoder("best.ckpt").encode(SENTENCES), VECTORS, atol=2e-6)
 
 
-def test_a_folder_with_one_run_stands_for_it_and_of_several_the_newest_is_named(run: Path) -> None:
+def test_a_folder_with_one_run_stands_for_it_and_of_several_the_newest_is_named(run) -> None:
     assert load_encoder(run.parent).dim == 8
     shutil.copytree(run, run.parent / "second")
     assert "2 runs inside" in refusal(run.parent)
     assert str(run.parent / "second") in refusal(run.parent)
 
 
-def test_trained_word_vectors_are_read_from_the_checkpoint(run: Path) -> None:
+def test_trained_word_vectors_are_read_from_the_checkpoint(run) -> None:
     edit(run, "freeze: true", "freeze: false")
     rewrite(run, embedding__table=torch.zeros(22, 5))
     vectors = load_encoder(run).encode(["dog dog", "cat cat"])
@@ -107,13 +107,13 @@ def test_trained_word_vectors_are_read_from_the_checkpoint(run: Path) -> None:
         ("run", "vectors", "vectors: missing"),
     ],
 )
-def test_what_is_missing_is_named(run: Path, path: str, gone: str, message: str) -> None:
+def test_what_is_missing_is_named(run, path: str, gone: str, message: str) -> None:
     (run / gone).rename(run.parent / "gone") if (run / gone).exists() else None
     assert message in refusal(run.parent / path)
 
 
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "a: [", "model: x\n", "encoder: x\nembeddings: y\ncorpus: z\n"])
-def test_settings_that_are_not_of_a_run_are_refused(run: Path, text: str) -> None:
+def test_settings_that_are_not_of_a_run_are_refused(run, text: str) -> None:
     (run / "config.yaml").write_text(text)
     assert "config.yaml" in refusal(run)
 
@@ -123,7 +123,7 @@ def test_settings_that_are_not_of_a_run_are_refused(run: Path, text: str) -> Non
     "encoders.load.load_encoder", "encoders.load.Path", "encoders.frozen.FrozenEncoder", "encoders.nothing.Here",
     "encoders", "encoders.bilstm.BiLSTM.forward", "encodersx.bilstm.BiLSTM", "encoders..BiLSTM",
 ])  # fmt: skip
-def test_only_encoders_of_this_project_are_loaded(run: Path, target: str) -> None:
+def test_only_encoders_of_this_project_are_loaded(run, target: str) -> None:
     edit(run, "_target_: encoders.bilstm.BiLSTM", f"_target_: {target}")
     assert f"encoder._target_ is {target}; only the classes in encoders/" in refusal(run)
 
@@ -131,13 +131,13 @@ def test_only_encoders_of_this_project_are_loaded(run: Path, target: str) -> Non
 @pytest.mark.parametrize(
     "value", ["{_target_: os.getcwd}", "[{_target_: os.getcwd}]", "'\\${oc.create:{_target_: os.getcwd}}'"]
 )
-def test_a_class_hidden_in_a_setting_is_refused(run: Path, value: str) -> None:
+def test_a_class_hidden_in_a_setting_is_refused(run, value: str) -> None:
     edit(run, "projection: 6", f"projection: {value}")
     message = refusal(run)
     assert "only the classes in encoders/ are loaded, alone" in message or "would be computed" in message
 
 
-def test_a_foreign_corpus_class_is_refused_at_first_use(run: Path) -> None:
+def test_a_foreign_corpus_class_is_refused_at_first_use(run) -> None:
     edit(run, "_target_: datamodules.corpus.Corpus", "_target_: os.system")
     encoder = load_encoder(run)
     with pytest.raises(InputError, match=r"corpus\._target_ is os\.system"):
@@ -153,24 +153,24 @@ def test_a_foreign_corpus_class_is_refused_at_first_use(run: Path) -> None:
     ("pooling: max", "pooling: mox", "encoder.pooling=mox: give max"),
     ("attention: false", "attention: 7", "encoder.attention=7: give true or false"),
 ])  # fmt: skip
-def test_settings_that_the_encoder_does_not_accept_are_refused(run: Path, old: str, new: str, said: str) -> None:
+def test_settings_that_the_encoder_does_not_accept_are_refused(run, old: str, new: str, said: str) -> None:
     edit(run, old, new)
     message = refusal(run)
     assert message.startswith(f"{run / 'config.yaml'}: ")
     assert said in message
 
 
-def test_weights_of_another_size_are_named(run: Path) -> None:
+def test_weights_of_another_size_are_named(run) -> None:
     edit(run, "dim: 8", "dim: 4")
     assert "wrong shape or dtype of lstm.forward_layers.0.weight_ih_l0 (16, 6)" in refusal(run)
 
 
-def test_missing_and_unexpected_weights_are_named(run: Path) -> None:
+def test_missing_and_unexpected_weights_are_named(run) -> None:
     rewrite(run, encoder__projection__bias=None, encoder__extra=torch.zeros(1))
     assert "missing ['projection.bias'], unexpected ['extra']" in refusal(run)
 
 
-def test_a_checkpoint_of_another_project_is_refused(run: Path) -> None:
+def test_a_checkpoint_of_another_project_is_refused(run) -> None:
     torch.save({"model": {"weight": torch.zeros(2)}}, run / "checkpoints" / "best.ckpt")
     assert "not a checkpoint of this project" in refusal(run)
 
@@ -185,7 +185,7 @@ class Malicious:
         return Path.touch, (self.path,)
 
 
-def test_a_malicious_pickle_executes_nothing(run: Path, tmp_path: Path) -> None:
+def test_a_malicious_pickle_executes_nothing(run, tmp_path) -> None:
     torch.save({"state_dict": {}, "global_step": Malicious(tmp_path / "owned")}, run / "checkpoints" / "best.ckpt")
     assert "it was not loaded" in refusal(run)
     assert not (tmp_path / "owned").exists()
@@ -193,9 +193,7 @@ def test_a_malicious_pickle_executes_nothing(run: Path, tmp_path: Path) -> None:
 
 @settings(max_examples=30)
 @given(keep=st.floats(0, 0.999))
-def test_a_checkpoint_that_is_cut_off_anywhere_is_refused(
-    tmp_path_factory: pytest.TempPathFactory, keep: float
-) -> None:
+def test_a_checkpoint_that_is_cut_off_anywhere_is_refused(tmp_path_factory, keep: float) -> None:
     run = shutil.copytree(GOLDEN, tmp_path_factory.mktemp("cut") / "run")
     path = run / "checkpoints" / "best.ckpt"
     data = path.read_bytes()

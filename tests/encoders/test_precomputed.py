@@ -15,11 +15,11 @@ def files(folder: Path, vectors: list[list[float]]) -> tuple[Path, Path]:
     return folder / "v.npy", folder / "s.txt"
 
 
-def test_a_sentence_on_two_lines_has_one_vector(tmp_path: Path) -> None:
+def test_a_sentence_on_two_lines_has_one_vector(tmp_path) -> None:
     encode = precomputed_model(*files(tmp_path, [[1, 0], [0, 1], [1.0001, 0]])).encode
     assert encode(["a cat", "a dog"]).tolist() == [[0, 1], [1, 0]]
 
 
-def test_a_sentence_with_two_vectors_is_refused(tmp_path: Path) -> None:
+def test_a_sentence_with_two_vectors_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match=r"s\.txt:3: the sentence of line 1 with another vector; keep one"):
         precomputed_model(*files(tmp_path, [[1, 0], [0, 1], [1, 1]]))

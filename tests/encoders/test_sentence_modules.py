@@ -56,7 +56,7 @@ def library(path: Path, **how: object) -> np.ndarray:
     ],
     ids=str,
 )
-def test_the_modules_of_a_folder_are_used_and_named(made: dict, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_the_modules_of_a_folder_are_used_and_named(made: dict, tmp_path, capsys) -> None:
     path = folder_of(tmp_path, **made)
     (model,) = pretrained(str(path), "last", None, "cpu", tmp_path)
     np.testing.assert_allclose(model.encode(TEXTS), library(path), atol=1e-5)
@@ -67,7 +67,7 @@ def test_the_modules_of_a_folder_are_used_and_named(made: dict, tmp_path: Path, 
     assert ("begins with 'c d: '" in printed) == ("default_prompt_name" in made)
 
 
-def test_dense_layers_over_a_transformer_in_16_bits_are_read(tmp_path: Path) -> None:
+def test_dense_layers_over_a_transformer_in_16_bits_are_read(tmp_path) -> None:
     from sentence_transformers import SentenceTransformer
 
     path = folder_of(tmp_path, above="dn")
@@ -78,7 +78,7 @@ def test_dense_layers_over_a_transformer_in_16_bits_are_read(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("pooled", [True, False])
 @pytest.mark.parametrize("prompt", ["query", "b: "])
-def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt: str, pooled: bool, tmp_path: Path) -> None:
+def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt: str, pooled: bool, tmp_path) -> None:
     path = folder_of(tmp_path)
     config = path / "1_Pooling" / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"include_prompt": pooled}))
@@ -88,7 +88,7 @@ def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt: str, pooled:
     assert "prompt" in model.objective
 
 
-def test_older_names_of_pooling_and_a_wish_of_the_user(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_older_names_of_pooling_and_a_wish_of_the_user(tmp_path, capsys) -> None:
     path = folder_of(tmp_path, "cls")
     old = {"word_embedding_dimension": 16, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
     (path / "1_Pooling" / "config.json").write_text(json.dumps(old))
@@ -112,7 +112,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_modules_that_are_not_read_or_damaged_are_refused(name: str, tmp_path: Path) -> None:
+def test_modules_that_are_not_read_or_damaged_are_refused(name: str, tmp_path) -> None:
     path = folder_of(tmp_path, above="d")
     file, text, message = BROKEN[name]
     (path / file).write_text(text)
@@ -120,7 +120,7 @@ def test_modules_that_are_not_read_or_damaged_are_refused(name: str, tmp_path: P
         pretrained(str(path), "last", None, "cpu", tmp_path)
 
 
-def test_a_folder_without_a_transformer_is_named_with_its_modules(tmp_path: Path) -> None:
+def test_a_folder_without_a_transformer_is_named_with_its_modules(tmp_path) -> None:
     (tmp_path / "modules.json").write_text('[{"type": "x.StaticEmbedding", "path": ""}]')
     with pytest.raises(InputError, match=r"has StaticEmbedding; read are .*; model=call: takes a function"):
         pretrained(str(tmp_path), "last", None, "cpu", tmp_path)
@@ -128,7 +128,7 @@ def test_a_folder_without_a_transformer_is_named_with_its_modules(tmp_path: Path
         pretrained(str(tmp_path / "absent"), "last", None, "cpu", tmp_path)
 
 
-def test_pickled_weights_of_a_module_are_not_read(tmp_path: Path) -> None:
+def test_pickled_weights_of_a_module_are_not_read(tmp_path) -> None:
     path = folder_of(tmp_path, above="d")
     torch.save(load_file(path / "2_Dense" / "model.safetensors"), path / "2_Dense" / "pytorch_model.bin")
     (path / "2_Dense" / "model.safetensors").unlink()
@@ -136,7 +136,7 @@ def test_pickled_weights_of_a_module_are_not_read(tmp_path: Path) -> None:
         pretrained(str(path), "last", None, "cpu", tmp_path)
 
 
-def test_a_folder_that_says_no_limit_is_cut_where_a_transformer_alone_is(tmp_path: Path) -> None:
+def test_a_folder_that_says_no_limit_is_cut_where_a_transformer_alone_is(tmp_path) -> None:
     path = tiny(tmp_path, "T5", **T5)
     types = [f"sentence_transformers.models.{name}" for name in ("Transformer", "Pooling")]
     (path / "modules.json").write_text(json.dumps([{"type": name, "path": ""} for name in types]))
@@ -150,7 +150,7 @@ def test_a_folder_that_says_no_limit_is_cut_where_a_transformer_alone_is(tmp_pat
     [("Bert", BERT | {"max_position_embeddings": 20}, 20), ("Roberta", BERT | {"max_position_embeddings": 23}, 22)],
 )
 def test_a_model_with_few_positions_gets_no_more_tokens_and_what_is_cut_is_counted(
-    of: str, config: dict, longest: int, tmp_path: Path, capsys: pytest.CaptureFixture
+    of: str, config: dict, longest: int, tmp_path, capsys
 ) -> None:
     (tmp_path / "model").mkdir()
     path = tiny(tmp_path / "model", of, **config)

@@ -31,7 +31,7 @@ def run(name: str, *arguments: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def transformer(tmp_path_factory) -> Path:
     """A sentence-transformers folder with two layers of random weights."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
@@ -43,9 +43,7 @@ def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "model"
 
 
-def test_a_function_a_sentence_transformer_and_all_its_layers_are_probed(
-    transformer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_function_a_sentence_transformer_and_all_its_layers_are_probed(transformer, tmp_path, capsys) -> None:
     run("probe_your_own_model", str(transformer), *SMALL, f"cache={tmp_path}")
     first, *rows = capsys.readouterr().out.splitlines()
     assert re.findall(r"\w+$|SentLen", first) == ["SentLen", "SubjNum"]
@@ -55,9 +53,7 @@ def test_a_function_a_sentence_transformer_and_all_its_layers_are_probed(
         assert len(re.findall(r"\d\d?\.\d \[\d+, \d+\] [+-]\d+", row)) == 2, row
 
 
-def test_fine_tuning_on_sick_shows_which_probes_move(
-    transformer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fine_tuning_on_sick_shows_which_probes_move(transformer, tmp_path, capsys) -> None:
     lines = [f"{i}\ta dog {i} runs\ta cat {i}\t3\t{label}" for i, label in enumerate(["NEUTRAL", "ENTAILMENT"] * 16)]
     for name in ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"):
         (tmp_path / name).write_text("\n".join([SICK_HEADER, *lines, ""]))

@@ -1,7 +1,5 @@
 """docs/published_encoders.md: weights of another project become a function of sentences."""
 
-from pathlib import Path
-
 import numpy as np
 import torch
 
@@ -12,7 +10,7 @@ from tests.pages import Command, blocks
 WORDS = ["<s>", "</s>", "the", "dog", "sleeps"]
 
 
-def test_the_code_of_the_page_gives_the_vectors_of_the_weights(tmp_path: Path) -> None:
+def test_the_code_of_the_page_gives_the_vectors_of_the_weights(tmp_path) -> None:
     codes = {block.names or n: block.text for n, block in enumerate(blocks(ROOT / "docs" / "published_encoders.md"))}
     python = [text for text in codes.values() if "import" in text]
     assert len(python) == 2

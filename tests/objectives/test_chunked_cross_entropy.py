@@ -14,7 +14,7 @@ PRODUCTS = {getattr(torch.ops.aten, name) for name in ("mm", "addmm", "addmm_", 
 
 
 @pytest.fixture
-def problem(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
+def problem(monkeypatch) -> list[torch.Tensor]:
     monkeypatch.setattr(chunked_cross_entropy, "ROW_MULTIPLE", 3)
     monkeypatch.setitem(chunked_cross_entropy.CHUNK_BYTES, "cpu", 6 * 11 * 8)  # 6 rows, the last 2 are padding
     monkeypatch.setitem(chunked_cross_entropy.PART_NUMBERS, "cpu", 2 * 11)
@@ -26,7 +26,7 @@ def problem(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
 GOLD = torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 10, 10])
 
 
-def test_the_chunked_loss_equals_the_plain_one(problem: list[torch.Tensor]) -> None:
+def test_the_chunked_loss_equals_the_plain_one(problem) -> None:
     hidden, weight, bias = problem
     plain = functional.cross_entropy(hidden @ weight.t() + bias, GOLD, reduction="sum")
     torch.testing.assert_close(cross_entropy_sum(hidden, weight, bias, GOLD), plain)
@@ -45,7 +45,7 @@ def test_padding_to_whole_rows_changes_no_loss(hidden: int, spread: float) -> No
     torch.testing.assert_close(cross_entropy_sum(states, weight, bias, gold), plain.sum(), rtol=1e-4, atol=1e-5)
 
 
-def test_the_chunked_gradient_equals_autograds(problem: list[torch.Tensor]) -> None:
+def test_the_chunked_gradient_equals_autograds(problem) -> None:
     hidden, weight, bias = problem
     plain = functional.cross_entropy(hidden @ weight.t() + bias, GOLD, reduction="sum")
     expected = torch.autograd.grad(plain * 0.5, problem)
@@ -55,9 +55,7 @@ def test_the_chunked_gradient_equals_autograds(problem: list[torch.Tensor]) -> N
 
 
 @pytest.mark.parametrize("narrow", [False, True])
-def test_a_second_pass_back_is_refused_as_the_first_scales_the_gradients_where_they_lie(
-    problem: list[torch.Tensor], narrow: bool
-) -> None:
+def test_a_second_pass_back_is_refused_as_the_first_scales_the_gradients_where_they_lie(problem, narrow: bool) -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=narrow):
         loss = cross_entropy_sum(*problem, GOLD) * 0.5
     loss.backward(retain_graph=True)
@@ -65,9 +63,7 @@ def test_a_second_pass_back_is_refused_as_the_first_scales_the_gradients_where_t
         loss.backward()
 
 
-def test_under_autocast_only_the_products_have_lower_precision(
-    problem: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_under_autocast_only_the_products_have_lower_precision(problem, monkeypatch) -> None:
     monkeypatch.setitem(chunked_cross_entropy.CHUNK_BYTES, "cpu", 6 * 11 * 4)
     wide = [tensor.detach().float().requires_grad_() for tensor in problem]
     plain = functional.cross_entropy(wide[0] @ wide[1].t() + wide[2], GOLD, reduction="sum")

@@ -26,7 +26,7 @@ def scores(loss: DevLoss, change: Any = None, decode: bool = False) -> dict[str,
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_without_a_change_it_is_the_validation_bit_for_bit(build: Any, objective: str) -> None:  # noqa: F811
+def test_without_a_change_it_is_the_validation_bit_for_bit(build, objective: str) -> None:  # noqa: F811
     module, data = build(f"objective={objective}")
     module.encoder.dropout.p = 0.5  # while training
     own = scores(DevLoss(module, data, {}), decode=True)
@@ -40,7 +40,7 @@ def test_without_a_change_it_is_the_validation_bit_for_bit(build: Any, objective
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_erasing_everything_gives_the_loss_of_the_mean_vector(build: Any, objective: str) -> None:  # noqa: F811
+def test_erasing_everything_gives_the_loss_of_the_mean_vector(build, objective: str) -> None:  # noqa: F811
     module, data = build(f"objective={objective}")
     loss, whitening = DevLoss(module, data, {}), Whitening.of(torch.randn(99, module.encoder.dim))
     everything = scores(loss, erase_random(whitening, module.encoder.dim, 0))
@@ -50,7 +50,7 @@ def test_erasing_everything_gives_the_loss_of_the_mean_vector(build: Any, object
 
 
 def test_both_sentences_of_a_pair_lose_the_same_random_directions_also_where_they_are_encoded_together(
-    build: Any,  # noqa: F811
+    build,  # noqa: F811
 ) -> None:
     module, data = build("objective=nli")
     whitening = Whitening.of(torch.randn(99, module.encoder.dim))
@@ -62,21 +62,21 @@ def test_both_sentences_of_a_pair_lose_the_same_random_directions_also_where_the
     assert scores(DevLoss(module, data, {}), drawn) == pytest.approx(apart, rel=1e-5)
 
 
-def test_fewer_examples_are_spread_over_all_lengths(build: Any) -> None:  # noqa: F811
+def test_fewer_examples_are_spread_over_all_lengths(build) -> None:  # noqa: F811
     module, data = build("objective=nmt_enfr")
     tokens = [DevLoss(module, data, {})(examples).examine("").counts["tokens"] for examples in (1000, 8)]
     assert len(tokens[1]) == 8
     assert np.mean(tokens[1]) == pytest.approx(np.mean(tokens[0]), abs=1)
 
 
-def test_another_weight_of_a_loss_is_another_score_of_the_same_weights(build: Any) -> None:  # noqa: F811
+def test_another_weight_of_a_loss_is_another_score_of_the_same_weights(build) -> None:  # noqa: F811
     module, data = build("objective=discourse")
     losses = [DevLoss(module, data, {"losses": ["nsp"], "weights": {"nsp": weight}}) for weight in (1, 2, 2)]
     first, second, again = (loss.fingerprint() for loss in losses)
     assert first != second == again
 
 
-def test_an_objective_that_attends_over_states_is_refused(build: Any) -> None:  # noqa: F811
+def test_an_objective_that_attends_over_states_is_refused(build) -> None:  # noqa: F811
     module, data = build("objective=nmt_enfr", "encoder=bilstm_att")
     with pytest.raises(InputError, match="reads the states of the words"):
         DevLoss(module, data, {})(9).examine("")
@@ -87,7 +87,7 @@ def test_an_objective_without_examine_is_refused_before_anything_is_built() -> N
     assert NLI.without_use({}) == ""
 
 
-def test_an_objective_that_passes_by_encode_is_refused(build: Any) -> None:  # noqa: F811
+def test_an_objective_that_passes_by_encode_is_refused(build) -> None:  # noqa: F811
     module, data = build("objective=nli")
     module.examine = lambda *_: {"nats": module.encoder(torch.zeros(1, 1, 12), torch.tensor([1])).vector}
     with pytest.raises(InputError, match=r"does not read vectors by `self\.encode`"):

@@ -49,7 +49,7 @@ def frozen(module: Objective, data: TextPairs | SentencesInDocuments) -> FrozenE
 
 
 @pytest.fixture(scope="module")
-def skipthought(tmp_path_factory: pytest.TempPathFactory) -> tuple[SkipThought, FrozenEncoder]:
+def skipthought(tmp_path_factory) -> tuple[SkipThought, FrozenEncoder]:
     data = TextPairs(TinyCorpus(), "next", tmp_path_factory.mktemp("pairs"), seed=1, codes=60)
     module = SkipThought(*network(data), data, None, 1, 5, 7, 2, dropout=0.5)
     module.decoder.output.weight.data.mul_(5)  # so that a token depends much on what is before it
@@ -57,7 +57,7 @@ def skipthought(tmp_path_factory: pytest.TempPathFactory) -> tuple[SkipThought, 
 
 
 @pytest.fixture(scope="module")
-def discourse(tmp_path_factory: pytest.TempPathFactory) -> tuple[Discourse, FrozenEncoder]:
+def discourse(tmp_path_factory) -> tuple[Discourse, FrozenEncoder]:
     data = SentencesInDocuments(TinyCorpus(), tmp_path_factory.mktemp("documents"), seed=1)
     module = Discourse(*network(data), data, None, 1, ["nsp"], hidden=9, dropout=0.5)
     return module.train(), frozen(module, data)
@@ -94,9 +94,7 @@ def subwords(folder: Path) -> Subwords:
         lambda s: " ".join(" ".join(s).split())
     )
 )
-def test_the_characters_of_subwords_follow_one_another_to_the_end(
-    tmp_path_factory: pytest.TempPathFactory, sentence: str
-) -> None:
+def test_the_characters_of_subwords_follow_one_another_to_the_end(tmp_path_factory, sentence: str) -> None:
     codes = subwords(tmp_path_factory.getbasetemp())
     pieces = codes.pieces(sentence)
     assert "".join(sentence[piece.first : piece.end] for piece in pieces) == sentence
@@ -138,7 +136,7 @@ def plain_discourse(module: Discourse, encoder: FrozenEncoder, text: str) -> lis
 
 @torch.no_grad()
 def test_a_decoder_has_the_bits_of_one_sentence_and_one_token_at_a_time(
-    skipthought: tuple[SkipThought, FrozenEncoder],
+    skipthought,
 ) -> None:
     module, encoder = skipthought
     result = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(TEXTS))
@@ -149,7 +147,7 @@ def test_a_decoder_has_the_bits_of_one_sentence_and_one_token_at_a_time(
 
 
 @torch.no_grad()
-def test_the_nsp_loss_has_the_bits_of_one_word_at_a_time(discourse: tuple[Discourse, FrozenEncoder]) -> None:
+def test_the_nsp_loss_has_the_bits_of_one_word_at_a_time(discourse) -> None:
     module, encoder = discourse
     result = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(TEXTS))
     for text, scored in zip(TEXTS, result, strict=True):
@@ -158,7 +156,7 @@ def test_the_nsp_loss_has_the_bits_of_one_word_at_a_time(discourse: tuple[Discou
 
 
 @pytest.mark.parametrize("which", ["skipthought", "discourse"])
-def test_a_text_has_the_same_bits_alone_and_among_longer_ones(request: pytest.FixtureRequest, which: str) -> None:
+def test_a_text_has_the_same_bits_alone_and_among_longer_ones(request, which: str) -> None:
     module, encoder = request.getfixturevalue(which)
     model = TextLikelihood(encoder.encode, module.likelihood())
     together = model.logprobs(pairs(TEXTS))
@@ -169,7 +167,7 @@ def test_a_text_has_the_same_bits_alone_and_among_longer_ones(request: pytest.Fi
 
 
 @pytest.mark.parametrize("which", ["skipthought", "discourse"])
-def test_a_context_is_read_and_not_scored(request: pytest.FixtureRequest, which: str) -> None:
+def test_a_context_is_read_and_not_scored(request, which: str) -> None:
     module, encoder = request.getfixturevalue(which)
     model = TextLikelihood(encoder.encode, module.likelihood())
     for text in TEXTS:
@@ -180,7 +178,7 @@ def test_a_context_is_read_and_not_scored(request: pytest.FixtureRequest, which:
         np.testing.assert_array_equal(shifted + cut, offsets[offsets[:, 0] >= cut])
 
 
-def test_the_vector_before_matters_and_only_that_one(skipthought: tuple[SkipThought, FrozenEncoder]) -> None:
+def test_the_vector_before_matters_and_only_that_one(skipthought) -> None:
     module, encoder = skipthought
     texts = [
         f"{first} . a fish ." for first in ("the cat hears . the dog sees", "the bird likes . the dog sees", "a . cat")
@@ -193,7 +191,7 @@ def test_the_vector_before_matters_and_only_that_one(skipthought: tuple[SkipThou
 
 
 def test_each_sentence_is_encoded_once_and_scored_once_after_each_other_one(
-    skipthought: tuple[SkipThought, FrozenEncoder],
+    skipthought,
 ) -> None:
     module, encoder = skipthought
     encoded: list[str] = []
@@ -216,7 +214,7 @@ def test_each_sentence_is_encoded_once_and_scored_once_after_each_other_one(
     assert len(rows) == len({link for text in spans for link in zip(["", *text[:-1]], text, strict=True)})
 
 
-def test_scoring_changes_neither_modes_nor_random_numbers(skipthought: tuple[SkipThought, FrozenEncoder]) -> None:
+def test_scoring_changes_neither_modes_nor_random_numbers(skipthought) -> None:
     module, encoder = skipthought
     modes = [part.training for part in module.modules()]
     state = torch.get_rng_state()

@@ -76,7 +76,7 @@ def build(folder: Path, parts: tuple[str, ...] = ("autoencoder", "skipthought", 
     return Multitask(encoder, embedding, data, ADAM, 1, parts, SETTINGS, **more), data
 
 
-def test_parts_share_one_vocabulary(tmp_path: Path) -> None:
+def test_parts_share_one_vocabulary(tmp_path) -> None:
     _, data = build(tmp_path)
     known = set(data.vocabulary.words)
     assert all(set(sentence.split()) <= known for sentence in data.source_sentences())
@@ -86,7 +86,7 @@ def test_parts_share_one_vocabulary(tmp_path: Path) -> None:
     assert shown <= {"<pad>", "dog", "cat", "bird", "fish"}
 
 
-def test_the_words_of_a_batch_come_from_its_part(tmp_path: Path) -> None:
+def test_the_words_of_a_batch_come_from_its_part(tmp_path) -> None:
     _, data = build(tmp_path, ("nli", "autoencoder"))
     for batch in data.train_dataloader():
         lines = [line.split("\t") for line in data.readable_lines(batch)]
@@ -96,20 +96,20 @@ def test_the_words_of_a_batch_come_from_its_part(tmp_path: Path) -> None:
         assert batch.part == 0 or texts["source"] == texts["target"]
 
 
-def test_each_part_keeps_its_own_scores(tmp_path: Path) -> None:
+def test_each_part_keeps_its_own_scores(tmp_path) -> None:
     module, data = build(tmp_path)
     run = silent_trainer(max_epochs=1)
     run.fit(module, data)
     assert {"val/autoencoder/bleu", "val/skipthought/perplexity", "val/nli/accuracy"} <= run.callback_metrics.keys()
 
 
-def test_the_selected_part_chooses_the_best_checkpoint(tmp_path: Path) -> None:
+def test_the_selected_part_chooses_the_best_checkpoint(tmp_path) -> None:
     first, selected = build(tmp_path)[0], build(tmp_path, select="skipthought")[0]
     assert (first.score, first.mode) == ("val/autoencoder/bleu", "max")
     assert (selected.score, selected.mode) == ("val/skipthought/perplexity", "min")
 
 
-def test_a_step_equals_the_step_of_its_part(tmp_path: Path) -> None:
+def test_a_step_equals_the_step_of_its_part(tmp_path) -> None:
     module, data = build(tmp_path)
     module.log_score = lambda *_, **__: None
     module.eval()
@@ -118,7 +118,7 @@ def test_a_step_equals_the_step_of_its_part(tmp_path: Path) -> None:
         torch.testing.assert_close(module.training_step(batch, 0), alone)
 
 
-def test_a_resumed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
+def test_a_resumed_run_ends_with_the_same_weights(tmp_path) -> None:
     modules, path = [], tmp_path / "last.ckpt"
     for epochs, begin in ((2, None), (1, None), (2, path)):
         module, data = build(tmp_path)
@@ -130,7 +130,7 @@ def test_a_resumed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
     assert all(torch.equal(weight, rest[name]) for name, weight in whole.items())
 
 
-def test_wrong_parts_weights_and_selections_are_refused(tmp_path: Path) -> None:
+def test_wrong_parts_weights_and_selections_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="autoencoder, skipthought, nli"):
         build(tmp_path, parts=("nli", "chess"))
     with pytest.raises(InputError, match="one number above zero"):

@@ -1,5 +1,4 @@
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from tests.tiny_corpus import TinyCorpus
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> InferencePairs:
+def data(tmp_path) -> InferencePairs:
     return InferencePairs(TinyCorpus(), tmp_path, seed=1, batch_size=8)
 
 
@@ -33,7 +32,7 @@ def test_features_are_both_vectors_their_distance_and_their_product() -> None:
     assert pair_features(u, v).tolist() == [[1, -2, 3, 5, 2, 7, 3, -10]]
 
 
-def test_two_batches_read_together_have_the_vectors_of_each(data: InferencePairs) -> None:
+def test_two_batches_read_together_have_the_vectors_of_each(data) -> None:
     module, batch = objective(data).eval(), next(iter(data.train_dataloader()))
     sides = batch.premise, batch.hypothesis
     vectors = module.encode(concat_batches(*sides)).vector.chunk(2)
@@ -63,7 +62,7 @@ def test_the_nonlinear_head_is_the_one_of_infersent() -> None:
     assert layers == ["Dropout", "Linear", "Tanh"] * 2 + ["Dropout", "Logits"]
 
 
-def test_accuracy_is_the_share_of_right_labels(data: InferencePairs) -> None:
+def test_accuracy_is_the_share_of_right_labels(data) -> None:
     module = objective(data)
     always = LABELS.index("neutral")
     module.forward = lambda batch: torch.eye(3)[torch.full((len(batch.label),), always)]

@@ -1,5 +1,4 @@
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from tests.silent import validation_scores
 from tests.tiny_corpus import TinyCorpus
 
 
-def test_a_constant_decoder_has_the_perplexity_of_its_vocabulary(tmp_path: Path) -> None:
+def test_a_constant_decoder_has_the_perplexity_of_its_vocabulary(tmp_path) -> None:
     data = TextPairs(TinyCorpus(), "next", tmp_path, seed=1, codes=40)
     module = SkipThought(
         BagOfVectors(3), WordEmbedding(np.ones((len(data.vocabulary), 3))), data, torch.optim.Adam, 1, 4, 4, 1

@@ -35,7 +35,7 @@ def fit(folder: Path, model: Counts, **more: object) -> pl.Trainer:
     return run
 
 
-def test_the_last_epoch_is_probed_exactly_once_however_training_ends_and_resumes(tmp_path: Path) -> None:
+def test_the_last_epoch_is_probed_exactly_once_however_training_ends_and_resumes(tmp_path) -> None:
     run, model = fit(tmp_path, Counts()), Counts()
     rows = read_rows(tmp_path / "probes.csv")
     assert [(row.epoch, row.step) for row in rows] == [(0, 0), (2, run.global_step)]
@@ -44,7 +44,7 @@ def test_the_last_epoch_is_probed_exactly_once_however_training_ends_and_resumes
     assert not model.given
 
 
-def test_a_run_killed_before_its_last_epoch_was_probed_is_probed_when_resumed(tmp_path: Path) -> None:
+def test_a_run_killed_before_its_last_epoch_was_probed_is_probed_when_resumed(tmp_path) -> None:
     run = fit(tmp_path, Counts())
     run.save_checkpoint(tmp_path / "last.ckpt")
     rows = (tmp_path / "probes.csv").read_text().splitlines(keepends=True)
@@ -53,7 +53,7 @@ def test_a_run_killed_before_its_last_epoch_was_probed_is_probed_when_resumed(tm
     assert [(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")] == [(0, 0), (2, run.global_step)]
 
 
-def test_damaged_scores_are_an_error_before_a_resumed_run_trains(tmp_path: Path) -> None:
+def test_damaged_scores_are_an_error_before_a_resumed_run_trains(tmp_path) -> None:
     fit(tmp_path, Counts())
     with (tmp_path / "probes.csv").open("a") as file:
         file.write("1,")
@@ -62,7 +62,7 @@ def test_damaged_scores_are_an_error_before_a_resumed_run_trains(tmp_path: Path)
         probing.on_train_start(SimpleNamespace(global_step=3), None)
 
 
-def test_what_a_run_has_of_an_epoch_that_it_ended_within_is_replaced_when_it_is_resumed(tmp_path: Path) -> None:
+def test_what_a_run_has_of_an_epoch_that_it_ended_within_is_replaced_when_it_is_resumed(tmp_path) -> None:
     data, last, rows = InferencePairs(TinyCorpus(), tmp_path, seed=1, batch_size=8), tmp_path / "last.ckpt", []
     for path, most in ((None, 4), (last, -1)):  # an epoch has three steps
         probing = ProbingCallback(tasks(1), Counts(), tmp_path / "probes.csv", 5)

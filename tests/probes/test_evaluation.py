@@ -45,7 +45,7 @@ class Counting:
         return np.array([[float(s.startswith("word1")), 1.0] for s in sentences], dtype=np.float32)
 
 
-def test_a_score_is_computed_once_and_with_cache_off_every_time(tasks: list[Classification], tmp_path: Path) -> None:
+def test_a_score_is_computed_once_and_with_cache_off_every_time(tasks, tmp_path) -> None:
     counting = Counting()
     model = Model("e", "o", counting.encode, fingerprint="e 1")
     first, again, forced = (evaluated(model, tasks, cache) for cache in (tmp_path, tmp_path, None))
@@ -56,9 +56,7 @@ def test_a_score_is_computed_once_and_with_cache_off_every_time(tasks: list[Clas
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b.replace(b"1", b"2"), lambda _: b"[]\n"])
-def test_a_cached_score_that_was_damaged_is_computed_again(
-    tasks: list[Classification], tmp_path: Path, damage: Callable[[bytes], bytes]
-) -> None:
+def test_a_cached_score_that_was_damaged_is_computed_again(tasks, tmp_path, damage: Callable[[bytes], bytes]) -> None:
     model = Model("e", "o", Counting().encode, fingerprint="e 1")
     (first,) = evaluated(model, tasks, tmp_path)
     (cached,) = tmp_path.glob("score-*.json")
@@ -70,7 +68,7 @@ def test_a_cached_score_that_was_damaged_is_computed_again(
     assert cached.read_bytes() != damage(whole)
 
 
-def test_another_model_or_another_task_is_another_score(tasks: list[Classification], tmp_path: Path) -> None:
+def test_another_model_or_another_task_is_another_score(tasks, tmp_path) -> None:
     counting = Counting()
     for fingerprint in ("e 1", "e 2"):
         evaluated(Model("e", "o", counting.encode, fingerprint), tasks, tmp_path)
@@ -81,7 +79,7 @@ def test_another_model_or_another_task_is_another_score(tasks: list[Classificati
     assert score.row.test_accuracy == 0
 
 
-def test_vectors_that_are_not_finite_are_refused_with_their_sentence(tasks: list[Classification]) -> None:
+def test_vectors_that_are_not_finite_are_refused_with_their_sentence(tasks) -> None:
     def broken(sentences: list[str]) -> np.ndarray:
         return np.full((len(sentences), 3), np.nan)
 
@@ -101,9 +99,7 @@ class CountingModule(nn.Module, Counting):
         Counting.__init__(self)
 
 
-def test_vectors_of_a_model_in_bfloat16_have_classifiers_in_bfloat16(
-    tasks: list[Classification], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_vectors_of_a_model_in_bfloat16_have_classifiers_in_bfloat16(tasks, monkeypatch, tmp_path) -> None:
     narrow: list[bool] = []
     score = Classification.score
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from math import log2
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -133,7 +132,7 @@ def test_of_unequal_classes_vectors_that_say_nothing_have_a_code_as_long_as_chan
     assert outcome.test == pytest.approx(outcome.chance, abs=8)
 
 
-def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_path: Path) -> None:
+def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_path) -> None:
     task = lengths_task()
     more = measures_of([task], ALL, MLP, 1)
     model = Model("e", "o", length, "1", bag=Model("bov", "bov", nothing))
@@ -159,7 +158,7 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
     assert measures_text("m", [task_row, constant], rows) == text
 
 
-def test_an_mlp_is_needed_for_its_code_and_classes_for_any(recwarn: pytest.WarningsRecorder) -> None:
+def test_an_mlp_is_needed_for_its_code_and_classes_for_any(recwarn) -> None:
     with pytest.raises(InputError, match="bits_mlp is the code of an MLP"):
         measures_of([lengths_task()], ALL, GRID, 1)
     published = replace(lengths_task(), grid=replace(MLP, protocol="senteval", tenacity=3))
@@ -179,7 +178,7 @@ def test_an_item_is_hard_where_its_surest_word_has_another_majority_label() -> N
     assert FromScores(task, "hard").test_items != FromScores(others, "hard").test_items
 
 
-def test_a_task_without_a_hard_item_is_left_out_of_hard(recwarn: pytest.WarningsRecorder) -> None:
+def test_a_task_without_a_hard_item_is_left_out_of_hard(recwarn) -> None:
     task = lengths_task()
     easy = replace(task, name="Easy", test=Items(task.train.texts, task.train.gold))
     assert [more.name for more in measures_of([task, easy], ["accuracy", "hard"], MLP, 1)] == ["Length"]

@@ -1,7 +1,6 @@
 """probes.csv keeps one row per key, whole, in order."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from probes.results import Answers, ProbeRow, pack_correct, read_rows, unpack_co
 ROW = ProbeRow(1, 10, "probing", "Tense", "mlp", 80.125, 79.0, 77.5, 81.25, {"width": 50, "l2": 1e-05}, 1, 2.5)
 
 
-def test_the_columns_and_their_order_are_fixed(tmp_path: Path) -> None:
+def test_the_columns_and_their_order_are_fixed(tmp_path) -> None:
     write_rows(tmp_path / "probes.csv", [ROW])
     header, line = (tmp_path / "probes.csv").read_text().splitlines()
     assert header == (
@@ -23,19 +22,19 @@ def test_the_columns_and_their_order_are_fixed(tmp_path: Path) -> None:
     assert line == '1,10,probing,Tense,mlp,80.12,79.00,77.50,81.25,"{""l2"":1e-05,""width"":50}",1,2.50,'
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_what_was_written_is_read(tmp_path) -> None:
     row = replace(ROW, epoch=5e-05, dev_accuracy=80.25, task='a, "b"')  # the first of 20,000 batches
     write_rows(tmp_path / "probes.csv", [row])
     assert read_rows(tmp_path / "probes.csv") == [row]
 
 
-def test_a_row_of_the_same_key_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+def test_a_row_of_the_same_key_takes_the_place_of_the_old_one(tmp_path) -> None:
     write_rows(tmp_path / "probes.csv", [ROW, replace(ROW, task="WC")])
     write_rows(tmp_path / "probes.csv", [replace(ROW, test_accuracy=10.0, step=99)])
     assert [(r.task, r.test_accuracy) for r in read_rows(tmp_path / "probes.csv")] == [("Tense", 10.0), ("WC", 79.0)]
 
 
-def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path: Path) -> None:
+def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path) -> None:
     for epoch, task in ((10, "B"), (2, "B"), (10, "A"), (2, "C")):
         write_rows(tmp_path / "probes.csv", [replace(ROW, epoch=epoch, task=task)])
     assert [(r.epoch, r.task) for r in read_rows(tmp_path / "probes.csv")] == [(2, "B"), (2, "C"), (10, "B"), (10, "A")]
@@ -50,7 +49,7 @@ def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path: Path) -> None:
     ("\n1,10,", "\n01,10,", "probes.csv:2: epoch is '01'"),
     ("\n1,10,", '\n1,"10\n",', "probes.csv:2: not a line of CSV"),
 ])  # fmt: skip
-def test_a_broken_file_is_named_and_left_alone(tmp_path: Path, old: str, new: str, named: str) -> None:
+def test_a_broken_file_is_named_and_left_alone(tmp_path, old: str, new: str, named: str) -> None:
     path = tmp_path / "probes.csv"
     write_rows(path, [ROW])
     broken = path.read_text().replace(old, new, 1)
@@ -60,7 +59,7 @@ def test_a_broken_file_is_named_and_left_alone(tmp_path: Path, old: str, new: st
     assert path.read_text() == broken
 
 
-def test_a_score_that_is_there_twice_is_named(tmp_path: Path) -> None:
+def test_a_score_that_is_there_twice_is_named(tmp_path) -> None:
     path = tmp_path / "probes.csv"
     write_rows(path, [ROW])
     path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
@@ -68,7 +67,7 @@ def test_a_score_that_is_there_twice_is_named(tmp_path: Path) -> None:
         read_rows(path)
 
 
-def test_no_file_is_no_rows(tmp_path: Path) -> None:
+def test_no_file_is_no_rows(tmp_path) -> None:
     assert read_rows(tmp_path / "probes.csv") == []
 
 
@@ -77,7 +76,7 @@ def test_packed_answers_are_unpacked(right: list[bool]) -> None:
     assert unpack_correct(pack_correct(np.array(right, dtype=bool))).tolist() == right
 
 
-def test_answers_are_read_with_their_row_and_replaced_with_it(tmp_path: Path) -> None:
+def test_answers_are_read_with_their_row_and_replaced_with_it(tmp_path) -> None:
     path = tmp_path / "probes.csv"
     for right in ([True, False, True], [False, False, True]):
         write_rows(path, [replace(ROW, answers=Answers("t", np.array(right))), replace(ROW, task="WC")])
@@ -88,14 +87,14 @@ def test_answers_are_read_with_their_row_and_replaced_with_it(tmp_path: Path) ->
     assert len((tmp_path / "answers.csv").read_text().splitlines()) == 2
 
 
-def test_answers_to_a_million_items_fit_into_a_row(tmp_path: Path) -> None:
+def test_answers_to_a_million_items_fit_into_a_row(tmp_path) -> None:
     write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.ones(1_000_000, dtype=bool)))])
     (row,) = read_rows(tmp_path / "probes.csv")
     assert row.answers is not None
     assert row.answers.right.sum() == 1_000_000
 
 
-def test_answers_are_written_before_their_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_written_before_their_row(tmp_path, monkeypatch) -> None:
     written: list[str] = []
     monkeypatch.setattr("probes.results.upsert_csv", lambda path, *_, **__: written.append(path.name))
     write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.ones(3, dtype=bool)))])
@@ -105,7 +104,7 @@ def test_answers_are_written_before_their_row(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("old", "new"), [("3:a0", "9:a0"), ("3:a0", "3:xx"), ("3:a0", "a0"), (",right", ",wrong"), ("\n1,", "\nx,")]
 )
-def test_broken_answers_are_named(tmp_path: Path, old: str, new: str) -> None:
+def test_broken_answers_are_named(tmp_path, old: str, new: str) -> None:
     write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.array([True, False, True])))])
     path = tmp_path / "answers.csv"
     path.write_text(path.read_text().replace(old, new))

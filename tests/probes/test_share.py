@@ -102,7 +102,7 @@ def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: i
     assert len(set(alone.given)) == len(alone.given)
 
 
-def test_processes_score_what_is_not_cached_and_cache_it(tmp_path: Path) -> None:
+def test_processes_score_what_is_not_cached_and_cache_it(tmp_path) -> None:
     made, alone = [*tasks(4), *surprising_tasks(1)], Counts()
     expected = Evaluation(alone.model(), made[1:3], cache=tmp_path).scores()
     first, again = [Counts(), Counts()], [Counts(), Counts()]

@@ -17,7 +17,7 @@ def test_results_come_in_the_order_of_the_tasks(small: tuple[int, ...]) -> None:
     assert names == [task.name for task in made]
 
 
-def test_logistic_regression_starts_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logistic_regression_starts_first(monkeypatch) -> None:
     made, started = tasks(4), list[str]()
     monkeypatch.setattr(type(made[1]), "reader", property(lambda task: "logreg" if task is made[1] else "mlp"))
     monkeypatch.setattr(side_by_side, "map_on_cores", one_after_another)
@@ -30,7 +30,7 @@ def one_after_another(work: Callable[[int], None], jobs: list[int], _device: str
     return [work(job) for job in reversed(jobs)][::-1]
 
 
-def test_tasks_side_by_side_score_as_they_do_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_side_by_side_score_as_they_do_one_after_another(monkeypatch) -> None:
     together = Evaluation(Counts().model(), tasks(4)).scores()
     monkeypatch.setattr(evaluation, "SMALL_TASK_BYTES", 0)
     alone = Evaluation(Counts().model(), tasks(4)).scores()

@@ -17,7 +17,7 @@ from probes.results import read_rows
 from probes.suites import suites_of
 from tests.asked import evaluation
 from tests.commands import FORKS
-from tests.conftest import ROOT, TINY, Lab
+from tests.conftest import ROOT, TINY
 from tests.packages import PACKAGES
 from tests.probes.downstream.test_downstream import folder_of_tasks
 
@@ -63,7 +63,7 @@ reports:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tmp_path_factory) -> Path:
     """A copy of the project with a toy suite in one folder and one YAML, and a study of it."""
     folder = tmp_path_factory.mktemp("project")
     for path in ROOT.iterdir():
@@ -123,7 +123,7 @@ def said(project: Path, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "configs" / "suite").glob("*.yaml")), ids=lambda file: file.stem)
-def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file: Path, lab: Lab, tmp_path: Path) -> None:
+def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file: Path, lab, tmp_path) -> None:
     chosen = f"suite=[{'probing,' * (file.stem == 'use')}{file.stem}]"
     more = [f"downstream.root={folder_of_tasks(tmp_path)}"] * (file.stem == "downstream")
     settings = evaluation(chosen, "corpus.size=400", "probes.tasks=[SentLen]", *more)
@@ -136,13 +136,13 @@ def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file: Path, la
 
 
 @pytest.mark.parametrize("program", ["train.py", "evaluate.py"])
-def test_help_shows_a_new_suite_and_its_settings(project: Path, program: str) -> None:
+def test_help_shows_a_new_suite_and_its_settings(project, program: str) -> None:
     text = said(project, program, "--help")
     assert "toy              A toy: which word comes last" in text
     assert "toy.size=60" in text
 
 
-def test_a_new_suite_is_probed_while_training_evaluated_and_reported_in_a_study(project: Path, lab: Lab) -> None:
+def test_a_new_suite_is_probed_while_training_evaluated_and_reported_in_a_study(project, lab) -> None:
     tiny = [text for text in TINY if text.startswith(("corpus.", "probes."))]
     quick = [*tiny, f"cache={lab.cache}", "suite=[probing,toy]"]
     folder = project / "results"

@@ -77,7 +77,7 @@ def same_weights(first: nn.Module, second: nn.Module) -> bool:
     return all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
 
 
-def test_a_module_that_is_not_ours_is_probed_and_trains_as_it_would_without(tmp_path: Path) -> None:
+def test_a_module_that_is_not_ours_is_probed_and_trains_as_it_would_without(tmp_path) -> None:
     module = trained_by_lightning(tmp_path)
     states = [(0, 0), (0.5, 1), (1, 2), (2, 4)]  # two batches a step
     assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")] == sorted(2 * states)
@@ -85,7 +85,7 @@ def test_a_module_that_is_not_ours_is_probed_and_trains_as_it_would_without(tmp_
     assert same_weights(module, trained_by_lightning(None))
 
 
-def test_the_trainer_of_hugging_face_is_probed_and_trains_as_it_would_without(tmp_path: Path) -> None:
+def test_the_trainer_of_hugging_face_is_probed_and_trains_as_it_would_without(tmp_path) -> None:
     module, trainer = trained_by_hugging_face(tmp_path, probed=True)
     assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")] == [(e, 4 * e) for e in (0, 0, 2, 2)]
     logged = [entry for entry in trainer.state.log_history if "T0" in str(entry)]
@@ -96,12 +96,12 @@ def test_the_trainer_of_hugging_face_is_probed_and_trains_as_it_would_without(tm
 
 
 @pytest.mark.parametrize("epochs", [1, 0.5, 1.5])
-def test_a_training_that_ends_between_probed_epochs_is_probed_at_its_end(tmp_path: Path, epochs: float) -> None:
+def test_a_training_that_ends_between_probed_epochs_is_probed_at_its_end(tmp_path, epochs: float) -> None:
     trained_by_hugging_face(tmp_path, probed=True, epochs=epochs)
     assert {(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")} == {(0, 0), (epochs, 4 * epochs)}
 
 
-def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path: Path) -> None:
+def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
     small = [text for text in TINY if text.startswith("probes.") or text.startswith("corpus.")]
     made = tasks_for(*small, f"cache={tmp_path}")
     assert [task.name for task in made] == ["SentLen", "BShift", "SubjNum"]
@@ -116,7 +116,7 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("trained", [True, False])
-def test_modes_are_restored_one_by_one(trained: bool, tmp_path: Path) -> None:
+def test_modes_are_restored_one_by_one(trained: bool, tmp_path) -> None:
     from probes.watch import probe_now
 
     module = Foreign().train(trained)
@@ -125,9 +125,7 @@ def test_modes_are_restored_one_by_one(trained: bool, tmp_path: Path) -> None:
     assert (module.training, module.drop.training, module.layer.training) == (trained, not trained, trained)
 
 
-def test_memory_of_a_gpu_is_given_back_after_encoding_and_after_the_classifiers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_of_a_gpu_is_given_back_after_encoding_and_after_the_classifiers(tmp_path, monkeypatch) -> None:
     from probes.watch import probe_now
 
     did: list[str] = []

@@ -59,7 +59,7 @@ def compared(folder: Path, *names: str) -> dict[str, TaskComparison]:
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
-def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path: Path, seeds: int) -> None:
+def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path, seeds: int) -> None:
     models_in(tmp_path, RIGHT[:, :seeds])
     assert {(c.difference.difference, c.difference.p_value) for c in compared(tmp_path, "a", "a").values()} == {(0, 1)}
     forth, back = compared(tmp_path, "a", "b"), compared(tmp_path, "b", "a")
@@ -79,7 +79,7 @@ def test_scores_without_answers_keep_the_laws(
     assert forth == pytest.approx((-back.difference, -back.high, -back.low, back.p_value))
 
 
-def test_one_seed_is_compared_item_by_item_as_in_findings_and_other_items_are_not_paired(tmp_path: Path) -> None:
+def test_one_seed_is_compared_item_by_item_as_in_findings_and_other_items_are_not_paired(tmp_path) -> None:
     models_in(tmp_path / "same", RIGHT[:, :1])
     tasks = compared(tmp_path / "same", "a", "b")
     assert tasks["WC"].difference == compare(*RIGHT[:, 0])
@@ -90,7 +90,7 @@ def test_one_seed_is_compared_item_by_item_as_in_findings_and_other_items_are_no
     assert width(apart["WC"]) == pytest.approx(2 * 4 * 2**0.5)
 
 
-def test_findings_and_the_comparison_have_one_interval_and_one_p_value(tmp_path: Path) -> None:
+def test_findings_and_the_comparison_have_one_interval_and_one_p_value(tmp_path) -> None:
     models_in(tmp_path, RIGHT)
     (_, first), (_, second) = two_models([tmp_path / "a", tmp_path / "b"])
     tasks = compared(tmp_path, "a", "b")
@@ -116,9 +116,7 @@ def test_p_values_are_uniform_where_models_do_not_differ(items_differ: float, se
 
 
 @pytest.mark.parametrize("form", ["text", "csv", "latex"])
-def test_the_report_says_effect_interval_and_corrected_p(
-    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_report_says_effect_interval_and_corrected_p(tmp_path, form: str, capsys) -> None:
     models_in(tmp_path, RIGHT)
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), f"format={form}"]) == 0
     said = capsys.readouterr().out
@@ -133,7 +131,7 @@ def test_the_report_says_effect_interval_and_corrected_p(
         assert "Not paired: SICK-R" in said
 
 
-def test_two_runs_that_differ_in_seed_can_be_compared_and_three_models_are_refused(tmp_path: Path) -> None:
+def test_two_runs_that_differ_in_seed_can_be_compared_and_three_models_are_refused(tmp_path) -> None:
     models_in(tmp_path, RIGHT)
     (first, _), (second, _) = two_models([tmp_path / "a" / "1", tmp_path / "a" / "2"])
     assert (first, second) == ("BiLSTM-max, NMT En-Fr (1)", "BiLSTM-max, NMT En-Fr (2)")
@@ -142,9 +140,7 @@ def test_two_runs_that_differ_in_seed_can_be_compared_and_three_models_are_refus
         two_models([tmp_path / "a"])
 
 
-def test_the_report_says_where_classifiers_and_epochs_differ_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_report_says_where_classifiers_and_epochs_differ_too(tmp_path, capsys) -> None:
     first, second = run_of(tmp_path / "a"), run_of(tmp_path / "b", "bov")
     early = [row for row in read_rows(second / "probes.csv") if row.epoch < 2]
     with_rows(second, *(replace(row, classifier="logreg") if row.task == "WC" else row for row in early))
@@ -154,9 +150,7 @@ def test_the_report_says_where_classifiers_and_epochs_differ_too(
     assert "At epoch 1, as the requested one has no scores: BoV" in printed
 
 
-def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_difference(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_difference(tmp_path, capsys) -> None:
     about = 2, 2, "use", "WC"
     for name, reader in (("a", "loss"), ("b", "error")):
         rows = [

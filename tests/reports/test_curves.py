@@ -55,19 +55,19 @@ def legend_of(figure) -> list[str]:
 
 
 @pytest.mark.parametrize("epochs", [1, 9])
-def test_a_picture_is_wide_enough_for_any_number_of_epochs(tmp_path: Path, epochs: int) -> None:
+def test_a_picture_is_wide_enough_for_any_number_of_epochs(tmp_path, epochs: int) -> None:
     assert Image.open(draw_curves(run_of(tmp_path, epochs), "val/bleu")).size == (1800, 1040)
 
 
 @pytest.mark.parametrize("tasks", [TASKS, ("WC", "BShift"), ("SentLen", "MyOwnTask")])
-def test_every_task_has_a_line_and_a_name_at_its_end(tmp_path: Path, tasks: tuple[str, ...]) -> None:
+def test_every_task_has_a_line_and_a_name_at_its_end(tmp_path, tasks: tuple[str, ...]) -> None:
     probes, own = figure_of(run_of(tmp_path, 3, tasks)).axes
     assert [label for line in probes.lines if (label := str(line.get_label()))[0] not in "_c"] == list(tasks)
     assert [text.get_text() for text in probes.texts] == [*tasks, "BLEU"]
     assert "BLEU" in own.get_ylabel()
 
 
-def test_a_line_holds_the_scores_of_its_task(tmp_path: Path) -> None:
+def test_a_line_holds_the_scores_of_its_task(tmp_path) -> None:
     probes, own = figure_of(run_of(tmp_path, 3)).axes
     labelled = {line.get_label(): line.get_xydata().tolist() for line in [*probes.lines, *own.lines]}
     assert labelled["WC"] == [[0, 45], [1, 45], [2, 45]]
@@ -75,7 +75,7 @@ def test_a_line_holds_the_scores_of_its_task(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scores", [[3.0, 6.0], [21.0, 61.0], [0.2, 0.01], [99.0, 100.0]])
-def test_the_score_is_named_where_its_line_ends(tmp_path: Path, scores: list[float]) -> None:
+def test_the_score_is_named_where_its_line_ends(tmp_path, scores: list[float]) -> None:
     run = run_of(tmp_path, 3, ("WC",))
     upsert_csv(run / "metrics.csv", [{"epoch": e + 1, "val/bleu": s} for e, s in enumerate(scores)], ("epoch",))
     probes, own = figure_of(run).axes
@@ -113,7 +113,7 @@ def test_ten_tasks_and_the_score_have_colours_that_differ(names: tuple[str, ...]
 
 @pytest.mark.parametrize("charts", [charts_by_model, charts_by_task])
 @pytest.mark.parametrize("epochs", [1, 3])
-def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path: Path, charts: Callable, epochs: int) -> None:
+def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path, charts: Callable, epochs: int) -> None:
     known = {"SentLen": 16.7, "BShift": 50.0, "WC": None}
     panel = panel_of_runs(run_of(tmp_path, epochs, tuple(known)))
     lines = [replace(line, chance=known[line.name]) for line in panel.lines]
@@ -123,13 +123,13 @@ def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path: Path, cha
     assert "chance" in legend_of(figure)
 
 
-def test_an_untrained_run_shows_one_point_for_each_task(tmp_path: Path) -> None:
+def test_an_untrained_run_shows_one_point_for_each_task(tmp_path) -> None:
     (axes,) = figure_of(run_of(tmp_path, 1)).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == list(TASKS)
     assert [text.get_text() for text in axes.texts] == [f"{40 + 5 * place:.1f}" for place in range(10)]
 
 
-def test_a_run_without_probes_shows_its_own_score_and_one_without_metrics_has_no_second_axis(tmp_path: Path) -> None:
+def test_a_run_without_probes_shows_its_own_score_and_one_without_metrics_has_no_second_axis(tmp_path) -> None:
     run, other = run_of(tmp_path / "a", 3), run_of(tmp_path / "b", 3)
     (run / "probes.csv").unlink()
     assert draw_curves(run, "val/bleu").exists()
@@ -137,7 +137,7 @@ def test_a_run_without_probes_shows_its_own_score_and_one_without_metrics_has_no
     assert len(figure_of(other).axes) == 1
 
 
-def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
+def test_a_figure_says_what_its_bands_are(tmp_path) -> None:
     first, longer, untrained = (run_of(tmp_path / f"{n} epochs", n) for n in (3, 4, 1))
     assert legend_of(figure_of(untrained)) == ["bars: 95% interval"]
     assert legend_of(figure_of(first))[-1] == "bands: 95% interval"
@@ -164,11 +164,11 @@ def test_a_seed_that_ends_early_or_has_other_steps_puts_no_step_into_the_mean() 
     assert mean_series("loss", [losses, {1: (6.0,) * 3}]).x == [1, 2, 3]  # it has only begun
 
 
-def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:
+def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path) -> None:
     assert legend_of(figure_of(run_of(tmp_path, 3, ("MR", "CR")))) == ["bands: 95% interval"]
 
 
-def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_lines(tmp_path: Path) -> None:
+def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_lines(tmp_path) -> None:
     probing, other = (panel_of_runs(run_of(tmp_path / name, 3, (name, "story_cloze"))) for name in ("WC", "order"))
     figure = draw_section(charts_by_model([probing, other]))
     groups = ["probing: surface", "probing: syntax", "probing: semantics"]
@@ -186,7 +186,7 @@ def test_the_axis_names_the_suite() -> None:
 
 
 @pytest.mark.parametrize(("models", "banded"), [(6, True), (7, False)])
-def test_many_models_over_each_other_have_no_bands(tmp_path: Path, models: int, banded: bool) -> None:
+def test_many_models_over_each_other_have_no_bands(tmp_path, models: int, banded: bool) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC",)))
     figure = draw_section(charts_by_task([panel._replace(title=f"model {place}") for place in range(models)]))
     assert bool(figure.axes[0].collections) == banded
@@ -210,7 +210,7 @@ def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit
 
 
 @pytest.mark.parametrize("letters", [10, 70, 300])
-def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letters: int) -> None:
+def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path, letters: int) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC", "BShift", "Tense")))
     panels = [panel._replace(title=f"{place:02} {'name ' * letters}"[:letters]) for place in range(21)]
     figure = draw_section(charts_by_task(panels))
@@ -220,7 +220,7 @@ def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letter
     assert 0 <= legend.y0 < legend.y1 <= whole.y1
 
 
-def test_a_long_title_ends_where_its_panel_ends(tmp_path: Path) -> None:
+def test_a_long_title_ends_where_its_panel_ends(tmp_path) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3))._replace(title="BiLSTM-max, NMT En-Fr (" + "encoder.dim=1024, " * 9)
     figure = draw_section(charts_by_model([panel, panel]))
     render_figure(figure, "svg")
@@ -264,11 +264,11 @@ def test_the_interval_over_seeds_ends_at_0_and_of_a_share_at_100(name: str, expe
     assert mean_series(name, [{1.0: (score, score, score)} for score in (5.0, 40.0)]).y[0][1] == 0
 
 
-def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:
+def test_the_same_figure_gives_the_same_svg(tmp_path) -> None:
     run = run_of(tmp_path, 3)
     assert render_figure(figure_of(run), "svg") == render_figure(figure_of(run), "svg")
 
 
-def test_another_ending_is_refused(tmp_path: Path) -> None:
+def test_another_ending_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match=r"\.png or \.svg"):
         save_figure(new_figure(1, 1), tmp_path / "figure.gif")

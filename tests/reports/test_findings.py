@@ -82,7 +82,7 @@ def test_the_size_of_the_vector_is_judged_from_the_smallest_to_the_largest() -> 
     assert "4096 over 512 dimensions" in nmt.label
 
 
-def test_sizes_are_those_of_runs_that_differ_in_the_size_alone(tmp_path: Path) -> None:
+def test_sizes_are_those_of_runs_that_differ_in_the_size_alone(tmp_path) -> None:
     other = with_settings(run_of(tmp_path / "other", dim=4096), "  layers: 1\n")
     folders = [run_of(tmp_path / "a", dim=512), run_of(tmp_path / "b", dim=1024), other]
     assert [*evidence_of(models(*folders)).sizes["BiLSTM-max", "NMT En-Fr"]] == [512, 1024]
@@ -91,7 +91,7 @@ def test_sizes_are_those_of_runs_that_differ_in_the_size_alone(tmp_path: Path) -
 @pytest.mark.parametrize("joined", [False, True])
 @pytest.mark.parametrize(("modified", "verdict"), [(8, "holds"), (4, "fails")])
 def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
-    tmp_path: Path, modified: int, verdict: str, joined: bool
+    tmp_path, modified: int, verdict: str, joined: bool
 ) -> None:
     """Ten test sentences, 200 times: `modified` of ten are called so. `joined`: to another evaluation of the model."""
     folder = evaluation_of(tmp_path / "a", "untrained/bilstm_max", "probing", task="SOMO", objective="untrained")
@@ -183,7 +183,7 @@ def test_a_correlation_is_surer_with_more_models(models: int) -> None:
     assert (correlation_point(0.8, models).margin < 0.8) == (models > 5)
 
 
-def test_seeds_that_differ_make_a_model_less_sure_and_none_makes_its_test_larger(tmp_path: Path) -> None:
+def test_seeds_that_differ_make_a_model_less_sure_and_none_makes_its_test_larger(tmp_path) -> None:
     alike = evidence_of(models(*(run_of(tmp_path / f"alike {seed}", seed=seed) for seed in range(4))))
     apart = evidence_of(models(*(run_of(tmp_path / str(seed), seed=seed, more=float(seed)) for seed in range(4))))
     assert alike.probing[NMT_FR]["SentLen"][:2] == (72, 2)
@@ -205,7 +205,7 @@ def wc_of_max_and_last(*folders: Path) -> Comparison:
 
 
 @pytest.mark.parametrize(("test", "paired"), [("t", True), ("other", False)])
-def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path: Path, test: str, paired: bool) -> None:
+def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path, test: str, paired: bool) -> None:
     first = run_with_answers(tmp_path / "a", "bilstm_max", RIGHT[0])
     second = run_with_answers(tmp_path / "b", "bilstm_last", RIGHT[1], test)
     expected = compare(RIGHT[0], RIGHT[1])
@@ -216,7 +216,7 @@ def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path: Pat
 
 
 @pytest.mark.parametrize("evaluated", [False, True])
-def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_path: Path, evaluated: bool) -> None:
+def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_path, evaluated: bool) -> None:
     pairs = [(np.roll(RIGHT[0], seed), np.roll(RIGHT[1], seed)) for seed in range(3)]
     folders = [
         run_with_answers(tmp_path / f"{encoder} {place}", encoder, right, f"t{seed}", 1 if evaluated else seed)
@@ -232,7 +232,7 @@ def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_
     assert not wc_of_max_and_last(*folders[:-1]).paired
 
 
-def test_paired_seeds_that_differ_otherwise_make_a_difference_less_sure(tmp_path: Path) -> None:
+def test_paired_seeds_that_differ_otherwise_make_a_difference_less_sure(tmp_path) -> None:
     turned = [RIGHT, RIGHT[::-1]]
     folders = [
         run_with_answers(tmp_path / f"{encoder} {seed}", encoder, right, "t", seed)
@@ -262,7 +262,7 @@ def test_means_over_tasks_are_compared_item_by_item_where_all_their_tasks_can_be
         assert mean.margin == pytest.approx(math.hypot(position.margin, order.margin) / 2)
 
 
-def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path: Path) -> None:
+def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path) -> None:
     folders = []
     for seed, right in enumerate((RIGHT, RIGHT[::-1])):
         for encoder, items in zip(("bigru_mean", "bov"), right, strict=True):
@@ -292,7 +292,7 @@ def test_a_loss_that_helps_one_discourse_task_and_hurts_none_has_no_complex_effe
     assert finding_of("alone they help here and hurt there", evidence).verdict == verdict
 
 
-def test_a_report_says_how_many_comparisons_are_paired(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_a_report_says_how_many_comparisons_are_paired(tmp_path, capsys) -> None:
     runs = [
         run_with_answers(tmp_path / e, e, right) for e, right in zip(("bilstm_max", "bilstm_last"), RIGHT, strict=True)
     ]
@@ -300,7 +300,7 @@ def test_a_report_says_how_many_comparisons_are_paired(tmp_path: Path, capsys: p
     assert "\n6 of 7 comparisons are paired.\n" in capsys.readouterr().out  # all but that of BLEU
 
 
-def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
+def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path) -> None:
     owns = (), (5.0, 9.0, 7.0), (5.0, 7.0)  # one has just begun, one ended early
     runs = [run_of(tmp_path / str(seed), seed=seed, more=3.0 * seed, own=own) for seed, own in enumerate(owns)]
     evidence = evidence_of(models(*runs))
@@ -330,19 +330,19 @@ def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys: list[list[tuple[flo
         }
 
 
-def test_a_score_that_is_not_bleu_is_not_taken_for_it(tmp_path: Path) -> None:
+def test_a_score_that_is_not_bleu_is_not_taken_for_it(tmp_path) -> None:
     evidence = evidence_of(models(run_of(tmp_path / "a", score="val/perplexity")))
     assert {m.bleu for m in evidence.curves[NMT_FR]} == {None}
 
 
-def test_models_that_share_a_name_are_named_and_correlated(tmp_path: Path) -> None:
+def test_models_that_share_a_name_are_named_and_correlated(tmp_path) -> None:
     runs = [run_of(tmp_path / str(dim), dim=dim) for dim in (512, 1024)]
     evidence = evidence_of(models(*runs, *(evaluation_of(tmp_path / f"of {run.name}", run) for run in runs)))
     assert len(evidence.pairs) == 2
     assert "BiLSTM-max, NMT En-Fr (dim=1024)" in evidence.notes[-1]
 
 
-def test_claims_about_naive_bayes_read_our_baselines_and_correlations_do_not(tmp_path: Path) -> None:
+def test_claims_about_naive_bayes_read_our_baselines_and_correlations_do_not(tmp_path) -> None:
     def row(suite: str, task: str, classifier: str, score: float) -> ProbeRow:
         return ProbeRow(0, 0, suite, task, classifier, 1.0, score, score - 2, score + 2, {}, 1, 0.1)
 
@@ -366,7 +366,7 @@ def test_claims_about_naive_bayes_read_our_baselines_and_correlations_do_not(tmp
     assert not evidence.pairs
 
 
-def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path: Path) -> None:
+def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path) -> None:
     run = run_of(tmp_path / "run")
     rows = [ProbeRow(2, 2, "probing", task, "logreg", 1.0, 60, 58, 62, {}, 1, 0.1) for task in ("SentLen", "BShift")]
     folder = with_rows(evaluation_of(tmp_path / "linear", run), *rows)
@@ -381,14 +381,14 @@ def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path:
 
 
 @pytest.mark.parametrize("last", ["mlp", "logreg"])
-def test_downstream_scores_are_by_logistic_regression_where_there_are_both(tmp_path: Path, last: str) -> None:
+def test_downstream_scores_are_by_logistic_regression_where_there_are_both(tmp_path, last: str) -> None:
     scores = sorted({"mlp": 70.0, "logreg": 80.0}.items(), key=lambda pair: pair[0] == last)
     rows = [ProbeRow(2, 2, "downstream", "MR", reader, 1, x, x - 2, x + 2, {}, 1, 0.1) for reader, x in scores]
     run = replace(read_run(run_of(tmp_path / "run")), rows=rows)
     assert evidence_of(models_of([run])).downstream[NMT_FR]["MR"].score == 80
 
 
-def test_discourse_runs_have_the_names_of_the_papers_table(tmp_path: Path) -> None:
+def test_discourse_runs_have_the_names_of_the_papers_table(tmp_path) -> None:
     names = {"[nsp]": "Baseline (NSP)", "[nsp, nl, spp]": "+ SPP + NL", "[nsp, spp, nl, sdt]": "Discourse"}
     for losses, name in (names | {"[nl]": "Discourse"}).items():
         config = f"objective: {{losses: {losses}}}"
@@ -399,7 +399,7 @@ def test_discourse_runs_have_the_names_of_the_papers_table(tmp_path: Path) -> No
         assert [model.objective for model in models(run, scored)] == [name, name]
 
 
-def test_the_report_has_every_claim_or_one_with_every_comparison(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_the_report_has_every_claim_or_one_with_every_comparison(tmp_path, capsys) -> None:
     runs = [run_of(tmp_path / name, encoder=name, more=more) for name, more in (("bilstm_max", 9), ("bilstm_last", 0))]
     findings = ["findings", *map(str, runs), str(evaluation_of(tmp_path / "bov", "bov"))]
     assert main(findings) == 0
@@ -413,16 +413,14 @@ def test_the_report_has_every_claim_or_one_with_every_comparison(tmp_path: Path,
     assert main([*findings, "claim=nonsense"]) == 2
 
 
-def test_runs_without_anything_to_compare_are_told_what_a_claim_needs(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_runs_without_anything_to_compare_are_told_what_a_claim_needs(tmp_path, capsys) -> None:
     assert main(["findings", str(evaluation_of(tmp_path / "bov", "bov"))]) == 0
     said = capsys.readouterr().out
     assert "give the folders" in said
     assert "|" not in said
 
 
-def test_findings_name_the_models_without_scores_at_the_requested_epoch(tmp_path: Path) -> None:
+def test_findings_name_the_models_without_scores_at_the_requested_epoch(tmp_path) -> None:
     run = run_of(tmp_path / "run")
     with_rows(run, *(row for row in read_rows(run / "probes.csv") if row.epoch == 0))
     said = "At epoch 0, as the requested one has no scores: BiLSTM-max, NMT En-Fr."

@@ -2,7 +2,6 @@
 
 import math
 from html import unescape
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -78,20 +77,20 @@ def test_a_name_with_control_characters_makes_no_broken_picture() -> None:
 
 
 @pytest.mark.parametrize("name", ["findings.pdf", "findings.PNG", "findings.jpg"])
-def test_a_text_is_not_written_under_the_name_of_a_picture(name: str, tmp_path: Path) -> None:
+def test_a_text_is_not_written_under_the_name_of_a_picture(name: str, tmp_path) -> None:
     with pytest.raises(InputError, match=r"ends in \.png or \.svg"):
         write_text("text", tmp_path / name)
     assert not (tmp_path / name).exists()
 
 
-def test_findings_of_published_tables_take_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_of_published_tables_take_no_runs(tmp_path, capsys) -> None:
     assert main(["findings", str(tmp_path), "published=true"]) == 2
     assert "published=true checks no runs; leave one of them out" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("claim", [[], ["claim=max_is_above_last"]], ids=["all", "one"])
-def test_the_report_draws_findings_where_out_is_a_figure(claim: list[str], tmp_path: Path) -> None:
+def test_the_report_draws_findings_where_out_is_a_figure(claim: list[str], tmp_path) -> None:
     out = tmp_path / "findings.svg"
     assert main(["findings", "published=true", f"out={out}", *claim]) == 0
     assert out.read_text().startswith("<?xml")

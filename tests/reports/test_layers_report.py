@@ -49,7 +49,7 @@ def evaluations(folder: Path) -> list[Path]:
     return folders
 
 
-def test_layers_of_all_suites_are_one_model_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+def test_layers_of_all_suites_are_one_model_in_the_order_of_their_numbers(tmp_path) -> None:
     (layers,) = layers_of_models(models(*evaluations(tmp_path)), "best", "mlp")
     assert (layers.title, layers.numbers) == ("tiny", [0, 3, 10])
     assert list(layers.cells) == [
@@ -61,14 +61,14 @@ def test_layers_of_all_suites_are_one_model_in_the_order_of_their_numbers(tmp_pa
     assert layers.best("WC") == [True, False, False]
 
 
-def test_the_mean_over_probing_tasks_is_of_those_that_all_layers_have(tmp_path: Path) -> None:
+def test_the_mean_over_probing_tasks_is_of_those_that_all_layers_have(tmp_path) -> None:
     scores = {0: {"WC": 90.0, "Tense": 70.0}, 1: {"WC": 80.0, "Tense": 70.0, "SOMO": 50.0}}
     folders = [layer_evaluation(tmp_path, number, "probing", tasks) for number, tasks in scores.items()]
     (layers,) = layers_of_models(models(*folders), "best", "mlp")
     assert layers.scores("Probing").tolist() == [80, 75]
 
 
-def test_a_task_of_one_name_in_two_suites_is_two_rows_and_a_code_has_no_best_layer(tmp_path: Path) -> None:
+def test_a_task_of_one_name_in_two_suites_is_two_rows_and_a_code_has_no_best_layer(tmp_path) -> None:
     for number in (0, 1):
         folder = layer_evaluation(tmp_path, number, "probing", {"Tense": 80.0 + number, "WC": 60.0})
         more = (("bits", 40.0, "logreg"), ("selectivity", 20.0, "mlp"))
@@ -148,7 +148,7 @@ def test_a_number_stands_on_the_colour_of_its_place_between_lowest_and_highest()
 
 
 @pytest.mark.usefixtures("plain_layout")
-def test_the_command_prints_a_table_and_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_the_command_prints_a_table_and_writes_the_picture(tmp_path, capsys) -> None:
     evaluations(tmp_path)
     out = tmp_path / "layers.png"
     assert main(["layers", str(tmp_path), f"out={out}"]) == 0
@@ -159,13 +159,13 @@ def test_the_command_prints_a_table_and_writes_the_picture(tmp_path: Path, capsy
     assert Image.open(out).width > 1000
 
 
-def test_the_page_of_all_reports_has_the_layers(tmp_path: Path) -> None:
+def test_the_page_of_all_reports_has_the_layers(tmp_path) -> None:
     layer_evaluation(tmp_path, 0, "probing", {"WC": 90.0})
     assert main(["html", str(tmp_path), f"out={tmp_path / 'report.html'}"]) == 0
     assert "<h2>by layer</h2>" in (tmp_path / "report.html").read_text()
 
 
-def test_models_without_layers_are_refused_with_the_command_that_makes_them(tmp_path: Path) -> None:
+def test_models_without_layers_are_refused_with_the_command_that_makes_them(tmp_path) -> None:
     folder = layer_evaluation(tmp_path, 0, "probing", {"WC": 90})
     text = (folder / "config.yaml").read_text()
     (folder / "config.yaml").write_text(text.replace("layer 0", "NMT"))
@@ -173,7 +173,7 @@ def test_models_without_layers_are_refused_with_the_command_that_makes_them(tmp_
         layers_of_models(models(folder), "best", "mlp")
 
 
-def test_nothing_to_draw_is_refused(capsys: pytest.CaptureFixture) -> None:
+def test_nothing_to_draw_is_refused(capsys) -> None:
     assert main(["layers", "published=false"]) == 2
     assert "give run folders" in capsys.readouterr().err
 
@@ -183,7 +183,7 @@ def test_a_layer_is_recognised_by_its_name(name: str, layer: tuple[int, str] | N
     assert layer_of(name) == layer
 
 
-def test_the_claim_about_deeper_layers_reads_our_layers(tmp_path: Path) -> None:
+def test_the_claim_about_deeper_layers_reads_our_layers(tmp_path) -> None:
     evidence = evidence_of(models(*evaluations(tmp_path)))
     (comparison,) = finding_of("discourse needs deeper layers than other tasks", evidence).comparisons
     assert comparison.label == "tiny: mean best layer, 9.0 for DiscoEval and 1.5 for probing tasks"

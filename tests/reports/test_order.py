@@ -68,7 +68,7 @@ def test_more_test_items_give_a_narrower_interval() -> None:
     assert (many[2] - many[1]) < (few[2] - few[1]) / 2
 
 
-def test_without_answers_the_interval_is_made_of_those_of_the_scores(tmp_path: Path) -> None:
+def test_without_answers_the_interval_is_made_of_those_of_the_scores(tmp_path) -> None:
     run = read_run(run_of(tmp_path / "run"))  # gains of 3 points, scores with an interval of 2 to each side
     learnt = order_of(models_of([run])[0], "probing", "mlp").tasks[0]
     assert learnt.gain == pytest.approx((3, 3 - 2 * 2**0.5, 3 + 2 * 2**0.5), abs=0.2)
@@ -117,7 +117,7 @@ def test_the_agreement_of_two_orders_is_kendalls_tau(other: tuple[float, ...], t
     assert mean_agreement(orders) == pytest.approx(1 if tau != tau else (1 + 2 * tau) / 3)
 
 
-def test_models_are_compared_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_models_are_compared_and_drawn(tmp_path, capsys) -> None:
     folders = [run_of(tmp_path / name, encoder=name) for name in ("bilstm_max", "bigru_mean")]
     runs = [str(with_rows(folder, *trained().rows)) for folder in folders]
     assert main(["order", *runs, f"out={tmp_path / 'order.svg'}"]) == 0

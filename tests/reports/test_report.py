@@ -42,7 +42,7 @@ from tests.reports.small_runs import SCORES, evaluation_of, models, of_a_run, ru
 
 
 @pytest.mark.parametrize(("epoch", "expected"), [("last", 73.0), ("1", 71.0), ("0", 70.0)])
-def test_another_epoch_can_be_asked_for(tmp_path: Path, epoch: str, expected: float) -> None:
+def test_another_epoch_can_be_asked_for(tmp_path, epoch: str, expected: float) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing", epoch)
     assert table.rows[0].cells["SentLen"].score == expected
 
@@ -50,23 +50,23 @@ def test_another_epoch_can_be_asked_for(tmp_path: Path, epoch: str, expected: fl
 @pytest.mark.parametrize(
     ("epoch", "own"), [("9", (5.0, 9.0, 7.0)), ("best", (1.0, 2.0, 3.0, 4.0)), ("last", (4.0, 3.0, 2.0, 1.0))]
 )
-def test_a_model_that_has_no_scores_of_an_epoch_is_named(tmp_path: Path, epoch: str, own: tuple[float, ...]) -> None:
+def test_a_model_that_has_no_scores_of_an_epoch_is_named(tmp_path, epoch: str, own: tuple[float, ...]) -> None:
     notes = probing_table(models(run_of(tmp_path / "a", own=own)), "probing", epoch).notes
     assert "At epoch 3, as the requested one has no scores: BiLSTM-max, NMT En-Fr." in notes
 
 
 @pytest.mark.parametrize("epoch", ["best", "last", "2"])
-def test_a_model_with_scores_of_the_epoch_is_not_named(tmp_path: Path, epoch: str) -> None:
+def test_a_model_with_scores_of_the_epoch_is_not_named(tmp_path, epoch: str) -> None:
     assert "At epoch" not in " ".join(probing_table(models(run_of(tmp_path / "a")), "probing", epoch).notes)
 
 
-def test_a_table_without_the_requested_classifier_names_the_one_it_has(tmp_path: Path) -> None:
+def test_a_table_without_the_requested_classifier_names_the_one_it_has(tmp_path) -> None:
     notes = probing_table(models(run_of(tmp_path / "a")), "probing", classifier="logreg").notes
     assert notes[0] == "Test scores in %, by MLP (none by logistic regression), best epoch of each run."
     assert not [note for note in notes if note.startswith("By ")]
 
 
-def test_where_one_model_alone_has_no_such_classifier_it_is_named(tmp_path: Path) -> None:
+def test_where_one_model_alone_has_no_such_classifier_it_is_named(tmp_path) -> None:
     lacking, having = run_of(tmp_path / "a"), run_of(tmp_path / "b", encoder="bilstm_last")
     write_rows(having / "probes.csv", [ProbeRow(2, 2, "probing", "WC", "logreg", 1, 1, 1, 1, {}, 1, 0.1)])
     notes = probing_table(models(lacking, having), "probing", classifier="logreg").notes
@@ -78,19 +78,19 @@ OTHERWISE = PROBES.replace("modern", "senteval")
 
 
 @pytest.mark.parametrize(("settings", "ours"), [(PROBES, "modern"), (OTHERWISE, "senteval")])
-def test_a_table_names_the_protocol_of_our_classifiers(tmp_path: Path, settings: str, ours: str) -> None:
+def test_a_table_names_the_protocol_of_our_classifiers(tmp_path, settings: str, ours: str) -> None:
     notes = probing_table(models(with_settings(run_of(tmp_path / "a"), settings)), "probing").notes
     assert f"Our classifiers: protocol={ours}; the papers': protocol=senteval." in notes
 
 
-def test_of_two_protocols_each_is_named_with_its_models_and_a_baseline_has_none(tmp_path: Path) -> None:
+def test_of_two_protocols_each_is_named_with_its_models_and_a_baseline_has_none(tmp_path) -> None:
     texts = {"bilstm_max": PROBES, "bilstm_last": OTHERWISE, "baseline": PROBES}
     reported = models(*(with_settings(run_of(tmp_path / name, encoder=name), text) for name, text in texts.items()))
     ours = "protocol=modern (BiLSTM-max, NMT En-Fr), protocol=senteval (BiLSTM-last, NMT En-Fr)"
     assert f"Our classifiers: {ours}; the papers': protocol=senteval." in probing_table(reported, "probing").notes
 
 
-def test_notes_name_changed_settings_and_folds_and_the_papers_only_next_to_their_scores(tmp_path: Path) -> None:
+def test_notes_name_changed_settings_and_folds_and_the_papers_only_next_to_their_scores(tmp_path) -> None:
     text = f"{PROBES}    batch: 128\n    tenacity: 5\n    l2: [0.1]\n".replace("modern", "senteval")
     reported = models(evaluation_of(tmp_path / "a", "hf:name", settings=text))
     ours = "Our classifiers: protocol=senteval, l2=[0.1], batch=128, 10 folds"
@@ -98,7 +98,7 @@ def test_notes_name_changed_settings_and_folds_and_the_papers_only_next_to_their
     assert f"{ours}." in probing_table(reported, "downstream", published_names=[]).notes
 
 
-def test_a_run_of_before_the_classifiers_settings_were_named_is_of_the_same_model(tmp_path: Path) -> None:
+def test_a_run_of_before_the_classifiers_settings_were_named_is_of_the_same_model(tmp_path) -> None:
     defaults = f"{PROBES}    batch: 64\n    optimiser: adam\n    block_mb: null\ncorpus: {{source_language: en}}\n"
     texts = [PROBES, defaults, f"{PROBES}    batch: 32\n"]
     reported = models(
@@ -107,7 +107,7 @@ def test_a_run_of_before_the_classifiers_settings_were_named_is_of_the_same_mode
     assert [len(model.runs) for model in reported] == [2, 1]
 
 
-def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path: Path) -> None:
+def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path) -> None:
     rows = [
         ProbeRow(2, 2, "probing", task, reader, dev, 60, 58, 62, {}, 1, 0.1)
         for task, reader, dev in (("Tense", "mlp", 61.24), ("WC", "majority", 99.0))
@@ -123,20 +123,20 @@ def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path: Path) -> 
     ("STSB", "STSB: Pearson's r times 100; the others: accuracy."),
     ("STS12", "STS12: Pearson's r times 100 (STS12: the mean of its parts' r); the others: accuracy."),
 ])  # fmt: skip
-def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path: Path, task: str, said: str) -> None:
+def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path, task: str, said: str) -> None:
     table = probing_table(models(evaluation_of(tmp_path / "a", "hf:name", task=task)), "downstream")
     assert table.notes[0] == "Test scores in %, as evaluated."
     assert said in table.notes
 
 
-def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embedding(tmp_path: Path) -> None:
+def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embedding(tmp_path) -> None:
     reported = models(*(run_of(tmp_path / name, encoder=name) for name in ("bilstm_max", "baseline", "bov")))
     table = probing_table(reported, "probing", published_names=[])
     assert [row.competes for row in table.rows] == [True, False, False]
     assert list(scores_of(table)) == ["BiLSTM-max NMT En-Fr", "BoV NMT En-Fr"]
 
 
-def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path: Path) -> None:
+def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path) -> None:
     squares = [float(seed * seed) for seed in range(3)]
     runs = [run_of(tmp_path / str(s), seed=s, more=more, own=(0.0, 52 + more)) for s, more in enumerate(squares)]
     _, low, high = mean_of_runs([(52 + more, 50 + more, 54 + more) for more in squares])
@@ -154,7 +154,7 @@ def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path: 
 
 
 @pytest.mark.parametrize(("score", "highest"), [("val/bleu", 100.0), ("val/perplexity", 100.1)])
-def test_an_interval_of_seeds_has_only_scores_that_can_be(tmp_path: Path, score: str, highest: float) -> None:
+def test_an_interval_of_seeds_has_only_scores_that_can_be(tmp_path, score: str, highest: float) -> None:
     runs = [run_of(tmp_path / str(own), seed=own, own=(float(own),) if own else (), score=score) for own in (0, 1, 99)]
     ((cell,),) = [row.cells.values() for row in training_table(models(*runs), []).rows]
     assert cell.low == 0
@@ -220,7 +220,7 @@ def test_a_score_below_zero_has_a_true_minus_sign_where_people_read_it(form: str
     assert ("-1.5" in TABLE_FORMATS[form](table).replace('"-1.5000"', "")) == (form == "csv")
 
 
-def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_path: Path) -> None:
+def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_path) -> None:
     tests = [("t", "mlp"), ("t", "mlp"), ("u", "mlp"), ("t", "logreg")]
     for place, (test, classifier) in enumerate(tests):
         answers = Answers(test, np.arange(9) < 5 + place)
@@ -240,7 +240,7 @@ def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_pa
         assert ("do not compare" in " ".join(alike.notes)) == apart
 
 
-def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path, capsys) -> None:
     runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
     more = ["published=none", "tasks=WC,SentLen", "intervals=none"]
     assert main(["table", *runs, *more]) == 0
@@ -256,7 +256,7 @@ def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path: Path, cap
         assert ("By logistic regression: Tense." in notes) == named
 
 
-def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path, capsys) -> None:
     early, late = run_of(tmp_path / "a"), run_of(tmp_path / "b", "bilstm_last", own=(1.0, 2.0, 3.0))
     of_best = evaluation_of(tmp_path / "c", "RUN", "probing", objective="nli", epoch=1, settings=of_a_run(1))
     notes = probing_table(models(early, late), "probing").notes
@@ -270,7 +270,7 @@ def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path: Path, capsy
     assert not any("last epoch" in note for note in probing_table(models(bag), "probing", "last").notes)
 
 
-def test_scores_with_a_unit_are_not_called_test_scores(tmp_path: Path) -> None:
+def test_scores_with_a_unit_are_not_called_test_scores(tmp_path) -> None:
     loss = ProbeRow(2, 2, "use", "Tense", "loss", 9, 9, 8, 10, {}, 1, 0.1)
     table = probing_table(models(with_rows(run_of(tmp_path / "a"), loss)), "use")
     assert table.notes[0] == "Scores in nats/1000, best epoch of each run."
@@ -285,7 +285,7 @@ def test_html_tells_under_the_pointer_what_was_chosen() -> None:
     assert 'title="48.0–52.0; epoch 2"><b>50.0</b>' in TABLE_FORMATS["html"](small_table())
 
 
-def test_a_table_of_discoeval_has_the_mean_of_the_probing_tasks(tmp_path: Path) -> None:
+def test_a_table_of_discoeval_has_the_mean_of_the_probing_tasks(tmp_path) -> None:
     run = run_of(tmp_path / "run")
     evaluation = evaluation_of(tmp_path / "evaluation", run, "discoeval", task="SProc")
     table = probing_table(models(run, evaluation), "discoeval", epoch="last")
@@ -297,7 +297,7 @@ def test_a_table_of_discoeval_has_the_mean_of_the_probing_tasks(tmp_path: Path) 
     assert probing_table(models(run), "probing").columns == list(SCORES)
 
 
-def test_a_table_of_discoeval_has_the_groups_of_sentevals_tasks_where_all_are_scored(tmp_path: Path) -> None:
+def test_a_table_of_discoeval_has_the_groups_of_sentevals_tasks_where_all_are_scored(tmp_path) -> None:
     run = run_of(tmp_path / "run")
     scored = [evaluation_of(tmp_path / "discoeval", run, "discoeval", task="SProc")]
     scored += [
@@ -331,7 +331,7 @@ def test_every_published_table_has_its_source() -> None:
     ("control", "Tense", "mlp", "mlp", None),
 ])  # fmt: skip
 def test_the_published_scores_are_those_of_the_suite_by_what_read_ours(
-    tmp_path: Path, suite: str, task: str, classifier: str, asked: str, source: str | None
+    tmp_path, suite: str, task: str, classifier: str, asked: str, source: str | None
 ) -> None:
     row = ProbeRow(2, 2, suite, task, classifier, 1, 60, 58, 62, {}, 1, 0.1)
     folder = with_rows(evaluation_of(tmp_path / "a", "hf:name"), row)
@@ -341,7 +341,7 @@ def test_the_published_scores_are_those_of_the_suite_by_what_read_ours(
 
 
 @pytest.mark.parametrize("report", ["table", "training", "html"])
-def test_published_scores_are_in_every_table_until_left_out(tmp_path: Path, report: str) -> None:
+def test_published_scores_are_in_every_table_until_left_out(tmp_path, report: str) -> None:
     out = tmp_path / "out.html"
     assert main([report, str(run_of(tmp_path / "a")), f"out={out}"]) == 0
     assert "Conneau et al. 2018, Table" in out.read_text()
@@ -349,13 +349,13 @@ def test_published_scores_are_in_every_table_until_left_out(tmp_path: Path, repo
     assert "Conneau et al. 2018, Table" not in out.read_text()
 
 
-def test_the_page_has_the_published_scores_of_training_alone_where_they_are_asked_for(tmp_path: Path) -> None:
+def test_the_page_has_the_published_scores_of_training_alone_where_they_are_asked_for(tmp_path) -> None:
     out = tmp_path / "out.html"
     assert main(["html", str(run_of(tmp_path / "a")), "published=conneau2018_table3", f"out={out}"]) == 0
     assert set(re.findall(r"<small>(conneau2018_table\d)</small>", out.read_text())) == {"conneau2018_table3"}
 
 
-def test_test_scores_of_the_best_epoch_stand_next_to_those_on_dev(tmp_path: Path) -> None:
+def test_test_scores_of_the_best_epoch_stand_next_to_those_on_dev(tmp_path) -> None:
     run = run_of(tmp_path / "a")  # best at epoch 2
     (run / "test.csv").write_text("epoch,step,val/bleu\n0.5,1,3.0\n1,1,4.5\n2,2,8.25\n")
     first, *_, last = training_table(models(run)).rows
@@ -364,7 +364,7 @@ def test_test_scores_of_the_best_epoch_stand_next_to_those_on_dev(tmp_path: Path
     assert last.cells["NMT En-Fr BLEU"].score == 39.1  # of the paper
 
 
-def test_scores_on_other_corpora_are_not_compared(tmp_path: Path) -> None:
+def test_scores_on_other_corpora_are_not_compared(tmp_path) -> None:
     sizes = {"bilstm_max": 300, "bilstm_last": 300, "bov": 2000}
     runs = [
         with_settings(run_of(tmp_path / e, e, own=(1.0 + size,)), f"corpus: {{size: {size}}}\n")
@@ -376,7 +376,7 @@ def test_scores_on_other_corpora_are_not_compared(tmp_path: Path) -> None:
     assert "corpora" not in " ".join(training_table(models(*runs[:2]), []).notes)
 
 
-def test_a_folder_and_a_file_of_scores_have_the_same_corpus_by_its_content(tmp_path: Path) -> None:
+def test_a_folder_and_a_file_of_scores_have_the_same_corpus_by_its_content(tmp_path) -> None:
     corpora = {
         "bilstm_max": "content: demo 300, size: 300",
         "bilstm_last": "content: demo 300",
@@ -386,7 +386,7 @@ def test_a_folder_and_a_file_of_scores_have_the_same_corpus_by_its_content(tmp_p
 
 
 @pytest.mark.parametrize("own", [(), (math.nan, math.nan)])
-def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path: Path, own: tuple) -> None:
+def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path, own: tuple) -> None:
     runs = run_of(tmp_path / "a", own=own), run_of(tmp_path / "b", encoder="bilstm_last")
     assert [row.name for row in training_table(models(*runs), []).rows] == ["BiLSTM-last"]
     assert main(["html", str(runs[0]), f"out={tmp_path / 'page.html'}"]) == 0
@@ -432,9 +432,7 @@ def test_holm_rejects_step_by_step_and_counts_no_test_that_could_not_be_made() -
 
 @pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("report", ["curves", "curves overlay=true", "size", "order"])
-def test_figures_are_written_and_stopped_runs_are_named(
-    tmp_path: Path, report: str, capsys: pytest.CaptureFixture
-) -> None:
+def test_figures_are_written_and_stopped_runs_are_named(tmp_path, report: str, capsys) -> None:
     runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
     for run in runs:
         with_settings(Path(run), "trainer: {max_epochs: 5}\n")
@@ -443,7 +441,7 @@ def test_figures_are_written_and_stopped_runs_are_named(
     assert Image.open(tmp_path / "figure.png").width > 1000
 
 
-def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_path: Path) -> None:
+def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_path) -> None:
     out = tmp_path / "page.html"
     assert main(["html", str(run_of(tmp_path / "a")), f"out={out}"]) == 0
     text = out.read_text()
@@ -457,7 +455,7 @@ def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_
     assert "1 of 1 models have one seed" in claims
 
 
-def test_the_page_of_models_without_epochs_has_no_section_by_epoch(tmp_path: Path) -> None:
+def test_the_page_of_models_without_epochs_has_no_section_by_epoch(tmp_path) -> None:
     bov = evaluation_of(tmp_path / "bov", "bov")
     assert main(["html", str(bov), f"out={tmp_path / 'page.html'}"]) == 0
     assert "by epoch" not in (tmp_path / "page.html").read_text()
@@ -466,7 +464,7 @@ def test_the_page_of_models_without_epochs_has_no_section_by_epoch(tmp_path: Pat
     assert "probing by epoch: each task" in (tmp_path / "page.html").read_text()
 
 
-def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
+def test_the_page_has_what_the_runs_allow(tmp_path) -> None:
     out = tmp_path / "page.html"
     runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
     assert main(["html", *runs[:1], f"out={out}"]) == 0
@@ -479,7 +477,7 @@ def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
     assert all(html.escape(finding.claim) in text for finding in check_claims(CLAIMS, published_evidence()))
 
 
-def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path: Path) -> None:
+def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path) -> None:
     of = [run_of(tmp_path / f"{e}{s}", e, s) for e, n in (("bilstm_max", 2), ("bov", 3)) for s in range(n)]
     with_settings(of[0], "made_with: {commit: abc}\n")
     for made in (probing_table(models(*of), "probing", published_names=[]), training_table(models(*of), [])):
@@ -494,19 +492,19 @@ def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path: Path
     ("trainer: {max_epochs: 5, max_steps: 9}\n", ""),
     ("trainer: {max_epochs: 5}\nearly_stopping: {patience: 1}\n", ""),
 ])  # fmt: skip
-def test_a_run_that_was_stopped_is_named_in_tables_and_findings(tmp_path: Path, settings: str, note: str) -> None:
+def test_a_run_that_was_stopped_is_named_in_tables_and_findings(tmp_path, settings: str, note: str) -> None:
     run = models(with_settings(run_of(tmp_path / "run"), settings))
     tables = probing_table(run, "probing", published_names=[]), training_table(run, [])
     for notes in (*(table.notes for table in tables), evidence_of(run).notes):
         assert [n for n in notes if "stopped" in n] == ([f"Training was stopped, or goes on: {note}."] if note else [])
 
 
-def test_models_told_apart_by_a_path_have_its_end_in_their_name(tmp_path: Path) -> None:
+def test_models_told_apart_by_a_path_have_its_end_in_their_name(tmp_path) -> None:
     folders = [with_settings(run_of(tmp_path / n), f"text: /a/long/path/{n}.txt\n") for n in ("one", "two")]
     assert [model.variant for model in models(*folders)] == ["(text=one.txt)", "(text=two.txt)"]
 
 
-def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path: Path) -> None:
+def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path) -> None:
     labels = '{labels: {encoder: Gated mean, objective: SimCSE, colour: "#6A3D9A"}}'
     first, other = (
         with_settings(run_of(tmp_path / "a"), f"{labels[1:-1]}\n"),
@@ -521,13 +519,13 @@ def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path: Path)
 
 
 @pytest.mark.parametrize("key", ["labels", "run: {labels"])
-def test_a_colour_that_no_picture_can_draw_is_refused(tmp_path: Path, key: str) -> None:
+def test_a_colour_that_no_picture_can_draw_is_refused(tmp_path, key: str) -> None:
     run = with_settings(run_of(tmp_path / "a"), f'{key}: {{colour: "#6A3D9A\\n"}}{"}" * key.count("{")}\n')
     with pytest.raises(InputError, match=r"config.yaml: (run\.)?labels.colour is '#6A3D9A"):
         read_run(run)
 
 
-def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Path) -> None:
+def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path) -> None:
     runs = [run_of(tmp_path / f"{dim} {seed}", dim=dim, seed=seed) for dim in (512, 1024) for seed in (1, 2)]
     other = with_settings(run_of(tmp_path / "other", dim=1024), "  layers: 1\n")
     sized = group_by_size(map(read_run, [*runs, other]))
@@ -537,7 +535,7 @@ def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Pat
 RATE = "objective:\n  optimizer:\n    lr: {}\n"
 
 
-def test_a_rate_may_follow_the_size_but_two_rates_of_a_size_are_two_models(tmp_path: Path) -> None:
+def test_a_rate_may_follow_the_size_but_two_rates_of_a_size_are_two_models(tmp_path) -> None:
     rates = {512: 0.001, 1024: 0.0005}
     runs = [with_settings(run_of(tmp_path / str(dim), dim=dim), RATE.format(rate)) for dim, rate in rates.items()]
     assert [model.sizes for model in group_by_size(map(read_run, runs))] == [[512, 1024]]
@@ -549,7 +547,7 @@ def test_a_rate_may_follow_the_size_but_two_rates_of_a_size_are_two_models(tmp_p
     ]
 
 
-def test_a_measure_is_of_the_items_of_its_task(tmp_path: Path) -> None:
+def test_a_measure_is_of_the_items_of_its_task(tmp_path) -> None:
     made = [ProbeRow(1, 1, suite, "WC", "mlp", 50, 50, 49, 51, {}, 1, 0.1) for suite in ("probing", "selectivity")]
     for name, encoder in (("one", "bilstm_max"), ("other", "bilstm_last")):
         scored = replace(made[0], answers=Answers(name, np.ones(4, bool)))
@@ -574,7 +572,7 @@ def test_the_interval_of_a_share_of_right_answers_stays_within_0_and_100() -> No
     assert mean_of_seeds(correlated)[1:] == (low, high)
 
 
-def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path: Path) -> None:
+def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path) -> None:
     units = {"EffRank": "dimensions", "IsoScore": "percent"}
     rows = [ProbeRow(1, 1, "geometry", task, unit, 300, 300, 299, 301, {}, 1, 0.1) for task, unit in units.items()]
     runs = [with_rows(run_of(tmp_path / str(dim), dim=dim), *rows) for dim in (512, 1024)]
@@ -585,7 +583,7 @@ def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path: Path) -> None:
     ]
 
 
-def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path, capsys) -> None:
     runs = [run_of(tmp_path / str(dim), dim=dim) for dim in (512, 1024)]
     scored = [evaluation_of(tmp_path / f"of {run.name}", run) for run in runs]
     bov = evaluation_of(tmp_path / "bov", "bov")
@@ -595,7 +593,7 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, c
     assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\nNot of the last epoch: {early}.\n"
 
 
-def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: Path) -> None:
+def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path) -> None:
     of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
     (line,) = model_panel(*models(*of_seeds), "downstream", "mlp", "").lines
     assert (len(line.x), line.y[0][0]) == (1, 80)
@@ -603,9 +601,7 @@ def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: 
 
 @pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("report", ["pareto", "size", "correlation"])
-def test_a_picture_of_another_epoch_than_the_requested_one_says_so(
-    tmp_path: Path, report: str, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_picture_of_another_epoch_than_the_requested_one_says_so(tmp_path, report: str, capsys) -> None:
     runs = [run_of(tmp_path / f"{dim}", dim=dim) for dim in (512, 1024, 2048, 4096)]
     for at, run in enumerate(runs):
         items = Answers(f"test of {at // 2}", np.ones(9, bool))
@@ -630,7 +626,7 @@ def test_reports_start_without_torch_and_matplotlib() -> None:
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], report: str) -> None:
+def test_a_report_of_nothing_asks_for_runs(capsys, report: str) -> None:
     assert main([report]) == 2
     assert "give run folders" in capsys.readouterr().err
 
@@ -650,9 +646,7 @@ def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], r
     (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
     (["table", "{config}"], "config.yaml:2: not YAML"),
 ])  # fmt: skip
-def test_errors_that_the_user_can_fix_are_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
-) -> None:
+def test_errors_that_the_user_can_fix_are_one_line(tmp_path, capsys, arguments: list[str], said: str) -> None:
     runs = {name: run_of(tmp_path / name) for name in ("run", "broken", "metrics", "config", "untrained")}
     runs |= {"none": tmp_path / "none"}
     (runs["untrained"] / "metrics.csv").unlink()
@@ -673,7 +667,7 @@ def test_too_few_models_are_no_correlation() -> None:
 
 @pytest.mark.parametrize(("scale", "said"), [("null", True), ("1", False)])
 def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_papers(
-    tmp_path: Path, scale: str, said: bool
+    tmp_path, scale: str, said: bool
 ) -> None:
     folder = run_of(tmp_path / "untrained")
     config = (folder / "config.yaml").read_text().replace("nmt_enfr", "untrained")
@@ -684,7 +678,7 @@ def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_
         assert ("Word vectors with mean square 1" in notes) == said
 
 
-def test_a_table_says_which_tasks_have_less_test_items_than_were_published(tmp_path: Path) -> None:
+def test_a_table_says_which_tasks_have_less_test_items_than_were_published(tmp_path) -> None:
     run = run_of(tmp_path / "a")
     rows = read_rows(run / "probes.csv")
     answers = {task: Answers(task, np.ones(items, dtype=bool)) for task, items in (("SentLen", 500), ("WC", 10_000))}

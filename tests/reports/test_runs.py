@@ -24,7 +24,7 @@ from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, wi
 
 @pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
 def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(
-    tmp_path: Path, select: str, best: int
+    tmp_path, select: str, best: int
 ) -> None:
     run = run_of(tmp_path / "a")
     settings = f"objective_name: multitask\nobjective:\n  parts: [nli, nmt_enfr]\n  select: {select}\n"
@@ -35,19 +35,19 @@ def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(
     assert read_run(run).best_epoch() == best
 
 
-def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path: Path) -> None:
+def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path) -> None:
     run, other = run_of(tmp_path / "wandb" / "b"), run_of(tmp_path / "wandb" / "c" / "d")
     assert run_folders([other, tmp_path / "wandb", run]) == [other, run]
     (tmp_path / "last").symlink_to(run)
     assert run_folders([run, tmp_path / "last"]) == [tmp_path / "last"]
 
 
-def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path: Path) -> None:
+def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)
 
 
-def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path: Path) -> None:
+def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path) -> None:
     run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0)))
     rarely = replace(run, rows=[row for row in run.rows if row.epoch in (0, 3)])
     assert rarely.best_epoch() == 1
@@ -56,7 +56,7 @@ def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path:
 
 @pytest.mark.parametrize(("losses", "best"), [((2.0, 1.0, 3.0), 2), ((2.0, 1.0, 1.0), 3), ((), 3)])
 def test_of_equal_scores_the_lowest_loss_is_best_then_the_last_epoch(
-    tmp_path: Path, losses: tuple[float, ...], best: int
+    tmp_path, losses: tuple[float, ...], best: int
 ) -> None:
     run = run_of(tmp_path / "a", own=(0.0, 0.0, 0.0))
     merged = [{"epoch": e, "val/bleu": 0.0} | ({"val/loss": losses[e - 1]} if losses else {}) for e in (1, 2, 3)]
@@ -73,25 +73,25 @@ def test_of_equal_scores_the_lowest_loss_is_best_then_the_last_epoch(
     assert saved == best
 
 
-def test_perplexity_is_best_where_it_is_lowest(tmp_path: Path) -> None:
+def test_perplexity_is_best_where_it_is_lowest(tmp_path) -> None:
     run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0), score="val/perplexity"))
     assert run.best_epoch() == 2
 
 
-def test_runs_that_differ_in_their_seed_are_one_model(tmp_path: Path) -> None:
+def test_runs_that_differ_in_their_seed_are_one_model(tmp_path) -> None:
     reported = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", seed=2, more=1.0))
     assert [len(model.runs) for model in reported] == [2]
     assert probing_table(reported, "probing").rows[0].cells["WC"].score == 52.5
 
 
-def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path: Path) -> None:
+def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path) -> None:
     folders = [run_of(tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
     for folder, epochs in zip(folders, (5, 8), strict=True):
         with_settings(folder, f"trainer:\n  max_epochs: {epochs}\n  accelerator: auto\n")
     assert [model.variant for model in models(*folders)] == ["(max_epochs=5)", "(max_epochs=8)"]
 
 
-def test_runs_on_a_corpus_that_changed_are_no_seeds_of_one_model(tmp_path: Path) -> None:
+def test_runs_on_a_corpus_that_changed_are_no_seeds_of_one_model(tmp_path) -> None:
     """Also from a file of their scores, or one for each."""
     folders = [run_of(tmp_path / "runs" / name, seed=seed) for seed, name in enumerate("abc")]
     for folder, content in zip(folders, ("text en 1f", "text en 1f", "text en 2a"), strict=True):
@@ -104,7 +104,7 @@ def test_runs_on_a_corpus_that_changed_are_no_seeds_of_one_model(tmp_path: Path)
         assert seeds == [("(corpus.content=text en 1f)", 2), ("(corpus.content=text en 2a)", 1)]
 
 
-def test_one_curve_or_mean_is_of_one_classifier(tmp_path: Path) -> None:
+def test_one_curve_or_mean_is_of_one_classifier(tmp_path) -> None:
     folders = [run_of(tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
     write_rows(folders[0] / "probes.csv", [ProbeRow(2, 2, "probing", "WC", "logreg", 1.0, 9.0, 8.0, 10.0, {}, 0, 0.1)])
     (model,) = models(*folders)
@@ -122,19 +122,19 @@ def folders_read(*evaluations: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("model", ["bov", "run"])
-def test_of_one_model_evaluated_twice_the_later_epoch_counts(tmp_path: Path, model: str) -> None:
+def test_of_one_model_evaluated_twice_the_later_epoch_counts(tmp_path, model: str) -> None:
     said = {epoch: of_a_run(1, max_epochs=epoch) if model == "run" else "" for epoch in (9, 5)}  # as resumed
     folders = [evaluation_of(tmp_path / str(e), model, epoch=e, settings=settings) for e, settings in said.items()]
     assert folders_read(*folders) == ["9"]
 
 
-def test_of_one_model_evaluated_twice_at_one_epoch_the_later_evaluation_counts(tmp_path: Path) -> None:
+def test_of_one_model_evaluated_twice_at_one_epoch_the_later_evaluation_counts(tmp_path) -> None:
     folders = [evaluation_of(tmp_path / name, "vectors:a.npy") for name in ("newer", "older")]
     os.utime(folders[1] / "config.yaml", (0, 0))
     assert folders_read(*folders) == ["newer"]
 
 
-def test_evaluations_of_seeds_are_one_model(tmp_path: Path) -> None:
+def test_evaluations_of_seeds_are_one_model(tmp_path) -> None:
     folders = [evaluation_of(tmp_path / str(s), f"run_{s}", score=70 + s, settings=of_a_run(s)) for s in (1, 2, 3)]
     assert folders_read(*folders) == ["1", "2", "3"]
     (model,) = models(*folders)
@@ -142,7 +142,7 @@ def test_evaluations_of_seeds_are_one_model(tmp_path: Path) -> None:
     assert probing_table([model], "downstream").rows[0].cells["MR"].score == 72
 
 
-def test_evaluations_of_a_run_with_other_settings_are_no_seeds(tmp_path: Path) -> None:
+def test_evaluations_of_a_run_with_other_settings_are_no_seeds(tmp_path) -> None:
     said = {"a": of_a_run(1), "b": of_a_run(2), "c": of_a_run(3, dim=64), "d": of_a_run(1, checkpoint="last.ckpt")}
     folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=settings) for name, settings in said.items()]
     reported = models(*folders)
@@ -150,12 +150,12 @@ def test_evaluations_of_a_run_with_other_settings_are_no_seeds(tmp_path: Path) -
     assert [model.variant.count("dim=") for model in reported] == [1, 1, 1]
 
 
-def test_evaluations_of_two_runs_of_one_seed_are_no_seeds(tmp_path: Path) -> None:
+def test_evaluations_of_two_runs_of_one_seed_are_no_seeds(tmp_path) -> None:
     folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=of_a_run(1)) for name in "ab"]
     assert [model.variant for model in models(*folders)] == ["(model=run_a)", "(model=run_b)"]
 
 
-def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> None:
+def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path) -> None:
     run = run_of(tmp_path / "a")
     for name, model in (("x", run), ("y", run / "checkpoints" / "best.ckpt")):
         (run / "checkpoints").mkdir(exist_ok=True)
@@ -168,9 +168,7 @@ def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("size", "tags", "count"), [(1200, "", 1), (600, "", 2), (1200, "  source: {tags: english/penn}\n", 1)]
 )
-def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(
-    tmp_path: Path, size: int, tags: str, count: int
-) -> None:
+def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(tmp_path, size: int, tags: str, count: int) -> None:
     run = run_of(tmp_path / "run")
     more = evaluation_of(tmp_path / "more", run, "probing", task="SentLen")
     for folder, sentences, newer in ((run, 1200, ""), (more, size, tags)):
@@ -178,12 +176,12 @@ def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(
     assert len(models(run, more)) == count
 
 
-def test_an_evaluation_of_an_earlier_run_in_the_folder_is_no_part_of_the_later_one(tmp_path: Path) -> None:
+def test_an_evaluation_of_an_earlier_run_in_the_folder_is_no_part_of_the_later_one(tmp_path) -> None:
     run, before = run_of(tmp_path / "run"), evaluation_of(tmp_path / "x", tmp_path / "run", settings=of_a_run(1, 64))
     assert joined(run, before) == [sorted(row.task for row in read_run(run).rows), ["MR"]]
 
 
-def test_of_copies_of_a_run_one_counts_with_its_evaluations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_copies_of_a_run_one_counts_with_its_evaluations(tmp_path, capsys) -> None:
     runs = [run_of(tmp_path / name) for name in "ab"]
     folders = [evaluation_of(run / "evaluations" / "x", run, score=at) for at, run in enumerate(runs)]
     (model,) = models_of(one_run_per_seed(map(read_run, [*runs, *folders])))
@@ -193,7 +191,7 @@ def test_of_copies_of_a_run_one_counts_with_its_evaluations(tmp_path: Path, caps
 
 @pytest.mark.parametrize(("settings", "epoch"), [("", 1), ("checkpoint: each epoch\n", 3)])
 def test_evaluations_of_one_model_add_their_tasks_and_the_newest_score_counts(
-    tmp_path: Path, settings: str, epoch: int
+    tmp_path, settings: str, epoch: int
 ) -> None:
     new, old, more = (evaluation_of(tmp_path / n, "run", "use", task=n[0], settings=settings) for n in ("A", "A0", "B"))
     write_rows(
@@ -204,14 +202,14 @@ def test_evaluations_of_one_model_add_their_tasks_and_the_newest_score_counts(
     assert sorted((row.task, row.epoch, row.test_accuracy) for row in run.rows) == [("A", 2, 80), ("B", 2, 80)]
 
 
-def test_no_two_models_have_one_name(tmp_path: Path) -> None:
+def test_no_two_models_have_one_name(tmp_path) -> None:
     made = [(1, 2, 3, 10), (1, 2, 3, 20), (4, 5, 6, 30)]  # the name has three settings at most
     settings = ["{{a: {}, b: {}, c: {}, d: {}}}".format(*values) for values in made]
     runs = [with_settings(run_of(tmp_path / str(at)), f"other: {text}\n") for at, text in enumerate(settings)]
     assert len({model.title for model in models(*runs)}) == 3
 
 
-def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path: Path) -> None:
+def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path) -> None:
     run = run_of(tmp_path / "lab" / "runs" / "a")
     assert len(models(run, evaluation_of(tmp_path / "lab" / "evaluations" / "b", "runs/a"))) == 1
 
@@ -221,20 +219,20 @@ def joined(*evaluations: Path) -> list[list[str]]:
     return [sorted(row.task for run in model.runs for row in run.rows) for model in models(*evaluations)]
 
 
-def test_scores_of_one_layer_are_no_part_of_anothers(tmp_path: Path) -> None:
+def test_scores_of_one_layer_are_no_part_of_anothers(tmp_path) -> None:
     layers = [evaluation_of(tmp_path / k, "hf:name", "probing", task="WC", objective=f"layer {k}") for k in ("0", "12")]
     assert joined(*layers, evaluation_of(tmp_path / "x", "hf:name", objective="layer 12")) == [["WC"], ["MR", "WC"]]
 
 
 @pytest.mark.parametrize("setting", ["embeddings: {path: %s.vec}\n", "corpus: {size: %s}\n", "checkpoint: %s.ckpt\n"])
-def test_scores_of_a_model_made_otherwise_are_no_part_of_it(tmp_path: Path, setting: str) -> None:
+def test_scores_of_a_model_made_otherwise_are_no_part_of_it(tmp_path, setting: str) -> None:
     probed = evaluation_of(tmp_path / "probed", "bov", "probing", task="WC", settings=setting % "1")
     scored = [evaluation_of(tmp_path / of, "bov", settings=setting % of) for of in ("1", "2")]
     assert joined(probed, scored[0]) == [["MR", "WC"]]
     assert joined(probed, scored[1]) == [["WC"], ["MR"]]
 
 
-def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path: Path) -> None:
+def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path) -> None:
     run = with_settings(run_of(tmp_path / "run"), "corpus: {size: 400}\n")
     of = {size: f"corpus: {{size: {size}}}\n" for size in (400, 500)}
     same, other = (evaluation_of(tmp_path / str(k), run, "probing", task="WC2", settings=of[k]) for k in of)
@@ -244,7 +242,7 @@ def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path: Path)
 
 @pytest.mark.parametrize(("test", "models_of_both"), [("t", 1), ("other", 2)])
 def test_epochs_evaluated_with_another_corpus_belong_to_the_run_by_their_test_items(
-    tmp_path: Path, test: str, models_of_both: int
+    tmp_path, test: str, models_of_both: int
 ) -> None:
     run = with_settings(run_of(tmp_path / "run"), "corpus: {size: 400}\n")
     rows = read_rows(run / "probes.csv")
@@ -256,19 +254,19 @@ def test_epochs_evaluated_with_another_corpus_belong_to_the_run_by_their_test_it
     assert len(models(run, evaluation)) == models_of_both
 
 
-def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
+def test_two_evaluations_on_one_suite_stay_apart(tmp_path) -> None:
     five, ten = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
     assert [m.name for m in models(five, ten)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
 
 
-def test_names_of_models_have_no_brackets_and_leave_out_what_is_not_set(tmp_path: Path) -> None:
+def test_names_of_models_have_no_brackets_and_leave_out_what_is_not_set(tmp_path) -> None:
     corpora = ["{root: data/ewt, more: []}", "{root: data/sequoia, more: [data/captions/train.gz]}"]
     runs = [with_settings(run_of(tmp_path / str(at)), f"corpus: {text}\n") for at, text in enumerate(corpora)]
     names = [model.name for model in models(*runs)]
     assert names == ["NMT En-Fr (corpus.root=ewt)", "NMT En-Fr (corpus.more=train.gz, corpus.root=sequoia)"]
 
 
-def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
+def test_a_run_without_names_takes_them_from_its_folder(tmp_path) -> None:
     folder = tmp_path / "nli" / "mine" / "now"
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text("seed: 1\n")
@@ -276,7 +274,7 @@ def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
     assert (run.objective, run.encoder) == ("nli", "mine")
 
 
-def test_the_shown_epoch_is_computed_once_for_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shown_epoch_is_computed_once_for_all_rows(tmp_path, monkeypatch) -> None:
     run, asked, epoch = read_run(run_of(tmp_path / "run")), [], Run.epoch
     monkeypatch.setattr(Run, "epoch", lambda self, *which: asked.append(which) or epoch(self, *which))
     assert len(final_rows(run, "probing", "best", "mlp")) == 3

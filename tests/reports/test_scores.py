@@ -23,7 +23,7 @@ REPORTS = {
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> Path:
+def runs(tmp_path) -> Path:
     """Two seeds of one model, another size and another encoder, an evaluation of a run, and answers."""
     folder = tmp_path / "runs"
     for name, settings in {"a": {}, "b": {"seed": 2, "more": 3.0}, "c": {"dim": 64, "own": (1.0,)}}.items():
@@ -44,9 +44,7 @@ def runs(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("report", REPORTS)
-def test_a_report_from_the_file_is_the_report_from_the_folders(
-    runs: Path, tmp_path: Path, report: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_from_the_file_is_the_report_from_the_folders(runs, tmp_path, report: str, capsys) -> None:
     file = tmp_path / "scores.csv"
     assert main(["scores", str(runs), f"out={file}"]) == 0
     out = [] if report in ("table", "training", "findings", "scores") else [f"out={tmp_path / 'picture.svg'}"]
@@ -59,7 +57,7 @@ def test_a_report_from_the_file_is_the_report_from_the_folders(
     assert said[0][0]
 
 
-def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differs(runs: Path) -> None:
+def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differs(runs) -> None:
     rows = scores(runs)
     assert len(rows) == len(
         {(row["run"], *(row[key] for key in ("epoch", "suite", "task", "classifier"))) for row in rows}
@@ -70,7 +68,7 @@ def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differ
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_what_is_in_a_folder_and_in_files_is_one_run(runs: Path, tmp_path: Path, whole: bool) -> None:
+def test_what_is_in_a_folder_and_in_files_is_one_run(runs, tmp_path, whole: bool) -> None:
     """A file of some runs has fewer settings than one of all."""
     every, some = tmp_path / "all.csv", tmp_path / "some.csv"
     every.write_text(as_csv(scores(runs)), encoding="utf-8")
@@ -83,7 +81,7 @@ def test_what_is_in_a_folder_and_in_files_is_one_run(runs: Path, tmp_path: Path,
     assert len(read_runs([some, every])) == len(read_scores(every))
 
 
-def test_a_file_of_more_epochs_than_the_folder_has_decides_which_is_best(tmp_path: Path) -> None:
+def test_a_file_of_more_epochs_than_the_folder_has_decides_which_is_best(tmp_path) -> None:
     file = tmp_path / "scores.csv"
     file.write_text(as_csv(scores(run_of(tmp_path / "a", own=(5.0, 7.0, 9.0)))), encoding="utf-8")
     shutil.rmtree(tmp_path / "a")
@@ -91,7 +89,7 @@ def test_a_file_of_more_epochs_than_the_folder_has_decides_which_is_best(tmp_pat
     assert (run.best_epoch(), run.requested_epoch("last")) == (3, 3)
 
 
-def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(runs: Path, tmp_path: Path) -> None:
+def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(runs, tmp_path) -> None:
     files = [tmp_path / name for name in ("early.csv", "again.csv", "late.csv")]
     for file, score in zip(files, ("70.00", "70.00", "71.00"), strict=True):
         file.write_text(as_csv(scores(runs)).replace("70.00", score), encoding="utf-8")
@@ -100,7 +98,7 @@ def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(run
         read_runs(files)
 
 
-def test_a_file_that_pandas_wrote_again_has_the_same_models(runs: Path, tmp_path: Path) -> None:
+def test_a_file_that_pandas_wrote_again_has_the_same_models(runs, tmp_path) -> None:
     """It writes 64 as 64.0 where another run has no size, false as False and null as nothing."""
     with_settings(runs / "a", "objective: {dropout: 0.0, select: null}\nembeddings: {freeze: false}\n")
     file, again = tmp_path / "scores.csv", tmp_path / "again.csv"
@@ -111,7 +109,7 @@ def test_a_file_that_pandas_wrote_again_has_the_same_models(runs: Path, tmp_path
     assert all(main(["size", str(path), f"out={tmp_path / 'size.svg'}"]) == 0 for path in (file, again))
 
 
-def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path: Path) -> None:
+def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path) -> None:
     scored = [evaluation_of(tmp_path / f"e{k}", f"/gone/{k}", "probing", settings=of_a_run(k)) for k in (1, 2, 3)]
     stopped = with_settings(run_of(tmp_path / "run"), "trainer: {max_epochs: 5}\n")
     unprobed = [with_rows(run_of(tmp_path / f"run{k}", seed=k)) for k in (1, 2, 3)]
@@ -128,7 +126,7 @@ def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path:
         assert any("of 5" in note or "3 seeds" in note for note in ours)
 
 
-def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path: Path) -> None:
+def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path) -> None:
     files = []
     for seed, size in enumerate((300, 300, 2000)):
         run = with_settings(run_of(tmp_path / str(seed), seed=seed), f"corpus: {{size: {size}}}\n")
@@ -139,9 +137,7 @@ def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("seed", "size", "seeds"), [(2, 300, [2]), (2, 2000, [1, 1]), (1, 300, [1, 1])])
-def test_a_file_next_to_a_folder_is_another_seed_of_its_model(
-    tmp_path: Path, seed: int, size: int, seeds: list[int]
-) -> None:
+def test_a_file_next_to_a_folder_is_another_seed_of_its_model(tmp_path, seed: int, size: int, seeds: list[int]) -> None:
     """Not with other data, and not of the same seed with other scores."""
     folder, more = (
         with_settings(run_of(tmp_path / name, seed=s, more=points), f"corpus: {{size: {of}}}\n")
@@ -152,7 +148,7 @@ def test_a_file_next_to_a_folder_is_another_seed_of_its_model(
     assert [len(model.runs) for model in models_of(read_runs([folder, file]))] == seeds
 
 
-def test_without_scores_it_says_so(tmp_path: Path) -> None:
+def test_without_scores_it_says_so(tmp_path) -> None:
     run = run_of(tmp_path / "run", own=())
     (run / "probes.csv").unlink()
     with pytest.raises(InputError, match="no run has scores yet"):
@@ -165,7 +161,7 @@ def test_without_scores_it_says_so(tmp_path: Path) -> None:
     ("val/bleu,,,5,", "val/bleu,,,high,", r": val/bleu is 'high'"),
     (",11:92", ",12:9", r": not the answers of a score"),
 ])  # fmt: skip
-def test_a_damaged_file_names_its_line(runs: Path, tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_damaged_file_names_its_line(runs, tmp_path, old: str, new: str, message: str) -> None:
     text, file = as_csv(scores(runs)), tmp_path / "scores.csv"
     assert old in text
     file.write_text(text.replace(old, new, 1), encoding="utf-8")

@@ -34,9 +34,7 @@ def evaluations(folder: Path, scores: dict[int, list[float]], seeds: int = 1) ->
     ("second", "rho", "same"),
     [([8, 6, 4, 2], 1.0, True), ([1, 2, 3, 4], -1.0, False), ([4, 2, 3, 1], 0.8, True), ([5, 5, 5, 5], None, False)],
 )
-def test_rank_correlation_is_of_the_order_alone(
-    second: list[float], rho: float | None, same: bool, tmp_path: Path
-) -> None:
+def test_rank_correlation_is_of_the_order_alone(second: list[float], rho: float | None, same: bool, tmp_path) -> None:
     """Where all are equal, the first is no better than the others."""
     runs = read_runs(evaluations(tmp_path, {300: [4, 3, 2, 1], 900: second}, seeds=2))
     (compared,) = stability(scores_by_condition(runs, "probing", "best"))
@@ -45,9 +43,7 @@ def test_rank_correlation_is_of_the_order_alone(
     assert compared.rho != compared.rho if rho is None else compared.rho == pytest.approx(rho)
 
 
-def test_a_model_is_compared_by_the_seeds_that_both_settings_have(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_model_is_compared_by_the_seeds_that_both_settings_have(tmp_path, capsys) -> None:
     """The second seed is a point better, so that without it the first model is behind the second."""
     evaluations(tmp_path, {300: [4.2, 4, 2, 1], 900: [4.2, 4, 2, 1]}, seeds=2)
     shutil.rmtree(tmp_path / "a900-2")
@@ -55,13 +51,13 @@ def test_a_model_is_compared_by_the_seeds_that_both_settings_have(
     assert "WC             1.00  4 models of 1 to 2 seeds, best same" in capsys.readouterr().out
 
 
-def test_too_few_models_are_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_too_few_models_are_refused_with_the_remedy(tmp_path) -> None:
     runs = read_runs(evaluations(tmp_path, {300: [1, 2, 3], 900: [1, 2, 3]}))
     with pytest.raises(InputError, match="4 models in common; evaluate the same models again"):
         stability(scores_by_condition(runs, "probing", "best"))
 
 
-def test_the_report_is_a_block_for_each_two_settings(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_the_report_is_a_block_for_each_two_settings(tmp_path, capsys) -> None:
     evaluations(tmp_path, {300: [1, 2, 3, 4], 600: [1, 2, 3, 4], 900: [1, 3, 2, 4]})
     assert main(["stability", str(tmp_path), "epoch=1"]) == 0
     out, err = capsys.readouterr()

@@ -55,7 +55,7 @@ PAIRS = {  # bits of both conditions, and by how many all predictions hold
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path) -> Path:
     lines = [
         record(condition, "a b", bits, item, margin=margin)
         for item, (*both, margin) in PAIRS.items()
@@ -65,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(folder: Path) -> None:
+def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(folder) -> None:
     chosen = strip_items("m", folder, None)
     assert [(item.records[0]["item"], item.reason.partition(":")[0]) for item in chosen] == [
         (1, "most right"),
@@ -74,7 +74,7 @@ def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(fol
     assert [item.records[0]["item"] for item in strip_items("m", folder, ["story_cloze:3", "other:1"])] == [3]
 
 
-def test_an_item_has_a_strip_for_each_condition_and_the_page_needs_no_network(folder: Path) -> None:
+def test_an_item_has_a_strip_for_each_condition_and_the_page_needs_no_network(folder) -> None:
     html = html_page("t", [], items=strip_items("m", folder, ["story_cloze:1"]))
     assert html.count("<div class=row>") == 2
     assert html.index(">right<") < html.index(">wrong<")

@@ -65,7 +65,7 @@ def test_a_property_of_any_name_is_known_in_all_parts_of_an_objective(task: str,
     assert [(use.name, use.known) for use in model.properties] == [(name, (90.0, 89.0, 91.0))]
 
 
-def test_an_epoch_that_is_not_the_last_is_told(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_an_epoch_that_is_not_the_last_is_told(tmp_path, capsys) -> None:
     later = ProbeRow(3, 12, "probing", "Tense", "mlp", 0, 99, 98, 100, {}, 1, 0)
     folder = with_rows(run_of(tmp_path / "run"), *run(1).rows, later)
     assert main(["use", str(folder), "epoch=last", f"out={tmp_path / 'use.png'}"]) == 0

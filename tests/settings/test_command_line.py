@@ -112,13 +112,13 @@ def test_settings_are_read_back_as_they_were_written_in_any_order(
     assert vars(COMMAND.read(arguments)) == {"positional": ["rye"], "out": Path("loaf"), **defaults, **settings}
 
 
-def test_a_file_with_an_equals_sign_in_its_name_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_an_equals_sign_in_its_name_is_a_file(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("flour=rye").touch()
     assert COMMAND.read(["flour=rye", "runs/lr=1/a", "out=x"]).positional == ["flour=rye", "runs/lr=1/a"]
 
 
-def test_help_names_every_setting_with_its_default(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_setting_with_its_default(capsys) -> None:
     assert run(COMMAND, ["a", "-h"], lambda _: 1 / 0, lambda _: "") == 0  # type: ignore[arg-type,return-value]
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["Bake bread.", "", "  python bake.py FLOUR... [key=value ...]"]
@@ -148,9 +148,7 @@ FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
     (RuntimeError("can't allocate memory"), 2, "error: loaf: memory is full: can't allocate memory; bake less\n"),
     (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
 ])  # fmt: skip
-def test_what_a_user_can_fix_is_one_line_and_a_status(
-    error: BaseException, status: int, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_user_can_fix_is_one_line_and_a_status(error: BaseException, status: int, message: str, capsys) -> None:
     with pytest.raises(SystemExit) as ended, one_line_errors("loaf", "bake less", "stopped; the dough is there"):
         raise error
     assert (ended.value.code, capsys.readouterr().err) == (status, message)
@@ -224,7 +222,7 @@ def test_help_and_mistakes_are_answered_before_anything_heavy_is_imported(name: 
     assert out if asked else "did you mean" in err
 
 
-def test_long_work_of_a_command_prints_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+def test_long_work_of_a_command_prints_lines(monkeypatch, capsys) -> None:
     monkeypatch.setattr(progress, "_run_names", [])
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.0)
 

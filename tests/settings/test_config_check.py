@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from itertools import cycle
-from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -13,7 +12,7 @@ from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.known import known_settings
 from encoder_lab.settings.run_settings import dotted_items
 from encoder_lab.studies.compose import resolved_settings
-from tests.conftest import ROOT, Lab
+from tests.conftest import ROOT
 from tests.shipped import ENCODERS, OBJECTIVES
 
 CONFIGS = ROOT / "configs"
@@ -49,14 +48,12 @@ def right() -> DictConfig:
 
 
 @pytest.mark.parametrize("override", WRONG)
-def test_an_invalid_value_is_named_with_its_rule(right: DictConfig, override: str) -> None:
+def test_an_invalid_value_is_named_with_its_rule(right, override: str) -> None:
     (message,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
     assert message.startswith(f"{override.replace('true', 'True')}: give ")
 
 
-def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(
-    right: DictConfig, capsys: pytest.CaptureFixture
-) -> None:
+def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(right, capsys) -> None:
     refused = 0
     for override in WRONG:
         with suppress(SystemExit):
@@ -101,7 +98,7 @@ def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings: str, r
 
 
 @pytest.mark.parametrize("name", ["datamodule", "encoder", "probes.classifier", "trainer.max_epochs"])
-def test_what_a_run_needs_and_the_command_removes_is_named(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_run_needs_and_the_command_removes_is_named(name: str, capsys) -> None:
     with pytest.raises(SystemExit):
         check.exit_on_mistakes("train", resolved_settings(composed(f"~{name}")), (), [])
     assert capsys.readouterr().err == f"error: {name}: missing; give it\n"
@@ -130,7 +127,7 @@ def test_every_size_of_a_model_has_a_rule() -> None:
         assert len(mistakes(config)) == len(sizes), f"{encoder}, {objective}"
 
 
-def test_the_command_prints_every_invalid_value_and_starts_nothing(lab: Lab, tmp_path: Path) -> None:
+def test_the_command_prints_every_invalid_value_and_starts_nothing(lab, tmp_path) -> None:
     done = lab.finish(*lab.settings(tmp_path / "run"), "seed=abc", "datamodule.batch_size=-1")
     assert done.returncode == 2
     assert [line.split(":")[1].strip() for line in done.stderr.splitlines()] == ["seed=abc", "datamodule.batch_size=-1"]

@@ -26,7 +26,7 @@ def test_the_message_comes_without_the_text_of_hydra() -> None:
     assert in_one_line(wrapped) == "corpus.root= is missing"
 
 
-def test_a_command_resumes_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_resumes_one_run(capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         train.main(["resume=a", "resume=b"])
     assert capsys.readouterr().err == "error: resume=b: a command resumes one run; give resume= once\n"
@@ -53,8 +53,8 @@ def test_a_variable_that_a_library_would_read_in_silence_is_refused(
     name: str,
     value: str,
     remedy: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch,
+    capsys,
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(SystemExit, match="2"):

@@ -1,7 +1,5 @@
 """The help of train.py: the settings of chosen files, as their declarations have them."""
 
-from pathlib import Path
-
 from encoder_lab.settings.config_help import evaluate_help, train_help
 from encoder_lab.settings.declared import parameters
 from tests.settings.test_config_check import CONFIGS
@@ -26,7 +24,7 @@ def test_settings_of_the_programs_and_of_suites_have_the_meaning_that_they_decla
     assert "probes.classifier.l2=[1e-05,0.0001,0.001,0.01]" in text
 
 
-def test_help_shows_the_parts_of_the_user_and_a_line_for_each_paper(tmp_path: Path) -> None:
+def test_help_shows_the_parts_of_the_user_and_a_line_for_each_paper(tmp_path) -> None:
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder" / "mine.yaml").write_text("# My own encoder\n_target_: my_package.mine.Mine\n")
     text = train_help(CONFIGS, [f"--config-dir={tmp_path}", "--help"])

@@ -23,7 +23,7 @@ from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.studies.compose import referenced_names, resolved_settings
 from encoders import load_encoder
 from tests import commands
-from tests.conftest import ROOT, Lab
+from tests.conftest import ROOT
 
 CONFIGS = ROOT / "configs"
 KNOWN = known_settings(CONFIGS, "train")
@@ -176,7 +176,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
         ("parts: {nli: {objective: {hidden: 100}}, nmt_enfr: {objective: {dropout: 0.5}}}", ""),
     ],
 )
-def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path: Path, text: str, said: str) -> None:
+def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path, text: str, said: str) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "own.yaml").write_text(f"# @package _global_\n{text}\n")
     arguments = *PARTS.split(), "experiment=own", f"hydra.searchpath=[file://{tmp_path}]"
@@ -216,7 +216,7 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
 
 
-def test_an_experiment_of_the_user_has_no_unread_settings(tmp_path: Path) -> None:
+def test_an_experiment_of_the_user_has_no_unread_settings(tmp_path) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "own.yaml").write_text("# @package _global_\nprobes:\n  early: 3\n")
     done = commands.finish("train.py", "--config-dir", str(tmp_path), "experiment=own", f"hydra.run.dir={tmp_path}/run")
@@ -242,9 +242,7 @@ class Mine(BagOfVectors):
     ("from torch import optim", "optim.SGD"),
     ("from torch.optim import SGD", "SGD"),
 ])  # fmt: skip
-def test_an_own_class_takes_the_settings_of_its_base(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, base: str
-) -> None:
+def test_an_own_class_takes_the_settings_of_its_base(tmp_path, monkeypatch, line: str, base: str) -> None:
     name = f"own_{tmp_path.name}"  # declarations are cached by module
     (tmp_path / f"{name}.py").write_text(f"{line}\n\n\nclass Mine({base}):\n    pass\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -253,7 +251,7 @@ def test_an_own_class_takes_the_settings_of_its_base(
         judge(CONFIGS, f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentun=0.9")
 
 
-def test_own_code_is_allowed_by_name_when_training_resuming_and_loading(lab: Lab, tmp_path: Path) -> None:
+def test_own_code_is_allowed_by_name_when_training_resuming_and_loading(lab, tmp_path) -> None:
     package, run = tmp_path / "my_package", tmp_path / "run"
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder" / "mine.yaml").write_text("_target_: my_package.mine.Mine\n")
@@ -282,7 +280,7 @@ def test_own_code_is_allowed_by_name_when_training_resuming_and_loading(lab: Lab
         sys.path.remove(str(tmp_path))
 
 
-def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab: Lab, tmp_path: Path) -> None:
+def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab, tmp_path) -> None:
     run = tmp_path / "run"
     rates = "{_target_: pytorch_lightning.callbacks.LearningRateMonitor}"
     table = f"{{_target_: pytorch_lightning.loggers.CSVLogger, save_dir: {run}}}"

@@ -76,7 +76,7 @@ def test_no_hint_of_hydra_leads_into_a_refusal(argument: str, message: str) -> N
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_every_text_is_printed_in_every_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_text_is_printed_in_every_encoding(encoding: str, monkeypatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
     replace_unprintable()

@@ -15,7 +15,7 @@ LEFT = f".trees-demo-{KEY}.{0:032x}.making"
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
+def cache(tmp_path) -> Path:
     """An old folder, a new file, what a killed process left, and two files that are not ours."""
     folder = tmp_path / "cache"
     (folder / PAIRS).mkdir(parents=True)
@@ -34,7 +34,7 @@ def names(cache: Path) -> set[str]:
     return {path.name for path in cache.iterdir() if not path.name.endswith(".lock")}
 
 
-def test_the_list_has_our_entries_alone(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_has_our_entries_alone(cache, capsys) -> None:
     assert main([f"cache={cache}"]) == 0
     printed = capsys.readouterr().out
     assert [f" {name}" in printed for name in (PAIRS, SCORE, "thesis.tex")] == [True, True, False]
@@ -42,20 +42,18 @@ def test_the_list_has_our_entries_alone(cache: Path, capsys: pytest.CaptureFixtu
     assert [entry.size for entry in cache_entries(cache) if entry.path.name.startswith("pairs")] == [4]
 
 
-def test_pruning_deletes_what_is_old_and_what_was_left(cache: Path) -> None:
+def test_pruning_deletes_what_is_old_and_what_was_left(cache) -> None:
     assert main([f"cache={cache}", "prune=true", "older=30"]) == 0
     assert names(cache) == {SCORE, "thesis.tex", ".bashrc"}
 
 
-def test_pruning_deletes_nothing_that_is_being_made(cache: Path) -> None:
+def test_pruning_deletes_nothing_that_is_being_made(cache) -> None:
     with locked(cache / f".{PAIRS}.lock"):
         assert {entry.path.name for entry in prune_cache(cache, 0)} == {SCORE, LEFT}
     assert PAIRS in names(cache)
 
 
-def test_a_file_is_no_cache_and_a_folder_that_is_not_there_is_empty(
-    cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_is_no_cache_and_a_folder_that_is_not_there_is_empty(cache, capsys) -> None:
     assert main([f"cache={cache / 'thesis.tex'}"]) == 2
     assert capsys.readouterr().err.startswith(f"error: {cache / 'thesis.tex'}: not a folder")
     assert main([f"cache={cache / 'nowhere'}", "prune=true"]) == 0

@@ -25,7 +25,7 @@ def function_of(path: Path, text: str, changed: int) -> Any:
     return module.work
 
 
-def test_the_same_file_has_the_same_hash_and_an_edited_one_another(tmp_path: Path) -> None:
+def test_the_same_file_has_the_same_hash_and_an_edited_one_another(tmp_path) -> None:
     path = tmp_path / "written.py"
     first = code_of(function_of(path, "def work(): return 1", 1))
     assert code_of(partial(function_of(path, "def work(): return 1", 2))) == first
@@ -37,7 +37,7 @@ def test_what_has_no_file_has_its_name() -> None:
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def package(tmp_path, monkeypatch) -> Path:
     """A package of a user: tasks, which import helper, which imports words; and a file that nobody imports."""
     folder = tmp_path / "theirs"
     folder.mkdir()
@@ -60,7 +60,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("edited", "changes"), [("words", True), ("helper", True), ("__init__", True), ("other", False)]
 )
-def test_the_hash_depends_on_the_files_that_the_file_imports(package: Path, edited: str, changes: bool) -> None:
+def test_the_hash_depends_on_the_files_that_the_file_imports(package, edited: str, changes: bool) -> None:
     work = import_module("theirs.tasks").work
 
     before = code_of(work)
@@ -71,13 +71,13 @@ def test_the_hash_depends_on_the_files_that_the_file_imports(package: Path, edit
     assert (code_of(work) != before) == changes
 
 
-def test_the_files_are_those_of_the_package_and_of_ours_not_those_of_others(package: Path) -> None:
+def test_the_files_are_those_of_the_package_and_of_ours_not_those_of_others(package) -> None:
     names = ("__init__", "tasks", "helper", "words")
     ours = {ROOT / "encoder_lab" / "__init__.py", ROOT / "encoder_lab" / "errors.py"}
     assert imported_files(package / "tasks.py") == {package / f"{name}.py" for name in names} | ours
 
 
-def test_what_is_installed_next_to_a_package_is_not_its_code(tmp_path: Path) -> None:
+def test_what_is_installed_next_to_a_package_is_not_its_code(tmp_path) -> None:
     installed = tmp_path / "site-packages"
     for name in ("mine/__init__", "mine/tasks", "mine/helper", "torch/__init__", "other"):
         path = installed / f"{name}.py"

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -53,7 +52,7 @@ for error in (0, errno.EIO, errno.ENOSPC, errno.EMFILE, errno.ESTALE):
 
 
 @pytest.mark.parametrize("writer", ["file", "folder"])
-def test_a_call_that_fails_or_kills_leaves_the_target_whole_and_nothing_for_long(tmp_path: Path, writer: str) -> None:
+def test_a_call_that_fails_or_kills_leaves_the_target_whole_and_nothing_for_long(tmp_path, writer: str) -> None:
     place = tmp_path / "place"
     place.mkdir()
     done = subprocess.run(

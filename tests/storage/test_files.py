@@ -4,7 +4,6 @@ import errno
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ rows = st.lists(row, min_size=1, max_size=6)
 
 
 @pytest.mark.parametrize("binary", [False, True])
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path, binary: bool) -> None:
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, binary: bool) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("old")
     with pytest.raises(TypeError), atomic_write(path, binary) as file:
@@ -30,7 +29,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path,
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("scores.csv", "old")]
 
 
-def test_two_writes_at_once_both_succeed_and_the_folder_is_made(tmp_path: Path) -> None:
+def test_two_writes_at_once_both_succeed_and_the_folder_is_made(tmp_path) -> None:
     path = tmp_path / "runs" / "scores.csv"
     with atomic_write(path) as first, atomic_write(path) as second:
         first.write("first")
@@ -42,7 +41,7 @@ def test_two_writes_at_once_both_succeed_and_the_folder_is_made(tmp_path: Path) 
 @example([{"key": "e\u0301"}], [{"key": "e\u0301", "x": "\u2329"}])  # letters that are read as others
 @given(rows, rows)
 def test_each_key_has_its_last_row_and_upserting_twice_is_upserting_once(
-    tmp_path: Path, first: list[dict[str, str]], second: list[dict[str, str]]
+    tmp_path, first: list[dict[str, str]], second: list[dict[str, str]]
 ) -> None:
     path = tmp_path / "table.csv"
     path.unlink(missing_ok=True)
@@ -67,7 +66,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_error_names_the_file_of_the_array(tmp_path: Path) -> None:
+def test_a_full_disk_error_names_the_file_of_the_array(tmp_path) -> None:
     full_disk = pytest.raises(OSError, match=r"No space left on device: .*matrix\.npy")
     with full_disk as caught, files_of_at_most(20_000), atomic_write(tmp_path / "matrix.npy", binary=True) as file:
         np.save(file, np.zeros(10_000))
@@ -75,7 +74,7 @@ def test_a_full_disk_error_names_the_file_of_the_array(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_new_columns_are_empty_in_old_rows(tmp_path: Path) -> None:
+def test_new_columns_are_empty_in_old_rows(tmp_path) -> None:
     path = tmp_path / "metrics.csv"
     upsert_csv(path, [{"epoch": 1, "loss": 0.5}], ["epoch"])
     upsert_csv(path, [{"epoch": 2, "loss": 0.25, "bleu": 10.0}], ["epoch"])
@@ -86,7 +85,7 @@ def test_new_columns_are_empty_in_old_rows(tmp_path: Path) -> None:
     ("epoch,loss\n1,0.5\n2\n", r"metrics.csv:3: expected 2 columns"),
     ("epoch;loss\n1;0,5\n", r"metrics.csv:1: no column epoch in the header; save it with commas"),
 ])  # fmt: skip
-def test_a_truncated_line_and_another_separator_are_named(tmp_path: Path, text: str, message: str) -> None:
+def test_a_truncated_line_and_another_separator_are_named(tmp_path, text: str, message: str) -> None:
     (tmp_path / "metrics.csv").write_text(text)
     with pytest.raises(InputError, match=message):
         read_csv(tmp_path / "metrics.csv", ["epoch"])

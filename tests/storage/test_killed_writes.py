@@ -4,7 +4,6 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -24,9 +23,7 @@ def killed(work: Callable[[], object]) -> None:
 
 
 @pytest.mark.parametrize("folder", [False, True])
-def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_else(
-    tmp_path: Path, folder: bool
-) -> None:
+def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_else(tmp_path, folder: bool) -> None:
     (tmp_path / "report.html").write_text("old")
     (tmp_path / ".thesis.making").write_text("mine")
 
@@ -47,7 +44,7 @@ def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_el
     }
 
 
-def test_two_writes_of_a_folder_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+def test_two_writes_of_a_folder_at_once_do_not_disturb_each_other(tmp_path) -> None:
     with temporary_path(tmp_path / "a", folder=True) as first, temporary_path(tmp_path / "a", folder=True) as second:
         (second / "x").write_text("second")
         assert list(first.iterdir()) == []
@@ -55,7 +52,7 @@ def test_two_writes_of_a_folder_at_once_do_not_disturb_each_other(tmp_path: Path
     assert [path.name for path in tmp_path.rglob("*")] == ["a", "x"]
 
 
-def test_the_folder_of_a_killed_process_is_deleted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_a_killed_process_is_deleted_by_the_next(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def work() -> None:

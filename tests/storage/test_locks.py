@@ -46,7 +46,7 @@ def comes_free(lock: Path) -> bool:
         return ours
 
 
-def test_a_lock_is_refused_until_it_is_released_also_by_work_that_fails(tmp_path: Path) -> None:
+def test_a_lock_is_refused_until_it_is_released_also_by_work_that_fails(tmp_path) -> None:
     lock = tmp_path / "folder" / "lock"
     with suppress(ValueError), locked(lock) as first, locked(lock) as second:
         assert (first, second) == (True, False)
@@ -55,7 +55,7 @@ def test_a_lock_is_refused_until_it_is_released_also_by_work_that_fails(tmp_path
     assert not is_locked(lock)
 
 
-def test_a_forked_child_that_outlives_its_killed_parent_does_not_hold_the_lock(tmp_path: Path) -> None:
+def test_a_forked_child_that_outlives_its_killed_parent_does_not_hold_the_lock(tmp_path) -> None:
     lock = tmp_path / "lock"
     code = f"""
 with locked(Path({str(lock)!r})):
@@ -67,7 +67,7 @@ with locked(Path({str(lock)!r})):
         assert not is_locked(lock)
 
 
-def test_a_command_that_inherits_the_lock_holds_it_after_its_parent_was_killed(tmp_path: Path) -> None:
+def test_a_command_that_inherits_the_lock_holds_it_after_its_parent_was_killed(tmp_path) -> None:
     lock = tmp_path / "lock"
     code = f"""
 with locked_with_children(Path({str(lock)!r})) as descriptor:
@@ -80,7 +80,7 @@ with locked_with_children(Path({str(lock)!r})) as descriptor:
     assert comes_free(lock)
 
 
-def test_of_many_that_come_at_once_one_gets_the_lock_and_those_that_wait_get_it_in_turn(tmp_path: Path) -> None:
+def test_of_many_that_come_at_once_one_gets_the_lock_and_those_that_wait_get_it_in_turn(tmp_path) -> None:
     together = Barrier(8)
 
     def at_once(_: int) -> bool:
@@ -102,7 +102,7 @@ def test_of_many_that_come_at_once_one_gets_the_lock_and_those_that_wait_get_it_
 
 
 @pytest.mark.parametrize("entry", ["link", "hard link", "folder"])
-def test_a_link_or_a_folder_in_place_of_a_lock_is_refused_and_left_as_it_is(tmp_path: Path, entry: str) -> None:
+def test_a_link_or_a_folder_in_place_of_a_lock_is_refused_and_left_as_it_is(tmp_path, entry: str) -> None:
     (tmp_path / "precious").write_text("text")
     lock = tmp_path / "lock"
     if entry == "link":
@@ -117,7 +117,7 @@ def test_a_link_or_a_folder_in_place_of_a_lock_is_refused_and_left_as_it_is(tmp_
     assert (tmp_path / "precious").read_text() == "text"
 
 
-def test_a_file_in_place_of_a_lock_keeps_its_text(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_lock_keeps_its_text(tmp_path) -> None:
     (tmp_path / "lock").write_text("of an earlier version\n")
     with locked(tmp_path / "lock") as ours:
         assert ours
@@ -132,22 +132,20 @@ def refusing(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:flock not supported")
-def test_a_disk_without_flock_is_locked_by_the_existence_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_without_flock_is_locked_by_the_existence_of_the_file(tmp_path, monkeypatch) -> None:
     refusing(monkeypatch, errno.ENOSYS)  # Lustre that was mounted without it
     with locked(tmp_path / "lock") as first, locked(tmp_path / "lock") as second:
         assert (first, second) == (True, False)
     assert not is_locked(tmp_path / "lock")
 
 
-def test_a_disk_that_has_no_locks_now_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_has_no_locks_now_is_named(tmp_path, monkeypatch) -> None:
     refusing(monkeypatch, errno.ENOLCK)
     with pytest.raises(InputError, match=r"no file locks .*choose a folder elsewhere"), locked(tmp_path / "lock"):
         pass
 
 
-def test_a_process_that_waits_goes_on_when_the_file_is_written(tmp_path: Path) -> None:
+def test_a_process_that_waits_goes_on_when_the_file_is_written(tmp_path) -> None:
     with ThreadPoolExecutor() as pool, locked(tmp_path / "lock"):
         waiting = pool.submit(wait_for_file, tmp_path / "made", tmp_path / "lock", patience=0)
         time.sleep(0.5)  # the lock is held, so the file may come

@@ -28,7 +28,7 @@ def test_versions_are_those_of_this_process() -> None:
     assert (result["python"], result["torch"]) == (platform.python_version(), torch.__version__)
 
 
-def test_the_commit_is_that_of_the_file_and_says_whether_something_changed(tmp_path: Path) -> None:
+def test_the_commit_is_that_of_the_file_and_says_whether_something_changed(tmp_path) -> None:
     (tmp_path / "code.py").write_text("a = 1\n")
     assert checked_out_commit(tmp_path / "code.py") is None
     git(tmp_path, "init")
@@ -43,7 +43,7 @@ def test_the_commit_is_that_of_the_file_and_says_whether_something_changed(tmp_p
     assert checked_out_commit(tmp_path / "code.py") == f"{first}-dirty"
 
 
-def test_results_are_of_a_commit_without_changes(tmp_path: Path) -> None:
+def test_results_are_of_a_commit_without_changes(tmp_path) -> None:
     with pytest.raises(InputError, match="git does not know the commit"):
         commit_of(tmp_path)
     git(tmp_path, "init")
@@ -62,7 +62,7 @@ def with_versions(folder: Path, torch_version: str) -> Path:
     return folder
 
 
-def test_runs_made_with_other_versions_are_of_one_model(tmp_path: Path) -> None:
+def test_runs_made_with_other_versions_are_of_one_model(tmp_path) -> None:
     runs = [with_versions(run_of(tmp_path / text, seed=int(text)), f"{text}.0") for text in ("1", "2")]
     (model,) = models_of(map(read_run, [*runs, run_of(tmp_path / "3", seed=3)]))
     assert len(model.runs) == 3

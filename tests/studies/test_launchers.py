@@ -16,7 +16,7 @@ from encoder_lab.studies.launch import GPUS_VARIABLE, take_one_gpu, visible_gpus
 from encoder_lab.studies.run import run_study
 from encoder_lab.training.run_folder import RUN_LOCK
 from tests.commands import Forked, address
-from tests.conftest import ROOT, Lab
+from tests.conftest import ROOT
 from tests.studies.test_run import TEXT, fork_cells, tiny
 
 FORKING = [str(ROOT / "tests" / "forking"), str(ROOT)]
@@ -26,20 +26,20 @@ ONE_CELL = NO_REPORTS.replace("bilstm_last: encoder=bilstm_last, ", "")
 
 
 @pytest.fixture(autouse=True)
-def _forked_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+def _forked_cells(monkeypatch) -> None:
     """The processes that launchers start fork their cells."""
     monkeypatch.setenv("FORK_SERVER", address())
     monkeypatch.setenv(GPUS_VARIABLE, "")  # to count them takes two seconds
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(FORKING))
 
 
-def test_joblib_runs_a_study_to_its_end(lab: Lab, tmp_path: Path) -> None:
+def test_joblib_runs_a_study_to_its_end(lab, tmp_path) -> None:
     arguments = [*tiny(tmp_path, lab, NO_REPORTS), "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
     assert run_study(tmp_path, "tiny", arguments) == 0
     assert done_cells(tmp_path) == CELLS
 
 
-def test_submitit_runs_a_study_to_its_end(lab: Lab, tmp_path: Path) -> None:
+def test_submitit_runs_a_study_to_its_end(lab, tmp_path) -> None:
     assert run_study(tmp_path, "tiny", [*tiny(tmp_path, lab, ONE_CELL), "hydra/launcher=submitit_local"]) == 0
     assert done_cells(tmp_path) == CELLS[1:]
     (said,) = (tmp_path / "results" / ".submitit").rglob("*.out")
@@ -86,9 +86,7 @@ def assert_each_row_once(run: Path) -> None:
     assert len(rows) == len(set(rows)) == 3
 
 
-def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(
-    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(lab, tmp_path, capsys, monkeypatch) -> None:
     arguments, run = tiny(tmp_path, lab, NO_REPORTS), tmp_path / "results" / "untrained" / "bov"
     study = start(tmp_path, arguments)
     wait_until(lambda: (run / "config.yaml").exists())
@@ -105,7 +103,7 @@ def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(
     assert_each_row_once(run)
 
 
-def test_the_same_command_finishes_a_study_that_was_killed_while_its_cell_lives_on(lab: Lab, tmp_path: Path) -> None:
+def test_the_same_command_finishes_a_study_that_was_killed_while_its_cell_lives_on(lab, tmp_path) -> None:
     arguments, run = tiny(tmp_path, lab, ONE_CELL), tmp_path / "results" / "untrained" / "bov"
     study = start(tmp_path, arguments)
     wait_until(lambda: (run / RUN_LOCK).exists() and workers_on(run))
@@ -122,7 +120,7 @@ def test_the_same_command_finishes_a_study_that_was_killed_while_its_cell_lives_
     assert_each_row_once(run)
 
 
-def test_each_worker_takes_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_worker_takes_a_gpu_of_its_own(monkeypatch) -> None:
     monkeypatch.setenv(GPUS_VARIABLE, "4,7")
     gpus, taken = visible_gpus(), []
     for worker in ("LokyProcess-1", "LokyProcess-2", "LokyProcess-3", "LokyProcess-1"):

@@ -4,14 +4,13 @@ import json
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
 from encoder_lab.settings.command_line import run
 from encoder_lab.studies.results import COMMAND, HOURS_FILE, run_studies
 from tests import commands
-from tests.conftest import TINY, Lab
+from tests.conftest import TINY
 
 STUDY = """\
 # Study: words alone (Table 0)
@@ -29,7 +28,7 @@ reports:
 
 
 @pytest.fixture
-def arguments(lab: Lab, tmp_path: Path) -> list[str]:
+def arguments(lab, tmp_path) -> list[str]:
     """The arguments for a study of two cells."""
     settings = [text for text in TINY if not text.startswith(("encoder.", "objective."))]
     (tmp_path / "study").mkdir()
@@ -41,9 +40,7 @@ def finish(*arguments: str) -> int:
     return run(COMMAND, arguments, run_studies, lambda options: options.runs)
 
 
-def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(arguments, tmp_path, capsys) -> None:
     runs, page = tmp_path / "runs/words/demo", tmp_path / "pages/words_demo.md"
     assert finish(*arguments, "dry_run=true") == 0
     assert "words scale=demo: 2 of 2 cells to do, no hours known" in capsys.readouterr().out
@@ -69,8 +66,6 @@ def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(
 @pytest.mark.parametrize(
     ("wrong", "said"), [("studies=[word]", "studies=word: there are words"), ("scales=[huge]", "scales")]
 )
-def test_what_does_not_exist_is_refused(
-    arguments: list[str], wrong: str, said: str, capsys: pytest.CaptureFixture
-) -> None:
+def test_what_does_not_exist_is_refused(arguments, wrong: str, said: str, capsys) -> None:
     assert finish(*arguments, wrong) == 2
     assert said in capsys.readouterr().err

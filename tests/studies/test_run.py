@@ -74,7 +74,7 @@ def test_the_grid_of_table_2_has_its_24_cells() -> None:
     assert len({cell.name for cell in study.cells}) == 24
 
 
-def test_a_scale_may_have_an_axis_of_its_own_and_a_name_stands_for_all_that_begin_so(tmp_path: Path) -> None:
+def test_a_scale_may_have_an_axis_of_its_own_and_a_name_stands_for_all_that_begin_so(tmp_path) -> None:
     (tmp_path / "a.yaml").write_text("""\
 axes: {objective: {nli: "", nmt: ""}, encoder: {bov: encoder=bov, max: ""}}
 scales:
@@ -98,7 +98,7 @@ evaluations: {medium: {again: "model={run} c={seed}"}}
     ]
 
 
-def test_an_evaluation_gets_the_settings_of_its_study_that_it_reads(tmp_path: Path) -> None:
+def test_an_evaluation_gets_the_settings_of_its_study_that_it_reads(tmp_path) -> None:
     bov = "  medium: {bag: model=bov, none: model=majority, again: 'model={run}', other: model=hf:a suite=downstream}\n"
     (tmp_path / "a.yaml").write_text(f"{TEXT.replace('demo', 'medium')}evaluations:\n{bov}")
 
@@ -125,7 +125,7 @@ def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -
     assert not any(name.startswith("untrained") for name in commands_of)
 
 
-def test_a_begun_cell_gets_what_may_change_and_all_programs_the_allowed_packages(tmp_path: Path) -> None:
+def test_a_begun_cell_gets_what_may_change_and_all_programs_the_allowed_packages(tmp_path) -> None:
     (tmp_path / "a.yaml").write_text(TEXT + EVALUATIONS)
     more = ["seed=2", "trainer.devices=2", "probes.steps=log", "cache=here", "allow=[my_parts]"]
     study = read_study(tmp_path / "a.yaml", "a", "demo", "data", more)
@@ -136,7 +136,7 @@ def test_a_begun_cell_gets_what_may_change_and_all_programs_the_allowed_packages
         assert words.intersection(more) == {"seed=2", "cache=here", "allow=[my_parts]"}
 
 
-def test_an_evaluation_may_depend_on_the_axes_and_leave_cells_out(tmp_path: Path) -> None:
+def test_an_evaluation_may_depend_on_the_axes_and_leave_cells_out(tmp_path) -> None:
     (tmp_path / "a.yaml").write_text("""\
 axes:
   language: {en: "", hu: ""}
@@ -166,12 +166,12 @@ def fork_cells(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+def forked(monkeypatch) -> None:
     fork_cells(monkeypatch)
 
 
 @pytest.mark.usefixtures("forked")
-def test_a_study_does_its_cells_once_and_reports(lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_a_study_does_its_cells_once_and_reports(lab, tmp_path, capsys) -> None:
     arguments = tiny(tmp_path, lab, TEXT + EVALUATIONS)
     assert run_study(tmp_path, "tiny", arguments) == 0
     table = (tmp_path / "results" / "table.md").read_text()
@@ -186,7 +186,7 @@ def test_a_study_does_its_cells_once_and_reports(lab: Lab, tmp_path: Path, capsy
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick(monkeypatch) -> None:
     """Cells and reports that are done when they begin."""
     monkeypatch.setattr(
         "encoder_lab.studies.cell.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0)
@@ -194,7 +194,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_study_of_other_settings_needs_another_folder(lab: Lab, tmp_path: Path) -> None:
+def test_a_study_of_other_settings_needs_another_folder(lab, tmp_path) -> None:
     arguments = tiny(tmp_path, lab, TEXT + EVALUATIONS)
     assert run_study(tmp_path, "tiny", arguments) == 0
     for more in (["seed=2"], ["seed=2", "dry_run=true"]):
@@ -207,9 +207,7 @@ def test_a_study_of_other_settings_needs_another_folder(lab: Lab, tmp_path: Path
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_version(
-    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_version(lab, tmp_path, capsys) -> None:
     arguments = tiny(tmp_path, lab)
     assert run_study(tmp_path, "tiny", arguments) == 0
     capsys.readouterr()
@@ -221,7 +219,7 @@ def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_ver
 
 
 @pytest.mark.usefixtures("forked")
-def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+def test_a_cell_that_fails_is_named_and_the_others_run(lab, tmp_path, capfd) -> None:
     text = TEXT.replace("bov: encoder=bov, ", "").replace("gated_convnet: null}", "bov: encoder=nonsense}", 1)
     arguments = tiny(tmp_path, lab, text + EVALUATIONS)
     assert run_study(tmp_path, "tiny", arguments) == 1
@@ -233,7 +231,7 @@ def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path,
     assert run_study(tmp_path, "tiny", fixed) == 0  # what had no result yet may change
 
 
-def test_a_study_has_failed_where_a_report_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_has_failed_where_a_report_was_killed(tmp_path, monkeypatch) -> None:
     ends = iter([-9, 0])
     monkeypatch.setattr(
         "encoder_lab.studies.run.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, next(ends))
@@ -241,7 +239,7 @@ def test_a_study_has_failed_where_a_report_was_killed(tmp_path: Path, monkeypatc
     assert make_reports(Study("tiny", "demo", [], [], {}, [["table"], ["curves"]]), tmp_path) == -9
 
 
-def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path, capsys) -> None:
     arguments = [f"study_dir={tmp_path / 'results'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
     assert run_study(CONFIGS, "conneau2018/figure1", arguments) == 0
     printed = capsys.readouterr().out
@@ -250,18 +248,14 @@ def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path: Path, capsys:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_dry_run_looks_for_trees_and_is_told_in_any_word_for_yes(
-    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_dry_run_looks_for_trees_and_is_told_in_any_word_for_yes(lab, tmp_path, capsys) -> None:
     trees = ["probes=trees", f"probes.paths=[{tmp_path}/nowhere]"]
     assert run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), *trees, "dry_run=yes"]) == 0
     assert f"missing: {tmp_path}/nowhere\n" in capsys.readouterr().out
     assert not (tmp_path / "results").exists()
 
 
-def test_a_dry_run_says_steps_hours_and_disk_of_each_distinct_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_dry_run_says_steps_hours_and_disk_of_each_distinct_run(tmp_path, capsys) -> None:
     asked: list[str] = []
 
     def measure(config: Mapping[str, Any]) -> MeasuredStep:
@@ -331,14 +325,14 @@ WRONG |= {"--config-dir=x": "--config-dir=x: has no effect on a study", "data=x"
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.usefixtures("quick")
-def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab: Lab, tmp_path: Path, wrong: str) -> None:
+def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab, tmp_path, wrong: str) -> None:
     with pytest.raises((InputError, HydraException), match=WRONG[wrong]):
         run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), wrong])
     assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_an_evaluation_would_refuse_is_refused_before_the_runs(lab: Lab, tmp_path: Path) -> None:
+def test_what_an_evaluation_would_refuse_is_refused_before_the_runs(lab, tmp_path) -> None:
     text = f"{TEXT}evaluations:\n  demo: {{downstream: 'model={{run}} suite=downstream probes.train_size=9'}}\n"
     with pytest.raises(InputError, match=r"^probes.train_size=9: only suite=probing reads it"):
         run_study(tmp_path, "tiny", tiny(tmp_path, lab, text))
@@ -349,9 +343,7 @@ def test_what_an_evaluation_would_refuse_is_refused_before_the_runs(lab: Lab, tm
     ("tabel {runs}", "^reports of study=tiny: tabel: no such report; did you mean table"),
     ("table {runs} epoch=best epoc=last", "^epoc=last: no such setting; did you mean epoch="),
 ])  # fmt: skip
-def test_what_a_report_would_refuse_is_refused_before_the_runs(
-    lab: Lab, tmp_path: Path, report: str, said: str
-) -> None:
+def test_what_a_report_would_refuse_is_refused_before_the_runs(lab, tmp_path, report: str, said: str) -> None:
     arguments = tiny(tmp_path, lab, TEXT.replace("table {runs} epoch=last", report))
     with pytest.raises(InputError, match=said):
         run_study(tmp_path, "tiny", arguments)
@@ -359,7 +351,7 @@ def test_what_a_report_would_refuse_is_refused_before_the_runs(
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_study_belongs_to_one_command_at_a_time(lab: Lab, tmp_path: Path) -> None:
+def test_a_study_belongs_to_one_command_at_a_time(lab, tmp_path) -> None:
     arguments = tiny(tmp_path, lab)
     with (
         locked(tmp_path / "results" / STUDY_LOCK),

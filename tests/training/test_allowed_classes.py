@@ -48,9 +48,7 @@ PLACES += [
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_settings_that_would_run_code_are_refused_in_one_line(
-    run_settings: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_settings_that_would_run_code_are_refused_in_one_line(run_settings, place: str, tmp_path, capsys) -> None:
     made, config = tmp_path / "made", OmegaConf.create(run_settings)
     OmegaConf.update(config, place, {"_target_": "os.mkdir", "path": str(made)}, merge=False, force_add=True)
     OmegaConf.save(config, tmp_path / "config.yaml")
@@ -84,7 +82,7 @@ def test_a_class_that_hides_in_a_text_is_refused(hidden: str) -> None:
 
 @pytest.mark.parametrize("name", ["objective", "objective.optimizer", "suites.probing", "suites", "schedule", "probes"])
 @pytest.mark.parametrize("odd", [5, "a", [1], {"a": {}}, {"_target_": [1]}, {"_target_": {}}])
-def test_a_part_that_names_no_class_is_refused(run_settings: str, name: str, odd: object) -> None:
+def test_a_part_that_names_no_class_is_refused(run_settings, name: str, odd: object) -> None:
     written = yaml.safe_load(run_settings)
     refuse_without_class(written, HERE)
     group, _, part = name.partition(".")

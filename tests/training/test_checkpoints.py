@@ -23,7 +23,7 @@ def save(folder: Path, *epochs: int) -> None:
         AtomicCheckpoints().save_checkpoint({"epoch": epoch}, folder / LAST)
 
 
-def test_the_previous_checkpoint_is_kept_and_no_other_file(tmp_path: Path) -> None:
+def test_the_previous_checkpoint_is_kept_and_no_other_file(tmp_path) -> None:
     save(tmp_path, 1)
     assert [path.name for path in tmp_path.iterdir()] == [LAST]
     save(tmp_path, 2, 3)
@@ -31,15 +31,13 @@ def test_the_previous_checkpoint_is_kept_and_no_other_file(tmp_path: Path) -> No
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_the_best_checkpoint_keeps_no_previous_one(tmp_path: Path) -> None:
+def test_the_best_checkpoint_keeps_no_previous_one(tmp_path) -> None:
     for epoch in (1, 2):
         AtomicCheckpoints().save_checkpoint({"epoch": epoch}, tmp_path / "best.ckpt")
     assert [path.name for path in tmp_path.iterdir()] == ["best.ckpt"]
 
 
-def test_a_corrupt_last_checkpoint_falls_back_to_the_previous_one_and_never_replaces_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_corrupt_last_checkpoint_falls_back_to_the_previous_one_and_never_replaces_it(tmp_path, caplog) -> None:
     save(tmp_path, 1, 2)
     left = (tmp_path / LAST).read_bytes()[:99]
     (tmp_path / LAST).write_bytes(left)
@@ -50,7 +48,7 @@ def test_a_corrupt_last_checkpoint_falls_back_to_the_previous_one_and_never_repl
     assert (tmp_path / DAMAGED).read_bytes() == left
 
 
-def test_two_corrupt_checkpoints_are_an_error_and_none_is_a_start(tmp_path: Path) -> None:
+def test_two_corrupt_checkpoints_are_an_error_and_none_is_a_start(tmp_path) -> None:
     assert newest_readable_checkpoint(tmp_path, read) is None
     save(tmp_path, 1, 2)
     for name in (LAST, PREVIOUS):
@@ -59,9 +57,7 @@ def test_two_corrupt_checkpoints_are_an_error_and_none_is_a_start(tmp_path: Path
         newest_readable_checkpoint(tmp_path, read)
 
 
-def test_ctrl_c_within_a_write_is_no_full_disk_and_keeps_the_last_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_within_a_write_is_no_full_disk_and_keeps_the_last_checkpoint(tmp_path, monkeypatch) -> None:
     save(tmp_path, 1)
     before = torch.save
 
@@ -78,7 +74,7 @@ def test_ctrl_c_within_a_write_is_no_full_disk_and_keeps_the_last_checkpoint(
     assert [path.name for path in tmp_path.iterdir()] == [LAST]
 
 
-def test_a_failed_write_keeps_the_last_checkpoint_intact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_last_checkpoint_intact(tmp_path, monkeypatch) -> None:
     save(tmp_path, 1)
 
     def full(*_: object) -> None:

@@ -26,7 +26,7 @@ class Swallows:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_ctrl_c_lost_in_a_destructor_ends_training_at_the_next_step(guard: StopsOnInterrupt) -> None:
+def test_a_ctrl_c_lost_in_a_destructor_ends_training_at_the_next_step(guard) -> None:
     guard.on_train_batch_start()
     Swallows()
     with pytest.raises(KeyboardInterrupt):
@@ -39,6 +39,6 @@ def test_a_ctrl_c_is_normally_raised_at_once() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def test_after_training_the_old_signal_handler_is_back(guard: StopsOnInterrupt) -> None:
+def test_after_training_the_old_signal_handler_is_back(guard) -> None:
     guard.teardown()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -20,7 +20,7 @@ SCORES = {"probing/SentLen": 61.5, "val/bleu": 3.25}
 
 
 @pytest.fixture(autouse=True)
-def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+def offline(monkeypatch) -> None:
     monkeypatch.setenv("WANDB_MODE", "offline")
     for name in ("WANDB_X_DISABLE_STATS", "WANDB_X_DISABLE_META", "WANDB_X_DISABLE_MACHINE_INFO", "WANDB_DISABLE_GIT"):
         monkeypatch.setenv(name, "true")  # what costs seconds and is not looked at
@@ -37,7 +37,7 @@ def log(run: Path, name: str, epoch: int) -> None:
     logger.finalize("success")
 
 
-def test_a_logger_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_logger_that_is_not_there_is_refused(monkeypatch) -> None:
     assert set(LOGGER_MAKERS) == set(LOGGERS)
     with pytest.raises(InputError, match="choose some of tensorboard, csv, wandb, mlflow"):
         run_settings("logger=[csv,comet]")
@@ -46,7 +46,7 @@ def test_a_logger_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) 
         refuse_missing_packages(["csv", "comet"])
 
 
-def test_csv_has_the_rows_of_all_processes_of_a_run_also_of_one_that_was_killed(tmp_path: Path) -> None:
+def test_csv_has_the_rows_of_all_processes_of_a_run_also_of_one_that_was_killed(tmp_path) -> None:
     table = tmp_path / "csv" / "metrics.csv"
     for epoch in (3, 4, 5):
         log(tmp_path, "csv", epoch)
@@ -57,7 +57,7 @@ def test_csv_has_the_rows_of_all_processes_of_a_run_also_of_one_that_was_killed(
     assert [path.name for path in table.parent.glob("*.csv")] == ["metrics.csv"]
 
 
-def test_mlflow_has_scores_and_settings_and_a_resumed_run_is_the_same_run(tmp_path: Path) -> None:
+def test_mlflow_has_scores_and_settings_and_a_resumed_run_is_the_same_run(tmp_path) -> None:
     pytest.importorskip("mlflow")
     for epoch in (1, 2):
         log(tmp_path, "mlflow", epoch)
@@ -68,7 +68,7 @@ def test_mlflow_has_scores_and_settings_and_a_resumed_run_is_the_same_run(tmp_pa
     assert seed.read_text() == "7"
 
 
-def test_wandb_writes_offline_and_a_resumed_run_is_the_same_run_also_in_another_folder(tmp_path: Path) -> None:
+def test_wandb_writes_offline_and_a_resumed_run_is_the_same_run_also_in_another_folder(tmp_path) -> None:
     wandb = pytest.importorskip("wandb")
     run = tmp_path / "run"
     log(run, "wandb", 3)

@@ -1,7 +1,6 @@
 """Every optimiser of torch trains and resumes, or is refused in one line; so is a setting out of its range."""
 
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ import torch
 
 from encoder_lab.errors import InputError
 from encoder_lab.training.optimizers import trainable_optimizer
-from tests.conftest import Lab
 from tests.parts import Parts, fit, trainer_in
 
 OPTIMIZERS = [
@@ -29,7 +27,7 @@ def prepared(name: str, **settings: Any) -> Any:
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.filterwarnings("ignore")
-def test_an_optimiser_resumes_exactly_or_is_refused(name: str, tmp_path: Path) -> None:
+def test_an_optimiser_resumes_exactly_or_is_refused(name: str, tmp_path) -> None:
     if name in OTHERS:
         with pytest.raises(
             InputError, match=rf"^objective\.optimizer\._target_=torch\.optim\.{name}: .*{OTHERS[name]}"
@@ -79,7 +77,7 @@ def test_another_step_of_torch_is_taken_where_the_user_asks_for_it() -> None:
     assert prepared("Adam", foreach=True).keywords.keys() == {"lr", "foreach"}
 
 
-def test_a_run_with_another_optimiser_and_its_own_settings_resumes(lab: Lab, tmp_path: Path) -> None:
+def test_a_run_with_another_optimiser_and_its_own_settings_resumes(lab, tmp_path) -> None:
     run = tmp_path / "run"
     settings = [text for text in lab.settings(run, "probes=none") if "probes.t" not in text]
     own = ["objective.optimizer._target_=torch.optim.AdamW", "+objective.optimizer.betas=[0.9,0.98]"]

@@ -26,9 +26,7 @@ def test_the_bar_shows_it() -> None:
     assert bar.train_progress_bar.desc.strip(": ") == "Epoch 2/2"
 
 
-def test_a_file_has_lines_of_the_steps_and_of_dev_with_the_name_of_the_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_file_has_lines_of_the_steps_and_of_dev_with_the_name_of_the_run(monkeypatch, capsys) -> None:
     monkeypatch.setattr(progress, "_run_names", ["runs/a"])
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.0)
     limits = {"max_epochs": 2, "max_steps": 5, "limit_train_batches": 3, "limit_val_batches": 1}
@@ -52,7 +50,7 @@ def test_what_is_left_ends_with_the_epochs_or_the_steps(epochs: int | None, step
     assert epochs_left(SimpleNamespace(current_epoch=1, global_step=20, num_training_batches=10, **ends)) == left
 
 
-def test_a_resumed_epoch_counts_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+def test_a_resumed_epoch_counts_on(monkeypatch, capsys) -> None:
     monkeypatch.setattr(progress, "_run_names", [""])
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.0)
     ends = {"max_epochs": -1, "max_steps": -1, "num_training_batches": float("inf")}

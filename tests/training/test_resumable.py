@@ -59,7 +59,7 @@ class SavesOften(pl.Callback):
     epochs=st.integers(0, 2),
 )
 def test_what_training_writes_can_be_resumed_and_goes_on_exactly(
-    tmp_path_factory: pytest.TempPathFactory, optimizer: str, schedule: str, drawn: list[int], freeze: bool, epochs: int
+    tmp_path_factory, optimizer: str, schedule: str, drawn: list[int], freeze: bool, epochs: int
 ) -> None:
     folder = tmp_path_factory.mktemp("checkpoints")
     saves, whole, stopped = SavesOften(folder), *(Parts(OPTIMIZERS[optimizer], freeze) for _ in range(2))
@@ -80,7 +80,7 @@ def test_what_training_writes_can_be_resumed_and_goes_on_exactly(
 )
 @pytest.mark.filterwarnings("ignore")
 def test_a_run_that_ended_stays_as_it_is_when_it_is_resumed_and_says_why(
-    tmp_path: Path, ends: pl.Callback, least: int, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    tmp_path, ends: pl.Callback, least: int, capsys, caplog
 ) -> None:
     steps = []
     for _ in range(2):
@@ -104,7 +104,7 @@ class KeepsMoreLater(torch.optim.SGD):
         return super().step(closure)
 
 
-def test_an_own_optimiser_that_keeps_more_after_some_steps_is_resumed(tmp_path: Path) -> None:
+def test_an_own_optimiser_that_keeps_more_after_some_steps_is_resumed(tmp_path) -> None:
     saves, module = SavesOften(tmp_path), Parts(KeepsMoreLater, freeze=True)
     fit(trainer_in(tmp_path, "constant", 1, saves), module, [0, 1, 0, 1])
     for number in range(saves.saved):
@@ -141,7 +141,7 @@ ODD: dict[str, Callable[[Tensor], Any]] = {
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
 @pytest.mark.parametrize("place", ["state_dict", "optimizer_states"])
 @pytest.mark.filterwarnings("ignore")
-def test_odd_tensors_are_refused(tmp_path: Path, odd: Callable[[Tensor], Any], place: str) -> None:
+def test_odd_tensors_are_refused(tmp_path, odd: Callable[[Tensor], Any], place: str) -> None:
     checkpoint, trainer, module = written()
     state = checkpoint["state_dict"] if place == "state_dict" else checkpoint[place][0]["state"][0]
     name = "parts.0.weight" if place == "state_dict" else "exp_avg"
@@ -160,7 +160,7 @@ def test_odd_tensors_are_refused(tmp_path: Path, odd: Callable[[Tensor], Any], p
     ("train_sums", {1: [1.0, 1.0]}),
     ("train_sums", {"train/loss": [10**400, 1.0]}),
 ])  # fmt: skip
-def test_odd_epochs_and_sums_are_refused(tmp_path: Path, name: str, odd: Any) -> None:
+def test_odd_epochs_and_sums_are_refused(tmp_path, name: str, odd: Any) -> None:
     checkpoint, trainer, module = written()
     torch.save(checkpoint | {name: odd}, tmp_path / LAST)
     with pytest.raises(InputError, match=name):

@@ -27,9 +27,7 @@ def settings(lab: Lab, run: Path) -> list[str]:
     return [text for text in lab.settings(run, *SHORT) if "probes.t" not in text and "probes.d" not in text]
 
 
-def test_the_folder_of_a_run_that_failed_before_its_first_checkpoint_may_be_used_again(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_the_folder_of_a_run_that_failed_before_its_first_checkpoint_may_be_used_again(lab, tmp_path) -> None:
     run = tmp_path / "run"
     without = [text for text in settings(lab, run) if "embeddings." not in text]
     failed = lab.finish(*without, "embeddings=file", "embeddings.path=nowhere.vec")
@@ -49,7 +47,7 @@ def test_the_folder_of_a_run_that_failed_before_its_first_checkpoint_may_be_used
         (run / "config.yaml").unlink(missing_ok=True)  # nor may another run go on with its checkpoint
 
 
-def test_a_folder_with_settings_of_another_program_is_left_alone(lab: Lab, tmp_path: Path) -> None:
+def test_a_folder_with_settings_of_another_program_is_left_alone(lab, tmp_path) -> None:
     (tmp_path / "config.yaml").write_text("encoder: {}\nembeddings: {}\ncorpus: {}\n")
     (tmp_path / "vectors").mkdir()
     (tmp_path / "vectors" / "mine").touch()
@@ -58,7 +56,7 @@ def test_a_folder_with_settings_of_another_program_is_left_alone(lab: Lab, tmp_p
 
 
 @pytest.mark.parametrize("alias", ["link", "dangling link", "second name"])
-def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(alias: str, tmp_path: Path) -> None:
+def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(alias: str, tmp_path) -> None:
     run, mine = tmp_path / "run", tmp_path / "mine"
     (run / "tensorboard" / "SentLen").mkdir(parents=True)
     mine.write_text("mine")
@@ -72,7 +70,7 @@ def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(alias:
     assert mine.read_text() == "mine"
 
 
-def test_links_within_a_run_are_left_to_its_loggers(tmp_path: Path) -> None:
+def test_links_within_a_run_are_left_to_its_loggers(tmp_path) -> None:
     (tmp_path / "wandb" / "offline-run-1").mkdir(parents=True)
     (tmp_path / "wandb" / "latest-run").symlink_to("offline-run-1")
     with locked_run(tmp_path):
@@ -98,7 +96,7 @@ def test_runs_that_begin_in_the_same_second_have_folders_of_their_own() -> None:
     assert len(set(folders)) == 4
 
 
-def test_hints_are_complete_and_name_no_file_that_is_not_there(tmp_path: Path) -> None:
+def test_hints_are_complete_and_name_no_file_that_is_not_there(tmp_path) -> None:
     assert resume_command(Path("it's (1)"), ["mine"]).endswith(r"""'resume='"'"'it\'"'"'s (1)'"'"'' allow=[mine]""")
     assert "load_encoder" not in run_summary(tmp_path, [], [])
     (tmp_path / "checkpoints").mkdir()
@@ -106,7 +104,7 @@ def test_hints_are_complete_and_name_no_file_that_is_not_there(tmp_path: Path) -
     assert f"load_encoder('{tmp_path}/checkpoints/last.ckpt', allow=['mine'])" in run_summary(tmp_path, [], ["mine"])
 
 
-def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path: Path) -> None:
+def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path) -> None:
     row = ProbeRow(4, 9, "probing", "WC", "logreg", 50.0, 51.0, 49.0, 53.0, {}, 1, 0.1)
     loss = replace(row, suite="use", classifier="loss")
     lines = run_summary(tmp_path, [row, loss], []).splitlines()
@@ -114,9 +112,7 @@ def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path: Path) -> None
     assert lines[4:6] == ["use scores after epoch 4", "  WC          51.0  [49.0, 53.0] nats/1000"]
 
 
-def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(tmp_path, monkeypatch, capsys) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -128,12 +124,12 @@ def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(
 
 
 @pytest.mark.parametrize("plus", ["", "+", "++"])
-def test_an_argument_of_the_trainer_is_added_on_resume_with_any_sign(tmp_path: Path, plus: str) -> None:
+def test_an_argument_of_the_trainer_is_added_on_resume_with_any_sign(tmp_path, plus: str) -> None:
     (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
     assert settings_to_resume(tmp_path, [f"{plus}trainer.max_steps=20"]).trainer.written["max_steps"] == 20
 
 
-def test_a_wrong_setting_is_of_the_file_or_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_a_wrong_setting_is_of_the_file_or_of_the_command(tmp_path, capsys) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
     with pytest.raises(SystemExit):
@@ -144,13 +140,13 @@ def test_a_wrong_setting_is_of_the_file_or_of_the_command(tmp_path: Path, capsys
         settings_to_resume(tmp_path, ["trainer.max_epochs=9"])
 
 
-def test_a_run_without_suites_is_resumed(tmp_path: Path) -> None:
+def test_a_run_without_suites_is_resumed(tmp_path) -> None:
     (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("suite=[]"), resolve=True))
     assert settings_to_resume(tmp_path, ["trainer.max_epochs=9"]).trainer.max_epochs == 9
 
 
 @pytest.mark.parametrize("before", ["null", "5", "[3]", "[{objective: nsp}]"])
-def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path: Path, before: str) -> None:
+def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path, before: str) -> None:
     parts = "encoder: {}\nembeddings: {}\ncorpus: {}\nobjective_name: nli\n"
     (tmp_path / "config.yaml").write_text(f"{parts}begun_from: {before}\n")
     names = [run["objective"] for run in init_history(str(tmp_path))]

@@ -35,7 +35,7 @@ SCORES = [50.0, 60.0, 60.004, 70.0, 65.0, 64.0]
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> InferencePairs:
+def data(tmp_path_factory) -> InferencePairs:
     return InferencePairs(TinyCorpus(), tmp_path_factory.mktemp("cache"), seed=1, batch_size=8)
 
 
@@ -77,7 +77,7 @@ def test_the_shapes_have_their_published_values() -> None:
     assert Cosine(0, 0.0, None).factor(25, 100) == pytest.approx((1 + math.sqrt(0.5)) / 2)
 
 
-def test_a_step_has_the_rate_of_its_schedule(data: InferencePairs) -> None:
+def test_a_step_has_the_rate_of_its_schedule(data) -> None:
     run, rates = fit(data, [Linear(2, 0.0, None)], epochs=2)
     total = run.global_step
     expected = [RATE / 2, *(RATE * (total - step) / (total - 2) for step in range(2, total + 1))]
@@ -89,9 +89,7 @@ def by_epoch(rates: list[float], epochs: int) -> list[float]:
 
 
 @pytest.mark.parametrize(("warmup", "told"), [(6, ""), (7, "schedule.warmup=7: the run has 6 steps, so")])
-def test_a_warm_up_longer_than_the_run_is_told(
-    data: InferencePairs, warmup: int, told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_warm_up_longer_than_the_run_is_told(data, warmup: int, told: str, capsys) -> None:
     fit(data, [Linear(warmup, 0.0, None)], epochs=2)
     assert capsys.readouterr().out[: len(told) or 1] == told
 
@@ -102,9 +100,7 @@ class WithoutRate(torch.optim.Optimizer):
 
 
 @pytest.mark.parametrize("make", [make for name, make in SCHEDULES.items() if name != "constant"])
-def test_an_optimiser_without_a_rate_is_refused_before_the_first_step(
-    data: InferencePairs, make: Callable[[], RateSchedule]
-) -> None:
+def test_an_optimiser_without_a_rate_is_refused_before_the_first_step(data, make: Callable[[], RateSchedule]) -> None:
     module = objective(data)
     module.make_optimizer = WithoutRate
     with pytest.raises(InputError, match=r"^schedule: objective\.optimizer has no lr"):
@@ -116,24 +112,20 @@ def test_an_optimiser_without_a_rate_is_refused_before_the_first_step(
     (7, 1, "trainer.max_steps=7: the run ends after 6 steps, by trainer.max_epochs="),
     (-1, 2, "early_stopping.patience=2: cannot end a run of 2 epochs"),
 ])  # fmt: skip
-def test_an_end_that_the_run_never_reaches_is_told(
-    data: InferencePairs, steps: int, patience: int, told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_end_that_the_run_never_reaches_is_told(data, steps: int, patience: int, told: str, capsys) -> None:
     callbacks = [StepsAreReached({}), StopsEarly("val/accuracy", "max", patience)]
     silent_trainer(max_epochs=2, max_steps=steps, callbacks=callbacks).fit(objective(data), data)
     assert capsys.readouterr().out.strip() == told
 
 
-def test_infersent_lowers_the_rate_each_epoch_and_more_without_gain(data: InferencePairs) -> None:
+def test_infersent_lowers_the_rate_each_epoch_and_more_without_gain(data) -> None:
     _, rates = fit(data, [InferSent(0.99, 0.2, 1e-5)], epochs=5)
     steps = np.cumprod([1, 0.99, 0.99, 0.99 / 5, 0.99])
     assert by_epoch(rates, 5) == pytest.approx(RATE * steps)
 
 
 @pytest.mark.parametrize(("least", "last"), [(0.0, RATE / 2), (RATE, RATE), (2 * RATE, RATE)])
-def test_a_plateau_halves_the_rate_after_its_patience_and_never_raises_it(
-    data: InferencePairs, least: float, last: float
-) -> None:
+def test_a_plateau_halves_the_rate_after_its_patience_and_never_raises_it(data, least: float, last: float) -> None:
     _, rates = fit(data, [Plateau(0.5, 0, least)], epochs=6)
     assert by_epoch(rates, 6) == pytest.approx([RATE, RATE, RATE, RATE, RATE, last])
 
@@ -146,9 +138,7 @@ def test_a_plateau_halves_the_rate_after_its_patience_and_never_raises_it(
     ],
     ids=["patience", "spent rate"],
 )
-def test_what_ends_a_run_ends_a_resumed_one(
-    data: InferencePairs, tmp_path: Path, make: Callable[[], pl.Callback], last: int
-) -> None:
+def test_what_ends_a_run_ends_a_resumed_one(data, tmp_path, make: Callable[[], pl.Callback], last: int) -> None:
     run, _ = fit(data, [make()], epochs=6)
     assert run.current_epoch == last
     run.save_checkpoint(tmp_path / "last.ckpt")
@@ -169,7 +159,7 @@ class SavesAtEpoch(pl.Callback):
 
 @pytest.mark.parametrize("make", SCHEDULES.values(), ids=SCHEDULES.keys())
 def test_a_resumed_run_has_the_rates_and_weights_of_an_uninterrupted_one(
-    data: InferencePairs, tmp_path: Path, make: Callable[[], RateSchedule]
+    data, tmp_path, make: Callable[[], RateSchedule]
 ) -> None:
     path = tmp_path / "last.ckpt"
     run, rates = fit(data, [make(), SavesAtEpoch(path, 5)], epochs=6)

@@ -16,7 +16,7 @@ def events_of(folder: Path) -> EventAccumulator:
     return EventAccumulator(str(folder)).Reload()
 
 
-def test_the_settings_are_in_the_events_line_by_line(tmp_path: Path) -> None:
+def test_the_settings_are_in_the_events_line_by_line(tmp_path) -> None:
     add_settings(tmp_path, "seed: 7\nencoder:\n  dim: 512")
     (event,) = events_of(tmp_path).Tensors("settings/text_summary")
     assert event.tensor_proto.string_val[0].decode() == "    seed: 7\n    encoder:\n      dim: 512"
@@ -41,7 +41,7 @@ def ends(values: list[float]) -> tuple[float, float]:
 
 @pytest.mark.parametrize("tasks", [1, 2, 10, 17])
 @pytest.mark.parametrize("epochs", [1, 2, 5, 30])
-def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path: Path, tasks: int, epochs: int) -> None:
+def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path, tasks: int, epochs: int) -> None:
     charts = TaskCharts(None, tmp_path, lambda: tmp_path)  # type: ignore[arg-type]
     for epoch in range(epochs):
         names = [f"t{number}" for number in range(tasks)]
@@ -50,7 +50,7 @@ def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path: Path, tasks: 
 
 
 @pytest.mark.parametrize("values", [[5.0], [0.0, 8.0], list(range(40)), [500 / n for n in range(1, 300)]], ids=len)
-def test_all_points_of_other_curves_are_inside(tmp_path: Path, values: list[float]) -> None:
+def test_all_points_of_other_curves_are_inside(tmp_path, values: list[float]) -> None:
     logger = FramedLogger(tmp_path)
     for step, value in enumerate(values):
         logger.log_metrics({"val/bleu": value}, step)
@@ -61,7 +61,7 @@ def test_all_points_of_other_curves_are_inside(tmp_path: Path, values: list[floa
     assert max(values) <= high <= max(values) + spare
 
 
-def test_the_picture_is_in_the_events_at_its_epoch(tmp_path: Path) -> None:
+def test_the_picture_is_in_the_events_at_its_epoch(tmp_path) -> None:
     Image.fromarray(np.full((8, 12, 3), 200, np.uint8)).save(tmp_path / "curves.png")
     add_picture(tmp_path / "events", tmp_path / "curves.png", 9)
     (image,) = events_of(tmp_path / "events").Images("curves")

@@ -1,7 +1,6 @@
 """A run's objective is scored on the test split of its own corpus, with the weights of its best checkpoint."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -9,10 +8,9 @@ import evaluate
 from encoder_lab.reports.metrics import read_metrics
 from encoders.load import open_run
 from tests import commands
-from tests.conftest import Lab
 
 
-def test_a_run_gets_a_row_of_test_scores(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_a_run_gets_a_row_of_test_scores(lab, finished_run, tmp_path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     done = commands.finish("evaluate.py", f"model={run}", "suite=objective", f"cache={lab.cache}")
     assert done.returncode == 0, done.stderr
@@ -32,9 +30,7 @@ def test_a_run_gets_a_row_of_test_scores(lab: Lab, finished_run: Path, tmp_path:
     (["suite=objective", "model=tests/golden_run", "trainer.limit_val_batches=1"], "only trainer.accelerator=,"),
     (["suite=[probing,objective]", "model=tests/golden_run"], "give it alone"),
 ])  # fmt: skip
-def test_what_cannot_be_scored_is_refused_in_one_line(
-    arguments: list[str], message: str, tmp_path: Path, capfd: pytest.CaptureFixture
-) -> None:
+def test_what_cannot_be_scored_is_refused_in_one_line(arguments: list[str], message: str, tmp_path, capfd) -> None:
     with pytest.raises(SystemExit) as ended:
         evaluate.main([text.format(empty=tmp_path) for text in arguments])
     assert ended.value.code == 2

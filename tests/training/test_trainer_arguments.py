@@ -4,7 +4,6 @@ import inspect
 import time
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from encoder_lab.studies.compose import resolved_settings
 from encoder_lab.training.devices import refuse_without_partner
 from encoder_lab.training.run_folder import write_new_settings
 from tests.attack.attack import refused
-from tests.conftest import Lab
 from tests.settings.test_config_check import composed
 from train import train
 
@@ -43,7 +41,7 @@ REFUSED |= {"precision": "bf16-true"}
 
 
 @pytest.fixture
-def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
+def trial(lab, tmp_path) -> Iterator[Any]:
     """What is said of a run of two steps with more settings of the trainer; None where it works."""
 
     def work(**more: Any) -> str | None:
@@ -67,17 +65,17 @@ def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
 
 @pytest.mark.parametrize("settings", [TOGETHER, *({name: value} for name, value in ALONE.items())], ids=str)
 @pytest.mark.filterwarnings("ignore")
-def test_an_argument_of_the_trainer_works(trial: Any, settings: dict[str, Any]) -> None:
+def test_an_argument_of_the_trainer_works(trial, settings: dict[str, Any]) -> None:
     assert trial(**settings) is None
 
 
 @pytest.mark.parametrize("settings", [{"callbacks": [5]}, {"logger": [{"a": 1}]}], ids=str)
-def test_what_the_user_adds_has_a_class(trial: Any, settings: dict[str, Any]) -> None:
+def test_what_the_user_adds_has_a_class(trial, settings: dict[str, Any]) -> None:
     ((name, (wrong,)),) = settings.items()
     assert trial(**settings).strip() == f"error: trainer.{name}: {wrong} has no class; give it as _target_"
 
 
-def test_a_precision_that_would_be_another_one_here_is_refused(trial: Any) -> None:
+def test_a_precision_that_would_be_another_one_here_is_refused(trial) -> None:
     assert trial(accelerator="cpu", precision="16-mixed").startswith("error: trainer.precision=16-mixed: on a CPU")
 
 
@@ -91,16 +89,14 @@ def test_every_other_argument_of_the_trainer_is_refused() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_run_of_one_process_works_in_a_shell_of_a_job_with_several_tasks(
-    trial: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_of_one_process_works_in_a_shell_of_a_job_with_several_tasks(trial, monkeypatch) -> None:
     for name, value in {"JOB_ID": 77, "NTASKS": 4, "JOB_NAME": "train", "PROCID": 0, "NODELIST": "localhost"}.items():
         monkeypatch.setenv(f"SLURM_{name}", str(value))
     assert trial() is None
 
 
 @pytest.mark.parametrize("name", RANK_VARIABLES)
-def test_a_later_process_without_others_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_later_process_without_others_is_refused_at_once(monkeypatch, name: str) -> None:
     for other in RANK_VARIABLES:
         monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(name, "1")
@@ -110,7 +106,7 @@ def test_a_later_process_without_others_is_refused_at_once(monkeypatch: pytest.M
     refuse_without_partner(Trainer(1, devices=2).single_process, 1)
 
 
-def test_machines_that_cannot_find_each_other_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machines_that_cannot_find_each_other_are_refused_at_once(monkeypatch) -> None:
     monkeypatch.delenv("MASTER_ADDR", raising=False)
     partners = Trainer(1, num_nodes=2).single_process, 2
     with pytest.raises(InputError, match="num_nodes=2: nothing says where the other machines are; start it with"):
@@ -120,7 +116,7 @@ def test_machines_that_cannot_find_each_other_are_refused_at_once(monkeypatch: p
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_processes_that_do_not_meet_end_with_a_line(trial: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_that_do_not_meet_end_with_a_line(trial, monkeypatch) -> None:
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
     patience = {"_target_": "datetime.timedelta", "seconds": 1}
     strategy = {"_target_": "pytorch_lightning.strategies.DDPStrategy", "timeout": patience}
@@ -129,9 +125,7 @@ def test_processes_that_do_not_meet_end_with_a_line(trial: Any, monkeypatch: pyt
     assert message.startswith("error: the processes of the run did not meet")
 
 
-def test_a_process_that_waits_for_the_first_one_says_so_and_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_process_that_waits_for_the_first_one_says_so_and_ends(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr("encoder_lab.storage.locks.SILENT_SECONDS", 0.0)
     begun = time.monotonic()
     with pytest.raises(InputError, match="start all processes again"):

@@ -36,7 +36,7 @@ def test_an_entry_can_be_fetched_or_says_where_to_ask(entry: CatalogEntry) -> No
     assert entry.licence
 
 
-def test_the_state_follows_the_folder(tmp_path: Path) -> None:
+def test_the_state_follows_the_folder(tmp_path) -> None:
     assert describe_state(MULTI30K, tmp_path) == "not here: python -m datamodules.download multi30k"
     (tmp_path / "multi30k.partial").mkdir()
     assert describe_state(MULTI30K, tmp_path).startswith("half fetched")
@@ -49,7 +49,7 @@ def test_the_state_follows_the_folder(tmp_path: Path) -> None:
     assert describe_state(MULTI30K, tmp_path) == f"here: corpus=multi30k corpus.root={folder}"
 
 
-def test_the_command_lists_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_lists_everything(tmp_path, capsys) -> None:
     assert main([f"data={tmp_path}"]) == 0
     printed = capsys.readouterr().out
     assert all(f"{entry.name}\n" in printed and entry.licence in printed for entry in CATALOG)

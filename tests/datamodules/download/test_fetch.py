@@ -13,7 +13,6 @@ import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import IO
 
 import pytest
@@ -84,7 +83,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(monkeypatch) -> Iterator[Server]:
     monkeypatch.setattr(module, "PAUSE_SECONDS", 0.0)
     running = Server()
     thread = threading.Thread(target=running.http.serve_forever, args=(0.01,), daemon=True)
@@ -125,7 +124,7 @@ def tarred(*members: tuple[str, bytes, bytes]) -> bytes:
     return held.getvalue()
 
 
-def test_a_file_is_fetched_whole_and_its_checksum_recorded(server: Server, tmp_path: Path) -> None:
+def test_a_file_is_fetched_whole_and_its_checksum_recorded(server, tmp_path) -> None:
     server.files["a.gz"] = TEXT
     folder = download(entry("a.gz"), tmp_path, server.base)
     assert (folder / "a.gz").read_bytes() == TEXT
@@ -147,7 +146,7 @@ FETCHES = {  # what is there, how the server is, and what it is asked for
 
 @pytest.mark.parametrize(("part", "settings", "asked"), FETCHES.values(), ids=FETCHES.keys())
 def test_a_fetch_continues_from_its_part(
-    part: bytes | None, settings: dict, asked: list[str], server: Server, tmp_path: Path
+    part: bytes | None, settings: dict, asked: list[str], server, tmp_path
 ) -> None:
     server.files["a.gz"] = TEXT
     for name, value in settings.items():
@@ -161,7 +160,7 @@ def test_a_fetch_continues_from_its_part(
     assert server.asked == asked
 
 
-def test_what_was_whole_is_not_fetched_again(server: Server, tmp_path: Path) -> None:
+def test_what_was_whole_is_not_fetched_again(server, tmp_path) -> None:
     server.files["a.gz"] = TEXT
     with pytest.raises(InputError, match="404"):
         download(entry("a.gz", "b.gz"), tmp_path, server.base)
@@ -170,20 +169,20 @@ def test_what_was_whole_is_not_fetched_again(server: Server, tmp_path: Path) -> 
     assert len(server.asked) == 3
 
 
-def test_a_server_that_never_gets_on_ends_in_an_error_that_keeps_the_part(server: Server, tmp_path: Path) -> None:
+def test_a_server_that_never_gets_on_ends_in_an_error_that_keeps_the_part(server, tmp_path) -> None:
     server.files["a.gz"], server.breaks_after = TEXT, 0
     with pytest.raises(InputError, match="5 times; 0 bytes are kept, run again"):
         download(entry("a.gz"), tmp_path, server.base)
     assert not (tmp_path / "thing").exists()
 
 
-def test_nobody_listening_ends_in_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_listening_ends_in_an_error(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(module, "PAUSE_SECONDS", 0.0)
     with pytest.raises(InputError, match="ConnectionError, 5 times"):
         download(entry("a.gz"), tmp_path, "http://127.0.0.1:1")
 
 
-def test_a_file_that_is_not_there_names_its_address_and_the_homepage(server: Server, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_names_its_address_and_the_homepage(server, tmp_path) -> None:
     with pytest.raises(InputError, match=rf"{server.base}/a\.gz: 404 .*https://example\.invalid"):
         download(entry("a.gz"), tmp_path, server.base)
     assert len(server.asked) == 1
@@ -201,7 +200,7 @@ CORRUPT = {
 
 
 @pytest.mark.parametrize("name", CORRUPT)
-def test_a_corrupt_file_is_refused_and_deleted(name: str, server: Server, tmp_path: Path) -> None:
+def test_a_corrupt_file_is_refused_and_deleted(name: str, server, tmp_path) -> None:
     server.files[name] = CORRUPT[name]
     with pytest.raises(InputError, match=f"{name}.*deleted, so run again"):
         download(entry(name), tmp_path, server.base)
@@ -209,7 +208,7 @@ def test_a_corrupt_file_is_refused_and_deleted(name: str, server: Server, tmp_pa
     assert not list((tmp_path / "thing.partial").glob(f"{name}*[!g]"))
 
 
-def test_another_checksum_than_the_known_one_is_refused(server: Server, tmp_path: Path) -> None:
+def test_another_checksum_than_the_known_one_is_refused(server, tmp_path) -> None:
     server.files["a.gz"] = TEXT
     with pytest.raises(InputError, match="SHA-256"):
         download(entry("a.gz", sha256="0" * 64), tmp_path, server.base)
@@ -217,7 +216,7 @@ def test_another_checksum_than_the_known_one_is_refused(server: Server, tmp_path
 
 
 @pytest.mark.parametrize("make", [lambda: zipped(**{"x/a.txt": b"hello", "__MACOSX/x": b""}), None], ids=["zip", "tgz"])
-def test_an_archive_is_unpacked_and_removed(make: Callable[[], bytes] | None, server: Server, tmp_path: Path) -> None:
+def test_an_archive_is_unpacked_and_removed(make: Callable[[], bytes] | None, server, tmp_path) -> None:
     name = "a.zip" if make else "a.tgz"
     server.files[name] = make() if make else tarred(("x/a.txt", tarfile.REGTYPE, b"hello"))
     folder = download(entry(name), tmp_path, server.base)
@@ -254,9 +253,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_archive_writes_nothing_outside_its_folder(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hostile_archive_writes_nothing_outside_its_folder(name: str, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("datamodules.download.archives.EXTRA_BYTES", 1024 * 1024)  # so that a small bomb is one
     archive, folder = tmp_path / name, tmp_path / "inside" / "folder"
     archive.write_bytes(HOSTILE[name])
@@ -268,7 +265,7 @@ def test_a_hostile_archive_writes_nothing_outside_its_folder(
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tgz", "a.tar"])
-def test_corrupted_archives_are_unpacked_completely_or_refused(name: str, tmp_path: Path) -> None:
+def test_corrupted_archives_are_unpacked_completely_or_refused(name: str, tmp_path) -> None:
     held = {"x/a.txt": b"some text\n" * 50, "b": b"more", "c/d/e": b"the last"}
     files = tarred(*((inside, tarfile.REGTYPE, content) for inside, content in held.items()))
     original = zipped(**held) if name == "a.zip" else gzip.decompress(files) if name == "a.tar" else files
@@ -288,7 +285,7 @@ def test_corrupted_archives_are_unpacked_completely_or_refused(name: str, tmp_pa
     any_damage_is_read_or_refused(read, archive)
 
 
-def test_a_full_disk_is_no_damage_of_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_no_damage_of_the_archive(tmp_path, monkeypatch) -> None:
     def full() -> IO[bytes]:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -298,24 +295,20 @@ def test_a_full_disk_is_no_damage_of_the_archive(tmp_path: Path, monkeypatch: py
         unpack(tmp_path / "a.zip", tmp_path)
 
 
-def test_a_corpus_that_is_there_is_left_alone(server: Server, tmp_path: Path) -> None:
+def test_a_corpus_that_is_there_is_left_alone(server, tmp_path) -> None:
     (tmp_path / "thing").mkdir()
     with pytest.raises(InputError, match="already there"):
         download(entry("a.gz"), tmp_path, server.base)
 
 
-def test_the_command_fetches_by_name_and_says_how_to_use_it(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_fetches_by_name_and_says_how_to_use_it(server, tmp_path, capsys) -> None:
     server.files["treebank.zip"] = zipped(**{"treebank/combined/wsj_0001.mrg": b"(S (NN a))"})
     main(["treebank-sample", f"to={tmp_path}", f"base={server.base}"])
     assert f"corpus=trees corpus.root={tmp_path / 'treebank-sample'}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", [each.name for each in CATALOG if each.access == "agreement"])
-def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(name: str, tmp_path, capsys) -> None:
     assert main([name, f"to={tmp_path}"]) == 2
     message = capsys.readouterr().err
     assert message.count("\n") == 1
@@ -323,7 +316,7 @@ def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(
     assert next(each.homepage for each in CATALOG if each.name == name) in message
 
 
-def test_an_unknown_name_is_answered_with_the_names(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_name_is_answered_with_the_names(capsys) -> None:
     assert main(["nonsense"]) == 2
     assert "multi30k" in capsys.readouterr().err
 
@@ -331,7 +324,7 @@ def test_an_unknown_name_is_answered_with_the_names(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     "base", ["http://[::1", "ftp://a.example", "http://a b", "http://a:99999", "nonsense", "http://"]
 )
-def test_an_impossible_address_is_tried_once(base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_impossible_address_is_tried_once(base: str, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("tried again"))
     with pytest.raises(InputError, match="not an address"):
         download(entry("a.txt"), tmp_path, base)

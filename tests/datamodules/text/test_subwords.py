@@ -16,19 +16,19 @@ known = st.text(alphabet=sorted({c for line in TEXT for c in line if c != " "}),
 
 
 @pytest.fixture(scope="module")
-def subwords(tmp_path_factory: pytest.TempPathFactory) -> Subwords:
+def subwords(tmp_path_factory) -> Subwords:
     return Subwords.train(TEXT, tmp_path_factory.mktemp("bpe") / "m.model", 60)
 
 
 @settings(max_examples=40)
 @given(st.lists(known, min_size=1, max_size=6).map(" ".join))
-def test_decoding_inverts_encoding(subwords: Subwords, sentence: str) -> None:
+def test_decoding_inverts_encoding(subwords, sentence: str) -> None:
     codes = next(subwords.encode_all([sentence]))
     assert (codes[0], codes[-1]) == (BEGIN, END)
     assert subwords.decode([codes[1:-1]]) == [sentence]
 
 
-def test_the_same_text_gives_the_same_codes(subwords: Subwords, tmp_path: Path) -> None:
+def test_the_same_text_gives_the_same_codes(subwords, tmp_path) -> None:
     again = Subwords.train(TEXT, tmp_path / "m.model", 60)
     assert list(again.encode_all(TEXT[:2])) == list(subwords.encode_all(TEXT[:2]))
 
@@ -59,22 +59,22 @@ def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentenc
     assert list(ours.encode_all(sentences)) == expected
 
 
-def test_codes_come_in_addition_to_the_characters(tmp_path: Path) -> None:
+def test_codes_come_in_addition_to_the_characters(tmp_path) -> None:
     model = Subwords.train(TEXT, tmp_path / "m.model", 7)
     characters = {c for line in TEXT for c in line if c != " "}
     assert model.size == 7 + len(characters) + 5  # four special rows, and the mark where a word begins
 
 
-def test_the_marks_of_the_library_and_very_long_words_are_words_as_others(tmp_path: Path) -> None:
+def test_the_marks_of_the_library_and_very_long_words_are_words_as_others(tmp_path) -> None:
     subwords = Subwords.train(text := ["a <unk> b", "<s> c </s>", "\u0436" * 3000], tmp_path / "model", 10)
     assert subwords.decode([ids[1:-1] for ids in subwords.encode_all(text)]) == text
 
 
-def test_a_small_text_gets_fewer_codes_than_asked_for(tmp_path: Path) -> None:
+def test_a_small_text_gets_fewer_codes_than_asked_for(tmp_path) -> None:
     assert Subwords.train(["a b", "b a"], tmp_path / "m.model", 5000).size < 20
 
 
-def test_a_broken_model_is_named(tmp_path: Path) -> None:
+def test_a_broken_model_is_named(tmp_path) -> None:
     (tmp_path / "m.model").write_bytes(b"not a model")
     with pytest.raises(InputError, match=r"m\.model"):
         Subwords.load(tmp_path / "m.model")

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,14 +47,14 @@ def test_packing_keeps_sentences_separate(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("text", "line"), [("a\nb\na\n", ":3"), ("a\n\nb\n", ":2")])
-def test_a_damaged_word_list_names_file_and_line(tmp_path: Path, text: str, line: str) -> None:
+def test_a_damaged_word_list_names_file_and_line(tmp_path, text: str, line: str) -> None:
     path = tmp_path / "words.txt"
     path.write_text(text)
     with pytest.raises(InputError, match=f"words.txt{line}"):
         Vocabulary.load(path)
 
 
-def test_a_saved_vocabulary_loads_as_it_was(tmp_path: Path) -> None:
+def test_a_saved_vocabulary_loads_as_it_was(tmp_path) -> None:
     vocabulary = Vocabulary.count(["ein Hund läuft .", "Hund ."])
     vocabulary.save(tmp_path / "words.txt")
     assert Vocabulary.load(tmp_path / "words.txt").words == vocabulary.words

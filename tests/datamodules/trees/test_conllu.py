@@ -44,7 +44,7 @@ def written(folder: Path, text: str, name: str = "a.conllu") -> Path:
     return path
 
 
-def test_tokens_are_those_of_the_surface_and_words_know_their_token(tmp_path: Path) -> None:
+def test_tokens_are_those_of_the_surface_and_words_know_their_token(tmp_path) -> None:
     [tree] = read_conllu(written(tmp_path, FRENCH))
     assert tree.tokens == ["Il", "vient", "du", "lac", "."]
     assert [(word.form, word.token) for word in tree.words] == [
@@ -55,7 +55,7 @@ def test_tokens_are_those_of_the_surface_and_words_know_their_token(tmp_path: Pa
     assert tree.levels() == [2, 1, 3, 3, 2, 2]
 
 
-def test_features_may_be_missing_and_relations_have_subtypes(tmp_path: Path) -> None:
+def test_features_may_be_missing_and_relations_have_subtypes(tmp_path) -> None:
     [tree] = read_conllu(written(tmp_path, FRENCH))
     assert [word.feature("Number") for word in tree.words[:2]] == ["Sing", ""]
     assert (tree.words[4].relation, tree.words[4].universal_relation) == ("obl:arg", "obl")
@@ -68,12 +68,12 @@ def test_features_may_be_missing_and_relations_have_subtypes(tmp_path: Path) -> 
     "\n\n# a comment alone\n\n" + SHORT + "\n\n",
     SHORT.replace("\n\n", "\n# a comment at the end\n \n"),
 ])  # fmt: skip
-def test_line_ends_marks_and_blank_lines_do_not_matter(tmp_path: Path, text: str) -> None:
+def test_line_ends_marks_and_blank_lines_do_not_matter(tmp_path, text: str) -> None:
     expected = DependencyTree(["Oui"], [Dependent("Oui", "INTJ", "", -1, "root", 0)])
     assert list(read_conllu(written(tmp_path, text))) == [expected]
 
 
-def test_a_sentence_has_the_name_of_its_comment(tmp_path: Path) -> None:
+def test_a_sentence_has_the_name_of_its_comment(tmp_path) -> None:
     text = f"# newdoc id = d\n# sent_id = s-1\n# text = a\n{SHORT}{SHORT}# sent_id = s-2\n{SHORT}"
     result = list(read_conllu(written(tmp_path, text)))
     assert [tree.id for tree in result] == ["s-1", "", "s-2"]
@@ -82,9 +82,7 @@ def test_a_sentence_has_the_name_of_its_comment(tmp_path: Path) -> None:
 
 @given(st.lists(st.sampled_from([FRENCH, SHORT]), min_size=1, max_size=12), st.integers(1, 400))
 @settings(max_examples=25, deadline=None)
-def test_pieces_of_any_size_give_the_same_sentences(
-    tmp_path_factory: pytest.TempPathFactory, sentences: list[str], block: int
-) -> None:
+def test_pieces_of_any_size_give_the_same_sentences(tmp_path_factory, sentences: list[str], block: int) -> None:
     path = written(tmp_path_factory.mktemp("pieces"), "".join(sentences))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conllu, "BLOCK_BYTES", block)
@@ -100,7 +98,7 @@ def test_pieces_of_any_size_give_the_same_sentences(
 TREES = {text: parse_portion(conllu.Portion(Path("a"), 1, text.encode())) for text in (FRENCH, SHORT)}
 
 
-def test_several_processes_read_the_same_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_processes_read_the_same_sentences(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(conllu, "BLOCK_BYTES", 300)
     path = written(tmp_path, (FRENCH + SHORT) * 40, "a.conllu.gz")
     result = [tree for trees in parallel_map(parse_portion, read_portions(path), 4, cores=2) for tree in trees]
@@ -136,20 +134,20 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_sentence_is_refused_with_file_and_line(tmp_path: Path, text: str, message: str) -> None:
+def test_a_broken_sentence_is_refused_with_file_and_line(tmp_path, text: str, message: str) -> None:
     path = written(tmp_path, FRENCH + text)
     with pytest.raises(InputError, match=rf"a\.conllu:1[2-4]: .*{message}"):
         list(read_conllu(path))
 
 
-def test_bytes_that_are_no_text_are_refused_with_file_and_line(tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_refused_with_file_and_line(tmp_path) -> None:
     path = tmp_path / "a.conllu"
     path.write_bytes(FRENCH.encode() + b"1\t\xff\xfe")
     with pytest.raises(InputError, match=r"a\.conllu:12: not valid UTF-8"):
         list(read_conllu(path))
 
 
-def test_files_without_sentences_are_refused(tmp_path: Path) -> None:
+def test_files_without_sentences_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="empty"):
         list(read_conllu(written(tmp_path, "")))
     with pytest.raises(InputError, match="no such file"):
@@ -164,9 +162,7 @@ def test_files_without_sentences_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", ["not-to-release/source", "not-to-release/x_y-ud-train", "x_y-all", "old/all"])
-def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(
-    other: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(other: str, tmp_path, caplog) -> None:
     def add(name: str) -> Path:
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(SHORT)
@@ -178,14 +174,14 @@ def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(
     assert f"{extra}: no train, dev or test file" in caplog.text
 
 
-def test_a_file_without_blank_lines_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_blank_lines_does_not_fill_the_memory(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(conllu, "BLOCK_BYTES", 100)
     monkeypatch.setattr(conllu, "MAX_SENTENCE", 1000)
     with pytest.raises(InputError, match="no blank line within 1,000 bytes"):
         list(read_conllu(written(tmp_path, SHORT.strip("\n") * 100)))
 
 
-def test_corrupted_bytes_are_read_or_refused(tmp_path: Path) -> None:
+def test_corrupted_bytes_are_read_or_refused(tmp_path) -> None:
     path = written(tmp_path, FRENCH + SHORT)
 
     def read() -> None:

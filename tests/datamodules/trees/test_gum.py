@@ -27,7 +27,7 @@ def written(folder: Path, tokens: Any = TOKENS) -> Path:
     return folder
 
 
-def test_heads_are_counted_within_the_sentence(tmp_path: Path) -> None:
+def test_heads_are_counted_within_the_sentence(tmp_path) -> None:
     out = tmp_path / "gum.conllu"
     assert main([str(written(tmp_path)), str(out)]) == 0
     hi, bark = read_conllu(out)
@@ -44,11 +44,11 @@ def test_heads_are_counted_within_the_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tokens", [None, {}, TOKENS | {"head": [0]}, TOKENS | {"head": ["a"] * 5}])
-def test_tokens_that_do_not_fit_are_named(tmp_path: Path, tokens: Any) -> None:
+def test_tokens_that_do_not_fit_are_named(tmp_path, tokens: Any) -> None:
     with pytest.raises(InputError, match=r"dev\.coref\.jsonl:1: tokens without sentences"):
         list(conllu_sentences(written(tmp_path, tokens)))
 
 
-def test_a_folder_without_gum_is_named(tmp_path: Path) -> None:
+def test_a_folder_without_gum_is_named(tmp_path) -> None:
     with pytest.raises(InputError, match=r"no \*\.docs\.jsonl"):
         list(conllu_sentences(tmp_path))

@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -86,7 +85,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "what"), BROKEN.items())
-def test_a_broken_tree_is_refused_with_its_file_and_line(text: str, what: str, tmp_path: Path) -> None:
+def test_a_broken_tree_is_refused_with_its_file_and_line(text: str, what: str, tmp_path) -> None:
     (tmp_path / "a.mrg").write_text(f"{RAIN}\n\n{text}\n")
     with pytest.raises(InputError, match=what) as caught:
         list(read_trees(tmp_path / "a.mrg"))
@@ -94,9 +93,7 @@ def test_a_broken_tree_is_refused_with_its_file_and_line(text: str, what: str, t
 
 
 @pytest.mark.parametrize("text", [*BROKEN, "(())", "( () )", "(S1 ())"])
-def test_bad_trees_are_skipped_and_counted_on_request(
-    text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_bad_trees_are_skipped_and_counted_on_request(text: str, tmp_path, caplog) -> None:
     path = tmp_path / "a.mrg"
     path.write_text(f"{RAIN}\n{text}\n{RAIN}\n")
     assert [str(tree) for tree in read_trees(path, "skip")] == [RAIN, RAIN]  # also after a bracket that is not closed
@@ -105,7 +102,7 @@ def test_bad_trees_are_skipped_and_counted_on_request(
         list(read_trees(path))
 
 
-def test_a_corpus_of_trees_takes_the_wish(tmp_path: Path) -> None:
+def test_a_corpus_of_trees_takes_the_wish(tmp_path) -> None:
     path = tmp_path / "a.mrg"
     path.write_text(f"{RAIN}\n(())\n{RAIN}\n" * 400)
     assert set(Trees(str(path), on_bad_tree="skip").trees("train")) == {RAIN}
@@ -144,7 +141,7 @@ BAD_FILES = {
 
 @pytest.mark.parametrize(("content", "message"), BAD_FILES.values(), ids=BAD_FILES.keys())
 def test_a_file_that_is_not_of_trees_is_refused_before_it_fills_the_memory(
-    content: bytes, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    content: bytes, message: str, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr(penn, "MAX_TREE", 100)
     (tmp_path / "a.mrg").write_bytes(content)
@@ -163,13 +160,13 @@ def test_a_file_that_is_not_of_trees_is_refused_before_it_fills_the_memory(
     ids=["one a line", "two on a line", "over several lines", "tab-separated"],
 )
 @pytest.mark.parametrize("packed", [False, True])
-def test_files_of_every_form_give_their_trees(content: str, packed: bool, tmp_path: Path) -> None:
+def test_files_of_every_form_give_their_trees(content: str, packed: bool, tmp_path) -> None:
     path = tmp_path / ("a.mrg.gz" if packed else "a.mrg")
     path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
     assert [str(tree) for tree in read_trees(path)] == [RAIN, RAIN]
 
 
-def test_a_folder_gives_the_trees_of_its_tree_files(tmp_path: Path) -> None:
+def test_a_folder_gives_the_trees_of_its_tree_files(tmp_path) -> None:
     for name in ("b/x.mrg", "a.const.tsv", "README.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"d\t0\t{RAIN}" if name.startswith("a") else RAIN)
@@ -211,14 +208,14 @@ JSON = (
 
 
 @pytest.mark.parametrize(("ending", "text"), [("out", TEXT), ("xml", XML), ("json", JSON)])
-def test_its_output_has_the_trees_of_a_bracketed_file(tmp_path: Path, ending: str, text: str) -> None:
+def test_its_output_has_the_trees_of_a_bracketed_file(tmp_path, ending: str, text: str) -> None:
     (tmp_path / f"a.txt.{ending}").write_text(text)
     (tmp_path / f"b.txt.{ending}.gz").write_bytes(gzip.compress(text.encode()))
     assert [*map(str, read_trees(tmp_path))] == TREES * 2
 
 
 @pytest.mark.parametrize("ending", ["out", "xml", "json"])
-def test_an_output_without_parses_is_refused_by_its_name(tmp_path: Path, ending: str) -> None:
+def test_an_output_without_parses_is_refused_by_its_name(tmp_path, ending: str) -> None:
     path = tmp_path / f"a.txt.{ending}"
     path.write_text("no trees here\n")
     with pytest.raises(InputError, match=rf"a\.txt\.{ending}: no tree"):

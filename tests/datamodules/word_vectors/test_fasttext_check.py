@@ -33,7 +33,7 @@ class Dictionary(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def text(tmp_path_factory) -> Path:
     """Sentences for a classifier; the first word is one of three hundred labels."""
     path = tmp_path_factory.mktemp("text") / "text"
     path.write_text("".join(f"__label__{i % 300} the dog sees w{i} chat là .\n" for i in range(600)))
@@ -41,14 +41,14 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(text: Path) -> Path:
+def model(text) -> Path:
     out = text.with_name("model.bin")
     train_bin(text, out, SKIPGRAM)
     return out
 
 
 @pytest.fixture(scope="module")
-def dictionary(model: Path) -> Dictionary:
+def dictionary(model) -> Dictionary:
     whole = fasttext.load_model(str(model))
     matrices = sum(m.nbytes + MATRIX_HEAD for m in (whole.get_input_matrix(), whole.get_output_matrix()))
     return Dictionary(len(whole.get_words()), model.stat().st_size - matrices)
@@ -58,14 +58,14 @@ WORDS = ["", "the", "là", "w7", "__label__1", "</s>", "theirs", "<the>", "a\0b"
 
 
 @given(words=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=9) | st.sampled_from(WORDS)))
-def test_a_vector_from_the_file_itself_is_that_of_fasttext_to_the_bit(model: Path, words: list[str]) -> None:
+def test_a_vector_from_the_file_itself_is_that_of_fasttext_to_the_bit(model, words: list[str]) -> None:
     ours, loaded = open_lookup(model), open_bin(model)
     for word in words:
         np.testing.assert_array_equal(ours.get_word_vector(word), loaded.get_word_vector(word))
 
 
 @given(share=st.floats(0, 1, exclude_max=True))
-def test_a_model_that_is_cut_off_anywhere_is_refused(model: Path, tmp_path: Path, share: float) -> None:
+def test_a_model_that_is_cut_off_anywhere_is_refused(model, tmp_path, share: float) -> None:
     cut, whole = tmp_path / "cut.bin", model.read_bytes()
     cut.write_bytes(whole[: int(share * len(whole))])
     with pytest.raises(InputError, match=r"cut\.bin: .*again"):
@@ -73,7 +73,7 @@ def test_a_model_that_is_cut_off_anywhere_is_refused(model: Path, tmp_path: Path
 
 
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
-def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: Path, share: float, new: bytes) -> None:
+def test_a_model_with_a_damaged_head_is_refused_or_read(model, tmp_path, share: float, new: bytes) -> None:
     damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
     at = int(share * HEAD)
     changed[at : at + len(new)] = new
@@ -84,7 +84,7 @@ def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: P
 @settings(max_examples=20)  # fastText takes a tenth of a second to open a model of any size
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
 def test_with_a_corrupt_dictionary_all_words_are_read_or_none(
-    model: Path, dictionary: Dictionary, tmp_path: Path, share: float, new: bytes
+    model, dictionary, tmp_path, share: float, new: bytes
 ) -> None:
     damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
     at = HEAD + int(share * (dictionary.end - HEAD - len(new)))
@@ -110,7 +110,7 @@ CHANGES = {  # the byte behind a word and its count says that it is a label
 
 @pytest.mark.parametrize(("change", "message"), CHANGES.values(), ids=CHANGES.keys())
 def test_a_word_that_cannot_be_read_is_refused(
-    model: Path, tmp_path: Path, change: Callable[[bytes, np.ndarray], bytes], message: str
+    model, tmp_path, change: Callable[[bytes, np.ndarray], bytes], message: str
 ) -> None:
     damaged, row = tmp_path / "damaged.bin", fasttext.load_model(str(model)).get_input_vector(0)
     damaged.write_bytes(change(model.read_bytes(), row))
@@ -141,7 +141,7 @@ def quantised(text: Path, folder: Path, how: dict) -> Path:
 
 
 @pytest.mark.parametrize("how", QUANTISED.values(), ids=QUANTISED.keys())
-def test_every_format_that_fasttext_writes_is_accepted(text: Path, tmp_path: Path, how: dict) -> None:
+def test_every_format_that_fasttext_writes_is_accepted(text, tmp_path, how: dict) -> None:
     check_bin(quantised(text, tmp_path, how))
     check_bin(tmp_path / "model.bin")
     assert open_bin(tmp_path / "model.ftz").get_dimension() == 6
@@ -157,7 +157,7 @@ DAMAGE = {  # how many bytes behind the start of what the reader steps over, and
 
 @pytest.mark.parametrize(("step", "behind", "number"), DAMAGE.values(), ids=DAMAGE.keys())
 def test_a_smaller_model_that_points_beyond_itself_is_refused(
-    text: Path, tmp_path: Path, step: str, behind: int, number: int
+    text, tmp_path, step: str, behind: int, number: int
 ) -> None:
     model, offsets = quantised(text, tmp_path, QUANTISED["pruned"]), []
     with pytest.MonkeyPatch.context() as patch, suppress(ValueError, InputError):
@@ -170,7 +170,7 @@ def test_a_smaller_model_that_points_beyond_itself_is_refused(
         check_bin(model)
 
 
-def test_vectors_that_the_disk_had_no_room_for_are_not_taken_for_whole(text: Path, tmp_path: Path) -> None:
+def test_vectors_that_the_disk_had_no_room_for_are_not_taken_for_whole(text, tmp_path) -> None:
     assert signal.getsignal(signal.SIGXFSZ) == signal.SIG_IGN  # a write beyond the limit fails as on a full disk
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))

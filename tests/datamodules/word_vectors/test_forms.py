@@ -57,7 +57,7 @@ def write(path: Path, data: bytes, pack: str) -> Path:
 
 @pytest.mark.parametrize("pack", ["", ".gz", ".bz2", ".zip"])
 @pytest.mark.parametrize("name", FORMS)
-def test_every_form_gives_the_same_vectors(name: str, pack: str, tmp_path: Path) -> None:
+def test_every_form_gives_the_same_vectors(name: str, pack: str, tmp_path) -> None:
     store = open_store(write(tmp_path / name, FORMS[name], pack), tmp_path / "cache")
     lookup = store.lookup(WORDS)
     assert lookup.present.all()
@@ -66,7 +66,7 @@ def test_every_form_gives_the_same_vectors(name: str, pack: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("pack", ["", ".gz", ".zip"])
-def test_a_packed_fasttext_model_composes_words_as_the_plain_one(pack: str, tmp_path: Path) -> None:
+def test_a_packed_fasttext_model_composes_words_as_the_plain_one(pack: str, tmp_path) -> None:
     (tmp_path / "text").write_text("the dog sees a cat .\n" * 50)
     model = tmp_path / "model.bin"
     how = {"dim": 6, "epoch": 20, "t": 1.0, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
@@ -78,7 +78,7 @@ def test_a_packed_fasttext_model_composes_words_as_the_plain_one(pack: str, tmp_
 
 
 @given(size=st.integers(0, len(word2vec(b"")) - 1))
-def test_word2vec_that_is_cut_off_anywhere_is_refused(size: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_word2vec_that_is_cut_off_anywhere_is_refused(size: int, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("cut") / "cut.bin"
     path.write_bytes(word2vec(b"")[:size])
     with pytest.raises(InputError, match=r"cut\.bin"):
@@ -104,7 +104,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_what_is_no_vector_file_is_named(name: str, tmp_path: Path) -> None:
+def test_what_is_no_vector_file_is_named(name: str, tmp_path) -> None:
     data, message = NAMED[name]
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=message) as refused:
@@ -113,7 +113,7 @@ def test_what_is_no_vector_file_is_named(name: str, tmp_path: Path) -> None:
     assert "delete" not in str(refused.value)
 
 
-def test_a_zip_of_several_files_is_refused_with_their_names(tmp_path: Path) -> None:
+def test_a_zip_of_several_files_is_refused_with_their_names(tmp_path) -> None:
     with zipfile.ZipFile(tmp_path / "glove.zip", "w") as archive:
         for dim in (50, 100):
             archive.writestr(f"glove.{dim}d.txt", as_text(SPACES))

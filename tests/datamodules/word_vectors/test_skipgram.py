@@ -41,9 +41,7 @@ def comes_true(what: Callable[[], bool]) -> bool:
     return what()
 
 
-def test_a_file_has_lines_while_fasttext_works_and_its_last_word_is_the_reason(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_file_has_lines_while_fasttext_works_and_its_last_word_is_the_reason(monkeypatch, capsys) -> None:
     monkeypatch.setattr(progress, "_run_names", ["runs/a"])
     monkeypatch.setattr(skipgram, "SECONDS_PER_LINE", 0.05)
     works = "import sys, time; time.sleep(0.5); sys.exit('first\\nno memory')"
@@ -51,7 +49,7 @@ def test_a_file_has_lines_while_fasttext_works_and_its_last_word_is_the_reason(
     assert "runs/a: training, 5 passes: 0 of 1 models, 0 s" in capsys.readouterr().err.splitlines()
 
 
-def test_fasttext_may_lie_where_only_this_process_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fasttext_may_lie_where_only_this_process_looks(tmp_path, monkeypatch) -> None:
     (tmp_path / "fasttext.py").write_text("raise ImportError('it lies there')")
     (tmp_path / "text").write_text("a dog\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -60,14 +58,14 @@ def test_fasttext_may_lie_where_only_this_process_looks(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("word", ["a\0b", "a" * 70_000])
-def test_a_word_that_fasttext_would_cut_is_named(tmp_path: Path, word: str) -> None:
+def test_a_word_that_fasttext_would_cut_is_named(tmp_path, word: str) -> None:
     (tmp_path / "text").write_text(f"the dog {word}\n")
     with pytest.raises(InputError, match=r"cannot read the word 'a.*take it out of the text"):
         skipgram.train_bin(tmp_path / "text", tmp_path / "model.bin", {"dim": 4, "epoch": 1})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
-def test_training_of_vectors_ends_with_a_killed_run(tmp_path: Path) -> None:
+def test_training_of_vectors_ends_with_a_killed_run(tmp_path) -> None:
     text = tmp_path / "text"
     text.write_text("the dog sees a cat .\n" * 100)
     parent = subprocess.Popen([sys.executable, "-c", ENDLESS, str(text)])

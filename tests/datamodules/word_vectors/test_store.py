@@ -33,24 +33,24 @@ def trained(cache: Path, dim: int = 8):
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> WordVectors:
+def store(tmp_path_factory) -> WordVectors:
     return trained(tmp_path_factory.mktemp("trained"))
 
 
 @pytest.mark.parametrize("header", ["3 2\n", ""], ids=["vec", "glove"])
-def test_vectors_of_a_text_file_are_found_by_word(tmp_path: Path, header: str) -> None:
+def test_vectors_of_a_text_file_are_found_by_word(tmp_path, header: str) -> None:
     (tmp_path / "v.txt").write_text(header + "a 1 2\nb 3 4\na 9 9\n")
     lookup = open_store(tmp_path / "v.txt", tmp_path / "cache").lookup(["b", "a", "c", "<pad>"])
     np.testing.assert_array_equal(lookup.matrix, [[3, 4], [1, 2], [0, 0], [0, 0]])  # of a repeated word the first
     assert lookup.present.tolist() == [True, True, False, True]
 
 
-def test_a_glove_word_may_hold_spaces(tmp_path: Path) -> None:
+def test_a_glove_word_may_hold_spaces(tmp_path) -> None:
     (tmp_path / "v.txt").write_text("a 1 2\n. . . 3 4\n")
     assert open_store(tmp_path / "v.txt", tmp_path / "cache").lookup([". . ."]).matrix.tolist() == [[3, 4]]
 
 
-def test_the_second_opening_reads_the_store_and_not_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_opening_reads_the_store_and_not_the_file(tmp_path, monkeypatch) -> None:
     path = tmp_path / "v.vec"
     path.write_text("1 2\na 1 2\n")
     open_store(path, tmp_path / "cache")
@@ -58,26 +58,26 @@ def test_the_second_opening_reads_the_store_and_not_the_file(tmp_path: Path, mon
     assert open_store(path, tmp_path / "cache").lookup(["a"]).matrix.tolist() == [[1, 2]]
 
 
-def test_training_on_the_same_text_gives_the_same_vectors(store: WordVectors, tmp_path: Path) -> None:
+def test_training_on_the_same_text_gives_the_same_vectors(store, tmp_path) -> None:
     np.testing.assert_array_equal(store.matrix, trained(tmp_path).matrix)
     assert np.isfinite(store.matrix).all()
 
 
 @pytest.mark.parametrize(("room", "dim"), [(1000, 8), (4000, 100)], ids=["the text", "first vectors"])
-def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path: Path, room: int, dim: int) -> None:
+def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path, room: int, dim: int) -> None:
     with pytest.raises(OSError, match="File too large") as caught, files_of_at_most(room):
         trained(tmp_path / "cache", dim)
     assert disk_error_line(caught.value, tmp_path / "run").startswith(str(tmp_path / "cache"))
 
 
-def test_an_unknown_word_is_composed_of_its_character_ngrams(store: WordVectors) -> None:
+def test_an_unknown_word_is_composed_of_its_character_ngrams(store) -> None:
     lookup = store.lookup(["houses", "house", "cats"])
     assert lookup.present.tolist() == [False, True, True]
     assert lookup.composed.tolist() == [True, False, False]
     assert lookup.matrix[0].any()
 
 
-def test_a_store_is_made_without_holding_its_vectors(tmp_path: Path) -> None:
+def test_a_store_is_made_without_holding_its_vectors(tmp_path) -> None:
     rows = np.random.default_rng(0).integers(-9, 9, size=(3000, 200)).astype(np.float32)
     lines = [f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(rows.tolist())]
     (tmp_path / "v.vec").write_text("3000 200\n" + "".join(lines))
@@ -104,7 +104,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_vector_file_names_the_line(tmp_path: Path, text: str, message: str) -> None:
+def test_a_broken_vector_file_names_the_line(tmp_path, text: str, message: str) -> None:
     (tmp_path / "v.vec").write_text(text)
     with pytest.raises(InputError, match=message):
         open_store(tmp_path / "v.vec", tmp_path / "cache")
@@ -114,7 +114,7 @@ DAMAGED = {"matrix.npy": b"", "scale.npy": b"", "words.txt": b"red\nbl\xff\n"}
 
 
 @pytest.mark.parametrize(("name", "content"), DAMAGED.items(), ids=DAMAGED.keys())
-def test_damaged_vectors_of_a_run_are_named(tmp_path: Path, name: str, content: bytes) -> None:
+def test_damaged_vectors_of_a_run_are_named(tmp_path, name: str, content: bytes) -> None:
     two_of_three(tmp_path)
     (tmp_path / "run" / "vectors" / name).write_bytes(content)
     with pytest.raises(InputError, match=name.replace(".txt", ".txt:2")):
@@ -122,7 +122,7 @@ def test_damaged_vectors_of_a_run_are_named(tmp_path: Path, name: str, content: 
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
-def test_a_run_keeps_its_vectors_and_composes_new_words(store: WordVectors, tmp_path: Path, lowercase: bool) -> None:
+def test_a_run_keeps_its_vectors_and_composes_new_words(store, tmp_path, lowercase: bool) -> None:
     store = WordVectors(store.folder, store.subwords_bin, lowercase)
     vocabulary = Vocabulary(["dog", "cat"])
     looked_up = store.lookup(vocabulary.words)
@@ -143,7 +143,7 @@ def two_of_three(folder: Path) -> tuple[WordVectors, RunVectors]:
     return store, load_run_vectors(folder / "run")
 
 
-def test_words_missing_in_the_run_folder_are_found_in_its_store(tmp_path: Path) -> None:
+def test_words_missing_in_the_run_folder_are_found_in_its_store(tmp_path) -> None:
     store, vectors = two_of_three(tmp_path)
     assert vectors.lookup_oov("green") is None
     lookup = vectors.extend_lookup(store)
@@ -151,7 +151,7 @@ def test_words_missing_in_the_run_folder_are_found_in_its_store(tmp_path: Path) 
     assert lookup("grey") is None
 
 
-def test_a_run_looks_words_up_in_its_store_as_it_does_itself(tmp_path: Path) -> None:
+def test_a_run_looks_words_up_in_its_store_as_it_does_itself(tmp_path) -> None:
     (tmp_path / "v.vec").write_text("3 2\nred 1 2\nRed 3 -1\ngreen 5 6\n")
     store, vocabulary = open_store(tmp_path / "v.vec", tmp_path / "cache"), Vocabulary(["Red", "red"])
     matrix = store.lookup(["<pad>", "<unk>", "red", "red"]).matrix
@@ -163,7 +163,7 @@ def test_a_run_looks_words_up_in_its_store_as_it_does_itself(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("other", ["3 2\nred 1 2\nblue 3 1\ngreen 5 6\n", "2 3\nred 1 2 3\ngreen 5 6 7\n"])
-def test_a_store_of_other_vectors_is_not_used_and_a_warning_is_given(tmp_path: Path, other: str) -> None:
+def test_a_store_of_other_vectors_is_not_used_and_a_warning_is_given(tmp_path, other: str) -> None:
     _, vectors = two_of_three(tmp_path)
     (tmp_path / "w.vec").write_text(other)
     with pytest.warns(UserWarning, match=r"w\.vec.* holds not the word vectors that this run was made from"):
@@ -171,7 +171,7 @@ def test_a_store_of_other_vectors_is_not_used_and_a_warning_is_given(tmp_path: P
     assert lookup("green") is None
 
 
-def test_vectors_of_a_short_text_differ_between_words(tmp_path: Path) -> None:
+def test_vectors_of_a_short_text_differ_between_words(tmp_path) -> None:
     config = OmegaConf.load(ROOT / "configs" / "embeddings" / "train.yaml")
     how = {key: value for key, value in config.items() if key not in ("source", "freeze")}
     text = list(Demo(size=1500).sentences("train"))
@@ -185,7 +185,7 @@ def test_vectors_of_a_short_text_differ_between_words(tmp_path: Path) -> None:
 
 @settings(max_examples=20)
 @given(size=st.floats(1e-3, 1e3))
-def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path: Path, size: float) -> None:
+def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path, size: float) -> None:
     rows = np.random.default_rng(0).normal(size=(7, 5)) * size
     path = tmp_path / f"{size}.vec"
     path.write_text("7 5\n" + "".join(f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(rows)))
@@ -207,7 +207,7 @@ def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path: Path, size: floa
     ],
 )
 def test_words_are_looked_up_in_lower_case_where_the_file_or_the_user_says_so(
-    tmp_path: Path, words: str, lowercase: bool | str, known: list[bool]
+    tmp_path, words: str, lowercase: bool | str, known: list[bool]
 ) -> None:
     (tmp_path / "v.txt").write_text("".join(f"{word} 1 2\n" for word in words.split()))
     store = FromFile(str(tmp_path / "v.txt"), lowercase).vectors(list, "", tmp_path / "cache")
@@ -215,7 +215,7 @@ def test_words_are_looked_up_in_lower_case_where_the_file_or_the_user_says_so(
         assert one.lookup(["The", "the", "Cat"]).present.tolist() == known
 
 
-def test_the_scale_is_the_users_or_makes_the_mean_square_1(tmp_path: Path) -> None:
+def test_the_scale_is_the_users_or_makes_the_mean_square_1(tmp_path) -> None:
     (tmp_path / "v.txt").write_text("a 2 0\nb 0 2\n")
     stores = [
         FromFile(str(tmp_path / "v.txt"), scale=scale).vectors(list, "", tmp_path / "cache") for scale in (None, 1)

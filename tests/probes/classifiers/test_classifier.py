@@ -27,19 +27,17 @@ GRIDS = {
 
 
 @pytest.fixture(params=GRIDS.values(), ids=GRIDS.keys())
-def grid(request: pytest.FixtureRequest) -> Grid:
+def grid(request) -> Grid:
     return request.param
 
 
-def test_separable_classes_are_separated(grid: Grid) -> None:
+def test_separable_classes_are_separated(grid) -> None:
     score = probe(*three(separable, 1000, 60, 60, classes=3), 3, grid, seed=1)
     assert (score.dev_accuracy, score.test_accuracy) == (100, 100)
 
 
 @pytest.mark.parametrize("machine", [True, False])
-def test_the_race_multiplies_in_bfloat16_where_the_machine_has_it(
-    machine: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_race_multiplies_in_bfloat16_where_the_machine_has_it(machine: bool, monkeypatch) -> None:
     monkeypatch.setattr(classifier, "multiplies_in_bfloat16", lambda _: machine)
     splits, fitted = three(separable, 300, 60, 60, classes=3), list[Fitted]()
 
@@ -64,12 +62,12 @@ def test_the_rates_fall_with_the_root_of_the_sentences_beyond_4000() -> None:
     assert many == pytest.approx([rate / 2 for rate in few])
 
 
-def test_random_labels_are_at_chance(grid: Grid) -> None:
+def test_random_labels_are_at_chance(grid) -> None:
     score = probe(*three(random_labels, 300, 100, 2000, classes=4), 4, grid, seed=1)
     assert 21 < score.test_accuracy < 29  # four standard errors of 25 %
 
 
-def test_the_same_seed_gives_the_same_score(grid: Grid) -> None:
+def test_the_same_seed_gives_the_same_score(grid) -> None:
     splits = three(random_labels, 100, 50, 50, classes=3)
     first, second = (probe(*splits, 3, grid, seed=4) for _ in range(2))
     assert first[:2] == second[:2]
@@ -77,7 +75,7 @@ def test_the_same_seed_gives_the_same_score(grid: Grid) -> None:
     assert np.array_equal(first.test_correct, second.test_correct)
 
 
-def test_the_number_of_threads_changes_no_score(grid: Grid) -> None:
+def test_the_number_of_threads_changes_no_score(grid) -> None:
     splits, threads = three(random_labels, 100, 50, 50, classes=3), torch.get_num_threads()
     scores = []
     for count in (1, 3):
@@ -88,7 +86,7 @@ def test_the_number_of_threads_changes_no_score(grid: Grid) -> None:
     assert np.array_equal(scores[0].test_correct, scores[1].test_correct)
 
 
-def test_the_global_random_state_is_not_changed(grid: Grid) -> None:
+def test_the_global_random_state_is_not_changed(grid) -> None:
     torch.manual_seed(3)
     np.random.seed(3)  # noqa: NPY002 - it is the global state that is looked at
     before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
@@ -97,7 +95,7 @@ def test_the_global_random_state_is_not_changed(grid: Grid) -> None:
     assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
 
 
-def test_the_test_accuracy_is_the_share_of_correct_test_sentences(grid: Grid) -> None:
+def test_the_test_accuracy_is_the_share_of_correct_test_sentences(grid) -> None:
     score = probe(*three(random_labels, 100, 50, 70, classes=3), 3, grid, seed=4)
     assert score.test_correct.shape == (70,)
     assert score.test_accuracy == round(100 * score.test_correct.mean(), 2)
@@ -134,7 +132,7 @@ def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search: 
     assert cell.dev_accuracy == round(100 * float(right), 2)
 
 
-def test_the_race_scores_its_last_weights_and_not_those_of_a_better_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_race_scores_its_last_weights_and_not_those_of_a_better_pass(monkeypatch) -> None:
     train, dev = features_that_go_together(3)
     grid = Grid(widths=(8,), dropouts=(0.0,), l2=(1e-3,))
     last = successive_halving(train, dev, 3, grid, 1, "cpu").parameters

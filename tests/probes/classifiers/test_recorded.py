@@ -9,7 +9,7 @@ from probes.classifiers.recorded import WARM_UP_CALLS, StepGraphs
 
 
 @pytest.fixture
-def graph(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
+def graph(monkeypatch) -> MagicMock:
     """What stands for a graph of the GPU."""
     graph = MagicMock()
     monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: graph)
@@ -18,14 +18,14 @@ def graph(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
     return graph
 
 
-def test_a_step_is_recorded_after_a_few_plain_calls_and_replayed(graph: MagicMock) -> None:
+def test_a_step_is_recorded_after_a_few_plain_calls_and_replayed(graph) -> None:
     calls, recorded = [], StepGraphs()
     for _ in range(WARM_UP_CALLS + 3):
         recorded(lambda *tensors: calls.append(tensors), torch.ones(2))
     assert (len(calls), graph.capture_begin.call_count, graph.replay.call_count) == (WARM_UP_CALLS + 1, 1, 3)
 
 
-def test_an_error_ends_the_recording_of_its_step(graph: MagicMock) -> None:
+def test_an_error_ends_the_recording_of_its_step(graph) -> None:
     recorded = StepGraphs()
     for _ in range(WARM_UP_CALLS):
         recorded(lambda _: None, torch.ones(2))

@@ -109,7 +109,7 @@ def test_among_equals_the_first_of_the_grid_wins() -> None:
     }
 
 
-def test_accuracies_are_equal_when_they_are_equal_to_two_decimals(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accuracies_are_equal_when_they_are_equal_to_two_decimals(monkeypatch) -> None:
     scores = {1e-4: 70.001, 1e-2: 70.004}
     monkeypatch.setattr(Cells, "accuracy", lambda cells, *_: [scores[cell.l2] for cell in cells.cells])
     data = labelled(10, 1)

@@ -45,7 +45,7 @@ class Trained:
 
 
 @pytest.fixture(scope="module", params=OBJECTIVES)
-def trained(request: pytest.FixtureRequest, lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def trained(request, lab, tmp_path_factory) -> Trained:
     made = Trained(lab, request.param, tmp_path_factory.mktemp(request.param))
     made.train("whole", "logger=[tensorboard]")
     return made
@@ -55,7 +55,7 @@ def rows(run: Path, suite: str = "coherence") -> list[ProbeRow]:
     return [replace(row, seconds=0.0) for row in read_rows(run / "probes.csv") if row.suite == suite]
 
 
-def test_the_suite_has_a_row_a_task_and_epoch_and_its_curves(trained: Trained) -> None:
+def test_the_suite_has_a_row_a_task_and_epoch_and_its_curves(trained) -> None:
     run = trained.folder / "whole"
     names = [row.task for row in rows(run) if row.epoch == 0]
     assert "story_cloze" in names
@@ -76,7 +76,7 @@ def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained:
     assert rows(begun) == rows(whole)
 
 
-def test_a_run_folder_alone_gives_the_scores_of_its_last_epoch(trained: Trained, tmp_path: Path) -> None:
+def test_a_run_folder_alone_gives_the_scores_of_its_last_epoch(trained, tmp_path) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     (done,) = scored(tmp_path, f"model={run / 'checkpoints' / 'last.ckpt'}", "coherence.items=2")
     scores = {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
@@ -84,7 +84,7 @@ def test_a_run_folder_alone_gives_the_scores_of_its_last_epoch(trained: Trained,
 
 
 @pytest.mark.parametrize("trained", ["skipthought"], indirect=True)
-def test_a_run_without_the_files_of_its_decoder_says_how_to_get_them(trained: Trained, tmp_path: Path) -> None:
+def test_a_run_without_the_files_of_its_decoder_says_how_to_get_them(trained: Trained, tmp_path) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     shutil.rmtree(run / "decoder")
     with pytest.raises(InputError, match=f"missing, as in runs of earlier versions; python train.py resume={run}"):
@@ -93,16 +93,14 @@ def test_a_run_without_the_files_of_its_decoder_says_how_to_get_them(trained: Tr
     assert scored(tmp_path, f"model={run}")
 
 
-def test_a_run_is_read_once_for_its_encoder_and_its_decoder(
-    trained: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_is_read_once_for_its_encoder_and_its_decoder(trained, tmp_path, monkeypatch) -> None:
     reads: list[Path] = []
     monkeypatch.setattr(load, "read_checkpoint", lambda path: reads.append(path) or read_checkpoint(path))
     assert scored(tmp_path, f"model={trained.folder / 'whole'}")
     assert reads == [trained.folder / "whole" / "checkpoints" / "best.ckpt"]
 
 
-def test_a_mark_that_a_decoder_does_not_have_is_refused(trained: Trained, tmp_path: Path) -> None:
+def test_a_mark_that_a_decoder_does_not_have_is_refused(trained, tmp_path) -> None:
     run = trained.folder / "whole"
     with pytest.raises(InputError, match="bos=false"):
         scored(tmp_path, f"model={run}", "bos=false")
@@ -120,7 +118,7 @@ def test_a_mark_that_a_decoder_does_not_have_is_refused(trained: Trained, tmp_pa
     (lambda run: next((run / "decoder").iterdir()).write_bytes(b"no words"), "decoder/"),
     (lambda run: (run / "config.yaml").write_text("encoder: {}\nembeddings: {}\ncorpus: {}\n"), "config.yaml"),
 ])  # fmt: skip
-def test_a_damaged_run_is_refused_in_one_line(trained: Trained, tmp_path: Path, damaged: object, said: str) -> None:
+def test_a_damaged_run_is_refused_in_one_line(trained, tmp_path, damaged: object, said: str) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     damaged(run)  # type: ignore[operator]
     with pytest.raises(InputError, match=said) as error:
@@ -128,7 +126,7 @@ def test_a_damaged_run_is_refused_in_one_line(trained: Trained, tmp_path: Path, 
     assert "\n" not in str(error.value)
 
 
-def test_an_objective_without_a_decoder_refuses_the_suite_at_the_start(lab: Lab, tmp_path: Path) -> None:
+def test_an_objective_without_a_decoder_refuses_the_suite_at_the_start(lab, tmp_path) -> None:
     done = lab.finish(*lab.settings(tmp_path / "run", "suite=[probing,coherence]", "coherence.items=2"))
     assert done.returncode == 2
     (line,) = done.stderr.strip().splitlines()

@@ -34,7 +34,7 @@ def scored(folder: Path, *more: str) -> list[WrittenScores]:
 
 
 @pytest.fixture(scope="module")
-def lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lm(tmp_path_factory) -> Path:
     return gpt2(tmp_path_factory.mktemp("gpt2"), 128)
 
 
@@ -46,7 +46,7 @@ class Once(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def once(lm: Path, tmp_path_factory: pytest.TempPathFactory) -> Once:
+def once(lm, tmp_path_factory) -> Once:
     folder = tmp_path_factory.mktemp("once")
     (written,) = scored(folder, f"model=lm:{lm}")
     return Once(folder, written)
@@ -57,9 +57,7 @@ def characters(pairs: list[tuple[str, str]]) -> list:
     return LengthModel().logprobs(pairs)
 
 
-def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores(
-    lm: Path, once: Once, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores(lm, once, capsys) -> None:
     asked = [f"model=[lm:{lm},ngram,unigram,length,call:{__name__}:characters]"]
     done = scored(once.folder, *asked)
     print_tables(done, settings(*asked))
@@ -84,7 +82,7 @@ def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores
     assert [e.row.test_accuracy for e in length] == [e.row.test_accuracy for e in called]
 
 
-def test_a_report_has_the_rows_of_the_folder(once: Once, tmp_path: Path) -> None:
+def test_a_report_has_the_rows_of_the_folder(once, tmp_path) -> None:
     done = once.written
     scores = {row.task: row.test_accuracy for row in read_rows(done.folder / "probes.csv")}
     assert scores == {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
@@ -98,7 +96,7 @@ def test_a_report_has_the_rows_of_the_folder(once: Once, tmp_path: Path) -> None
     assert main(["html", str(done.folder), "item=story_cloze:99", f"out={page}"]) == 2
 
 
-def test_the_bits_of_each_token_are_kept_and_give_the_details(once: Once) -> None:
+def test_the_bits_of_each_token_are_kept_and_give_the_details(once) -> None:
     done = once.written
     lines = [json.loads(line) for line in (done.folder / "surprisals.jsonl").read_text().splitlines()]
     assert len(lines) == sum(len(s.items) * len(s.conditions) for s in world_suites(6, seed=1))
@@ -108,13 +106,13 @@ def test_the_bits_of_each_token_are_kept_and_give_the_details(once: Once) -> Non
     assert details["shuffle_narration_all", "sum shuffled 1"] == pytest.approx(np.mean(bits), abs=0.01)
 
 
-def test_scoring_a_model_again_scores_no_text(lm: Path, once: Once, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scoring_a_model_again_scores_no_text(lm, once, monkeypatch) -> None:
     monkeypatch.setattr("probes.evaluation.score_pairs", lambda *_: pytest.fail("scored again"))
     (again,) = scored(once.folder, f"model=lm:{lm}")
     assert [e.row for e in again.scores.main] == [e.row for e in once.written.scores.main]
 
 
-def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm: Path, once: Once) -> None:
+def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm, once) -> None:
     others = [scored(once.folder, f"model=lm:{lm}", setting)[0] for setting in ("bos=false", "eos=true")]
     done = [once.written, *others]
     assert len({d.folder for d in done}) == 3
@@ -122,7 +120,7 @@ def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm: Path, once:
     assert sums[1] < sums[0] < sums[2]  # the first token has no surprisal; the last one more
 
 
-def test_the_setting_of_the_authors_has_no_bos_reads_sep_as_written_and_counts_no_tie(lm: Path, once: Once) -> None:
+def test_the_setting_of_the_authors_has_no_bos_reads_sep_as_written_and_counts_no_tie(lm, once) -> None:
     """One name for what the wrappers of Beyer et al. 2021 do."""
     (ours,) = scored(once.folder, f"model=lm:{lm}", "bos=false", "coherence.compat=syntaxgym")
     (theirs,) = scored(once.folder, f"model=lm:{lm}", "coherence.compat=beyer2021")
@@ -138,7 +136,7 @@ def test_the_setting_of_the_authors_has_no_bos_reads_sep_as_written_and_counts_n
         scored(once.folder, f"model=lm:{lm}", "coherence.compat=beyer2021", "eos=true")
 
 
-def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, once: Once, tmp_path: Path) -> None:
+def test_suites_in_files_are_scored_as_those_in_memory(lm, once, tmp_path) -> None:
     for suite in world_suites(6, seed=1):
         write_suite(suite, tmp_path / "suites" / f"{suite.name}.json")
     (from_files,) = scored(once.folder, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'suites'}]")
@@ -161,18 +159,18 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
     (["write_sentences=all.txt"], "suite=coherence needs none"),
     (["model=ngram", "control=true"], "apply only to probing tasks"),
 ])  # fmt: skip
-def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once: Once, more: list[str], said: str) -> None:
+def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once, more: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
         scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", *more)
 
 
-def test_a_run_with_a_decoder_of_translations_is_refused(once: Once, finished_run: Path) -> None:
+def test_a_run_with_a_decoder_of_translations_is_refused(once, finished_run) -> None:
     with pytest.raises(InputError, match="which suite=coherence needs: its decoder writes a translation"):
         scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", f"model={finished_run}")
 
 
 @pytest.fixture(scope="module")
-def of_paper(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def of_paper(tmp_path_factory) -> list[str]:
     """Suites with the names of the paper's tables."""
     folder = tmp_path_factory.mktemp("suites")
     words = ("as", "although", "yet")
@@ -187,9 +185,7 @@ def of_paper(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [f"model=call:{__name__}:characters", f"coherence.paths=[{folder}]"]
 
 
-def test_the_tables_of_connectives_and_rementions_stand_next_to_ours(
-    of_paper: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tables_of_connectives_and_rementions_stand_next_to_ours(of_paper, tmp_path, capsys) -> None:
     done = scored(tmp_path, *of_paper)
     print_tables(done, settings(*of_paper))
     printed = capsys.readouterr().out
@@ -208,15 +204,13 @@ def test_the_tables_of_connectives_and_rementions_stand_next_to_ours(
     assert capsys.readouterr().err.startswith("error: published=conneau2018_table2: it has no score of these tasks")
 
 
-def test_a_published_table_of_other_tasks_is_refused_before_scoring(of_paper: list[str], tmp_path: Path) -> None:
+def test_a_published_table_of_other_tasks_is_refused_before_scoring(of_paper, tmp_path) -> None:
     with pytest.raises(InputError, match="published=chen2019_readme: it has no score of these tasks"):
         scored(tmp_path, *of_paper, "published=chen2019_readme")
     scored(tmp_path, *of_paper, "published=beyer2021_table4")
 
 
-def test_texts_longer_than_the_context_are_counted_also_from_the_cache(
-    lm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_texts_longer_than_the_context_are_counted_also_from_the_cache(lm, tmp_path, capsys) -> None:
     long = TestSuite(
         "long", "sum", ("a",), ("x", "y"), ("(1;%x%) < (1;%y%)",), (Item(1, (("a b " * 99 + "a",), ("b",)), "c"),)
     )
@@ -227,6 +221,6 @@ def test_texts_longer_than_the_context_are_counted_also_from_the_cache(
         assert "of 1 items, 1 texts longer than the model's context" in capsys.readouterr().out
 
 
-def test_a_language_model_has_no_vectors(lm: Path, once: Once) -> None:
+def test_a_language_model_has_no_vectors(lm, once) -> None:
     with pytest.raises(InputError, match="has no vectors, which suite=probing needs"):
         scored(once.folder, f"model=lm:{lm}", "suite=[probing,coherence]", *SMALL_PROBES)

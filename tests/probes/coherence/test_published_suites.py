@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not PUBLISHED.exists(), reason="needs the publis
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> CausalLM:
+def model(tmp_path_factory) -> CausalLM:
     texts = [text for name in NAMES for _, text in pairs_of(read_suite(PUBLISHED / f"{name}.json"))]
     return CausalLM(gpt2(tmp_path_factory.mktemp("gpt2"), 128, texts), "cpu")
 
@@ -47,7 +47,7 @@ def holds(formula: str, sums: dict[str, list[float]]) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_published_suite_is_scored_as_one_sentence_at_a_time(model: CausalLM, name: str) -> None:
+def test_a_published_suite_is_scored_as_one_sentence_at_a_time(model, name: str) -> None:
     suite = read_suite(PUBLISHED / f"{name}.json")
     suite = suite._replace(items=suite.items[::2])
     surprisals = score_pairs(model.logprobs, pairs_of(suite))

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -135,7 +134,7 @@ def test_each_distinct_text_is_scored_once() -> None:
     assert len(model.asked) == len(set(model.asked)) == 6
 
 
-def test_portions_of_texts_and_items_give_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_portions_of_texts_and_items_give_the_same_scores(monkeypatch) -> None:
     lengths = suite("mean", "(*;%a%) < (*;%b%)", *THREE, *THREE)
     at_once = scored(lengths)
     for module in ("probes.surprisals", "probes.coherence.scoring"):
@@ -189,7 +188,7 @@ def test_a_process_that_a_function_starts_may_end() -> None:
     assert os._exit is leave
 
 
-def test_a_module_that_ends_the_process_is_named_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_that_ends_the_process_is_named_in_one_line(tmp_path, monkeypatch) -> None:
     (tmp_path / "ends_at_once.py").write_text("import os\nos._exit(0)\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match=r"^call:ends_at_once:f: the module failed, SystemExit: 0"):

@@ -98,7 +98,7 @@ def test_the_embedded_world_is_the_same_each_time_and_larger_sizes_only_add() ->
             assert small.items == large.items[:4]
 
 
-def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_path: Path) -> None:
+def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_path) -> None:
     write_suite(suite("(2;%a%) < (2;%b%)"), tmp_path / "one" / "lengths.json")
     (of_file,) = found(tmp_path, paths=str(tmp_path / "one" / "lengths.json"))
     (of_folder,) = found(tmp_path, paths=[str(tmp_path)], metric="max", compat="syntaxgym")
@@ -115,7 +115,7 @@ def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_pa
     ({"items": 1}, "2 or more"),
     ({"items": True}, "2 or more"),
 ])  # fmt: skip
-def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path: Path, given_settings: dict, said: str) -> None:
+def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path, given_settings: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         found(tmp_path, **given_settings)
 
@@ -128,7 +128,7 @@ VALUES = st.one_of(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(["paths", "metric", "compat", "items"]), VALUES)
-def test_any_setting_works_or_is_refused_in_one_line(tmp_path: Path, key: str, value: object) -> None:
+def test_any_setting_works_or_is_refused_in_one_line(tmp_path, key: str, value: object) -> None:
     said = ""
     try:
         assert found(tmp_path, **{"items": 2, key: value})
@@ -137,7 +137,7 @@ def test_any_setting_works_or_is_refused_in_one_line(tmp_path: Path, key: str, v
     assert "\n" not in said
 
 
-def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match=r"no files there that end in \.json, \.jsonl"):
         found(tmp_path, paths=[str(tmp_path)])
     for name in ("one", "two"):

@@ -47,14 +47,14 @@ def french_documents(count: int = 60) -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def french(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def french(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("french") / "contes.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(json.dumps(d) for d in french_documents()).encode()))
     return path
 
 
 @pytest.fixture(scope="module")
-def built(french: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(french, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("built")
     sizes = [f"{split}={size}" for split, size in SIZES.items()]
     assert command([f"documents={french}", f"out={out}", "language=fr", *sizes]) == 0
@@ -73,7 +73,7 @@ def where(french: Path) -> dict[str, tuple[str, int, int]]:
     }
 
 
-def test_documents_in_french_give_four_tasks_of_the_wanted_size(built: Path) -> None:
+def test_documents_in_french_give_four_tasks_of_the_wanted_size(built) -> None:
     tasks, missing = read_discoeval(built)
     assert [task.name for task in tasks] == ["SPcontes", "BSOcontes", "DCcontes", "SSPcontes"]
     assert set(missing) == {"PDTB-E", "PDTB-I", "RST"}
@@ -82,7 +82,7 @@ def test_documents_in_french_give_four_tasks_of_the_wanted_size(built: Path) -> 
     assert "œufs" in " ".join(tasks[0].sentences)
 
 
-def test_the_label_of_sp_is_the_true_place_of_the_first_sentence(built: Path, french: Path) -> None:
+def test_the_label_of_sp_is_the_true_place_of_the_first_sentence(built, french) -> None:
     at = where(french)
     (task,) = read_discoeval(built, ["SP"])[0]
     for *texts, label in zip(*task.train.texts, task.train.gold, strict=True):
@@ -93,14 +93,14 @@ def test_the_label_of_sp_is_the_true_place_of_the_first_sentence(built: Path, fr
         assert places[1:] == sorted(places[1:])
 
 
-def test_bso_pairs_are_neighbours_in_their_true_order(built: Path, french: Path) -> None:
+def test_bso_pairs_are_neighbours_in_their_true_order(built, french) -> None:
     at = where(french)
     (task,) = read_discoeval(built, ["BSO"])[0]
     for first, second, label in zip(*task.dev.texts, task.dev.gold, strict=True):
         assert at[second][2] - at[first][2] == (1 if label else -1)
 
 
-def test_an_incoherent_window_has_one_sentence_of_another_document(built: Path, french: Path) -> None:
+def test_an_incoherent_window_has_one_sentence_of_another_document(built, french) -> None:
     at = where(french)
     (task,) = read_discoeval(built, ["DC"])[0]
     replaced = []
@@ -113,7 +113,7 @@ def test_an_incoherent_window_has_one_sentence_of_another_document(built: Path, 
     assert max(replaced.count(place) for place in range(1, 5)) == 5
 
 
-def test_ssp_tells_the_opening_section_from_the_middle_and_lengths_do_not(built: Path, french: Path) -> None:
+def test_ssp_tells_the_opening_section_from_the_middle_and_lengths_do_not(built, french) -> None:
     at = where(french)
     (task,) = read_discoeval(built, ["SSP"])[0]
     lengths: list[list[int]] = [[], []]
@@ -173,7 +173,7 @@ UBUNTU = {
 }
 
 
-def test_annotated_chats_give_the_conversations_that_links_connect(tmp_path: Path) -> None:
+def test_annotated_chats_give_the_conversations_that_links_connect(tmp_path) -> None:
     for split in SPLITS:
         (tmp_path / split).mkdir()
         for name, text in UBUNTU.items():
@@ -189,7 +189,7 @@ def test_annotated_chats_give_the_conversations_that_links_connect(tmp_path: Pat
         read_documents(DocumentSource(tmp_path), SIZES)
 
 
-def test_no_sentence_is_in_two_splits_and_the_report_says_so(built: Path) -> None:
+def test_no_sentence_is_in_two_splits_and_the_report_says_so(built) -> None:
     for task in read_discoeval(built)[0]:
         parts = [set(part.sentences) for part in (task.train, task.dev, task.test)]
         assert len(set.union(*parts)) == sum(map(len, parts))
@@ -199,7 +199,7 @@ def test_no_sentence_is_in_two_splits_and_the_report_says_so(built: Path) -> Non
     assert "| BSOcontes | 50.0 |" in report
 
 
-def test_the_seed_alone_decides(french: Path, built: Path, tmp_path: Path) -> None:
+def test_the_seed_alone_decides(french, built, tmp_path) -> None:
     sizes = [f"{split}={size}" for split, size in SIZES.items()]
     for seed in (0, 1):
         build(
@@ -211,7 +211,7 @@ def test_the_seed_alone_decides(french: Path, built: Path, tmp_path: Path) -> No
     assert all((built / file).read_bytes() != (tmp_path / "1" / file).read_bytes() for file in files)
 
 
-def test_published_splits_are_kept(tmp_path: Path) -> None:
+def test_published_splits_are_kept(tmp_path) -> None:
     path = tmp_path / "a.jsonl"
     documents = [{**d, "split": ("test", "dev", "train")[i % 3]} for i, d in enumerate(french_documents(9))]
     path.write_text("\n".join(map(json.dumps, documents)))
@@ -225,7 +225,7 @@ def test_published_splits_are_kept(tmp_path: Path) -> None:
         read_documents(DocumentSource(path, "fr"), SIZES)
 
 
-def test_stories_without_sections_give_all_but_ssp(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_stories_without_sections_give_all_but_ssp(tmp_path, capsys) -> None:
     path = tmp_path / "stories.jsonl"
     stories = [
         {"id": d["id"], "sentences": [s for p in d["sections"][0]["paragraphs"] for s in p], "paragraphs": [7, 7]}
@@ -252,16 +252,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("said", WRONG)
-def test_wrong_arguments_end_in_one_line(said: str, capsys: pytest.CaptureFixture) -> None:
+def test_wrong_arguments_end_in_one_line(said: str, capsys) -> None:
     assert command(WRONG[said]) == 2
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
 
 
-def test_a_task_that_annotations_ask_for_is_built_or_nothing_is(
-    tmp_path: Path, french: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_task_that_annotations_ask_for_is_built_or_nothing_is(tmp_path, french, capsys) -> None:
     (tmp_path / "train.gdtb.tsv").write_text(HEADER + "d\tExplicit\tComparison.Contrast\t\tbut\t\t\t\ta\tb\t1<2\n")
     more = [f"documents={french}", "language=fr", *(f"{split}={size}" for split, size in SIZES.items())]
     assert command([*more, f"pdtb={tmp_path / 'train.gdtb.tsv'}", f"out={tmp_path / 'out'}"]) == 2
@@ -269,7 +267,7 @@ def test_a_task_that_annotations_ask_for_is_built_or_nothing_is(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_language_decides_the_tokens(tmp_path: Path) -> None:
+def test_the_language_decides_the_tokens(tmp_path) -> None:
     path = tmp_path / "a.jsonl"
     story = {"id": "a", "sentences": ["L'enfant regarde l'araignée."] * 3}
     path.write_text("\n".join(json.dumps({**story, "id": i}) for i in "abc"))
@@ -281,7 +279,7 @@ DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the folder with real data is not there")
-def test_gum_gives_all_seven_groups_with_its_official_splits(tmp_path: Path) -> None:
+def test_gum_gives_all_seven_groups_with_its_official_splits(tmp_path) -> None:
     parts = [
         ",".join(str(DATA / "gum" / f"{split}.{ending}.gz") for split in SPLITS) for ending in ("gdtb.tsv", "rst.jsonl")
     ]

@@ -23,11 +23,11 @@ NAMES = [
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path) -> Path:
     return small_files(tmp_path / "data")
 
 
-def test_twelve_tasks_in_seven_groups(root: Path) -> None:
+def test_twelve_tasks_in_seven_groups(root) -> None:
     tasks, missing = read_discoeval(root)
     assert [task.name for task in tasks] == NAMES
     groups = list(dict.fromkeys(group_of(task.name) for task in tasks))
@@ -36,7 +36,7 @@ def test_twelve_tasks_in_seven_groups(root: Path) -> None:
     assert read_discoeval(root.parent)[0][0].train.texts == tasks[0].train.texts
 
 
-def test_what_is_missing_is_reported_with_the_first_path(root: Path) -> None:
+def test_what_is_missing_is_reported_with_the_first_path(root) -> None:
     (root / "SP/wiki/valid.txt").unlink()
     shutil.rmtree(root / "PDTB/Implicit")
     tasks, missing = read_discoeval(root)
@@ -44,7 +44,7 @@ def test_what_is_missing_is_reported_with_the_first_path(root: Path) -> None:
     assert missing == {"SPwiki": root / "SP/wiki/valid.txt", "PDTB-I": root / "PDTB/Implicit/labelset.txt"}
 
 
-def test_other_domains_take_the_place_of_the_published_ones(root: Path) -> None:
+def test_other_domains_take_the_place_of_the_published_ones(root) -> None:
     shutil.rmtree(root / "SP")
     shutil.copytree(root / "BSO/wiki", root / "BSO/gum")
     shutil.copytree(root / "SSP/abs", root / "SP/leer")
@@ -56,20 +56,20 @@ def test_other_domains_take_the_place_of_the_published_ones(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["evil\x1b]0;pwn\x07", "two words", "a,b", "=1"])
-def test_a_domain_with_odd_characters_in_its_name_is_refused(name: str, root: Path) -> None:
+def test_a_domain_with_odd_characters_in_its_name_is_refused(name: str, root) -> None:
     shutil.copytree(root / "SP/wiki", root / "SP" / name)
     with pytest.raises(InputError, match="is no name of a domain") as refused:
         read_discoeval(root)
     assert str(refused.value).isprintable()
 
 
-def test_tasks_are_chosen_by_name_or_group(root: Path) -> None:
+def test_tasks_are_chosen_by_name_or_group(root) -> None:
     assert [task.name for task in read_discoeval(root, ["pdtbe", "DC"])[0]] == ["DCchat", "DCwiki", "PDTB-E"]
     with pytest.raises(InputError, match="no DiscoEval task xy; choose from SParxiv, SP, "):
         read_discoeval(root, ["xy"])
 
 
-def test_json_lines_are_read_like_the_pickles(root: Path, capsys: pytest.CaptureFixture) -> None:
+def test_json_lines_are_read_like_the_pickles(root, capsys) -> None:
     (before,) = read_discoeval(root, ["RST"])[0]
     assert command([str(root), f"out={root / 'RST'}"]) == 0
     for path in (root / "RST").glob("*.pkl"):
@@ -98,7 +98,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_file_is_refused_in_one_line(case: str, root: Path) -> None:
+def test_a_broken_file_is_refused_in_one_line(case: str, root) -> None:
     name, change, said = BROKEN[case]
     path = root / name
     path.write_text(change(path.read_text()))
@@ -109,14 +109,14 @@ def test_a_broken_file_is_refused_in_one_line(case: str, root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["SP/wiki", "BSO/arxiv", "DC/chat", "SSP/abs", "PDTB/Explicit"])
-def test_splits_that_share_items_are_refused(name: str, root: Path) -> None:
+def test_splits_that_share_items_are_refused(name: str, root) -> None:
     train, test = root / name / "train.txt", root / name / "test.txt"
     test.write_text("".join(test.read_text().splitlines(True)[:9]) + train.read_text().splitlines(True)[11])
     with pytest.raises(InputError, match=r"test.txt:10: 1 of 10 items are in .*train.txt too \(as in line 12\)"):
         read_discoeval(root)
 
 
-def test_pairs_in_the_other_order_are_the_same_items(root: Path) -> None:
+def test_pairs_in_the_other_order_are_the_same_items(root) -> None:
     pairs = [line.split("\t") for line in (root / "BSO/arxiv/train.txt").read_text().splitlines()]
     (root / "BSO/arxiv/test.txt").write_text("".join(f"{second}\t{first}\n" for first, second in pairs))
     with pytest.raises(InputError, match="different documents"):
@@ -124,9 +124,7 @@ def test_pairs_in_the_other_order_are_the_same_items(root: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "first", "last"), [("SP/wiki", 1, 4), ("BSO/arxiv", 0, 1), ("PDTB/Explicit", 1, 2)])
-def test_splits_that_share_half_of_the_texts_of_their_items_are_refused(
-    name: str, first: int, last: int, root: Path
-) -> None:
+def test_splits_that_share_half_of_the_texts_of_their_items_are_refused(name: str, first: int, last: int, root) -> None:
     train, test = ((root / name / file).read_text().splitlines() for file in ("train.txt", "test.txt"))
     rows = [[a.split("\t"), b.split("\t")] for a, b in zip(train, test, strict=False)]
     mixed = ["\t".join([*mine[:first], *theirs[first:last], *mine[last:]]) for theirs, mine in rows]
@@ -135,7 +133,7 @@ def test_splits_that_share_half_of_the_texts_of_their_items_are_refused(
         read_discoeval(root)
 
 
-def test_windows_of_one_document_that_overlap_are_refused(root: Path) -> None:
+def test_windows_of_one_document_that_overlap_are_refused(root) -> None:
     train, test = root / "SP/wiki/train.txt", root / "SP/wiki/test.txt"
     label, *window = train.read_text().split("\n")[0].split("\t")
     first, *others = test.read_text().splitlines(True)
@@ -144,7 +142,7 @@ def test_windows_of_one_document_that_overlap_are_refused(root: Path) -> None:
         read_discoeval(root, ["SP"])
 
 
-def test_a_broken_json_line_is_named(root: Path) -> None:
+def test_a_broken_json_line_is_named(root) -> None:
     command([str(root), f"out={root / 'RST'}"])
     path = root / "RST/RST_DEV.jsonl"
     good = path.read_text().splitlines()
@@ -162,7 +160,7 @@ def test_a_broken_json_line_is_named(root: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["SP/wiki/train.txt", "DC/chat/valid.txt", "PDTB/Explicit/test.txt", "BSO/wiki/test.txt"]
 )
-def test_any_text_file_is_read_or_its_first_bad_line_named(name: str, root: Path) -> None:
+def test_any_text_file_is_read_or_its_first_bad_line_named(name: str, root) -> None:
     original, path = small_contents()[name], root / name
     task = {"SP": "SPwiki", "DC": "DCchat", "PD": "PDTB-E", "BS": "BSOwiki"}[name[:2]]
 
@@ -183,7 +181,7 @@ def test_any_text_file_is_read_or_its_first_bad_line_named(name: str, root: Path
     check()
 
 
-def test_any_labelset_is_read_or_refused(root: Path) -> None:
+def test_any_labelset_is_read_or_refused(root) -> None:
     path = root / "PDTB/Explicit/labelset.txt"
     original = path.read_bytes()
 

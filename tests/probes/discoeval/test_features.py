@@ -66,17 +66,17 @@ def plain(root: Path, name: str) -> list[tuple[list[list[float]], list[int]]]:
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def root(tmp_path_factory) -> Path:
     return small_files(tmp_path_factory.mktemp("published"))
 
 
 @pytest.fixture(scope="module")
-def tasks(root: Path) -> dict[str, Classification]:
+def tasks(root) -> dict[str, Classification]:
     return {task.name: task for task in read_discoeval(root)[0]}
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_features_labels_and_order_equal_a_plain_implementation(name: str, root: Path, tasks: dict) -> None:
+def test_features_labels_and_order_equal_a_plain_implementation(name: str, root, tasks) -> None:
     task, group = tasks[name], group_of(name)
     for part, (x, y) in zip(task.parts, plain(root, name), strict=True):
         assert part.gold.tolist() == y
@@ -84,7 +84,7 @@ def test_features_labels_and_order_equal_a_plain_implementation(name: str, root:
         assert ours(part, group).shape == (len(y), WIDTHS[group] * D)
 
 
-def test_rst_averages_the_edus_of_each_side_and_sorts_its_labels(root: Path, tasks: dict) -> None:
+def test_rst_averages_the_edus_of_each_side_and_sorts_its_labels(root, tasks) -> None:
     nodes = pickle.loads((root / "RST/RST_TRAIN.pkl").read_bytes())
     x = [plain_relation(*(np.mean([vector(e) for e in side], 0).tolist() for side in node[1:])) for node in nodes]
     names = sorted({node[0] for node in nodes})
@@ -115,7 +115,7 @@ def test_what_the_toolkit_fixes_cannot_be_set(setting: dict) -> None:
         READINGS["PDTB-E"].grid(Grid(protocol="senteval", **setting))
 
 
-def test_the_papers_ablations_change_one_thing_each(tasks: dict) -> None:
+def test_the_papers_ablations_change_one_thing_each(tasks) -> None:
     part = tasks["SPwiki"].dev
     group, alone = ABLATIONS["context"]
     made = Vectors(np.array([vector(text) for text in part.sentences]), part.sentences).features(part, alone.features)

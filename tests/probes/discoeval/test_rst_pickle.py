@@ -4,7 +4,6 @@ import pickle
 import pickletools
 import tracemalloc
 from collections import OrderedDict
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -26,7 +25,7 @@ values = st.recursive(
 
 
 @pytest.mark.parametrize("protocol", range(6))
-def test_lists_tuples_strings_and_numbers_are_read_as_pickle_reads_them(protocol: int, tmp_path: Path) -> None:
+def test_lists_tuples_strings_and_numbers_are_read_as_pickle_reads_them(protocol: int, tmp_path) -> None:
     @settings(max_examples=15)
     @given(values)
     def check(value: object) -> None:
@@ -38,7 +37,7 @@ def test_lists_tuples_strings_and_numbers_are_read_as_pickle_reads_them(protocol
 
 
 @pytest.mark.parametrize("protocol", range(6))
-def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol: int, tmp_path: Path) -> None:
+def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol: int, tmp_path) -> None:
     path, made = tmp_path / "RST_TRAIN.pkl", tmp_path / "made"
     path.write_bytes(pickle.dumps([("NN-Joint", ["a"], [Malicious(made)])], protocol))
     with pytest.raises(InputError, match=r"RST_TRAIN.pkl: .*nothing was run"):
@@ -47,14 +46,14 @@ def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol: int
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, {1, 2}, b"x", None, True, OrderedDict(), 1j, bytearray(3)])
-def test_other_values_are_refused(value: object, tmp_path: Path) -> None:
+def test_other_values_are_refused(value: object, tmp_path) -> None:
     path = tmp_path / "a.pkl"
     path.write_bytes(pickle.dumps(value, 4))
     with pytest.raises(InputError, match="may hold only lists, tuples, strings and numbers"):
         read_pickle(path)
 
 
-def test_only_opcodes_of_plain_values_are_known(tmp_path: Path) -> None:
+def test_only_opcodes_of_plain_values_are_known(tmp_path) -> None:
     path = tmp_path / "a.pkl"
     refused = set()
     for code in pickletools.opcodes:
@@ -77,13 +76,13 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_a_small_file_takes_little_memory(bomb: str, tmp_path: Path) -> None:
+def test_a_small_file_takes_little_memory(bomb: str, tmp_path) -> None:
     path = tmp_path / "a.pkl"
     path.write_bytes(BOMBS[bomb])
     assert refusal(lambda: read_rst(path), path)
 
 
-def test_many_references_to_one_list_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_references_to_one_list_are_counted(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("probes.discoeval.rst_files.MAX_EDUS", 50)
     edus = ["a"] * 10
     path = tmp_path / "a.pkl"
@@ -92,7 +91,7 @@ def test_many_references_to_one_list_are_counted(tmp_path: Path, monkeypatch: py
         read_rst(path)
 
 
-def test_a_long_text_with_many_references_is_refused_in_little_memory(tmp_path: Path) -> None:
+def test_a_long_text_with_many_references_is_refused_in_little_memory(tmp_path) -> None:
     long = "a " * 500_000
     path = tmp_path / "a.pkl"
     path.write_bytes(pickle.dumps([("NN-Joint", [long] * 20_000, ["b"])], 2))
@@ -104,7 +103,7 @@ def test_a_long_text_with_many_references_is_refused_in_little_memory(tmp_path: 
     assert peak < 32 << 20
 
 
-def test_equal_texts_are_kept_once(tmp_path: Path) -> None:
+def test_equal_texts_are_kept_once(tmp_path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"label": "NN-Joint", "left": ["a  b"], "right": ["a  b", "c"]}\n' * 2)
     first, second = read_rst(path)
@@ -113,28 +112,28 @@ def test_equal_texts_are_kept_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("node", [("NN-Joint", ["a"], ["\ud800 x"]), ("NN-\ud800", ["a"], ["b"])])
-def test_half_of_a_surrogate_pair_is_refused(node: tuple, tmp_path: Path) -> None:
+def test_half_of_a_surrogate_pair_is_refused(node: tuple, tmp_path) -> None:
     path = tmp_path / "RST_DEV.pkl"
     path.write_bytes(pickle.dumps([NODES[0], node], 2))
     with pytest.raises(InputError, match=r"RST_DEV\.pkl: item 2: half of a surrogate pair"):
         read_rst(path)
 
 
-def test_bytes_of_an_old_python_are_text(tmp_path: Path) -> None:
+def test_bytes_of_an_old_python_are_text(tmp_path) -> None:
     path = tmp_path / "a.pkl"
     path.write_bytes(b"\x80\x02U\x03c\xc3\xa9.")
     assert read_pickle(path) == "cé"
 
 
 @pytest.mark.parametrize("protocol", [0, 2, 4])
-def test_any_damage_is_read_or_refused_in_one_line(protocol: int, tmp_path: Path) -> None:
+def test_any_damage_is_read_or_refused_in_one_line(protocol: int, tmp_path) -> None:
     path = tmp_path / "RST_DEV.pkl"
     path.write_bytes(pickle.dumps(NODES, protocol))
     any_damage_is_read_or_refused(lambda: read_rst(path), path, examples=150)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_a_truncated_pickle_is_refused(share: float, tmp_path: Path) -> None:
+def test_a_truncated_pickle_is_refused(share: float, tmp_path) -> None:
     path = tmp_path / "RST_TEST.pkl"
     content = pickle.dumps(NODES, 2)
     path.write_bytes(content[: int(len(content) * share)])

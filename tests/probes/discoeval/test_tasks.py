@@ -44,7 +44,7 @@ def of_files(root: Path, grid: Grid | None = None, **settings: object) -> list[C
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path) -> Path:
     return small_files(tmp_path / "data")
 
 
@@ -65,7 +65,7 @@ def plain(x: list[np.ndarray], group: str) -> np.ndarray:
     return np.concatenate([x[0], x[1], x[0] * x[1], np.abs(x[0] - x[1])], 1)
 
 
-def test_each_group_scores_like_the_toolkit_and_nothing_of_dc_leaks_into_the_next(root: Path) -> None:
+def test_each_group_scores_like_the_toolkit_and_nothing_of_dc_leaks_into_the_next(root) -> None:
     by_name = {task.name: task for task in of_files(root, Grid(protocol="senteval"))}
     tasks = [by_name[name] for name in ("DCchat", "SPwiki", "BSOroc", "SSPabs", "PDTB-E", "PDTB-I", "RST")]
     known = vectors(tasks)
@@ -87,14 +87,14 @@ def test_each_group_scores_like_the_toolkit_and_nothing_of_dc_leaks_into_the_nex
         assert (outcome.dev, outcome.test) == wanted[:2], task.name
 
 
-def test_the_embedded_world_has_seven_groups_of_the_wanted_size(tmp_path: Path) -> None:
+def test_the_embedded_world_has_seven_groups_of_the_wanted_size(tmp_path) -> None:
     tasks = suite(tmp_path)
     assert [task.name for task in tasks] == ["SPdemo", "BSOdemo", "DCdemo", "SSPdemo", "PDTB-E", "PDTB-I", "RST"]
     assert [len(task.train.gold) for task in tasks] == [40, 80, 40, 40, 40, 40, 40]
     assert [task.reader for task in tasks] == ["logreg", "logreg", "mlp", *["logreg"] * 4]
 
 
-def test_the_analyses_of_the_paper_are_tasks_with_one_thing_left_out(root: Path) -> None:
+def test_the_analyses_of_the_paper_are_tasks_with_one_thing_left_out(root) -> None:
     tasks = of_files(root, tasks=["SPwiki", "DCchat"], analyses=["hidden_layer", "context"])
     assert [(task.name, task.reader) for task in tasks] == [
         ("SPwiki", "logreg"),
@@ -105,7 +105,7 @@ def test_the_analyses_of_the_paper_are_tasks_with_one_thing_left_out(root: Path)
     assert len({task.fingerprint for task in tasks}) == 4
 
 
-def test_what_is_missing_is_skipped_in_one_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_skipped_in_one_line(root, capsys) -> None:
     (root / "DC/wiki/test.txt").unlink()
     assert len(of_files(root)) == 11
     first, *sizes = capsys.readouterr().err.splitlines()
@@ -113,7 +113,7 @@ def test_what_is_missing_is_skipped_in_one_line(root: Path, capsys: pytest.Captu
     assert all(line.startswith("warning: ") for line in sizes)  # the files here are small
 
 
-def test_what_is_skipped_is_said_without_control_characters(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_skipped_is_said_without_control_characters(root, capsys) -> None:
     (root / "DC/wiki/test.txt").unlink()
     of_files(root.rename(root.parent / "evil\x1b]0;pwn\x07"))
     said = capsys.readouterr().err.splitlines()
@@ -128,12 +128,12 @@ def test_what_is_skipped_is_said_without_control_characters(root: Path, capsys: 
     ({"root": "."}, "discoeval.train_size= is about the embedded world"),
     ({"root": "tests", **NO_SIZES}, "none of the tasks is there"),
 ])  # fmt: skip
-def test_a_setting_without_effect_is_refused(tmp_path: Path, settings: dict, said: str) -> None:
+def test_a_setting_without_effect_is_refused(tmp_path, settings: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         suite(tmp_path, **settings)
 
 
-def test_either_sense_is_a_second_measure_of_relations_with_two(root: Path) -> None:
+def test_either_sense_is_a_second_measure_of_relations_with_two(root) -> None:
     (task,) = of_files(root, tasks="pdtbe")
     texts = tuple([column[0]] * 10 for column in task.test.texts)
     two = Items(texts, np.array([0, 1] * 5))  # type: ignore[arg-type]
@@ -145,7 +145,7 @@ def test_either_sense_is_a_second_measure_of_relations_with_two(root: Path) -> N
     assert same.fingerprint != Classification("two", task.classes, task.train, task.dev, two).fingerprint
 
 
-def test_wide_features_are_read_without_a_matrix_of_features_by_features(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_features_are_read_without_a_matrix_of_features_by_features(monkeypatch) -> None:
     def never(x: torch.Tensor) -> None:
         raise AssertionError(f"a matrix of {x.shape[1]} by {x.shape[1]} features")
 
@@ -160,7 +160,7 @@ def test_wide_features_are_read_without_a_matrix_of_features_by_features(monkeyp
     assert probe(*parts, classes=2, grid=Grid().logistic(), seed=1).test_accuracy > 90
 
 
-def test_the_order_of_bso_follows_the_seed_as_in_the_published_toolkit(root: Path) -> None:
+def test_the_order_of_bso_follows_the_seed_as_in_the_published_toolkit(root) -> None:
     orders = {}
     for seed in (1, 1111):
         context = Context(Grid(), seed, root, TinyCorpus())

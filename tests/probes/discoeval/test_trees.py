@@ -51,14 +51,14 @@ def tree_folders(folder: Path, ending: str) -> Path:
 
 
 @pytest.mark.parametrize("ending", SAME)
-def test_trees_of_each_format_give_the_same_nodes(ending: str, tmp_path: Path) -> None:
+def test_trees_of_each_format_give_the_same_nodes(ending: str, tmp_path) -> None:
     nodes = read_trees([tree_folders(tmp_path / "trees", ending)])
     assert {split: len(split_nodes) for split, split_nodes in nodes.items()} == {"train": 20, "dev": 20, "test": 20}
     first, second, third = JSON["edus"]
     assert nodes["test"][:2] == [("NS-Attribution", [first, second], [third]), ("NN-Joint", [first], [second])]
 
 
-def test_more_than_two_nuclei_branch_to_the_right(tmp_path: Path) -> None:
+def test_more_than_two_nuclei_branch_to_the_right(tmp_path) -> None:
     children = "".join(f"(Nucleus (leaf {i}) (rel2par Sequence) (text _!e{i}!_))" for i in range(1, 5))
     for split in ("TRAINING", "TEST"):
         (tmp_path / split).mkdir()
@@ -74,14 +74,14 @@ def test_more_than_two_nuclei_branch_to_the_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("at", ["!_)", "(leaf 2)", "(rel2par span)"])
-def test_remarks_behind_a_field_of_dis_are_passed_over(at: str, tmp_path: Path) -> None:
+def test_remarks_behind_a_field_of_dis_are_passed_over(at: str, tmp_path) -> None:
     (tmp_path / "a.dis").write_text(DIS)
     (tmp_path / "b.dis").write_text(DIS.replace(at, f"{at}//TT_ERR"))
     assert read_dis(tmp_path / "b.dis") == read_dis(tmp_path / "a.dis")
 
 
 @pytest.mark.parametrize("name", ["utf-8", "ISO-8859-1", "windows-1252", "UTF-16", "cp1251", "us-ascii"])
-def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name: str, tmp_path: Path) -> None:
+def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name: str, tmp_path) -> None:
     word = {"cp1251": "дом", "us-ascii": "cafe"}.get(name, "café")
     text = f'<?xml version="1.0" encoding="{name}"?>\n' + RS3.replace("index", word)
     for data in (text.encode(name), text.encode()):
@@ -97,7 +97,7 @@ def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name:
     (b'<?xml version="1.0" encoding="us-ascii"?>' + RS3.encode() + b"\xe9", "not us-ascii, as it says"),
     (RS3.encode() + b"\xe9", "not utf-8"),
 ])  # fmt: skip
-def test_rs3_of_a_wrong_encoding_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
+def test_rs3_of_a_wrong_encoding_is_refused(data: bytes, said: str, tmp_path) -> None:
     (tmp_path / "a.rs3").write_bytes(data)
     with pytest.raises(InputError, match=said):
         read_rs3(tmp_path / "a.rs3")
@@ -119,7 +119,7 @@ BROKEN_TREES = [
 
 
 @pytest.mark.parametrize(("ending", "old", "new", "said"), BROKEN_TREES)
-def test_a_broken_tree_is_refused_in_one_line(ending: str, old: str, new: str, said: str, tmp_path: Path) -> None:
+def test_a_broken_tree_is_refused_in_one_line(ending: str, old: str, new: str, said: str, tmp_path) -> None:
     folder = tree_folders(tmp_path / "trees", ending)
     path = folder / "train" / f"d0{ending}"
     assert old in path.read_text()
@@ -131,7 +131,7 @@ def test_a_broken_tree_is_refused_in_one_line(ending: str, old: str, new: str, s
 
 
 @pytest.mark.parametrize("twice", [["train", "train"], ["train/d0.rst.jsonl", "train"], ["train"]])
-def test_trees_that_are_read_twice_are_refused(twice: list[str], tmp_path: Path) -> None:
+def test_trees_that_are_read_twice_are_refused(twice: list[str], tmp_path) -> None:
     path = tree_folders(tmp_path, ".rst.jsonl") / "train" / "d0.rst.jsonl"
     if len(twice) == 1:
         path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
@@ -140,7 +140,7 @@ def test_trees_that_are_read_twice_are_refused(twice: list[str], tmp_path: Path)
 
 
 @pytest.mark.parametrize("ending", SAME)
-def test_any_tree_is_read_or_refused_in_one_line(ending: str, tmp_path: Path) -> None:
+def test_any_tree_is_read_or_refused_in_one_line(ending: str, tmp_path) -> None:
     path = tmp_path / f"train{ending}"
     path.write_text(SAME[ending])
     any_damage_is_read_or_refused(lambda: read_trees([path]), path, examples=80)
@@ -150,9 +150,7 @@ def test_any_tree_is_read_or_refused_in_one_line(ending: str, tmp_path: Path) ->
     ("( Root ( Nucleus " * 5000, r"train\.dis"),
     ("( Root ( text " + "_! " * 300_000 + ") )", r"train\.dis:1: expected \), found the end"),
 ])  # fmt: skip
-def test_a_tree_that_is_too_deep_or_texts_without_an_end_are_refused_at_once(
-    text: str, said: str, tmp_path: Path
-) -> None:
+def test_a_tree_that_is_too_deep_or_texts_without_an_end_are_refused_at_once(text: str, said: str, tmp_path) -> None:
     path = tmp_path / "train.dis"
     path.write_text(text)
     with pytest.raises(InputError, match=said):
@@ -168,9 +166,7 @@ WIDE = {
 
 
 @pytest.mark.parametrize("ending", WIDE)
-def test_a_tree_that_is_too_wide_is_refused_in_little_memory(
-    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tree_that_is_too_wide_is_refused_in_little_memory(ending: str, tmp_path, monkeypatch) -> None:
     """The whole tree takes 18 MB."""
     monkeypatch.setattr("probes.discoeval.build.subtrees.MAX_EDUS", 100_000)
     path = tmp_path / f"train{ending}"
@@ -184,9 +180,7 @@ def test_a_tree_that_is_too_wide_is_refused_in_little_memory(
 
 
 @pytest.mark.parametrize("ending", SAME)
-def test_a_document_may_have_only_so_many_edus_in_its_nodes(
-    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_document_may_have_only_so_many_edus_in_its_nodes(ending: str, tmp_path, monkeypatch) -> None:
     folder = tree_folders(tmp_path / "trees", ending)
     monkeypatch.setattr("probes.discoeval.build.subtrees.MAX_EDUS", 5)
     assert read_trees([folder])
@@ -195,9 +189,7 @@ def test_a_document_may_have_only_so_many_edus_in_its_nodes(
         read_trees([folder])
 
 
-def test_documents_together_may_have_only_what_the_reader_of_their_nodes_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_documents_together_may_have_only_what_the_reader_of_their_nodes_takes(tmp_path, monkeypatch) -> None:
     folder = tree_folders(tmp_path / "trees", ".dis")
     monkeypatch.setattr("probes.discoeval.rst_files.MAX_EDUS", 50)
     assert read_trees([folder])
@@ -210,7 +202,7 @@ DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the folder with real data is not there")
-def test_gums_source_trees_as_rs3_give_the_binary_trees_of_its_authors(tmp_path: Path) -> None:
+def test_gums_source_trees_as_rs3_give_the_binary_trees_of_its_authors(tmp_path) -> None:
     several = ("joint-list", "same-unit", "joint-sequence", "joint-other", "joint-disjunction", "adversative-contrast")
     names = "".join(f'<rel name="{name}" type="multinuc" />' for name in (*several, "restatement-repetition"))
     for i, line in enumerate(gzip.decompress((DATA / "gum/dev.rst.jsonl.gz").read_bytes()).decode().splitlines()[:10]):

@@ -103,14 +103,14 @@ def oracle(group: str, item: tuple) -> object:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_an_oracle_that_knows_the_world_is_nearly_always_right(group: str, tasks: dict[str, Classification]) -> None:
+def test_an_oracle_that_knows_the_world_is_nearly_always_right(group: str, tasks) -> None:
     task = tasks[group]
     said = [oracle(group, item) for item in keys_of(task.test)]
     assert np.mean([answer == task.classes[y] for answer, y in zip(said, task.test.gold, strict=True)]) > 0.97
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_lengths_and_places_tell_nothing(group: str, tasks: dict[str, Classification]) -> None:
+def test_lengths_and_places_tell_nothing(group: str, tasks) -> None:
     task = tasks[group]
     measured = controls(task)
     most = measured["majority"] / 100
@@ -120,7 +120,7 @@ def test_lengths_and_places_tell_nothing(group: str, tasks: dict[str, Classifica
     assert measured["ceiling"] > 99
 
 
-def test_every_group_has_the_wanted_size(tasks: dict[str, Classification]) -> None:
+def test_every_group_has_the_wanted_size(tasks) -> None:
     assert list(tasks) == GROUPS
     for group, task in tasks.items():
         sizes = [len(part.gold) for part in task.parts]
@@ -128,7 +128,7 @@ def test_every_group_has_the_wanted_size(tasks: dict[str, Classification]) -> No
         assert len(set(task.train.gold.tolist())) == len(task.classes)
 
 
-def test_splits_share_few_sentences(tasks: dict[str, Classification]) -> None:
+def test_splits_share_few_sentences(tasks) -> None:
     for task in tasks.values():
         train, test = set(task.train.sentences), set(task.test.sentences)
         assert len(train & test) < 0.02 * len(test)

@@ -116,7 +116,7 @@ def test_targets_lie_on_the_neighbouring_ratings() -> None:
 
 
 @pytest.fixture
-def few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_passes(monkeypatch) -> None:
     """At most four blocks of the published regression."""
     monkeypatch.setattr(relatedness, "MAX_PASSES", 150)
 
@@ -194,7 +194,7 @@ def own_scores(path: Path, splits: tuple[str, ...], most: int = 4) -> Downstream
     (("test",), PUBLISHED, "similarity"),
 ])  # fmt: skip
 def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(
-    tmp_path: Path, splits: tuple[str, ...], grid: Grid, method: str
+    tmp_path, splits: tuple[str, ...], grid: Grid, method: str
 ) -> None:
     context, settings = Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits)
     with pytest.raises(InputError, match=r"downstream\.root= is missing"):
@@ -207,7 +207,7 @@ def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(
 
 
 @pytest.mark.parametrize("name", ["two\nlines", 201 * "x"])
-def test_a_task_with_a_name_that_no_row_can_have_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_task_with_a_name_that_no_row_can_have_is_refused(tmp_path, name: str) -> None:
     own = own_scores(tmp_path / f"{name}.tsv", ("test",)).more
     suite = SuiteSettings("probes.downstream.tasks.tasks", "downstream", {"more": own})
     with pytest.raises(InputError, match="the name of a task is one line of at most 200 characters"):
@@ -221,7 +221,7 @@ def test_a_task_with_a_name_that_no_row_can_have_is_refused(tmp_path: Path, name
     (("test",), MODERN, 1, "the test lines have only one score, 1;"),
 ])  # fmt: skip
 def test_scored_pairs_that_cannot_be_read_are_refused(
-    tmp_path: Path, splits: tuple[str, ...], grid: Grid, most: int, said: str
+    tmp_path, splits: tuple[str, ...], grid: Grid, most: int, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
         downstream_tasks(Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits, most))
@@ -262,7 +262,7 @@ def folder_of_tasks(root: Path) -> Path:
     return root
 
 
-def test_latin_1_files_end_lines_where_the_toolkit_does(tmp_path: Path) -> None:
+def test_latin_1_files_end_lines_where_the_toolkit_does(tmp_path) -> None:
     root = folder_of_tasks(tmp_path)
     text = "one\x85two\x0bthree\n\nfour\x85\n"
     (root / "downstream" / "MR" / "rt-polarity.pos").write_text(text, encoding="latin-1")
@@ -276,7 +276,7 @@ def words_as_vectors(sentences: list[str]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED], ids=["modern", "senteval"])
-def test_every_task_is_read_and_scored(tmp_path: Path, grid: Grid) -> None:
+def test_every_task_is_read_and_scored(tmp_path, grid: Grid) -> None:
     context = Context(replace(grid, l2=(1e-3,)), 1, tmp_path, TinyCorpus())
     tasks = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), list(TASKS), kfold=2))
     assert [task.name for task in tasks] == list(TASKS)
@@ -288,7 +288,7 @@ def test_every_task_is_read_and_scored(tmp_path: Path, grid: Grid) -> None:
 
 
 @pytest.mark.parametrize("name", ["SICK-R", "STSB"])
-def test_relatedness_without_training_is_the_correlation_of_cosines(name: str, tmp_path: Path) -> None:
+def test_relatedness_without_training_is_the_correlation_of_cosines(name: str, tmp_path) -> None:
     (trained, cosine), _ = read_downstream(folder_of_tasks(tmp_path), [name, f"{name}-cosine"])
     first, second = (words_as_vectors(column) for column in trained.parts["test"].texts)
     wanted = 100 * pearsonr(cosines(first, second), trained.parts["test"].gold)[0]
@@ -298,7 +298,7 @@ def test_relatedness_without_training_is_the_correlation_of_cosines(name: str, t
 
 
 @pytest.mark.parametrize("name", ["SICK-E", "SICK-R", "SICK-R-cosine"])
-def test_sick_in_one_file_is_that_of_three(name: str, tmp_path: Path) -> None:
+def test_sick_in_one_file_is_that_of_three(name: str, tmp_path) -> None:
     (wanted,), _ = read_downstream(folder_of_tasks(tmp_path), [name])
     columns = ["sentence_A", "sentence_B", "entailment_label", "relatedness_score", "SemEval_set"]
     lines = ["\t".join(columns)]
@@ -317,7 +317,7 @@ def test_sick_in_one_file_is_that_of_three(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["SUBJ", "TREC", "SICK-E", "STS13"])
-def test_published_data_of_another_size_is_named(name: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_published_data_of_another_size_is_named(name: str, tmp_path, capsys) -> None:
     context = Context(MODERN, 1, tmp_path, TinyCorpus())
     (task,) = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), [name], kfold=2))
     size = sum(len(part.gold) for part in (task.parts.values() if isinstance(task.parts, dict) else task.parts))
@@ -325,7 +325,7 @@ def test_published_data_of_another_size_is_named(name: str, tmp_path: Path, caps
     assert said in capsys.readouterr().err
 
 
-def test_a_page_of_the_web_in_place_of_data_is_recognised(tmp_path: Path) -> None:
+def test_a_page_of_the_web_in_place_of_data_is_recognised(tmp_path) -> None:
     root = folder_of_tasks(tmp_path)
     for start in ("<!DOCTYPE html>\n<html>", "\ufeff  <HTML lang='en'>"):
         (root / "downstream" / "MR" / "rt-polarity.pos").write_text(f"{start}<body>404</body></html>\n")
@@ -333,7 +333,7 @@ def test_a_page_of_the_web_in_place_of_data_is_recognised(tmp_path: Path) -> Non
             read_downstream(root, ["MR"])
 
 
-def test_items_are_sorted_by_length_and_label_as_the_toolkit_sorts_them(tmp_path: Path) -> None:
+def test_items_are_sorted_by_length_and_label_as_the_toolkit_sorts_them(tmp_path) -> None:
     (task,), _ = read_downstream(folder_of_tasks(tmp_path), ["MR"])
     items = task.parts["all"]
     keys = [(len(s.split()), gold) for s, gold in zip(items.sentences, items.gold, strict=True)]
@@ -341,7 +341,7 @@ def test_items_are_sorted_by_length_and_label_as_the_toolkit_sorts_them(tmp_path
     assert items.sentences[0] == "calm café 1"  # class 0 is the second file; of equal keys the order of the file stays
 
 
-def test_the_first_pair_of_a_file_without_the_header_is_read(tmp_path: Path) -> None:
+def test_the_first_pair_of_a_file_without_the_header_is_read(tmp_path) -> None:
     (wanted,), _ = read_downstream(folder_of_tasks(tmp_path), ["MRPC"])
     for name in TASKS["MRPC"].files:
         path = tmp_path / "downstream" / name
@@ -350,12 +350,12 @@ def test_the_first_pair_of_a_file_without_the_header_is_read(tmp_path: Path) -> 
     assert task.fingerprint == wanted.fingerprint
 
 
-def test_a_pair_without_a_gold_score_is_left_out(tmp_path: Path) -> None:
+def test_a_pair_without_a_gold_score_is_left_out(tmp_path) -> None:
     (task,), _ = read_downstream(folder_of_tasks(tmp_path), ["STS13"])
     assert {len(part.gold) for part in task.parts.values()} == {5}
 
 
-def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(tmp_path: Path) -> None:
+def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(tmp_path) -> None:
     root = folder_of_tasks(tmp_path)
     (root / "downstream" / "MRPC" / "msr_paraphrase_test.txt").unlink()
     tasks, missing = read_downstream(root)
@@ -374,14 +374,14 @@ def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(tmp_path: P
     ("STS/STS12-en-test/STS.gs.MSRpar.txt", "1\n", r"1 scores for the 6 pairs of .*STS.input.MSRpar.txt"),
     ("SICK/SICK_trial.txt", "a\tb\n", r"SICK_trial.txt:1: no column sentence_A"),
 ])  # fmt: skip
-def test_a_broken_file_is_named_with_its_line(tmp_path: Path, file: str, text: str, said: str) -> None:
+def test_a_broken_file_is_named_with_its_line(tmp_path, file: str, text: str, said: str) -> None:
     root = folder_of_tasks(tmp_path)
     (root / "downstream" / file).write_text(text)
     with pytest.raises(InputError, match=said):
         read_downstream(root)
 
 
-def test_an_unknown_task_lists_the_choices(tmp_path: Path) -> None:
+def test_an_unknown_task_lists_the_choices(tmp_path) -> None:
     with pytest.raises(InputError, match="no downstream task SST; choose from MR, CR"):
         read_downstream(tmp_path, ["SST"])
 
@@ -394,7 +394,7 @@ def test_a_task_is_found_by_the_names_that_people_give_it(said: str, meant: str)
     assert canonical_names([said, meant]) == [meant]
 
 
-def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path: Path) -> None:
+def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path) -> None:
     items = Items((["a", "b", "c"],), np.array([1, 0, 1]))
     fewer = items._replace(gold=np.array([0, 0, 1]))
     outcome = Downstream("x", "folds", {"train": items, "test": fewer}, classes=2, positive=1).baseline("majority")

@@ -49,7 +49,7 @@ def similar(first: int, second: int) -> float:
     return pytest.approx(measures.linear_cka(*vectors)[0], abs=0.006)
 
 
-def test_each_epoch_is_compared_with_the_first_the_one_before_and_the_last(tmp_path: Path) -> None:
+def test_each_epoch_is_compared_with_the_first_the_one_before_and_the_last(tmp_path) -> None:
     rows = probed(tmp_path / "probes.csv", 0, 1, 2)
     assert [rows[epoch, "CKAfirst"] for epoch in range(3)] == [similar(epoch, 0) for epoch in range(3)]
     assert [rows[epoch, "CKAbefore"] for epoch in range(3)] == [100, similar(1, 0), similar(2, 1)]
@@ -59,19 +59,19 @@ def test_each_epoch_is_compared_with_the_first_the_one_before_and_the_last(tmp_p
     )
 
 
-def test_a_run_that_was_killed_and_resumed_has_the_same_rows(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_and_resumed_has_the_same_rows(tmp_path) -> None:
     whole = probed(tmp_path / "whole.csv", 0, 1, 2)
     assert probed(tmp_path / "other" / "probes.csv", 0, 1, 2, 1, 2) == whole  # epoch 2 was not saved: from 1 again
 
 
-def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_state_is_refused(tmp_path) -> None:
     probed(tmp_path / "probes.csv", 0)
     state_file(tmp_path, 0).write_bytes(b"no tensors")
     with pytest.raises(InputError, match=r"epoch-0\.safetensors: not the state of an epoch"):
         probed(tmp_path / "probes.csv", 1)
 
 
-def test_fewer_vectors_than_dimensions_are_measured_and_the_bound_is_printed_also_from_a_cache(tmp_path: Path) -> None:
+def test_fewer_vectors_than_dimensions_are_measured_and_the_bound_is_printed_also_from_a_cache(tmp_path) -> None:
     vectors = Vectors(np.random.default_rng(1).normal(size=(60, 200)), SENTENCES)
     model = Model("", "random", lambda texts: vectors.matrix[vectors.column_of(texts).rows].numpy(), "its name")
     for _ in range(2):
@@ -81,9 +81,7 @@ def test_fewer_vectors_than_dimensions_are_measured_and_the_bound_is_printed_als
     assert all(np.isfinite(shape.score(vectors, "cpu")[:4]).all() for shape in SHAPES[1:])
 
 
-def test_too_few_sentences_are_refused_and_fewer_than_asked_for_are_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_too_few_sentences_are_refused_and_fewer_than_asked_for_are_said(monkeypatch, capsys) -> None:
     with pytest.raises(InputError, match="needs 40 held-out sentences"):
         draw_sentences(TinyCorpus(), 100, seed=1)
     monkeypatch.setattr(TinyCorpus, "sentences", lambda *_: map(str, range(50)))
@@ -94,7 +92,7 @@ def test_too_few_sentences_are_refused_and_fewer_than_asked_for_are_said(
 
 
 @pytest.fixture(scope="module")
-def run(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(lab, tmp_path_factory) -> Path:
     """A run with both suites that keeps every epoch."""
     folder = tmp_path_factory.mktemp("geometry") / "run"
     more = "suite=[probing,geometry]", "geometry.sentences=60", "checkpoints.keep=every", "logger=[tensorboard]"
@@ -113,7 +111,7 @@ def scores(path: Path) -> dict[tuple[float, str], float]:
     return {(row.epoch, row.task): row.test_accuracy for row in read_rows(path) if row.suite == "geometry"}
 
 
-def test_training_and_evaluation_of_the_kept_epochs_agree(run: Path, lab: Lab) -> None:
+def test_training_and_evaluation_of_the_kept_epochs_agree(run, lab) -> None:
     trained = scores(run / "probes.csv")
     assert {epoch for epoch, _ in trained} == {0, 1, 2}
     assert {task for _, task in trained} == {*MEASURES, "CKAfirst", "CKAbefore", "CKAlast"}
@@ -123,20 +121,20 @@ def test_training_and_evaluation_of_the_kept_epochs_agree(run: Path, lab: Lab) -
     assert scores(path) == pytest.approx(trained, abs=0.02)
 
 
-def test_the_curves_and_tensorboard_have_dimensions_and_percent_apart(run: Path) -> None:
+def test_the_curves_and_tensorboard_have_dimensions_and_percent_apart(run) -> None:
     assert (run / "tensorboard" / "CKAlast").is_dir()
     out = run.parent / "geometry.svg"
     assert commands.finish("report.py", "curves", str(run), "suite=geometry", f"out={out}").returncode == 0
     assert out.stat().st_size
 
 
-def test_a_model_without_vectors_is_refused(lab: Lab, tmp_path: Path) -> None:
+def test_a_model_without_vectors_is_refused(lab, tmp_path) -> None:
     ended = evaluated(lab, tmp_path, "model=majority")
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert "model=majority: has no vectors, which suite=geometry needs" in ended.stderr
 
 
-def test_the_layers_of_a_transformer_are_compared_in_their_order(lab: Lab, tmp_path: Path) -> None:
+def test_the_layers_of_a_transformer_are_compared_in_their_order(lab, tmp_path) -> None:
     bert = tiny(tmp_path, "Bert", **BERT)
     more = "layers=all", "device=cpu", "suite=[geometry]", "geometry.sentences=60"
     folders = [layer.folder for layer in scored(lab, tmp_path / "out", f"model=hf:{bert}", *more)]

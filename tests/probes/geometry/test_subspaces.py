@@ -102,7 +102,7 @@ class Learning:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(tmp_path_factory) -> Path:
     """Three epochs, two tasks of two classes and one of four."""
     folder = tmp_path_factory.mktemp("run")
     grid = Grid(l2=(1e-3,)).logistic()
@@ -115,7 +115,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_subspace_of_each_task_is_compared_with_the_end_and_with_other_tasks(run: Path) -> None:
+def test_the_subspace_of_each_task_is_compared_with_the_end_and_with_other_tasks(run) -> None:
     subspaces = read_subspaces(run)
     assert (subspaces.tasks, subspaces.epochs) == (["both", "first", "second"], [0, 1, 2])
     first = [subspaces.overlap("first", epoch) for epoch in subspaces.epochs]
@@ -127,7 +127,7 @@ def test_the_subspace_of_each_task_is_compared_with_the_end_and_with_other_tasks
     assert subspaces.random("first", "both").mean == pytest.approx(100 * 3 / WIDTH)
 
 
-def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) -> None:
+def test_the_report_has_every_pair_and_every_epoch(run, tmp_path) -> None:
     subspaces = read_subspaces(run)
     rows = list(csv.DictReader(as_csv(subspaces).splitlines()))
     assert len(rows) == 3 * (3 + 3)
@@ -147,7 +147,7 @@ def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) ->
         assert (tmp_path / name).stat().st_size
 
 
-def test_the_page_tells_runs_in_folders_of_one_name_apart(run: Path, tmp_path: Path) -> None:
+def test_the_page_tells_runs_in_folders_of_one_name_apart(run, tmp_path) -> None:
     for name in ("a/1", "b/1"):
         shutil.copytree(run, tmp_path / name)
         (tmp_path / name / "config.yaml").write_text(f"encoder_name: {name[0]}\nobjective_name: o\nseed: 1\n")
@@ -155,9 +155,7 @@ def test_the_page_tells_runs_in_folders_of_one_name_apart(run: Path, tmp_path: P
     assert [chart.title.partition(":")[0] for chart in section.charts] == ["a/1", "a/1", "b/1", "b/1"]
 
 
-def test_measuring_the_vectors_alone_again_keeps_the_subspaces_and_other_vectors_do_not(
-    run: Path, tmp_path: Path
-) -> None:
+def test_measuring_the_vectors_alone_again_keeps_the_subspaces_and_other_vectors_do_not(run, tmp_path) -> None:
     evaluation = tmp_path / "evaluations" / "geometry" / "one"  # a report of the run finds it there
     shutil.copytree(run, evaluation)
     probe_now(SHAPES, Learning(2), nn.Identity(), evaluation / "probes.csv", 2)
@@ -167,7 +165,7 @@ def test_measuring_the_vectors_alone_again_keeps_the_subspaces_and_other_vectors
         read_subspaces(tmp_path)
 
 
-def test_a_subspace_of_other_items_of_a_task_replaces_that_of_before(tmp_path: Path) -> None:
+def test_a_subspace_of_other_items_of_a_task_replaces_that_of_before(tmp_path) -> None:
     def kept(gold: np.ndarray) -> torch.Tensor:
         task = Classification("task", ["no", "yes"], *[single(TEXTS, gold)] * 3)
         evaluation = Evaluation(Model("m", "o", Learning(0).encode), [*SHAPES, task])
@@ -179,7 +177,7 @@ def test_a_subspace_of_other_items_of_a_task_replaces_that_of_before(tmp_path: P
     assert not torch.equal(first, second)
 
 
-def test_what_cannot_be_compared_is_one_line(run: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_compared_is_one_line(run, tmp_path) -> None:
     (tmp_path / "probes.csv").write_text((run / "probes.csv").read_text())
     with pytest.raises(InputError, match=r"no subspaces of tasks there; .*suite=\[probing,geometry\]"):
         read_subspaces(tmp_path)

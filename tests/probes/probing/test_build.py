@@ -26,26 +26,26 @@ SIZES = Sizes(120, 24, 24)
 
 
 @pytest.fixture(scope="module")
-def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trees(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("trees") / "tiny.mrg.gz"
     path.write_bytes(gzip.compress("\n".join(TREES).encode()))
     return path
 
 
 @pytest.fixture(autouse=True)
-def blank_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+def blank_pictures(monkeypatch) -> None:
     """Only the tasks for all tests have a picture."""
     monkeypatch.setattr("probes.probing.build.report._figure", lambda _: Figure())
 
 
 @pytest.fixture(scope="module")
-def built(trees: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(trees, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("built")
     assert command([f"trees={trees}", f"out={out}", "train=120", "dev=24", "test=24"]) == 0
     return out
 
 
-def test_built_tasks_are_read_back_unchanged(built: Path) -> None:
+def test_built_tasks_are_read_back_unchanged(built) -> None:
     made = build_tasks(corpus_texts(TREES), SIZES).tasks
     for task, read in zip(made, read_senteval(built), strict=True):
         assert (read.name, read.classes) == (task.name, task.classes)
@@ -56,7 +56,7 @@ def test_built_tasks_are_read_back_unchanged(built: Path) -> None:
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_a_second_build_writes_the_same_bytes_on_any_number_of_cores(
-    trees: Path, built: Path, tmp_path: Path, cores: int, monkeypatch: pytest.MonkeyPatch
+    trees, built, tmp_path, cores: int, monkeypatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
     build(COMMAND.read([f"trees={trees}", f"out={tmp_path}", "train=120", "dev=24", "test=24"]))
@@ -64,7 +64,7 @@ def test_a_second_build_writes_the_same_bytes_on_any_number_of_cores(
         assert (tmp_path / name).read_bytes() == (built / name).read_bytes()
 
 
-def test_the_report_has_a_section_for_every_task_and_every_control(built: Path) -> None:
+def test_the_report_has_a_section_for_every_task_and_every_control(built) -> None:
     report = (built / "report.md").read_text()
     for name in TASKS:
         assert f"\n## {name}\n" in report
@@ -74,9 +74,7 @@ def test_the_report_has_a_section_for_every_task_and_every_control(built: Path) 
     assert Image.open(built / "controls.png").size == (1152, 864)
 
 
-def test_unbuildable_tasks_are_reported_and_the_others_built(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unbuildable_tasks_are_reported_and_the_others_built(tmp_path, capsys) -> None:
     (tmp_path / "few.mrg").write_text("\n".join(TREES[:600]))
     wish = ["tasks=BShift,CoordInv", "train=120", "dev=24", "test=24"]
     assert command([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path / 'out'}", *wish]) == 2
@@ -106,14 +104,12 @@ def test_wrong_arguments_are_named(arguments: list[str], named: str) -> None:
 
 
 @pytest.mark.parametrize("source", ["trees", "ud", "text"])
-def test_an_unknown_task_lists_the_choices(source: str, trees: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_task_lists_the_choices(source: str, trees, capsys) -> None:
     assert command([f"{source}={trees}", "out=x", "tasks=BShift,Lenght"]) == 2
     assert "no probing task Lenght; choose from SentLen" in capsys.readouterr().err
 
 
-def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(
-    trees: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(trees, tmp_path, capsys) -> None:
     build(COMMAND.read([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "train=120", "dev=24", "test=24"]))
     assert set(supported_tasks(GERMAN)) >= {task.name for task in read_senteval(tmp_path)} >= {"SentLen", "BShift"}
     assert command([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "tasks=SubjNum"]) == 2
@@ -125,9 +121,7 @@ def named(text: str) -> str:
     return "".join(f"# sent_id = s{at}\n{sentence}\n\n" for at, sentence in enumerate(text.strip().split("\n\n")))
 
 
-def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(tmp_path, capsys) -> None:
     (tmp_path / "train.conllu").write_text(tiny_treebank(600))
     test = tmp_path / "test.conllu"
     test.write_text(named(tiny_treebank(150, seed=1)))
@@ -148,7 +142,7 @@ def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(
     assert "two sentences have the # sent_id 's11'" in capsys.readouterr().err
 
 
-def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path: Path) -> None:
+def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path) -> None:
     (tmp_path / "a.conllu").write_text(tiny_treebank(500))
     (tmp_path / "a.txt").write_text("\n".join(lines(500)))
     sizes = ["train=60", "dev=12", "test=12"]

@@ -54,7 +54,7 @@ def content(tasks: list[Classification]) -> list[tuple[str, list[str], list[int]
     return [(task.name, task.train.sentences, task.train.gold.tolist()) for task in tasks]
 
 
-def test_tasks_of_a_corpus_are_built_once(tmp_path: Path) -> None:
+def test_tasks_of_a_corpus_are_built_once(tmp_path) -> None:
     corpus = TinyCorpus()
     first = FromCorpus().tasks(context(corpus, tmp_path, 0), NAMES, SIZES)
     again = FromCorpus().tasks(context(corpus, tmp_path, 0), NAMES, SIZES)
@@ -62,26 +62,26 @@ def test_tasks_of_a_corpus_are_built_once(tmp_path: Path) -> None:
     assert corpus.reads == 1
 
 
-def test_a_task_asked_for_later_joins_the_others(tmp_path: Path) -> None:
+def test_a_task_asked_for_later_joins_the_others(tmp_path) -> None:
     FromCorpus().tasks(context(TinyCorpus(), tmp_path, 0), ["SentLen"], SIZES)
     later = FromCorpus().tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES)
     assert content(later) == content(FromCorpus().tasks(context(TinyCorpus(), tmp_path / "fresh", 0), NAMES, SIZES))
 
 
 @pytest.mark.parametrize(("sizes", "seed"), [(Sizes(48, 12, 12), 0), (SIZES, 1)])
-def test_other_sizes_or_seeds_are_other_tasks(tmp_path: Path, sizes: Sizes, seed: int) -> None:
+def test_other_sizes_or_seeds_are_other_tasks(tmp_path, sizes: Sizes, seed: int) -> None:
     first = FromCorpus().tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES)
     assert content(FromCorpus().tasks(context(TinyCorpus(), tmp_path, seed), NAMES, sizes)) != content(first)
 
 
-def test_another_tag_set_is_other_tasks(tmp_path: Path) -> None:
+def test_another_tag_set_is_other_tasks(tmp_path) -> None:
     english, german = (
         FromCorpus(tags).tasks(context(TinyCorpus(), tmp_path, 0), ["BShift"], SIZES) for tags in TAG_SETS
     )
     assert content(german) != content(english)
 
 
-def test_changed_tree_files_are_other_tasks(tmp_path: Path) -> None:
+def test_changed_tree_files_are_other_tasks(tmp_path) -> None:
     path = tmp_path / "a.mrg"
     path.write_text("\n".join(tiny_trees(1000)))
     first = FromTrees([str(path)]).tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES)
@@ -89,7 +89,7 @@ def test_changed_tree_files_are_other_tasks(tmp_path: Path) -> None:
     assert content(FromTrees([str(path)]).tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES)) != content(first)
 
 
-def test_published_files_are_read_as_they_are(tmp_path: Path) -> None:
+def test_published_files_are_read_as_they_are(tmp_path) -> None:
     [task] = FromCorpus().tasks(context(TinyCorpus(), tmp_path / "cache", 0), ["SentLen"], SIZES)
     write_task(task, tmp_path / "sentence_length.txt")
     published = FromSentEval(str(tmp_path))
@@ -100,9 +100,7 @@ def test_published_files_are_read_as_they_are(tmp_path: Path) -> None:
         published.tasks(context(TinyCorpus(), tmp_path, 0), ["SentLen"], (None, 12, None))
 
 
-def test_a_task_of_the_users_own_is_built_again_when_its_file_or_its_arguments_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_task_of_the_users_own_is_built_again_when_its_file_or_its_arguments_change(tmp_path, monkeypatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
 
     def built(rule: str, divisor: int) -> list[str]:
@@ -124,12 +122,12 @@ def test_a_task_of_the_users_own_is_built_again_when_its_file_or_its_arguments_c
     assert built("s.length % divisor == 1", 2) != first
 
 
-def test_an_unknown_task_is_named_with_the_users_own(tmp_path: Path) -> None:
+def test_an_unknown_task_is_named_with_the_users_own(tmp_path) -> None:
     with pytest.raises(InputError, match=r"no probing task Evne; .*CoordInv, Passive, SentType, Even$"):
         FromCorpus(own={"Even": str}).tasks(context(TinyCorpus(), tmp_path, 0), ["Evne"], SIZES)
 
 
-def test_probes_none_has_no_tasks(tmp_path: Path) -> None:
+def test_probes_none_has_no_tasks(tmp_path) -> None:
     assert NoTasks().tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES) == []
 
 
@@ -144,7 +142,7 @@ def test_a_source_that_cannot_be_names_the_key(source: type, key: str) -> None:
 
 
 @pytest.mark.parametrize("source", [FromCorpus(), FromTrees(["a.mrg"])], ids=["corpus", "trees"])
-def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_path: Path) -> None:
+def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_path) -> None:
     with pytest.raises(InputError, match="train_size=null"):
         source.tasks(context(TinyCorpus(), tmp_path, 0), NAMES, (None, 12, 12))
 
@@ -159,7 +157,7 @@ def test_fewer_training_sentences_come_with_fewer_of_the_other_parts(asked: tupl
     assert built_sizes(asked) == built
 
 
-def test_a_missing_tree_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_tree_file_is_named(tmp_path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.mrg"):
         FromTrees([str(tmp_path / "nowhere.mrg")]).tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES)
 
@@ -182,7 +180,7 @@ TEXT = ["SentLen", "WC", "BShift", "FarSwap", "WordOrder"]
 
 
 @pytest.mark.parametrize("source", [FromCorpus(), FromText([])], ids=["corpus", "text"])
-def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source: FromCorpus | FromText, tmp_path: Path) -> None:
+def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source: FromCorpus | FromText, tmp_path) -> None:
     wanted = context(TextCorpus(), tmp_path)
     tasks = source.tasks(wanted, ["all"], SIZES)
     assert [task.name for task in tasks] == TEXT
@@ -193,9 +191,7 @@ def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source: FromCor
     assert originals <= set(LINES)
 
 
-def test_a_small_plain_text_gives_four_small_tasks_and_a_larger_one_keeps_its_split(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_small_plain_text_gives_four_small_tasks_and_a_larger_one_keeps_its_split(tmp_path, capsys) -> None:
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in islice(Demo(size=3000).sentences("train"), 3000)))
     made = FromText([]).tasks(context(PlainText(str(text)), tmp_path), ["all"], (1200, None, None))
@@ -214,17 +210,17 @@ class TreebankCorpus(TextCorpus):
         return iter(parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(400).encode())))
 
 
-def test_a_corpus_with_dependency_trees_gives_their_tasks(tmp_path: Path) -> None:
+def test_a_corpus_with_dependency_trees_gives_their_tasks(tmp_path) -> None:
     tasks = FromCorpus().tasks(context(TreebankCorpus(), tmp_path), ["TopDeps", "SubjGender"], SIZES)
     assert [task.name for task in tasks] == ["TopDeps", "SubjGender"]
 
 
-def test_a_task_that_text_does_not_have_is_refused_with_the_choices(tmp_path: Path) -> None:
+def test_a_task_that_text_does_not_have_is_refused_with_the_choices(tmp_path) -> None:
     with pytest.raises(InputError, match="no probing task TreeDepth; choose from SentLen, WC, BShift, FarSwap, WordOr"):
         FromCorpus().tasks(context(TextCorpus(), tmp_path), ["TreeDepth"], SIZES)
 
 
-def test_text_files_are_tokenised_as_their_language(tmp_path: Path) -> None:
+def test_text_files_are_tokenised_as_their_language(tmp_path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(line.removesuffix(" .") + "." for line in LINES))
     wanted = context(TextCorpus(), tmp_path)
     [task] = FromText([str(tmp_path)], language="fr").tasks(wanted, ["SentLen"], SIZES)
@@ -234,9 +230,7 @@ def test_text_files_are_tokenised_as_their_language(tmp_path: Path) -> None:
     assert any(s.split()[-1][-2:] != " ." for s in task.train.sentences)
 
 
-def test_what_cannot_be_built_is_said_each_time_but_tried_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_built_is_said_each_time_but_tried_once(tmp_path, capsys) -> None:
     (tmp_path / "a.conllu").write_text(tiny_treebank(600).replace("|Gender=Fem", "").replace("|Gender=Masc", ""))
     names = ["BShift", "SubjGender"]
     source = FromTreebank([str(tmp_path)])
@@ -255,7 +249,7 @@ def test_what_cannot_be_built_is_said_each_time_but_tried_once(
         source.tasks(context(TextCorpus(), tmp_path / "cache"), ["SubjGender"], SIZES)
 
 
-def test_a_parallel_treebank_is_the_test_split(tmp_path: Path) -> None:
+def test_a_parallel_treebank_is_the_test_split(tmp_path) -> None:
     (tmp_path / "own").mkdir()
     for seed, name in enumerate(("own/a-train", "own/a-dev", "own/a-test", "b-test")):
         (tmp_path / f"{name}.conllu").write_text(tiny_treebank(300, seed))
@@ -269,7 +263,7 @@ def test_a_parallel_treebank_is_the_test_split(tmp_path: Path) -> None:
     assert not all(sentence in words for sentence in mine.test.sentences)
 
 
-def test_settings_of_other_text_are_refused(tmp_path: Path) -> None:
+def test_settings_of_other_text_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match=r"give probes\.paths="):
         FromText([], language="fr")
     with pytest.raises(InputError, match=r"^probes[.]language=fr: .* reads words as they are"):

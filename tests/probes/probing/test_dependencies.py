@@ -190,7 +190,7 @@ def analyses() -> list[Analysis]:
 
 
 @pytest.fixture(scope="module")
-def built(analyses: list[Analysis]) -> BuiltTasks:
+def built(analyses) -> BuiltTasks:
     return build_universal(analyses, SIZES)
 
 
@@ -198,7 +198,7 @@ def task(built: BuiltTasks, name: str) -> Classification:
     return next(task for task in built.tasks if task.name == name)
 
 
-def test_what_replaces_a_word_agrees_with_the_others(built: BuiltTasks, analyses: list[Analysis]) -> None:
+def test_what_replaces_a_word_agrees_with_the_others(built, analyses) -> None:
     tags = {word: tag for s in analyses for word, tag in zip(s.words, s.tags.split(), strict=True)}
     patterns = {" ".join([tags.get(word.lower(), tags[word]) for word in s.words]) for s in analyses}
     somo = task(built, "SOMO")
@@ -225,7 +225,7 @@ def written(folder: Path, **texts: str) -> list[Path]:
     return paths
 
 
-def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_last(tmp_path: Path) -> None:
+def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_last(tmp_path) -> None:
     texts = {name: tiny_treebank(count, seed) for seed, (name, count) in enumerate(SPLITS.items())}
     repeated = tiny_treebank(60, seed=2)
     paths = written(tmp_path, train=texts["train"] + repeated, dev=texts["dev"] + repeated, test=texts["test"])
@@ -248,14 +248,12 @@ SPLITS = {"train": 800, "dev": 250, "test": 250}
 
 
 @pytest.mark.parametrize("names", [["train", "dev"], ["test"], ["train", "dev", "dev"]])
-def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path: Path, names: list[str]) -> None:
+def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path, names: list[str]) -> None:
     paths = written(tmp_path, **dict.fromkeys(names, tiny_treebank(3)))
     assert {portion.split for portion in treebank_portions(paths)} == {None}
 
 
-def test_a_file_without_a_split_does_not_take_away_those_of_the_others(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_without_a_split_does_not_take_away_those_of_the_others(tmp_path, caplog) -> None:
     paths = written(tmp_path, **dict.fromkeys(SPLITS, tiny_treebank(3)))
     source = tmp_path / "source.conllu"
     source.write_text(tiny_treebank(3))
@@ -264,7 +262,7 @@ def test_a_file_without_a_split_does_not_take_away_those_of_the_others(
 
 
 @pytest.mark.parametrize("names", [["train", "dev", "test"], ["dev", "test"]])
-def test_another_treebank_can_be_the_test_split(tmp_path: Path, names: list[str]) -> None:
+def test_another_treebank_can_be_the_test_split(tmp_path, names: list[str]) -> None:
     paths = written(tmp_path, **{name: tiny_treebank(300, seed) for seed, name in enumerate(names)})
     pud = tmp_path / "x_pud-ud-test.conllu"
     pud.write_text(tiny_treebank(200, seed=9))
@@ -288,16 +286,14 @@ CLASSES = ["SentLen", "TreeDepth", "TopDeps", "SubjNum"]
 
 
 @pytest.fixture(scope="module")
-def divided(analyses: list[Analysis]) -> tuple[list[Analysis], BuiltTasks, BuiltTasks]:
+def divided(analyses) -> tuple[list[Analysis], BuiltTasks, BuiltTasks]:
     """Sentences with splits, and tasks with some and with all of the test split."""
     some = [replace(s, split=min(2, at % 4)) for at, s in enumerate(analyses)]
     return some, *(build_universal(some, SIZES, CLASSES, whole_test=whole) for whole in (False, True))
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(
-    divided: tuple[list[Analysis], BuiltTasks, BuiltTasks], name: str
-) -> None:
+def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(divided, name: str) -> None:
     sentences, some, whole = divided[0], *(task(built, name) for built in divided[1:])
     assert set(some.classes) <= set(whole.classes)
     classes = {
@@ -313,7 +309,7 @@ def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(
         assert len(whole.test.sentences) == sum(label in whole.classes for label in labels.values())
 
 
-def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(conllu_file, "BLOCK_BYTES", 10_000)
     [path] = written(tmp_path, test=tiny_treebank(200))
     orders = []

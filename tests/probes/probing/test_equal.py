@@ -1,7 +1,5 @@
 """Tasks of several languages at equal sizes, worked by hand."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -91,7 +89,7 @@ def test_parallel_tests_that_cannot_be_made_say_why(name: str, ids: list[str], s
         equalise(name, {"it": ITALIAN, "fi": FINNISH}, {"it": NAMES, "fi": ids})
 
 
-def test_the_command_writes_what_several_folders_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_what_several_folders_have(tmp_path, capsys) -> None:
     few = (MIN_CLASS_SENTENCES - 1, 5, 5)
     for language, own in {"en": [ENGLISH], "fr": [FRENCH], "tr": [TURKISH]}.items():
         more = [task("Mood", {"Ind": few, "Imp": few})] if language != "fr" else [task("Case", {"A": few, "B": few})]
@@ -110,7 +108,7 @@ def test_the_command_writes_what_several_folders_have(tmp_path: Path, capsys: py
     assert len(read_task("Tense", tmp_path / "equal" / "tr" / "Tense.txt").train.sentences) == 60
 
 
-def test_folders_without_a_common_task_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folders_without_a_common_task_are_refused(tmp_path, capsys) -> None:
     write_task(TURKISH, tmp_path / "tr" / "Tense.txt")
     (tmp_path / "en").mkdir()
     assert command([str(tmp_path / "tr"), str(tmp_path / "en"), f"out={tmp_path / 'equal'}"]) == 2

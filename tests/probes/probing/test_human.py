@@ -39,7 +39,7 @@ def fill(path: Path, to: Path, wrong: int = 0) -> None:
     )
 
 
-def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path: Path) -> None:
+def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path) -> None:
     answers = tmp_path / "answers"
     answers.mkdir()
     settings = ["pretest=20", "items=40", "sheet=30", "controls=10", f"out={tmp_path}"]
@@ -98,7 +98,7 @@ def test_krippendorffs_alpha_of_a_worked_example() -> None:
     assert krippendorff([[True, True, True], [False, False]]) == 1
 
 
-def test_other_tasks_and_other_words_are_refused(tmp_path: Path) -> None:
+def test_other_tasks_and_other_words_are_refused(tmp_path) -> None:
     path = tmp_path / "past_present.txt"
     path.write_text("".join(f"{s}\t{label}\ta {s} .\n" for s in ("tr", "va", "te") for label in ("PAST", "PRES")))
     with pytest.raises(InputError, match="give BShift, SOMO or CoordInv"):

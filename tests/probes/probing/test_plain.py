@@ -52,13 +52,13 @@ def rows(task: Classification) -> list[tuple[int, str, str]]:
     ]
 
 
-def test_five_tasks_are_built_and_no_sentence_is_in_two_splits(built: BuiltTasks) -> None:
+def test_five_tasks_are_built_and_no_sentence_is_in_two_splits(built) -> None:
     assert [task.name for task in built.tasks] == list(TEXT_TASKS)
     assert built.failures == {}
     assert built.split_overlap() == 0
 
 
-def test_each_word_of_a_pair_comes_first_as_often_as_the_other(built: BuiltTasks) -> None:
+def test_each_word_of_a_pair_comes_first_as_often_as_the_other(built) -> None:
     order = task(built, "WordOrder")
     held: dict[str, list[set[str]]] = {first: [] for first in order.classes}
     for _, s, first in rows(order):
@@ -72,7 +72,7 @@ def test_each_word_of_a_pair_comes_first_as_often_as_the_other(built: BuiltTasks
     assert all(len({counts[split, first] for first in order.classes}) == 1 for split in range(3))
 
 
-def test_swapped_words_stand_apart_and_neither_is_the_first(built: BuiltTasks) -> None:
+def test_swapped_words_stand_apart_and_neither_is_the_first(built) -> None:
     swap = task(built, "FarSwap")
     originals = set(LINES)
     distances = set()

@@ -24,21 +24,21 @@ def written(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_the_published_format_is_read(tmp_path: Path) -> None:
+def test_the_published_format_is_read(tmp_path) -> None:
     (task,) = read_senteval(written(tmp_path, GOOD), ["TreeDepth"])
     assert task.classes == ["10", "5"]  # sorted as text, from training only
     assert task.train.sentences == ["a b c d .", "a b ."]
     assert (task.dev.gold.tolist(), task.test.gold.tolist()) == ([1], [0])
 
 
-def test_fields_between_label_and_sentence_are_passed_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_fields_between_label_and_sentence_are_passed_over(tmp_path, caplog) -> None:
     with caplog.at_level("WARNING", "datamodules"):
         (task,) = read_senteval(written(tmp_path, GOOD.replace("\ta b .", "\tmore\ta b .")), ["TreeDepth"])
     assert task.train.sentences[1] == "a b ."
     assert "what stands between label and sentence is not read" in caplog.text
 
 
-def test_the_files_may_lie_in_a_folder_named_probing(tmp_path: Path) -> None:
+def test_the_files_may_lie_in_a_folder_named_probing(tmp_path) -> None:
     (tmp_path / "probing").mkdir()
     written(tmp_path / "probing", GOOD)
     assert read_senteval(tmp_path, ["TreeDepth"])[0].name == "TreeDepth"
@@ -55,17 +55,17 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "named"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_file_names_the_line(tmp_path: Path, text: str, named: str) -> None:
+def test_a_broken_file_names_the_line(tmp_path, text: str, named: str) -> None:
     with pytest.raises(InputError, match=f"tree_depth.txt.*{named}"):
         read_senteval(written(tmp_path, text), ["TreeDepth"])
 
 
-def test_a_missing_file_names_where_to_get_it(tmp_path: Path) -> None:
+def test_a_missing_file_names_where_to_get_it(tmp_path) -> None:
     with pytest.raises(InputError, match=r"none of the 1 files; get them from .*SentEval"):
         read_senteval(tmp_path, ["SOMO"])
 
 
-def test_with_some_of_the_files_their_tasks_are_there_and_one_line_names_the_others(tmp_path: Path, capsys) -> None:
+def test_with_some_of_the_files_their_tasks_are_there_and_one_line_names_the_others(tmp_path, capsys) -> None:
     tasks = read_senteval(written(tmp_path, GOOD), ["SOMO", "TreeDepth", "WC"])
     assert [task.name for task in tasks] == ["TreeDepth"]
     (said,) = capsys.readouterr().err.splitlines()
@@ -73,7 +73,7 @@ def test_with_some_of_the_files_their_tasks_are_there_and_one_line_names_the_oth
 
 
 @pytest.mark.parametrize("names", ["Depth", ["Depth"], ["TreeDepth", "Depth"]])
-def test_the_toolkits_names_are_understood(tmp_path: Path, names: str | list[str]) -> None:
+def test_the_toolkits_names_are_understood(tmp_path, names: str | list[str]) -> None:
     settings = {"train_size": None, "dev_size": None, "test_size": None, "tasks": names}
     source = FromSentEval(str(written(tmp_path, GOOD)))
     (task,) = tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), {**settings, "source": source})
@@ -87,7 +87,7 @@ JSON = "".join(
 )
 
 
-def test_own_tasks_are_named_after_their_files_in_either_form(tmp_path: Path) -> None:
+def test_own_tasks_are_named_after_their_files_in_either_form(tmp_path) -> None:
     (tmp_path / "mine.jsonl.bz2").write_bytes(bz2.compress(JSON.encode()))
     paths = [str(written(tmp_path, GOOD) / "tree_depth.txt"), str(tmp_path / "mine.jsonl.bz2")]
     depth, mine = FromFiles(paths).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), [], [None] * 3)
@@ -110,9 +110,7 @@ def with_more(folder: Path, grid: Grid | None = None) -> list[Classification]:
 
 
 @pytest.mark.parametrize(("test_pair", "warned"), [("a\tb", "1 of 2"), ("b\ta", "1 of 2"), ("a\td", "")])
-def test_an_own_task_says_how_many_test_items_are_training_items(
-    tmp_path: Path, capsys, test_pair: str, warned: str
-) -> None:
+def test_an_own_task_says_how_many_test_items_are_training_items(tmp_path, capsys, test_pair: str, warned: str) -> None:
     rows = ["split\tlabel\tsentence\tsentence2", "train\tno\ta\tb", "train\tyes\tc\td", "dev\tyes\ta\tb"]
     (tmp_path / "same.tsv").write_text("\n".join([*rows, "test\tno\te\tf", f"test\tno\t{test_pair}\n"]))
     with_more(tmp_path)
@@ -122,7 +120,7 @@ def test_an_own_task_says_how_many_test_items_are_training_items(
 
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
-def test_pairs_join_the_tasks_of_a_source_and_their_controls_are_of_pairs(tmp_path: Path, protocol: str) -> None:
+def test_pairs_join_the_tasks_of_a_source_and_their_controls_are_of_pairs(tmp_path, protocol: str) -> None:
     (tmp_path / "same.tsv").write_text(PAIRS)
     (task,) = with_more(tmp_path, Grid((0,), (0.0,), protocol=protocol))
     assert task.train.texts == (["a no .", "a yes ."], ["b no", "b yes"])
@@ -133,7 +131,7 @@ def test_pairs_join_the_tasks_of_a_source_and_their_controls_are_of_pairs(tmp_pa
         assert len(read.score(vectors, "cpu").correct) == 2
 
 
-def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path: Path) -> None:
+def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path) -> None:
     for name, file in FILES.items():
         written(tmp_path, GOOD)
         (tmp_path / "tree_depth.txt").rename(tmp_path / file)
@@ -151,13 +149,13 @@ def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path
     (PAIRS.replace("split", "Split", 1), "more.tsv:1: expected tr, .*, or names as split, label and sentence"),
     (PAIRS.replace("b  no", '"he said ""no"""', 1), r"more.tsv:2: '\"he said .* the quotation marks of CSV; write"),
 ])  # fmt: skip
-def test_a_table_that_is_no_task_names_the_line(tmp_path: Path, text: str, said: str) -> None:
+def test_a_table_that_is_no_task_names_the_line(tmp_path, text: str, said: str) -> None:
     (tmp_path / "more.tsv").write_text(text)
     with pytest.raises(InputError, match=said):
         with_more(tmp_path)
 
 
-def test_quotation_marks_that_a_spreadsheet_adds_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_quotation_marks_that_a_spreadsheet_adds_are_reported(tmp_path, caplog) -> None:
     for text, reported in (('" a , b "', False), ('"a, b"', True)):
         (tmp_path / "more.tsv").write_text(PAIRS.replace("b  no", text, 1))
         with_more(tmp_path)
@@ -165,7 +163,7 @@ def test_quotation_marks_that_a_spreadsheet_adds_are_reported(tmp_path: Path, ca
 
 
 @pytest.mark.parametrize("label", ["NaN", "null", '["yes"]', '{"yes": 1}'])
-def test_a_label_of_json_lines_is_one_text_or_number(tmp_path: Path, label: str) -> None:
+def test_a_label_of_json_lines_is_one_text_or_number(tmp_path, label: str) -> None:
     (tmp_path / "mine.jsonl").write_text(JSON + JSON.splitlines()[0].replace('"yes"', label))
     with pytest.raises(InputError, match=r"mine.jsonl:7: expected split .*, one label"):
         with_more(tmp_path)
@@ -176,13 +174,13 @@ def test_a_label_of_json_lines_is_one_text_or_number(tmp_path: Path, label: str)
     (JSON.replace('"no"', "false") + JSON.splitlines()[0].replace('"yes"', '"false"'), "mine.jsonl"),
     (GOOD + "tr\t5 \ta , b .\n", "mine.txt"),
 ])  # fmt: skip
-def test_two_ways_to_write_a_label_are_one_class(tmp_path: Path, text: str, file: str) -> None:
+def test_two_ways_to_write_a_label_are_one_class(tmp_path, text: str, file: str) -> None:
     (tmp_path / file).write_text(text)
     (task,) = with_more(tmp_path)
     assert len(task.classes) == 2
 
 
-def test_a_second_task_of_a_name_is_refused(tmp_path: Path) -> None:
+def test_a_second_task_of_a_name_is_refused(tmp_path) -> None:
     source = FromSentEval(str(written(tmp_path, GOOD)))
     settings = {"train_size": None, "dev_size": None, "test_size": None, "tasks": ["TreeDepth"], "source": source}
     with pytest.raises(InputError, match="a second task TreeDepth; rename the file"):
@@ -194,13 +192,13 @@ def test_a_second_task_of_a_name_is_refused(tmp_path: Path) -> None:
     ([], [5, None, None], "train_size=5: the files have their own"),
     ([], [None] * 3, r"mine.jsonl:1: expected split"),
 ])  # fmt: skip
-def test_what_own_files_cannot_be_is_refused(tmp_path: Path, names: list, sizes: list, said: str) -> None:
+def test_what_own_files_cannot_be_is_refused(tmp_path, names: list, sizes: list, said: str) -> None:
     (tmp_path / "mine.jsonl").write_text(JSON.replace("train", "all"))
     with pytest.raises(InputError, match=said):
         FromFiles([str(tmp_path / "mine.jsonl")]).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), names, sizes)
 
 
-def test_what_is_written_reads_back_equal(tmp_path: Path) -> None:
+def test_what_is_written_reads_back_equal(tmp_path) -> None:
     (task,) = read_senteval(written(tmp_path, GOOD), ["TreeDepth"])
     write_task(task, tmp_path / "again" / "tree_depth.txt")
     (again,) = read_senteval(tmp_path / "again", ["TreeDepth"])

@@ -59,7 +59,7 @@ BUILDERS = pytest.mark.parametrize("tasks", ["english", "universal"], indirect=T
 
 
 @pytest.fixture(scope="module")
-def tasks(request: pytest.FixtureRequest, built: BuiltTasks) -> BuiltTasks:
+def tasks(request, built) -> BuiltTasks:
     """All tasks from phrase structure, or from dependencies."""
     if request.param == "english":
         return built
@@ -68,13 +68,13 @@ def tasks(request: pytest.FixtureRequest, built: BuiltTasks) -> BuiltTasks:
 
 
 @BUILDERS
-def test_every_task_is_built_in_the_order_of_the_paper(tasks: BuiltTasks) -> None:
+def test_every_task_is_built_in_the_order_of_the_paper(tasks) -> None:
     assert tasks.failures == {}
     assert [task.name for task in tasks.tasks] in (list(TASKS), list(UD_TASKS))
 
 
 @BUILDERS
-def test_a_sentence_is_in_one_split_in_all_tasks_and_once_in_a_task(tasks: BuiltTasks) -> None:
+def test_a_sentence_is_in_one_split_in_all_tasks_and_once_in_a_task(tasks) -> None:
     parts = [{s for task in tasks.tasks for s in task.parts[i].sentences} for i in range(3)]
     assert not (parts[0] & parts[1] | parts[0] & parts[2] | parts[1] & parts[2])
     assert tasks.split_overlap() == 0
@@ -82,7 +82,7 @@ def test_a_sentence_is_in_one_split_in_all_tasks_and_once_in_a_task(tasks: Built
 
 
 @BUILDERS
-def test_classes_are_balanced(tasks: BuiltTasks) -> None:
+def test_classes_are_balanced(tasks) -> None:
     for task, split in every(tasks):
         counts = np.bincount(split.gold, minlength=len(task.classes))
         assert split.gold.dtype == np.int64
@@ -90,7 +90,7 @@ def test_classes_are_balanced(tasks: BuiltTasks) -> None:
 
 
 @BUILDERS
-def test_depth_does_not_depend_on_length(tasks: BuiltTasks) -> None:
+def test_depth_does_not_depend_on_length(tasks) -> None:
     depth = task(tasks, "TreeDepth")
     for split in depth.parts:
         by_depth = [Counter(len(s.split()) for s, label in labelled(depth, split) if label == c) for c in depth.classes]
@@ -98,7 +98,7 @@ def test_depth_does_not_depend_on_length(tasks: BuiltTasks) -> None:
 
 
 @BUILDERS
-def test_no_target_form_is_in_two_splits(tasks: BuiltTasks) -> None:
+def test_no_target_form_is_in_two_splits(tasks) -> None:
     forms = {
         name: held for name, draft in tasks.drafts.items() if "target forms in two splits" in (held := draft.controls)
     }
@@ -106,20 +106,18 @@ def test_no_target_form_is_in_two_splits(tasks: BuiltTasks) -> None:
     assert all(held["target forms in two splits"] == 0 and held["target forms in train"] > 3 for held in forms.values())
 
 
-def test_sentences_have_5_to_28_words(built: BuiltTasks) -> None:
+def test_sentences_have_5_to_28_words(built) -> None:
     assert all(5 <= len(s.split()) <= 28 for _, split in every(built) for s in split.sentences)
 
 
 @pytest.mark.parametrize("name", ["BShift", "SOMO", "CoordInv"])
-def test_the_sentences_of_the_trees_are_the_unchanged_ones(
-    built: BuiltTasks, analyses: dict[str, Analysis], name: str
-) -> None:
+def test_the_sentences_of_the_trees_are_the_unchanged_ones(built, analyses, name: str) -> None:
     for split in task(built, name).parts:
         assert all((sentence in analyses) == (label == "O") for sentence, label in labelled(task(built, name), split))
 
 
 @BUILDERS
-def test_no_sentence_is_there_both_changed_and_as_it_was(tasks: BuiltTasks) -> None:
+def test_no_sentence_is_there_both_changed_and_as_it_was(tasks) -> None:
     for name in ("BShift", "SOMO", "CoordInv"):
         assert tasks.drafts[name].controls["sentences in both forms"] == 0
         bags = Counter(" ".join(sorted(s.lower().split())) for part in task(tasks, name).parts for s in part.sentences)
@@ -130,14 +128,14 @@ def texts(built: BuiltTasks) -> list[list[tuple[list[str], list[int]]]]:
     return [[(split.sentences, split.gold.tolist()) for split in task.parts] for task in built.tasks]
 
 
-def test_a_task_does_not_depend_on_the_other_tasks(built: BuiltTasks) -> None:
+def test_a_task_does_not_depend_on_the_other_tasks(built) -> None:
     alone = build_tasks(corpus_texts(TREES), SIZES, ["CoordInv", "WC"])
     assert texts(alone) == [
         t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in TASKS.keys() & {"WC", "CoordInv"}
     ]
 
 
-def test_the_order_of_the_trees_does_not_matter(built: BuiltTasks) -> None:
+def test_the_order_of_the_trees_does_not_matter(built) -> None:
     shuffled = list(TREES)
     Random(7).shuffle(shuffled)
     names = ["SentLen", "BShift", "SubjNum"]
@@ -150,14 +148,14 @@ def some(analyses: Iterable[Analysis]) -> Pool:
     return gather_pool(analyses, Sizes(20, 5, 5), 0, ENGLISH)
 
 
-def test_the_order_of_more_trees_than_are_kept_does_not_matter(analyses: dict[str, Analysis]) -> None:
+def test_the_order_of_more_trees_than_are_kept_does_not_matter(analyses) -> None:
     sentences = list(analyses.values())
     pool, again = some(sentences), some(reversed(sentences))
     assert sum(map(len, pool.splits)) < len(sentences)
     assert (pool.splits, pool.form_splits) == (again.splits, again.form_splits)
 
 
-def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses: dict[str, Analysis]) -> None:
+def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses) -> None:
     sentences = list(analyses.values())
     parses = [replace(s, depth=s.depth % 9 + 4) for s in sentences]
     parses += [replace(s, classes=(("Passive", "passive"),), id="b") for s in sentences]
@@ -166,12 +164,12 @@ def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses: dict[st
     assert len(chosen := [s.sentence for s in pool.all()]) == len(set(chosen))
 
 
-def test_another_seed_gives_other_tasks(built: BuiltTasks) -> None:
+def test_another_seed_gives_other_tasks(built) -> None:
     other = build_tasks(corpus_texts(TREES), SIZES, ["SentLen"], seed=1)
     assert texts(other)[0] != texts(built)[0]
 
 
-def test_tasks_share_sentences(built: BuiltTasks) -> None:
+def test_tasks_share_sentences(built) -> None:
     assert built.sentences() < 0.7 * sum(len(split.sentences) for task in built.tasks for split in task.parts)
 
 
@@ -181,7 +179,7 @@ def test_memory_is_bounded_by_the_sizes() -> None:
     assert pool.shape.sum() > 3000
 
 
-def test_a_replacement_is_as_frequent_between_its_neighbours(built: BuiltTasks, analyses: dict[str, Analysis]) -> None:
+def test_a_replacement_is_as_frequent_between_its_neighbours(built, analyses) -> None:
     somo = task(built, "SOMO")
     counts = Counter(pair for s in analyses for pair in pairwise(["", *s.split(), ""]))
     frames = {(*w[:i], None, *w[i + 1 :]): s for s in analyses for w in [s.split()] for i in range(len(w))}
@@ -215,7 +213,7 @@ def test_no_capital_letter_inside_a_sentence_gives_a_replacement_away() -> None:
     assert all(s[1:] == s[1:].lower() for s in somo.train.sentences)
 
 
-def test_coordinations_are_balanced_in_clause_length(built: BuiltTasks) -> None:
+def test_coordinations_are_balanced_in_clause_length(built) -> None:
     inverted, original = built.drafts["CoordInv"].samples["I"], built.drafts["CoordInv"].samples["O"]
     assert len(inverted) == len(original)
     for longer in (inverted > 0, inverted < 0), (original > 0, original < 0):
@@ -316,7 +314,7 @@ def test_the_new_first_word_gets_the_capital_letter(tagged: tuple[str, tuple[int
     assert swap_clauses(made, gather_pool([made, other], Sizes(8, 1, 1), 0, ENGLISH).tags) == inverted
 
 
-def test_bigram_shift_swaps_two_neighbours(built: BuiltTasks, analyses: dict[str, Analysis]) -> None:
+def test_bigram_shift_swaps_two_neighbours(built, analyses) -> None:
     shifted, known = task(built, "BShift"), {tuple(s.words) for s in analyses.values()}
     for sentence, label in labelled(shifted, shifted.test):
         if label == "I":
@@ -325,7 +323,7 @@ def test_bigram_shift_swaps_two_neighbours(built: BuiltTasks, analyses: dict[str
             assert known & set(back)
 
 
-def test_word_content_sentences_hold_exactly_one_target(built: BuiltTasks) -> None:
+def test_word_content_sentences_hold_exactly_one_target(built) -> None:
     wc = task(built, "WC")
     assert all(word.islower() and len(word) >= 4 for word in wc.classes)
     assert built.drafts["WC"].controls["highest rank"] > 1
@@ -334,7 +332,7 @@ def test_word_content_sentences_hold_exactly_one_target(built: BuiltTasks) -> No
             assert [word for word in sentence.split() if word in wc.classes] == [label]
 
 
-def test_an_odd_word_serves_one_split_only(built: BuiltTasks, analyses: dict[str, Analysis]) -> None:
+def test_an_odd_word_serves_one_split_only(built, analyses) -> None:
     somo, known = task(built, "SOMO"), {frame for s in analyses.values() for frame in frames(s.words)}
     odd: list[set[str]] = []
     assert built.drafts["SOMO"].controls["replacing words in two splits"] == 0
@@ -357,23 +355,19 @@ def test_too_few_trees_are_refused_by_the_tasks_name() -> None:
         build_tasks(corpus_texts(TREES[:40]), SIZES, ["CoordInv"])
 
 
-def test_analyses_come_in_the_order_of_the_trees_on_any_number_of_cores(
-    analyses: dict[str, Analysis], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_analyses_come_in_the_order_of_the_trees_on_any_number_of_cores(analyses, monkeypatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
     assert list(dict.fromkeys(analysis.sentence for analysis in analyse_all(corpus_texts(TREES), ENGLISH))) == list(
         analyses
     )
 
 
-def test_neighbouring_training_items_alternate_classes(built: BuiltTasks) -> None:
+def test_neighbouring_training_items_alternate_classes(built) -> None:
     labels = task(built, "Tense").train.gold.tolist()
     assert all(a != b for a, b in pairwise(labels))
 
 
 @pytest.mark.parametrize(("name", "field"), [("Tense", "tense"), ("SubjNum", "subject"), ("ObjNum", "object")])
-def test_a_target_form_read_off_the_trees_is_in_one_split(
-    built: BuiltTasks, analyses: dict[str, Analysis], name: str, field: str
-) -> None:
+def test_a_target_form_read_off_the_trees_is_in_one_split(built, analyses, name: str, field: str) -> None:
     forms = [{getattr(analyses[s], field).form for s in part.sentences} for part in task(built, name).parts]
     assert not (forms[0] & forms[1] | forms[0] & forms[2] | forms[1] & forms[2])

@@ -23,7 +23,6 @@ from probes.task import single
 from probes.use.effects import MAX_TURNS, Effect, Erasures, excess_over_controls, resample_sums
 from probes.use.tasks import Use, UseSettings, tasks
 from probes.vectors import Vectors
-from tests.conftest import Lab
 from tests.probes.downstream.test_downstream import folder_of_tasks
 from tests.test_evaluate import FIXED, scored
 from tests.test_resume import assert_same_weights
@@ -95,7 +94,7 @@ def test_what_does_not_raise_the_loss_is_not_used_where_the_controls_lower_it() 
     assert row.hyperparameters["used"] == 0
 
 
-def test_random_directions_are_of_the_sentences_of_all_tasks_and_so_are_cached_scores(tmp_path: Path) -> None:
+def test_random_directions_are_of_the_sentences_of_all_tasks_and_so_are_cached_scores(tmp_path) -> None:
     first, second = task(0), task(1)
     alone, cached = (rows_of(first, Use(first), cache=tmp_path) for _ in range(2))
     both = rows_of(first, second, Use(first), cache=tmp_path)
@@ -127,7 +126,7 @@ def test_the_interval_is_that_of_the_paired_examples() -> None:
     assert excess_over_controls(effect, [base, effect]) == pytest.approx((0.125, 0.0, 0.25))
 
 
-def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(recwarn: pytest.WarningsRecorder) -> None:
+def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(recwarn) -> None:
     few = task(0, (WIDTH, 20, 20))
     rows_of(few, Use(few))
     many = Classification(
@@ -142,7 +141,7 @@ def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(rec
     assert f"All: its classes span all {WIDTH} directions" in said
 
 
-def test_a_property_with_one_class_is_left_out_and_none_at_all_is_refused(recwarn: pytest.WarningsRecorder) -> None:
+def test_a_property_with_one_class_is_left_out_and_none_at_all_is_refused(recwarn) -> None:
     constant = Classification("Same", ["a"], *(single(p.sentences, p.gold * 0) for p in task(0).parts))
     context = Context(GRID, 1, Path(), None, [task(0), constant])  # type: ignore[arg-type]
     assert [use.name for use in tasks(context, UseSettings())] == ["Sign0"]
@@ -163,7 +162,7 @@ def test_a_property_with_one_class_is_left_out_and_none_at_all_is_refused(recwar
 USE = ["suite=[probing,use]", "use.examples=40", "checkpoints.keep=every"]
 
 
-def test_a_run_shows_what_it_uses_and_training_is_the_same(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_a_run_shows_what_it_uses_and_training_is_the_same(lab, finished_run, tmp_path) -> None:
     """And how easily it is read; evaluate.py finds the same of an epoch that it keeps."""
     run, measures = tmp_path / "run", "probes.measures=[accuracy,selectivity,bits]"
     done = lab.finish(*lab.settings(run, *USE, measures, "probes.every_n_epochs=2"))
@@ -186,7 +185,7 @@ def test_a_run_shows_what_it_uses_and_training_is_the_same(lab: Lab, finished_ru
         assert again[row.epoch, row.task].hyperparameters["rank"] == row.hyperparameters["rank"]
 
 
-def test_a_run_that_left_out_sentences_of_its_tasks_is_measured_later(lab: Lab, tmp_path: Path) -> None:
+def test_a_run_that_left_out_sentences_of_its_tasks_is_measured_later(lab, tmp_path) -> None:
     run, text = tmp_path / "run", tmp_path / "text.txt"
     words = ["a", "baker", "saw", "the", "old", "king", "near", "some", "green", "river", "again", "then", "she", "ran"]
     random = np.random.default_rng(1)
@@ -209,7 +208,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("more", REFUSED)
-def test_what_cannot_be_measured_is_refused_with_the_reason(lab: Lab, tmp_path: Path, more: str) -> None:
+def test_what_cannot_be_measured_is_refused_with_the_reason(lab, tmp_path, more: str) -> None:
     own = [text for text in lab.settings(tmp_path) if "untrained" not in more or "objective." not in text]
     done = lab.finish(*own, "suite=[probing,use]", more)
     assert done.returncode == 2
@@ -217,12 +216,12 @@ def test_what_cannot_be_measured_is_refused_with_the_reason(lab: Lab, tmp_path: 
 
 
 @pytest.mark.parametrize("model", ["bov", "majority"])
-def test_a_model_without_an_objective_is_refused_with_what_it_can_have(lab: Lab, tmp_path: Path, model: str) -> None:
+def test_a_model_without_an_objective_is_refused_with_what_it_can_have(lab, tmp_path, model: str) -> None:
     with pytest.raises(InputError, match=r"no loss of an objective.*use\.on=downstream"):
         scored(lab, tmp_path, f"model={model}", *USE[:2])
 
 
-def test_a_frozen_model_is_measured_on_downstream_tasks(lab: Lab, tmp_path: Path) -> None:
+def test_a_frozen_model_is_measured_on_downstream_tasks(lab, tmp_path) -> None:
     more = ["suite=[probing,downstream,use]", "use.on=downstream", "downstream.tasks=[MR]", "probes.tasks=[SentLen]"]
     folder = folder_of_tasks(tmp_path)
     *_, use = scored(lab, tmp_path, "model=bov", *FIXED[2:], *more, f"downstream.root={folder}")

@@ -117,7 +117,7 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def test_the_story_cloze_test_is_read(tmp_path: Path) -> None:
+def test_the_story_cloze_test_is_read(tmp_path) -> None:
     (suite,) = build_cloze(read_texts(written(tmp_path / "cloze.csv", CLOZE))).suites
     context = "My friends dance. They invite me. I went along. I danced, badly."
     assert suite.items[0].texts == ((context, "I stayed home."), (context, "They invited me again."))
@@ -125,7 +125,7 @@ def test_the_story_cloze_test_is_read(tmp_path: Path) -> None:
     assert suite.items[0].source == "cloze.csv:b9"
 
 
-def test_rocstories_and_personachat_are_read(tmp_path: Path) -> None:
+def test_rocstories_and_personachat_are_read(tmp_path) -> None:
     (story,) = read_texts(written(tmp_path / "roc.csv", ROC))
     assert story.sentences[-1] == 'She said "hi".'
     first, second = read_texts(written(tmp_path / "chat.txt", PERSONA))
@@ -133,7 +133,7 @@ def test_rocstories_and_personachat_are_read(tmp_path: Path) -> None:
     assert second == SourceText("chat.txt:5", ["hello there .", "hi .", "do you ski ?"], True)
 
 
-def test_turns_of_a_dialogue_end_with_a_mark(tmp_path: Path) -> None:
+def test_turns_of_a_dialogue_end_with_a_mark(tmp_path) -> None:
     (chat,) = read_texts(written(tmp_path / "chat.txt", "1 hello , you\tfine\t\tno|yes\n2 ok .\tbye !\n"))
     assert chat.sentences == ["hello , you .", "fine .", "ok .", "bye !"]
     turns = {"turns": [{"speaker": "A", "text": "Hi"}, {"speaker": "B", "text": "Well?"}]}
@@ -141,7 +141,7 @@ def test_turns_of_a_dialogue_end_with_a_mark(tmp_path: Path) -> None:
     assert talk.sentences == ["Hi.", "Well?"]
 
 
-def test_json_lines_are_read(tmp_path: Path) -> None:
+def test_json_lines_are_read(tmp_path) -> None:
     records = [
         {"id": "a", "sentences": ["One .", " Two  words . "]},
         {"id": "b", "sentences": ["One ."], "text": ["One."]},
@@ -167,7 +167,7 @@ SCHEMA = {
 }
 
 
-def test_a_schema_has_its_pronoun_replaced(tmp_path: Path) -> None:
+def test_a_schema_has_its_pronoun_replaced(tmp_path) -> None:
     full, partial = build_winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA))).suites
     before = "The trophy does not fit into the suitcase because"
     rest = "is too large."
@@ -193,7 +193,7 @@ COLLECTION = """<?xml version="1.0" encoding="ISO-8859-1"?>
 """
 
 
-def test_the_published_collection_gives_the_same_schemas(tmp_path: Path) -> None:
+def test_the_published_collection_gives_the_same_schemas(tmp_path) -> None:
     published = build_winograd(written(tmp_path / "wsc.xml", COLLECTION))
     ours = build_winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA)))
     for suite, wanted in zip(published.suites, ours.suites, strict=True):
@@ -201,7 +201,7 @@ def test_the_published_collection_gives_the_same_schemas(tmp_path: Path) -> None
         assert suite.items[0].source == "wsc.xml:1"
 
 
-def test_a_collection_that_defines_entities_is_refused(tmp_path: Path) -> None:
+def test_a_collection_that_defines_entities_is_refused(tmp_path) -> None:
     path = written(tmp_path / "wsc.xml", COLLECTION.replace('"schema.dtd"', '[<!ENTITY a "b">]'))
     with pytest.raises(InputError, match="entities"):
         build_winograd(path)
@@ -232,7 +232,7 @@ d	Explicit	Comparison.Contrast		and	9	1
 
 
 @pytest.fixture
-def gum(tmp_path: Path) -> Path:
+def gum(tmp_path) -> Path:
     folder = tmp_path / "gum"
     folder.mkdir()
     written(folder / "dev.docs.jsonl", json.dumps({"id": "d", "sentences": SENTENCES, "text": RAW}))
@@ -247,7 +247,7 @@ def gum(tmp_path: Path) -> Path:
     return folder
 
 
-def test_tokens_are_found_in_the_raw_text(gum: Path) -> None:
+def test_tokens_are_found_in_the_raw_text(gum) -> None:
     document = read_documents(gum)["d"]
     assert document.text(1, 5) == RAW[0]
     assert document.text(4, 7) == "Ann. He waved"
@@ -255,7 +255,7 @@ def test_tokens_are_found_in_the_raw_text(gum: Path) -> None:
     assert (document.first_of(8), document.last_of(8)) == (6, 12)
 
 
-def test_a_connective_stands_against_each_other_one(gum: Path) -> None:
+def test_a_connective_stands_against_each_other_one(gum) -> None:
     draft = build_connectives(gum)
     first, second = draft.suites
     assert (first.name, second.name) == ("connectives_however_contrast", "connectives_since_causal-temporal")
@@ -269,7 +269,7 @@ def test_a_connective_stands_against_each_other_one(gum: Path) -> None:
     assert draft.changed == {"connectives with a comma after them, which is not scored": 1}
 
 
-def test_a_pronoun_stands_against_its_phrase(gum: Path) -> None:
+def test_a_pronoun_stands_against_its_phrase(gum) -> None:
     draft = build_remention(gum)
     texts = [item.texts for item in draft.suites[0].items]
     assert texts == [
@@ -284,7 +284,7 @@ def test_a_pronoun_stands_against_its_phrase(gum: Path) -> None:
     ("A man 's dog ran .", "DT NN POS NN VBD .", [1, 3], ["The man waved."]),
 ])  # fmt: skip
 def test_a_phrase_is_repeated_as_its_sentence_needs_it(
-    gum: Path, said: str, tags: str, span: list[int], repeated: list[str]
+    gum, said: str, tags: str, span: list[int], repeated: list[str]
 ) -> None:
     mentions = [{"span": span, "entity": 1, "form": "common"}, {"span": [7, 7], "entity": 1, "form": "pronoun"}]
     document = {"id": "d", "sentences": [said, "He waved ."], "text": [said.replace(" 's", "'s"), "He waved."]}
@@ -314,7 +314,7 @@ WORDS = ["A", "man", "saw", "Ann", ".", "He", "did", "n't", "her", "a", "fool", 
 
 
 @pytest.fixture
-def arrau(tmp_path: Path) -> Path:
+def arrau(tmp_path) -> Path:
     folder = tmp_path / "RST_DTreeBank" / "MMAX"
     words = "".join(f'<word id="word_{number}">{word}</word>' for number, word in enumerate(WORDS, 1))
     for name, text in MMAX.items():
@@ -323,7 +323,7 @@ def arrau(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_arrau_gives_a_suite_for_each_part_of_the_paper(arrau: Path) -> None:
+def test_arrau_gives_a_suite_for_each_part_of_the_paper(arrau) -> None:
     """Without tags `her` is no pronoun; with them it is."""
     man = ("A man saw Ann.", "He didn't her a fool."), ("A man saw Ann.", "The man didn't her a fool.")
     ann = ("A man saw Ann.", "He didn't her a fool."), ("A man saw Ann.", "He didn't Ann a fool.")
@@ -337,7 +337,7 @@ def test_arrau_gives_a_suite_for_each_part_of_the_paper(arrau: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MMAX)
-def test_a_corrupted_file_of_arrau_is_read_or_refused_in_one_line(arrau: Path, name: str) -> None:
+def test_a_corrupted_file_of_arrau_is_read_or_refused_in_one_line(arrau, name: str) -> None:
     any_damage_is_read_or_refused(lambda: build_remention(arrau), arrau / "RST_DTreeBank/MMAX" / name)
 
 
@@ -350,7 +350,7 @@ DISCO = [
 
 @pytest.mark.parametrize(("name", "line", "suite", "before", "after"), DISCO)
 def test_disco_annotation_is_read_in_each_form(
-    tmp_path: Path, name: str, line: str, suite: str, before: str, after: str
+    tmp_path, name: str, line: str, suite: str, before: str, after: str
 ) -> None:
     """With the comma scored as in the paper, and without."""
     path = written(tmp_path / name, f"{line}\n")
@@ -363,7 +363,7 @@ def test_disco_annotation_is_read_in_each_form(
     assert len(scored.predictions) == len(CONNECTIVES) - 1
 
 
-def test_what_the_paper_leaves_out_of_disco_annotation_is_counted(tmp_path: Path) -> None:
+def test_what_the_paper_leaves_out_of_disco_annotation_is_counted(tmp_path) -> None:
     lines = ["Since_causal it rains, we stay.", "It is so, meanwhile_contrast we wait.", "as\tprep\tAs good as new."]
     draft = build_connectives(written(tmp_path / "all.txt", "\n".join(lines)))
     assert not draft.suites
@@ -384,7 +384,7 @@ def test_a_turn_without_a_final_mark_gets_a_full_stop(text: str, wanted: str) ->
     assert with_final_mark(text) == wanted
 
 
-def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path: Path) -> None:
+def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path) -> None:
     records = [
         {"sentence1": "i am a nurse.", "sentence2": "i am a teacher.", "label": "negative"},
         {"sentence1": "i am a nurse.", "sentence2": "i help people.", "label": "positive"},
@@ -400,7 +400,7 @@ def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path: Path) 
         ]
 
 
-def test_the_command_writes_suites_and_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
     stories = [[f"Word{n} a{m}." for m in range(5)] for n in range(9)]
     lines = "\n".join(json.dumps({"id": n, "sentences": story}) for n, story in enumerate(stories))
     source = written(tmp_path / "stories.jsonl", lines)
@@ -428,20 +428,20 @@ def test_the_command_writes_suites_and_a_report(tmp_path: Path, capsys: pytest.C
     (["phenomenon=order", "source=.", "out=x", "comma=true"], "only phenomenon=connectives has it"),
     (["phenomenon=cloze", "source=.", "out=x", "separator=true"], "only phenomenon=order has it"),
 ])  # fmt: skip
-def test_wrong_arguments_are_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments_are_one_line(arguments: list[str], said: str, capsys) -> None:
     assert command(arguments) == 2
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
 
 
-def test_help_names_every_phenomenon(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_phenomenon(capsys) -> None:
     assert command(["--help"]) == 0
     printed = capsys.readouterr().out
     assert all(f"\n  {name} " in printed for name in COMMAND.settings[0].type.metavar.split("|"))
 
 
-def test_twins_are_drawn_together(tmp_path: Path) -> None:
+def test_twins_are_drawn_together(tmp_path) -> None:
     stories = [[f"Word{n} a{m}." for m in range(5)] for n in range(8)]
     source = written(
         tmp_path / "s.jsonl", "\n".join(json.dumps({"id": n, "sentences": s}) for n, s in enumerate(stories))
@@ -456,7 +456,7 @@ def test_twins_are_drawn_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="needs the open data")
-def test_twins_of_winograd_schemas_are_drawn_together(tmp_path: Path) -> None:
+def test_twins_of_winograd_schemas_are_drawn_together(tmp_path) -> None:
     schemas = DATA / "winograd/wsc273.jsonl"
     assert command(["phenomenon=winograd", f"source={schemas}", f"out={tmp_path}", "items=40"]) == 0
     for name, noun in (("full", 0), ("partial", 1)):
@@ -470,7 +470,7 @@ def test_twins_of_winograd_schemas_are_drawn_together(tmp_path: Path) -> None:
         assert all(item.texts[0][noun] != item.texts[1][noun] for item in suite.items)
 
 
-def test_a_folder_with_suites_of_another_build_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_with_suites_of_another_build_is_refused(tmp_path, capsys) -> None:
     stories = [{"id": n, "sentences": [f"Word{n} a{m}." for m in range(5)]} for n in range(4)]
     source = written(tmp_path / "stories.jsonl", "\n".join(map(json.dumps, stories)))
     out = tmp_path / "out"
@@ -483,14 +483,14 @@ def test_a_folder_with_suites_of_another_build_is_refused(tmp_path: Path, capsys
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def test_a_source_without_an_item_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_source_without_an_item_is_an_error(tmp_path, capsys) -> None:
     source = written(tmp_path / "short.jsonl", json.dumps({"sentences": ["One."]}))
     assert command(["phenomenon=order", f"source={source}", f"out={tmp_path / 'out'}"]) == 2
     assert capsys.readouterr().err == (f"error: {source}: no item for order (1 texts of fewer than 5 sentences)\n")
 
 
 @pytest.mark.parametrize("text", ["", "\n"])
-def test_a_table_without_a_header_is_an_error(tmp_path: Path, text: str) -> None:
+def test_a_table_without_a_header_is_an_error(tmp_path, text: str) -> None:
     with pytest.raises(InputError, match=r"stories\.csv"):
         list(read_texts(written(tmp_path / "stories.csv", text)))
 
@@ -509,7 +509,7 @@ FORMATS: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_corrupted_source_is_read_or_refused_in_one_line(tmp_path: Path, name: str) -> None:
+def test_a_corrupted_source_is_read_or_refused_in_one_line(tmp_path, name: str) -> None:
     whole, read = FORMATS[name]
     path = written(tmp_path / name, whole)
     any_damage_is_read_or_refused(lambda: read(path), path)
@@ -518,7 +518,7 @@ def test_a_corrupted_source_is_read_or_refused_in_one_line(tmp_path: Path, name:
 @pytest.mark.parametrize(("old", "new"), [('"d"', '"e"'), ("He waved , since she smiled .", "He .")])
 @pytest.mark.parametrize("build", [build_connectives, build_remention])
 def test_an_annotation_that_does_not_fit_its_document_names_both_files(
-    gum: Path, build: Callable[[Path], Draft], old: str, new: str
+    gum, build: Callable[[Path], Draft], old: str, new: str
 ) -> None:
     path = gum / "dev.docs.jsonl"
     path.write_text(path.read_text().replace(old, new))
@@ -528,9 +528,7 @@ def test_an_annotation_that_does_not_fit_its_document_names_both_files(
 
 @pytest.mark.parametrize("name", ["dev.docs.jsonl", "dev.coref.jsonl", "dev.gdtb.tsv"])
 @pytest.mark.parametrize("build", [build_connectives, build_remention])
-def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(
-    gum: Path, build: Callable[[Path], Draft], name: str
-) -> None:
+def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(gum, build: Callable[[Path], Draft], name: str) -> None:
     any_damage_is_read_or_refused(lambda: build(gum), gum / name)
 
 
@@ -544,7 +542,7 @@ def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(
     ("speakers", "senteval_downstream/data/downstream/SICK/SICK_trial.txt", 1, 74),
 ])  # fmt: skip
 def test_open_data_give_suites_that_are_read_again(
-    tmp_path: Path, phenomenon: str, source: str, suites: int, items: int
+    tmp_path, phenomenon: str, source: str, suites: int, items: int
 ) -> None:
     assert command([f"phenomenon={phenomenon}", f"source={DATA / source}", f"out={tmp_path}"]) == 0
     written_suites = [read_suite(path) for path in tmp_path.glob("*.json")]
