@@ -69,7 +69,7 @@ def refuse_wrong_reports(study: Study, folder: Path) -> None:
             raise InputError(
                 f"reports of study={study.name}: {name}: {unknown_name_message('report', name, list(commands))}"
             )
-        commands[name].read(arguments)
+        commands[name].read([text if "=" in text else "." for text in arguments])  # the runs are not there yet
 
 
 def _report_arguments(study: Study, folder: Path, runs: Sequence[str]) -> Iterator[list[str]]:

@@ -19,7 +19,7 @@ from encoder_lab.studies.cell import DONE_FILE, SETTINGS_FILE, cell_command
 from encoder_lab.studies.compose import checked_settings
 from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study, requested_study
 from encoder_lab.studies.preview import preview, steps_of
-from encoder_lab.studies.run import STUDY_LOCK, make_reports, run_study
+from encoder_lab.studies.run import STUDY_LOCK, make_reports, refuse_wrong_reports, run_study
 from encoder_lab.training.measure import MeasuredStep, measure_step
 from tests import commands
 from tests.conftest import TINY, Lab
@@ -65,6 +65,7 @@ def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str
         for cell in study.cells[:: max(1, len(study.cells) // 2)]:
             config = compose("train", cell.overrides, return_hydra_config=True)
             assert config.hydra.runtime.choices.encoder in cell.name or "chen2019" in name
+    refuse_wrong_reports(study, Path("a_study"))
     for evaluation in [each for each in study.evaluations if not each.scores_objective][:3]:
         checked_settings("evaluate", [text.replace("{run}", "RUN") for text in evaluation.overrides])
 
