@@ -30,12 +30,7 @@ def full(*_: object) -> None:
 
 @pytest.mark.parametrize(("command", "writes", "arguments"), CASES.values(), ids=CASES.keys())
 def test_a_full_disk_is_one_line(
-    command: Callable[[list[str]], int],
-    writes: str,
-    arguments: list[str],
-    tmp_path,
-    monkeypatch,
-    capsys,
+    command: Callable[[list[str]], int], writes: str, arguments: list[str], tmp_path, monkeypatch, capsys
 ) -> None:
     text, trees = tmp_path / "a.txt", tmp_path / "a.mrg"
     text.write_text("A dog runs .\n")

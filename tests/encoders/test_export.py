@@ -201,14 +201,11 @@ def test_a_model_card_names_training_scores_licence_and_what_to_cite(make, tmp_p
         assert message in text
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["out=there"], "out=there: already there"),
-        (["out=new", "format=torch", "modules=stock"], "only format=sentence-transformers has it"),
-        (["out=new", "format=pickle"], "format=pickle: give sentence-transformers, torch or onnx"),
-    ],
-)
+@pytest.mark.parametrize(("more", "message"), [
+    (["out=there"], "out=there: already there"),
+    (["out=new", "format=torch", "modules=stock"], "only format=sentence-transformers has it"),
+    (["out=new", "format=pickle"], "format=pickle: give sentence-transformers, torch or onnx"),
+])  # fmt: skip
 def test_what_cannot_be_written_is_refused_in_one_line(
     more: list[str], message: str, tmp_path, monkeypatch, capsys
 ) -> None:

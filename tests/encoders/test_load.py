@@ -97,16 +97,13 @@ def test_trained_word_vectors_are_read_from_the_checkpoint(run) -> None:
     np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("path", "gone", "message"),
-    [
-        ("nothing", "notes", "no such run folder"),
-        ("run/vectors", "notes", "not a run folder"),
-        ("run", "checkpoints/best.ckpt", "best.ckpt: no such checkpoint"),
-        ("run/checkpoints/best.ckpt", "config.yaml", "config.yaml: missing"),
-        ("run", "vectors", "vectors: missing"),
-    ],
-)
+@pytest.mark.parametrize(("path", "gone", "message"), [
+    ("nothing", "notes", "no such run folder"),
+    ("run/vectors", "notes", "not a run folder"),
+    ("run", "checkpoints/best.ckpt", "best.ckpt: no such checkpoint"),
+    ("run/checkpoints/best.ckpt", "config.yaml", "config.yaml: missing"),
+    ("run", "vectors", "vectors: missing"),
+])  # fmt: skip
 def test_what_is_missing_is_named(run, path: str, gone: str, message: str) -> None:
     (run / gone).rename(run.parent / "gone") if (run / gone).exists() else None
     assert message in refusal(run.parent / path)

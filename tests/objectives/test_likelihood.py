@@ -135,9 +135,7 @@ def plain_discourse(module: Discourse, encoder: FrozenEncoder, text: str) -> lis
 
 
 @torch.no_grad()
-def test_a_decoder_has_the_bits_of_one_sentence_and_one_token_at_a_time(
-    skipthought,
-) -> None:
+def test_a_decoder_has_the_bits_of_one_sentence_and_one_token_at_a_time(skipthought) -> None:
     module, encoder = skipthought
     result = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(TEXTS))
     ending = TextLikelihood(encoder.encode, NextSentence(module.decoder, module.data.subwords, ends=True))
@@ -190,9 +188,7 @@ def test_the_vector_before_matters_and_only_that_one(skipthought) -> None:
     assert np.abs(first - other).max() > 1e-3
 
 
-def test_each_sentence_is_encoded_once_and_scored_once_after_each_other_one(
-    skipthought,
-) -> None:
+def test_each_sentence_is_encoded_once_and_scored_once_after_each_other_one(skipthought) -> None:
     module, encoder = skipthought
     encoded: list[str] = []
     likelihood = module.likelihood()

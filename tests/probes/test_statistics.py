@@ -19,16 +19,13 @@ from probes.statistics import (
 )
 
 
-@pytest.mark.parametrize(
-    ("correct", "total", "low", "high"),
-    [
-        (81, 263, 25.53, 36.62),
-        (15, 148, 6.24, 16.05),
-        (0, 20, 0.00, 16.11),
-        (20, 20, 83.89, 100.00),
-        (1, 29, 0.61, 17.18),
-    ],
-)
+@pytest.mark.parametrize(("correct", "total", "low", "high"), [
+    (81, 263, 25.53, 36.62),
+    (15, 148, 6.24, 16.05),
+    (0, 20, 0.00, 16.11),
+    (20, 20, 83.89, 100.00),
+    (1, 29, 0.61, 17.18),
+])  # fmt: skip
 def test_wilson_agrees_with_newcombe_1998_table_1(correct: int, total: int, low: float, high: float) -> None:
     assert wilson_interval(correct, total) == pytest.approx((low, high), abs=0.006)
 

@@ -48,13 +48,7 @@ def test_what_a_new_run_cannot_do_is_refused(setting: str, said: str) -> None:
 ])  # fmt: skip
 @pytest.mark.parametrize(("command", "argument"), [(train.main, "resume=a"), (evaluate.main, "model=bov")])
 def test_a_variable_that_a_library_would_read_in_silence_is_refused(
-    command: Callable[[list[str]], None],
-    argument: str,
-    name: str,
-    value: str,
-    remedy: str,
-    monkeypatch,
-    capsys,
+    command: Callable[[list[str]], None], argument: str, name: str, value: str, remedy: str, monkeypatch, capsys
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(SystemExit, match="2"):

@@ -53,35 +53,32 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
             raise InputError("; ".join(wrong))
 
 
-@pytest.mark.parametrize(
-    ("argument", "said"),
-    [
-        ("lr=0.5", " or objective.optimizer.lr=?"),
-        ("+lr=0.5", "did you mean embeddings.lr= or "),
-        ("+initial=RUN", "did you mean init="),
-        ("+early=3", "see --help"),
-        ("+probes.early=3", "see --help"),
-        ("probes.task=[WC]", "did you mean probes.tasks="),
-        ("encodr.dim=3", "did you mean encoder.dim= or "),
-        ("sed=3", "did you mean seed="),
-        ("checkpoint_every_n_steps=3", "did you mean checkpoints.every_n_steps="),
-        ("early_stopping=3", "give one of them: early_stopping.patience="),
-        ("+early_stopping=null", "give one of them: early_stopping.patience="),
-        ("probes.classifier=3", "a group of settings"),
-        ("trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
-        ("trainer.limit_test_batches=3", "an argument of trainer that its YAML file does not name; write +trainer.l"),
-        ("objective.optimizer.weight_decay=0.1", "does not name; write +objective.optimizer.weight_decay=0.1"),
-        ("+trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
-        ("+encoder.kernel=3", "see --help"),  # of another encoder
-        ("+probes.paths=[x]", "see --help"),  # of another source
-        ("+objective.foo._target_=os.system", "nothing reads such a setting"),
-        ("+trainer.plugins=[]", "set by this program; give trainer.precision= or trainer.strategy="),
-        ("+hydra.foo=1", "see --help"),
-        ("+suites.probing.foo=1", "see --help"),
-        ("hydra.sweep.dir=x", "only a sweep reads it; add -m"),
-        ("hydra/launcher=joblib", "only a sweep reads it; add -m"),
-    ],
-)
+@pytest.mark.parametrize(("argument", "said"), [
+    ("lr=0.5", " or objective.optimizer.lr=?"),
+    ("+lr=0.5", "did you mean embeddings.lr= or "),
+    ("+initial=RUN", "did you mean init="),
+    ("+early=3", "see --help"),
+    ("+probes.early=3", "see --help"),
+    ("probes.task=[WC]", "did you mean probes.tasks="),
+    ("encodr.dim=3", "did you mean encoder.dim= or "),
+    ("sed=3", "did you mean seed="),
+    ("checkpoint_every_n_steps=3", "did you mean checkpoints.every_n_steps="),
+    ("early_stopping=3", "give one of them: early_stopping.patience="),
+    ("+early_stopping=null", "give one of them: early_stopping.patience="),
+    ("probes.classifier=3", "a group of settings"),
+    ("trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
+    ("trainer.limit_test_batches=3", "an argument of trainer that its YAML file does not name; write +trainer.l"),
+    ("objective.optimizer.weight_decay=0.1", "does not name; write +objective.optimizer.weight_decay=0.1"),
+    ("+trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
+    ("+encoder.kernel=3", "see --help"),  # of another encoder
+    ("+probes.paths=[x]", "see --help"),  # of another source
+    ("+objective.foo._target_=os.system", "nothing reads such a setting"),
+    ("+trainer.plugins=[]", "set by this program; give trainer.precision= or trainer.strategy="),
+    ("+hydra.foo=1", "see --help"),
+    ("+suites.probing.foo=1", "see --help"),
+    ("hydra.sweep.dir=x", "only a sweep reads it; add -m"),
+    ("hydra/launcher=joblib", "only a sweep reads it; add -m"),
+])  # fmt: skip
 def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument: str, said: str) -> None:
     message = refused(argument)
     assert message.startswith(argument.lstrip("+").partition("=")[0]) or message.startswith(argument)
@@ -167,15 +164,12 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("parts: {nli: {objective: {hidden: 200}}}", "parts.nli.objective.hidden=200: nli is not in objective.parts"),
-        ("parts: {nli: {corpus: {_target_: datamodules.demo.Demo}}}", "nli is not in objective.parts"),
-        ("parts: {nmt_enfr: {objective: {optimizer: {lr: 1}}}}", "share one optimiser; give objective.optimizer.lr="),
-        ("parts: {nli: {objective: {hidden: 100}}, nmt_enfr: {objective: {dropout: 0.5}}}", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("parts: {nli: {objective: {hidden: 200}}}", "parts.nli.objective.hidden=200: nli is not in objective.parts"),
+    ("parts: {nli: {corpus: {_target_: datamodules.demo.Demo}}}", "nli is not in objective.parts"),
+    ("parts: {nmt_enfr: {objective: {optimizer: {lr: 1}}}}", "share one optimiser; give objective.optimizer.lr="),
+    ("parts: {nli: {objective: {hidden: 100}}, nmt_enfr: {objective: {dropout: 0.5}}}", ""),
+])  # fmt: skip
 def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path, text: str, said: str) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "own.yaml").write_text(f"# @package _global_\n{text}\n")

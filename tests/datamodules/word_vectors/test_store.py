@@ -197,15 +197,12 @@ def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path, size: float) -> 
     np.testing.assert_allclose(scaled / scaled[0, 0], rows / rows[0, 0], rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("words", "lowercase", "known"),
-    [
-        ("the cat", "auto", [True, True, True]),  # no capitals in the file
-        ("the Cat", "auto", [False, True, True]),
-        ("the Cat", True, [True, True, False]),
-        ("the cat", False, [False, True, False]),
-    ],
-)
+@pytest.mark.parametrize(("words", "lowercase", "known"), [
+    ("the cat", "auto", [True, True, True]),  # no capitals in the file
+    ("the Cat", "auto", [False, True, True]),
+    ("the Cat", True, [True, True, False]),
+    ("the cat", False, [False, True, False]),
+])  # fmt: skip
 def test_words_are_looked_up_in_lower_case_where_the_file_or_the_user_says_so(
     tmp_path, words: str, lowercase: bool | str, known: list[bool]
 ) -> None:

@@ -130,10 +130,7 @@ def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(rec
     few = task(0, (WIDTH, 20, 20))
     rows_of(few, Use(few))
     many = Classification(
-        "All",
-        list("abcdefg"),
-        *(single(p.sentences, np.arange(len(p.gold)) % 7) for p in task(0).parts),
-        grid=GRID,
+        "All", list("abcdefg"), *(single(p.sentences, np.arange(len(p.gold)) % 7) for p in task(0).parts), grid=GRID
     )
     rows_of(many, Use(many))
     said = " ".join(str(warning.message) for warning in recwarn)
