@@ -22,7 +22,7 @@ def tried(attack: Attack, case: Any) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.category)
-def test_an_attack_does_no_harm(attack: Attack) -> None:
+def test_an_attack_does_no_harm(attack) -> None:
     @settings(
         max_examples=CASES_OF_EACH,
         derandomize=not NIGHTLY,
@@ -37,7 +37,7 @@ def test_an_attack_does_no_harm(attack: Attack) -> None:
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
-def test_what_once_failed_does_no_harm(path: Path) -> None:
+def test_what_once_failed_does_no_harm(path) -> None:
     kept = json.loads(path.read_text(encoding="utf-8"))
     (attack,) = (one for one in ATTACKS if one.category == kept["category"])
     tried(attack, kept["case"])

@@ -93,7 +93,7 @@ def test_a_checkpoint_that_carries_code_is_refused_and_the_code_not_run(lab, fin
 
 
 @pytest.mark.parametrize("more", ["checkpoints.every_n_steps=1", "trainer.limit_train_batches=1"])
-def test_a_loss_that_is_not_finite_writes_the_sentences_of_its_batch(lab, tmp_path, more: str) -> None:
+def test_a_loss_that_is_not_finite_writes_the_sentences_of_its_batch(lab, tmp_path, more) -> None:
     run = tmp_path / "r"
     said = complaint(lab, *lab.settings(run), "objective.optimizer.lr=1e38", more)
     (saved,) = (run / "not_finite").iterdir()
@@ -123,7 +123,7 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
-def test_resuming_on_broken_settings_names_the_file(lab, tmp_path, settings: bytes) -> None:
+def test_resuming_on_broken_settings_names_the_file(lab, tmp_path, settings) -> None:
     (tmp_path / "config.yaml").write_bytes(settings)
     assert str(tmp_path / "config.yaml") in complaint(lab, f"resume={tmp_path}")
 

@@ -84,7 +84,7 @@ def tied(packed: PackedEncoder) -> PackedEncoder:
     [BiLSTM(5, 8, projection=6), BiLSTM(5, 8, projection=6, pooling="last"), BiGRU(5, 8)],
     ids=["max", "last", "mean"],
 )
-def test_the_packed_encoder_gives_the_same_vectors(encoder: Encoder) -> None:
+def test_the_packed_encoder_gives_the_same_vectors(encoder) -> None:
     packed = tied(PackedEncoder(encoder)).eval()
     embedded, lengths = torch.randn(3, 7, 5), torch.tensor([7, 1, 4])
     vector, _ = packed(torch.nn.Identity(), Sentences(embedded, lengths))
@@ -129,7 +129,7 @@ def words_of(data: Any) -> WordEmbedding:
     [BiLSTM(6, 8, projection=5), BiLSTM(6, 8, projection=5, attention=True), GatedConvNet(6, 8)],
     ids=["max", "attention", "convnet"],
 )
-def test_the_plain_objective_has_the_same_loss(encoder: Encoder, objective: str, tmp_path) -> None:
+def test_the_plain_objective_has_the_same_loss(encoder, objective, tmp_path) -> None:
     ours, plain, batch = pair_of(objective, encoder, tmp_path)
     torch.testing.assert_close(plain.loss(ours.embedding, batch), our_loss(ours, batch))
 
@@ -149,7 +149,7 @@ def test_a_fair_ratio_is_the_peers_time_over_ours_in_each_round(monkeypatch) -> 
 
 
 @pytest.mark.parametrize("function", [start_up.ARGUMENTS, *start_up.WORK])
-def test_a_stage_of_a_start_ends_with_a_function_of_the_run(function: str) -> None:
+def test_a_stage_of_a_start_ends_with_a_function_of_the_run(function) -> None:
     assert callable(pkgutil.resolve_name(function))
 
 
@@ -168,7 +168,7 @@ def test_infersents_way_to_encode_gives_the_same_vectors() -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_scikit_learn_finds_the_same_optimum(classes: int) -> None:
+def test_scikit_learn_finds_the_same_optimum(classes) -> None:
     splits = make_vectors(Shape(300, 100, 100, 8, classes))
     ours = probe(*splits, classes, Grid(widths=(0,), l2=(1e-3, 0.3)), 1)
     theirs = scikit_learn(*splits, classes, (1e-3, 0.3))
@@ -177,7 +177,7 @@ def test_scikit_learn_finds_the_same_optimum(classes: int) -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_what_is_above_the_optimum_is_told_for_both_sides(classes: int) -> None:
+def test_what_is_above_the_optimum_is_told_for_both_sides(classes) -> None:
     splits = make_vectors(Shape(300, 100, 100, 8, classes))
     (train,) = standardise(as_tensors(splits[0], "cpu"))
     exact = our_optima(train, classes, gap=1e-10)
@@ -306,7 +306,7 @@ def test_what_was_measured_stays_where_a_benchmark_is_stopped(monkeypatch, tmp_p
     ("downstream", "sentences=60 dim=8 folds=2 pairs=40,20,20"), ("encoding", "sentences=60 encoder=bov"),
     ("probing", "train=[100] dims=[8] classes=[100]"), ("training", "pairs=[bov:nli] steps=1"),
 ])  # fmt: skip
-def test_a_benchmark_fills_its_table(name: str, arguments: str, monkeypatch) -> None:
+def test_a_benchmark_fills_its_table(name, arguments, monkeypatch) -> None:
     benchmark = import_module(f"benchmarks.{name}")
     monkeypatch.setattr(benchmark, "in_new_process", lambda function, *more: function(*more))
     monkeypatch.setattr("benchmarks.downstream.PAIR_DIMS", (8,))

@@ -29,7 +29,7 @@ def quick(lab, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.function)
-def test_each_part_ends_with_rows_that_pass(part: Any) -> None:
+def test_each_part_ends_with_rows_that_pass(part) -> None:
     work: Callable[[Any], Any] = getattr(import_module(part.module), part.function)
     rows = list(work(TINY))
     assert rows

@@ -51,7 +51,7 @@ def test_a_time_stands_next_to_others_and_its_share_of_what_the_machine_can_do()
 
 
 @pytest.mark.parametrize(("largest", "failed"), [(0.1, 0), (0.3, 1), (float("nan"), 1)])
-def test_a_difference_above_its_tolerance_fails(largest: float, failed: int) -> None:
+def test_a_difference_above_its_tolerance_fails(largest, failed) -> None:
     row = {"what": "vectors", "largest": largest, "tolerance": 0.2, "passes": largest <= 0.2}
     whole = record(row)
     assert count_failures(whole) == failed

@@ -23,7 +23,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS.keys())
-def test_a_command_with_its_imports_done_ends_and_says_as_from_the_start(arguments: list[str]) -> None:
+def test_a_command_with_its_imports_done_ends_and_says_as_from_the_start(arguments) -> None:
     cold = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     done = commands.finish(*arguments)
     assert (done.returncode, done.stdout, done.stderr) == (cold.returncode, cold.stdout, cold.stderr)
@@ -37,7 +37,7 @@ def test_a_command_has_its_own_environment(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
-def test_a_command_ends_by_a_signal(lab, tmp_path, number: signal.Signals, status: int) -> None:
+def test_a_command_ends_by_a_signal(lab, tmp_path, number, status) -> None:
     run = tmp_path / "run"
     command = lab.start(*lab.settings(run))
     while command.poll() is None and not (run / "config.yaml").exists():

@@ -158,7 +158,7 @@ def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("devices", "wanted"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
-def test_multitask_needs_no_explicit_strategy(devices: int | list[int], wanted: str) -> None:
+def test_multitask_needs_no_explicit_strategy(devices, wanted) -> None:
     assert choose_strategy("auto", Trainer(1, devices=devices).several_devices, Multitask) == wanted  # type: ignore[arg-type]
 
 
@@ -223,7 +223,7 @@ def test_a_process_without_targets_does_not_change_the_loss(tmp_path) -> None:
 
 
 @given(examples=st.integers(1, 300), processes=st.integers(1, 70), batch=st.integers(1, 64))
-def test_every_process_has_something_to_validate_on(examples: int, processes: int, batch: int) -> None:
+def test_every_process_has_something_to_validate_on(examples, processes, batch) -> None:
     class Part(CachedData):
         world, batch_size, trainer = processes, batch, None
         rank = property(lambda self: self.place)

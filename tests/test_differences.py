@@ -17,12 +17,12 @@ CHOSEN = sorted({name for path in (ROOT / "configs").rglob("*.yaml") for name, _
 @pytest.mark.parametrize(
     "path", [*STUDIES, *(ROOT / "docs" / f"{name}.md" for name in PROTOCOLS)], ids=lambda p: p.stem
 )
-def test_every_study_and_every_protocol_links_to_the_page(path: object) -> None:
+def test_every_study_and_every_protocol_links_to_the_page(path) -> None:
     assert PAGE in path.read_text(encoding="utf-8")  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("setting", CHOSEN)
-def test_every_number_that_the_papers_do_not_have_is_on_the_page(setting: str) -> None:
+def test_every_number_that_the_papers_do_not_have_is_on_the_page(setting) -> None:
     assert re.search(rf"`(trainer\.)?{setting}`", TEXT), f"`{setting}` says so in configs/ alone"
 
 

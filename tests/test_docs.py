@@ -144,7 +144,7 @@ def smaller(command: Command, configs: Path) -> Command:
 
 
 @every_page
-def test_the_commands_of_a_page_run_from_top_to_bottom(page: Path, clone) -> None:
+def test_the_commands_of_a_page_run_from_top_to_bottom(page, clone) -> None:
     clone.begin()
     for block in blocks(page):
         if block.names:
@@ -158,7 +158,7 @@ def test_the_commands_of_a_page_run_from_top_to_bottom(page: Path, clone) -> Non
 
 
 @every_page
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_somewhere(page) -> None:
     for _, line in prose(page):
         for target in re.findall(r"\]\((?!https?:)([^)]*)\)", line):
             path, _, heading = target.partition("#")
@@ -168,7 +168,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @every_page
-def test_paths_and_choices_exist(page: Path) -> None:
+def test_paths_and_choices_exist(page) -> None:
     text = page.read_text(encoding="utf-8")
     assert not {path for path in PATH.findall(text) if not (ROOT / path.rstrip(".")).exists()} - WRITTEN
     for group, names in CHOICE.findall(text):
@@ -180,7 +180,7 @@ def test_paths_and_choices_exist(page: Path) -> None:
 
 
 @every_page
-def test_lines_of_prose_are_short_and_long_tables_have_a_page_of_their_own(page: Path) -> None:
+def test_lines_of_prose_are_short_and_long_tables_have_a_page_of_their_own(page) -> None:
     tables: list[int] = []  # rows of each table with more than six columns
     before = ""
     for number, line in prose(page):

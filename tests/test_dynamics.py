@@ -154,7 +154,7 @@ def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab, dens
     (["epochs=all", "model=bov"], "model=bov: no run folder"),
     (["epochs=all"], "keeps no epoch"),
 ])  # fmt: skip
-def test_epochs_that_cannot_be_scored_are_refused(lab, finished_run, tmp_path, more: list[str], said: str) -> None:
+def test_epochs_that_cannot_be_scored_are_refused(lab, finished_run, tmp_path, more, said) -> None:
     with pytest.raises(InputError, match=said):
         scored(lab, tmp_path, f"model={finished_run}", *more)
 
@@ -164,7 +164,7 @@ def test_epochs_that_cannot_be_scored_are_refused(lab, finished_run, tmp_path, m
     ("checkpoints.steps=[1,999]", "checkpoints.steps: the run has 10 steps, so it never reaches step 999"),
     ("probes.steps=[11]", "probes.steps: the run has 10 steps"),
 ])  # fmt: skip
-def test_what_would_have_no_effect_is_refused(lab, tmp_path, setting: str, said: str) -> None:
+def test_what_would_have_no_effect_is_refused(lab, tmp_path, setting, said) -> None:
     done = lab.finish(*lab.settings(tmp_path / "run", setting, "probes.tasks=[SentLen]"))
     assert done.returncode == 2
     assert said in done.stderr
@@ -215,7 +215,7 @@ def test_reports_name_the_chain(after) -> None:
     ("encoder.dim=18", "another encoder: encoder.dim=16 there and 18 here"),
     ("embeddings.dim=11", "its word vectors have 10 numbers; give embeddings.dim=10"),
 ])  # fmt: skip
-def test_sizes_that_differ_are_one_line(lab, dense, tmp_path, setting: str, said: str) -> None:
+def test_sizes_that_differ_are_one_line(lab, dense, tmp_path, setting, said) -> None:
     settings = [text for text in lab.settings(tmp_path / "run") if not text.startswith(OF_WHAT_IT_BEGINS_WITH)]
     done = lab.finish(*settings, *OF_NLI, f"init={dense.folder}", setting)
     assert done.returncode == 2

@@ -101,9 +101,7 @@ def test_checkpoints_of_one_name_are_told_apart(lab, finished_run, tmp_path, cap
 
 
 @pytest.mark.parametrize(("model", "other"), [("bov", "embeddings.dim=8"), ("majority", "corpus.seed=2")])
-def test_other_word_vectors_or_another_corpus_make_another_model_of_a_report(
-    lab, tmp_path, model: str, other: str
-) -> None:
+def test_other_word_vectors_or_another_corpus_make_another_model_of_a_report(lab, tmp_path, model, other) -> None:
     asked = ["probes.tasks=[BShift]", f"model={model}"]
     done = [*scored(lab, tmp_path, *asked), *scored(lab, tmp_path, *asked, other)]
     found = models_of(one_run_per_seed(read_run(one.folder) for one in done))
@@ -113,7 +111,7 @@ def test_other_word_vectors_or_another_corpus_make_another_model_of_a_report(
 
 @pytest.mark.parametrize(("corpus", "runs"), [("demo seed 1", [2]), ("another text", [1, 1])])
 def test_evaluated_runs_that_differ_in_their_seed_alone_are_one_model_of_a_report(
-    lab, finished_run, tmp_path, corpus: str, runs: list[int]
+    lab, finished_run, tmp_path, corpus, runs
 ) -> None:
     other = shutil.copytree(finished_run, tmp_path / "other")
     settings = (other / "config.yaml").read_text()
@@ -126,9 +124,7 @@ def test_evaluated_runs_that_differ_in_their_seed_alone_are_one_model_of_a_repor
 @pytest.mark.parametrize(
     ("settings", "seed"), [([], 1), (["protocol=senteval"], 1111), (["protocol=senteval", "seed=5"], 5)]
 )
-def test_the_seed_of_the_published_protocol_is_that_of_the_toolkit(
-    lab, tmp_path, settings: list[str], seed: int
-) -> None:
+def test_the_seed_of_the_published_protocol_is_that_of_the_toolkit(lab, tmp_path, settings, seed) -> None:
     (done,) = scored(lab, tmp_path, "model=majority", "probes.tasks=[SentLen]", *settings)
     assert OmegaConf.load(done.folder / "config.yaml").seed == seed
 
@@ -208,7 +204,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("setting", REFUSED)
-def test_what_cannot_be_scored_is_refused_before_anything_is(lab, tmp_path, setting: str) -> None:
+def test_what_cannot_be_scored_is_refused_before_anything_is(lab, tmp_path, setting) -> None:
     with pytest.raises(InputError, match=REFUSED[setting]):
         scored(lab, tmp_path / "out", "model=[majority,length]", setting)
     assert not (tmp_path / "out").exists()
@@ -226,7 +222,7 @@ def test_no_two_untrained_encoders_share_cached_scores(tmp_path) -> None:
     (["a b"], "bov: 0 of 2 words (0.0%) have no vector; looked up in lower case, vectors times 0.5\n"),
     (["A c", "B"], "warning: bov: 1 of 3 words (33.3%) have no vector; looked up in lower case, "),
 ])  # fmt: skip
-def test_a_bag_of_vectors_says_how_many_words_have_no_vector(tmp_path, sentences: list[str], said: str, capsys) -> None:
+def test_a_bag_of_vectors_says_how_many_words_have_no_vector(tmp_path, sentences, said, capsys) -> None:
     (tmp_path / "v.vec").write_text("2 2\na 2 2\nb 2 2\n")
     settings = evaluation("embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}")
     untrained_encoder("bov", settings, "cpu", TinyCorpus(), sentences, tmp_path)
@@ -247,7 +243,7 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_
 @pytest.mark.parametrize(
     "given", [["model=[bov,nonsense]"], ["model=no/such/run"], ["suite=probing"], ["model=untrained/no"]]
 )
-def test_a_missing_model_is_told_before_slow_imports(given: list[str]) -> None:
+def test_a_missing_model_is_told_before_slow_imports(given) -> None:
     with pytest.raises(InputError, match=r": no such (run|encoder)|model= is missing"):
         refuse_missing_models(given)
 
@@ -256,7 +252,7 @@ def test_a_missing_model_is_told_before_slow_imports(given: list[str]) -> None:
     *("bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov", "[bov,ngram]"),
     *(r"runs/a\,b", "'runs/a,b,c'", "['x, y, z',bov]", "${a,b,c}"),  # which Hydra reads
 ])  # fmt: skip
-def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
+def test_no_form_of_a_model_is_refused_before_slow_imports(form) -> None:
     refuse_missing_models([f"model={form}"])
 
 
@@ -267,7 +263,7 @@ def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
     ("infersent2.pkl", "a pickle, which is not opened"),
     ("bert/config.json", "model=hf:.*bert, or model=lm:"),
 ])  # fmt: skip
-def test_a_path_of_another_form_is_answered_with_how_it_is_given(name: str, said: str, tmp_path) -> None:
+def test_a_path_of_another_form_is_answered_with_how_it_is_given(name, said, tmp_path) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("{}")
     path = tmp_path / name.removesuffix("/config.json")
@@ -276,7 +272,7 @@ def test_a_path_of_another_form_is_answered_with_how_it_is_given(name: str, said
 
 
 @pytest.mark.parametrize(("device", "refused"), [("nonsense", True), ("nonsense:1", True), ("cuda:1", False)])
-def test_what_is_no_device_is_told_before_slow_imports(device: str, refused: bool) -> None:
+def test_what_is_no_device_is_told_before_slow_imports(device, refused) -> None:
     with pytest.raises(SystemExit) if refused else nullcontext():
         refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", f"device={device}"])
 
@@ -319,7 +315,7 @@ def test_two_checkpoints_of_a_run_have_two_names_in_every_table(lab, finished_ru
 
 
 @pytest.mark.parametrize("said", ["suite=nonsense", "protocol=nonsense", "device=gpu", "model= is missing"])
-def test_a_wrong_setting_ends_the_command_in_one_line(said: str) -> None:
+def test_a_wrong_setting_ends_the_command_in_one_line(said) -> None:
     setting = [] if "missing" in said else ["model=bov", said]
     done = commands.finish("evaluate.py", *setting, "probes.tasks=[SentLen]")
     assert done.returncode == 2
@@ -381,7 +377,7 @@ def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab, tmp_pat
     ("model=[call:tests.test_evaluate:lengths,length]", "model=length: .* majority alone"),
 ])  # fmt: skip
 def test_a_downstream_setting_that_cannot_be_is_refused_before_anything_is_scored(
-    lab, tmp_path, tasks, setting: str, said: str
+    lab, tmp_path, tasks, setting, said
 ) -> None:
     with pytest.raises(InputError, match=said):
         scored(lab, tmp_path / "out", *FIXED, tasks, setting)

@@ -50,7 +50,7 @@ def batch(lengths: list[int], padding: float = 0.0) -> tuple[torch.Tensor, torch
 @every_encoder
 @settings(max_examples=15)
 @given(lengths=lengths_of_a_batch, padding=st.sampled_from([0.0, 3.0, -50.0]))
-def test_padding_never_changes_a_vector(name: str, lengths: list[int], padding: float) -> None:
+def test_padding_never_changes_a_vector(name, lengths, padding) -> None:
     encoder = at_rest(name)
     words, all_lengths = batch(lengths, padding)
     together = encoder(words, all_lengths)
@@ -61,14 +61,14 @@ def test_padding_never_changes_a_vector(name: str, lengths: list[int], padding: 
 
 
 @every_encoder
-def test_states_are_zero_at_padding(name: str) -> None:
+def test_states_are_zero_at_padding(name) -> None:
     states = build(name)(*batch([2, 5, 1], padding=9.0)).states
     assert not states[0, 2:].any()
     assert not states[2, 1:].any()
 
 
 @every_encoder
-def test_an_encoder_states_its_widths(name: str) -> None:
+def test_an_encoder_states_its_widths(name) -> None:
     encoder = build(name)
     encoded = encoder(*batch([3, 4]))
     assert isinstance(encoded, Encoded)
@@ -77,7 +77,7 @@ def test_an_encoder_states_its_widths(name: str) -> None:
 
 
 @every_encoder
-def test_the_order_of_a_batch_does_not_matter(name: str) -> None:
+def test_the_order_of_a_batch_does_not_matter(name) -> None:
     encoder = build(name).eval()
     words, lengths = batch([4, 1, 6, 6])
     turned = encoder(words.flip(0), lengths.flip(0)).vector.flip(0)
@@ -85,7 +85,7 @@ def test_the_order_of_a_batch_does_not_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_the_order_of_words_matters_unless_it_is_a_bag(name: str) -> None:
+def test_the_order_of_words_matters_unless_it_is_a_bag(name) -> None:
     encoder = build(name).eval()
     words, lengths = batch([5])
     same = torch.allclose(encoder(words, lengths).vector, encoder(words.flip(1), lengths).vector, atol=1e-6)
@@ -93,7 +93,7 @@ def test_the_order_of_words_matters_unless_it_is_a_bag(name: str) -> None:
 
 
 @every_encoder
-def test_the_gradient_of_the_vector_reaches_every_weight_and_word_but_no_padding(name: str) -> None:
+def test_the_gradient_of_the_vector_reaches_every_weight_and_word_but_no_padding(name) -> None:
     encoder = build(name).eval()  # no dropout: a unit that happens to be dropped has no gradient
     words, lengths = batch([3, 6], padding=1.0)
     words.requires_grad_()
@@ -106,7 +106,7 @@ def test_the_gradient_of_the_vector_reaches_every_weight_and_word_but_no_padding
 
 
 @every_encoder
-def test_weights_survive_a_round_trip_and_give_the_same_bits(name: str) -> None:
+def test_weights_survive_a_round_trip_and_give_the_same_bits(name) -> None:
     encoder, other = build(name).eval(), build(name).eval()
     for weight in other.state_dict().values():
         weight.zero_()
@@ -115,20 +115,20 @@ def test_weights_survive_a_round_trip_and_give_the_same_bits(name: str) -> None:
 
 
 @every_encoder
-def test_an_encoder_computes_in_the_precision_of_its_weights(name: str) -> None:
+def test_an_encoder_computes_in_the_precision_of_its_weights(name) -> None:
     words, lengths = batch([3, 7])
     assert build(name).bfloat16()(words.bfloat16(), lengths).vector.dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize("dim", [512, 1024, 2048, 4096])
 @pytest.mark.parametrize("name", [name for name in CONFIGS if "dim" in CONFIGS[name]])
-def test_the_sizes_of_figure_3_are_one_config_value(name: str, dim: int) -> None:
+def test_the_sizes_of_figure_3_are_one_config_value(name, dim) -> None:
     with torch.device("meta"):
         assert instantiate(CONFIGS[name], input_dim=300, dim=dim).dim == dim
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_every_key_of_a_configuration_is_explained(name: str) -> None:
+def test_every_key_of_a_configuration_is_explained(name) -> None:
     assert (FOLDER / f"{name}.yaml").read_text(encoding="utf-8").startswith("# ")
     declared = parameters(CONFIGS[name]._target_) or {}
     assert [key for key in CONFIGS[name] if key != "_target_" and not declared[key].description] == []
@@ -137,7 +137,7 @@ def test_every_key_of_a_configuration_is_explained(name: str) -> None:
 @every_encoder
 @settings(max_examples=15)
 @given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=12))
-def test_batches_of_the_same_words_get_the_vectors_of_their_words(name: str, lengths: list[int]) -> None:
+def test_batches_of_the_same_words_get_the_vectors_of_their_words(name, lengths) -> None:
     encoder = at_rest(name)
     words, ids = batch([4])[0][0], torch.randint(4, (len(lengths), max(lengths)))
     with torch.no_grad():
@@ -146,7 +146,7 @@ def test_batches_of_the_same_words_get_the_vectors_of_their_words(name: str, len
 
 
 @every_encoder
-def test_a_class_with_a_forward_of_its_own_is_not_passed_by(name: str) -> None:
+def test_a_class_with_a_forward_of_its_own_is_not_passed_by(name) -> None:
     class Ones(type(build(name))):
         def forward(self, embedded: torch.Tensor, lengths: torch.Tensor) -> Encoded:
             return Encoded(torch.ones(len(lengths), self.dim), embedded)

@@ -94,7 +94,7 @@ PAIRS += [("bilstm_max", name) for name in MODULES.values() if not name.startswi
 
 
 @pytest.mark.parametrize(("encoder", "objective"), PAIRS)
-def test_a_few_examples_are_memorised(build, encoder: str, objective: str) -> None:
+def test_a_few_examples_are_memorised(build, encoder, objective) -> None:
     module, data = build(f"encoder={encoder}", f"objective={objective}")
     module.log_score = lambda *_, **__: None
     batches = list(data.train_dataloader())
@@ -112,7 +112,7 @@ def test_a_few_examples_are_memorised(build, encoder: str, objective: str) -> No
 
 
 @pytest.mark.parametrize("objective", ["nmt_enfr", "nli", "discourse"])
-def test_a_training_loss_weighs_all_targets_of_an_epoch_equally(build, objective: str) -> None:
+def test_a_training_loss_weighs_all_targets_of_an_epoch_equally(build, objective) -> None:
     """As in validation, also where batches have unequal numbers of them; the sum of losses is that of the steps."""
     module, data = build(f"objective={objective}")
     module.eval().log, data.batch_size = lambda *_, **__: None, 5
@@ -127,7 +127,7 @@ def test_a_training_loss_weighs_all_targets_of_an_epoch_equally(build, objective
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_the_score_that_selects_is_reported_and_finite(build, objective: str) -> None:
+def test_the_score_that_selects_is_reported_and_finite(build, objective) -> None:
     module, data = build(f"objective={objective}")
     trainer = silent_trainer(max_epochs=1)
     trainer.fit(module, data)
@@ -136,7 +136,7 @@ def test_the_score_that_selects_is_reported_and_finite(build, objective: str) ->
 
 
 @pytest.mark.parametrize("objective", ["nmt_enfr", "seq2tree"])
-def test_predictions_are_the_same_alone_and_with_longer_sentences(build, objective: str) -> None:
+def test_predictions_are_the_same_alone_and_with_longer_sentences(build, objective) -> None:
     module, data = build(f"objective={objective}")
     module.eval().decoder.output.bias.data[END] = -torch.inf  # it never ends
     said: list[list[list[int]]] = []
@@ -153,7 +153,7 @@ def test_predictions_are_the_same_alone_and_with_longer_sentences(build, objecti
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_a_checkpoint_holds_the_encoder_once_and_no_frozen_words(build, objective: str) -> None:
+def test_a_checkpoint_holds_the_encoder_once_and_no_frozen_words(build, objective) -> None:
     module, _ = build(f"objective={objective}")
     names = [name for name in module.state_dict() if "encoder." in name or "embedding.table" in name]
     assert sorted(names) == sorted(f"encoder.{name}" for name in module.encoder.state_dict())
@@ -168,7 +168,7 @@ def test_two_kinds_of_data_with_other_texts_have_other_fingerprints(build) -> No
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_a_test_split_with_the_text_of_dev_has_the_scores_of_dev(build, objective: str) -> None:
+def test_a_test_split_with_the_text_of_dev_has_the_scores_of_dev(build, objective) -> None:
     module, data = build(f"objective={objective}")
     dev = validation_scores(module, data)
     assert module.score in dev
@@ -176,7 +176,7 @@ def test_a_test_split_with_the_text_of_dev_has_the_scores_of_dev(build, objectiv
 
 
 @pytest.mark.parametrize("objective", choices("objective"))
-def test_no_sentence_of_the_tasks_is_training_text(build, objective: str) -> None:
+def test_no_sentence_of_the_tasks_is_training_text(build, objective) -> None:
     first = next(build(f"objective={objective}")[1].source_sentences())
     corpus = exclude_sentences(TinyCorpus(), Excluded([first.upper().replace(" ", ",")]))
     data = build(f"objective={objective}", corpus=corpus)[1]
@@ -192,7 +192,7 @@ CHOICES = list(zip_longest(*([f"{group}={name}" for name in choices(group)] for 
 
 
 @pytest.mark.parametrize("several", CHOICES, ids=str)
-def test_every_choice_composes_and_names_what_exists(several: tuple[str | None, ...]) -> None:
+def test_every_choice_composes_and_names_what_exists(several) -> None:
     config = composed(*filter(None, several))
     assert invalid(config) == []
     for node in ("objective", "datamodule", "encoder", "embeddings.source", "probes.source"):
@@ -200,7 +200,7 @@ def test_every_choice_composes_and_names_what_exists(several: tuple[str | None, 
 
 
 @pytest.mark.parametrize("experiment", choices("experiment"))
-def test_every_experiment_instantiates(build, experiment: str) -> None:
+def test_every_experiment_instantiates(build, experiment) -> None:
     config = composed(f"experiment={experiment}")
     assert invalid(config) == []
     module, _ = build(config=config)
@@ -209,14 +209,14 @@ def test_every_experiment_instantiates(build, experiment: str) -> None:
 
 
 @pytest.mark.parametrize("trainer", choices("trainer"))
-def test_every_trainer_instantiates(trainer: str) -> None:
+def test_every_trainer_instantiates(trainer) -> None:
     config = composed(f"trainer={trainer}")
     assert invalid(config) == []
     assert instantiate(config.trainer, accelerator="cpu", logger=False, _convert_="all").max_epochs > 0
 
 
 @pytest.mark.parametrize("corpus", choices("corpus"))
-def test_every_corpus_instantiates_or_names_what_is_missing(corpus: str) -> None:
+def test_every_corpus_instantiates_or_names_what_is_missing(corpus) -> None:
     described = resolved_settings(composed(f"corpus={corpus}").corpus)
     try:
         assert isinstance(from_settings.build(described), Corpus)

@@ -130,7 +130,7 @@ def on_a_disk(work: Callable[..., None], folder: Path, *arguments: object) -> st
     ids=["full", "ro"],
 )
 def test_a_disk_that_takes_nothing_more_ends_in_one_line_and_the_run_goes_on_later(
-    lab, finished_run, tmp_path, fault: Callable[..., None], reason: str
+    lab, finished_run, tmp_path, fault, reason
 ) -> None:
     run, failed = tmp_path / "disk" / "run", tmp_path / "failed"
     arguments = lab.settings(run, "checkpoints.every_n_steps=2")
@@ -158,9 +158,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize(("command", "blocks"), COMMANDS.values(), ids=COMMANDS.keys())
-def test_a_disk_that_takes_nothing_from_the_start_is_one_line(
-    lab, finished_run, tmp_path, command: str, blocks: int
-) -> None:
+def test_a_disk_that_takes_nothing_from_the_start_is_one_line(lab, finished_run, tmp_path, command, blocks) -> None:
     disk, encode = tmp_path / "disk", tmp_path / "encode.py"
     encode.write_text(ENCODE.format(disk=disk))
     names = {"disk": disk, "cache": lab.cache, "run": finished_run, "encode": encode, "smaller": " ".join(SMALLER)}

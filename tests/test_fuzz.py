@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +27,7 @@ VECTORS = b"4 3\nthe 0.1 0.2 0.3\ndog -1 2 3.5\nsaw 1e-3 0 0\ncat 4 5 6\n"
 
 
 @pytest.mark.parametrize("name", ["vectors.vec", "vectors.txt"])
-def test_word_vectors(tmp_path, name: str) -> None:
+def test_word_vectors(tmp_path, name) -> None:
     path, whole = tmp_path / name, VECTORS if name.endswith(".vec") else VECTORS[4:]
 
     @given(corrupted(whole))
@@ -52,7 +51,7 @@ PROBING = "".join(
 
 
 @given(corrupted(PROBING))
-def test_published_probing_files(tmp_path, content: bytes) -> None:
+def test_published_probing_files(tmp_path, content) -> None:
     path = tmp_path / FILES["Tense"]
 
     def read() -> None:
@@ -68,7 +67,7 @@ def test_published_probing_files(tmp_path, content: bytes) -> None:
 
 @pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
 @pytest.mark.parametrize("parts", [1, 2])
-def test_compressed_text(tmp_path, ending: str, pack: Callable[[bytes], bytes], parts: int) -> None:
+def test_compressed_text(tmp_path, ending, pack, parts) -> None:
     path, lines = tmp_path / f"text{ending}", [f"line {i} of {i * i}" for i in range(40)]
     halves = ("\n".join(lines[:20]) + "\n", "\n".join(lines[20:]) + "\n")
     packed = b"".join(pack(half.encode()) for half in (halves if parts == 2 else ["".join(halves)]))
@@ -109,7 +108,7 @@ def items_of(name: str, path: Path) -> int:
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))
-def test_downstream_files(downstream_files, name: str) -> None:
+def test_downstream_files(downstream_files, name) -> None:
     paths = [downstream_files / "downstream" / file for file in TASKS[name].files]
     scored = paths[-1:] if name.endswith("-cosine") else paths  # which reads all parts and scores the last one
     wholes = [path.read_bytes() for path in paths]
@@ -136,7 +135,7 @@ def test_downstream_files(downstream_files, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "rows_of"), [("probes.csv", read_rows), ("metrics.csv", read_metrics)])
-def test_scores_of_a_run(tmp_path, name: str, rows_of: Callable[[Path], list]) -> None:
+def test_scores_of_a_run(tmp_path, name, rows_of) -> None:
     path = run_of(tmp_path / "run") / name
 
     def read() -> None:
@@ -166,7 +165,7 @@ def test_answers_of_a_run(tmp_path) -> None:
 
 
 @given(corrupted("dog\ncat\nthe\n.\nchâteau\n".encode()))
-def test_words_of_a_run(tmp_path, content: bytes) -> None:
+def test_words_of_a_run(tmp_path, content) -> None:
     path = tmp_path / "words.txt"
 
     def read() -> None:

@@ -33,7 +33,7 @@ def run(tmp_path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "vectors/matrix.npy", "vectors/scale.npy", "vectors/words.txt"])
-def test_a_run_is_loaded_or_refused(run, name: str) -> None:
+def test_a_run_is_loaded_or_refused(run, name) -> None:
     path = run / name
 
     def read() -> None:
@@ -107,7 +107,7 @@ NOT_NUMBERS: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("spoil", NOT_NUMBERS.values(), ids=NOT_NUMBERS.keys())
-def test_vectors_that_are_not_a_numeric_matrix_are_refused(elsewhere, spoil: Callable[[Path], None]) -> None:
+def test_vectors_that_are_not_a_numeric_matrix_are_refused(elsewhere, spoil) -> None:
     spoil(elsewhere[0])
     with pytest.raises(InputError, match=r"all\.npy: "):
         precomputed_model(*elsewhere)
@@ -115,7 +115,7 @@ def test_vectors_that_are_not_a_numeric_matrix_are_refused(elsewhere, spoil: Cal
 
 @pytest.mark.parametrize("name", ["vectors/matrix.npy", "vectors/scale.npy", "checkpoints/best.ckpt"])
 @pytest.mark.parametrize("how", ["array", "archive", "pickle"])
-def test_a_pickle_in_place_of_numbers_executes_nothing(run, tmp_path, name: str, how: str) -> None:
+def test_a_pickle_in_place_of_numbers_executes_nothing(run, tmp_path, name, how) -> None:
     made, objects = tmp_path / "made", np.array([Malicious(tmp_path / "made")], dtype=object)
     with (run / name).open("wb") as file:
         {"array": np.save, "archive": np.savez, "pickle": lambda f, a: a.dump(f)}[how](file, objects)
@@ -140,14 +140,14 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())
-def test_settings_that_would_fill_the_memory_are_refused(run, text: str) -> None:
+def test_settings_that_would_fill_the_memory_are_refused(run, text) -> None:
     (run / "config.yaml").write_text(text)
     assert refusal(lambda: read_config(run), run / "config.yaml")
 
 
 @pytest.mark.parametrize("setting", ["dim: 8", "layers: 2", "projection: 6"])
 @pytest.mark.parametrize("value", [3, 100_000, 10**7, 10**12])
-def test_an_encoder_larger_than_its_checkpoint_is_refused_before_it_is_built(run, setting: str, value: int) -> None:
+def test_an_encoder_larger_than_its_checkpoint_is_refused_before_it_is_built(run, setting, value) -> None:
     path = run / "config.yaml"
     path.write_text(path.read_text().replace(f"  {setting}", f"  {setting.split()[0]} {value}"))
     assert refusal(lambda: load_encoder(run), run)

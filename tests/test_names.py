@@ -50,5 +50,5 @@ def test_no_two_modules_define_a_type_of_the_same_name() -> None:
     ("Item = TypeVar('Item')", []),
     ("def f():\n    class Inside: ...", []),
 ])  # fmt: skip
-def test_classes_and_aliases_are_types(source: str, names: list[str]) -> None:
+def test_classes_and_aliases_are_types(source, names) -> None:
     assert list(_types(source)) == names

@@ -108,7 +108,7 @@ def final_scores(device: str, objective: str, folder: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("classes", [3, 101])
 @pytest.mark.parametrize("grid", [GRID, PUBLISHED, GRID.logistic(), PUBLISHED.logistic()])
-def test_probing_scores_equal_those_of_the_cpu(elsewhere, grid: Grid, classes: int) -> None:
+def test_probing_scores_equal_those_of_the_cpu(elsewhere, grid, classes) -> None:
     assert elsewhere(scores, grid, classes) == pytest.approx(scores("cpu", grid, classes), abs=3)
 
 
@@ -123,24 +123,24 @@ def test_description_lengths_equal_those_of_the_cpu(elsewhere) -> None:
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
 @pytest.mark.parametrize("score", [folds, relatedness])
-def test_downstream_scores_equal_those_of_the_cpu(elsewhere, score: Callable, protocol: str) -> None:
+def test_downstream_scores_equal_those_of_the_cpu(elsewhere, score, protocol) -> None:
     assert elsewhere(score, protocol) == pytest.approx(score("cpu", protocol), abs=2)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_vectors_equal_those_of_the_cpu(elsewhere, name: str) -> None:
+def test_vectors_equal_those_of_the_cpu(elsewhere, name) -> None:
     np.testing.assert_allclose(elsewhere(vectors, name), vectors("cpu", name), atol=1e-5)
 
 
 @pytest.mark.parametrize("objective", MODULES.values())
-def test_an_epoch_of_training_equals_one_on_the_cpu(elsewhere, objective: str, tmp_path) -> None:
+def test_an_epoch_of_training_equals_one_on_the_cpu(elsewhere, objective, tmp_path) -> None:
     assert elsewhere(final_scores, objective, tmp_path) == pytest.approx(
         final_scores("cpu", objective, tmp_path), rel=0.02
     )
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_an_encoder_never_waits_for_a_gpu(elsewhere, name: str) -> None:
+def test_an_encoder_never_waits_for_a_gpu(elsewhere, name) -> None:
     assert elsewhere(waits_of, name) == []
 
 
@@ -158,7 +158,7 @@ def waits_of(device: str, name: str) -> list[str]:
 @pytest.mark.parametrize(
     "code", ["x[x > 0]", "float(x[0])", "x.cpu()", "x.nonzero()", "x.tolist()", "bool((x > 0).any())"]
 )
-def test_what_makes_a_gpu_wait_is_noticed(elsewhere, code: str) -> None:
+def test_what_makes_a_gpu_wait_is_noticed(elsewhere, code) -> None:
     assert elsewhere(waits_in, code)
 
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -76,9 +75,7 @@ LAWS = [
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_the_encoder_of_the_page_add_a_part_keeps_every_law_of_an_encoder(
-    law: Callable[..., None], tmp_path, monkeypatch
-) -> None:
+def test_the_encoder_of_the_page_add_a_part_keeps_every_law_of_an_encoder(law, tmp_path, monkeypatch) -> None:
     text = {block.names: block.text for block in blocks(ROOT / "docs" / "add_a_part.md")}
     (tmp_path / "mine_of_the_page.py").write_text(text["encoders/mine.py"])
     monkeypatch.syspath_prepend(tmp_path)

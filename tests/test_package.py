@@ -15,7 +15,7 @@ from tests.packages import PACKAGES, ROOT
     [(PACKAGES, ("train", "export", "parse", "ray")), (("examples", "benchmarks", "tests", "."), EXTRAS)],
     ids=["installed", "others"],
 )
-def test_every_imported_package_is_declared(folders: tuple[str, ...], extras: tuple[str, ...]) -> None:
+def test_every_imported_package_is_declared(folders, extras) -> None:
     sources = [path for name in folders for path in (ROOT / name).glob("*.py" if name == "." else "**/*.py")]
     packages = set[str]().union(*map(imported, sources)) - OURS - set(sys.stdlib_module_names)
     declared, has = names([*CORE, *of_extras(*extras)]), packages_distributions()

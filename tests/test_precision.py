@@ -28,7 +28,7 @@ def test_a_large_bias_does_not_hide_differences_between_sentences() -> None:
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_the_softmax_keeps_its_biases_in_float32(training: bool) -> None:
+def test_the_softmax_keeps_its_biases_in_float32(training) -> None:
     bias = torch.tensor([-9.99, -10.01, -10.0])
     hidden, weight, gold = torch.zeros(1, 4), torch.ones(3, 4), torch.tensor([1])
     with torch.autocast("cpu", torch.bfloat16), torch.set_grad_enabled(training):

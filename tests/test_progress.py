@@ -13,9 +13,7 @@ from tests.commands import ROOT
 
 
 @pytest.mark.parametrize("seconds", [0.0, 30.0])
-def test_a_library_prints_nothing_and_a_program_a_line_with_the_name_of_its_run(
-    monkeypatch, capsys, seconds: float
-) -> None:
+def test_a_library_prints_nothing_and_a_program_a_line_with_the_name_of_its_run(monkeypatch, capsys, seconds) -> None:
     monkeypatch.setattr(progress, "_run_names", [])
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", seconds)
     assert list(Progress(range(3), "reading", unit=" lines")) == [0, 1, 2]
@@ -32,7 +30,7 @@ def test_a_library_prints_nothing_and_a_program_a_line_with_the_name_of_its_run(
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(8.4, "8 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")])
-def test_a_time_is_written_for_a_person(seconds: float, text: str) -> None:
+def test_a_time_is_written_for_a_person(seconds, text) -> None:
     assert duration(seconds) == text
 
 

@@ -49,9 +49,7 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
     ("probes.probing.data.write_task", deleted, "cache", {0, 2}),  # while the cache is filled
     ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
 ])  # fmt: skip
-def test_a_folder_that_disappears_is_one_line_at_most(
-    lab, tmp_path, moment: str, remove: Callable[[Path], None], what: str, ends: set[int]
-) -> None:
+def test_a_folder_that_disappears_is_one_line_at_most(lab, tmp_path, moment, remove, what, ends) -> None:
     run, said = tmp_path / "run", tmp_path / "said"
     cold = [*SETTINGS, f"cache={tmp_path / 'cache'}", f"hydra.run.dir={run}"]
     arguments = cold if what == "cache" else lab.settings(run)

@@ -2,7 +2,6 @@
 
 import errno
 import os
-from collections.abc import Callable
 
 import pytest
 
@@ -29,9 +28,7 @@ def full(*_: object) -> None:
 
 
 @pytest.mark.parametrize(("command", "writes", "arguments"), CASES.values(), ids=CASES.keys())
-def test_a_full_disk_is_one_line(
-    command: Callable[[list[str]], int], writes: str, arguments: list[str], tmp_path, monkeypatch, capsys
-) -> None:
+def test_a_full_disk_is_one_line(command, writes, arguments, tmp_path, monkeypatch, capsys) -> None:
     text, trees = tmp_path / "a.txt", tmp_path / "a.mrg"
     text.write_text("A dog runs .\n")
     trees.write_text("(ROOT (S (NP (DT A) (NN dog)) (VP (VBZ runs) (ADVP (RB here)) (ADVP (RB now))) (. .)))\n")
@@ -55,8 +52,6 @@ NO_EFFECT = {
 
 
 @pytest.mark.parametrize(("command", "arguments", "message"), NO_EFFECT.values(), ids=NO_EFFECT.keys())
-def test_what_can_have_no_effect_is_refused(
-    command: Callable[[list[str]], int], arguments: list[str], message: str, capsys
-) -> None:
+def test_what_can_have_no_effect_is_refused(command, arguments, message, capsys) -> None:
     assert command(arguments) == 2
     assert message in capsys.readouterr().err

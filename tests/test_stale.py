@@ -116,7 +116,7 @@ def made(settings: Settings) -> tuple[list[Any], list[str]]:
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_a_corpus_has_another_key_where_a_file_or_a_setting_changes_its_text(name: str, tmp_path) -> None:
+def test_a_corpus_has_another_key_where_a_file_or_a_setting_changes_its_text(name, tmp_path) -> None:
     """The text is read where the key is the same, and until an edit has changed it."""
     settings = settings_of(name, tmp_path / "data")
     text, key = made(settings)
@@ -140,7 +140,7 @@ def test_a_corpus_has_another_key_where_a_file_or_a_setting_changes_its_text(nam
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_a_corpus_has_the_same_key_at_another_place(name: str, tmp_path) -> None:
+def test_a_corpus_has_the_same_key_at_another_place(name, tmp_path) -> None:
     settings, moved = (settings_of(name, tmp_path / place / "data") for place in ("a", "b"))
     assert made(moved)[1] == made(settings)[1]
 
@@ -158,7 +158,7 @@ def libraries_of(source: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_another_version_of_any_library_behind_a_corpus_is_another_key(name: str, tmp_path, monkeypatch) -> None:
+def test_another_version_of_any_library_behind_a_corpus_is_another_key(name, tmp_path, monkeypatch) -> None:
     corpus = corpus_of(settings_of(name, tmp_path / "data"))
     key, (by_module, by_name) = corpus_key(corpus), code._installed_libraries()
     source = inspect.getsourcefile(type(corpus))
@@ -223,7 +223,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_model_has_another_fingerprint_where_a_file_a_setting_a_library_or_code_changes_it(
-    name: str, tmp_path, monkeypatch
+    name, tmp_path, monkeypatch
 ) -> None:
     """Numbers are computed where the fingerprint is the same, and until an edit has changed them."""
     source = Opened(name, tmp_path / "model")
@@ -276,7 +276,7 @@ def test_the_hash_of_a_large_file_is_computed_once(tmp_path, monkeypatch) -> Non
     ("text", "said"),
     [("two\nlines", "has a line end in it"), (7, "is int, not a text"), ("a \ud800", "has half of a character")],
 )
-def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path, text: Any, said: str) -> None:
+def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path, text, said) -> None:
     class Own(TinyCorpus):
         def sentences(self, split: Split) -> Iterator[str]:
             yield "one line ."
@@ -324,7 +324,7 @@ def test_a_changed_corpus_at_the_place_of_the_text_of_a_run_is_refused(tmp_path)
 
 
 @pytest.mark.parametrize("change", ["other", "less", "more"])
-def test_what_a_run_has_read_must_be_the_same_when_it_goes_on(tmp_path, change: str) -> None:
+def test_what_a_run_has_read_must_be_the_same_when_it_goes_on(tmp_path, change) -> None:
     before = {"corpus": "files", "embeddings.path": "vectors", "text train": "a", "probing WC": "b"}
     write_reads(tmp_path, before)
     refuse_other_reads(tmp_path, {"corpus": "moved", "text train": "a", "probing WC": "b"})

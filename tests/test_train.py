@@ -135,7 +135,7 @@ def test_discourse_tasks_are_probed_next_to_others(lab, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("argument", ["--help", "-h"])
-def test_help_names_every_group_and_what_each_choice_means(lab, argument: str) -> None:
+def test_help_names_every_group_and_what_each_choice_means(lab, argument) -> None:
     text = lab.finish(argument).stdout
     for line in ("encoder=", "objective=", "corpus=", "embeddings=", "probes=", "trainer=", "NMT English-French"):
         assert line in text

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from encoder_lab.errors import InputError
-from encoders.hugging_face import Layers, Pooling, Pretrained, pretrained
+from encoders.hugging_face import Pooling, Pretrained, pretrained
 from probes.classification import Classification
 from probes.results import read_rows
 from probes.task import Outcome
@@ -44,7 +44,7 @@ def tiny_bert(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("pooling", get_args(Pooling))
-def test_padding_never_changes_a_layer_of_a_transformer(tmp_path, pooling: Pooling, side: str) -> None:
+def test_padding_never_changes_a_layer_of_a_transformer(tmp_path, pooling, side) -> None:
     layers = pretrained(str(tiny(tmp_path, "Bert", side, **BERT)), "all", pooling, "cpu", tmp_path / "work")
     texts = ["a b c d a b", "a", "b c"]
     named = "" if pooling == "mean" else f", {pooling}"
@@ -56,7 +56,7 @@ def test_padding_never_changes_a_layer_of_a_transformer(tmp_path, pooling: Pooli
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", "The cat"]], ids=str)
-def test_a_text_without_tokens_gets_zeros(tmp_path, texts: list[str]) -> None:
+def test_a_text_without_tokens_gets_zeros(tmp_path, texts) -> None:
     gpt2(tmp_path)
     for pooling in get_args(Pooling):
         vectors = pretrained(str(tmp_path), "last", pooling, "cpu", tmp_path / "work")[0].encode(texts)
@@ -76,7 +76,7 @@ def test_a_tokenizer_without_the_end_that_its_settings_ask_for_is_named(tmp_path
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(dtype: torch.dtype, tmp_path, capsys) -> None:
+def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(dtype, tmp_path, capsys) -> None:
     import transformers
 
     tiny(tmp_path, "Bert", **BERT)
@@ -115,7 +115,7 @@ def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(lab, tiny_bert
 
 
 @pytest.mark.parametrize(("layers", "numbers"), [("last", [2]), (-2, [1]), ([0, -1], [0, 2]), ([1, -2], [1])])
-def test_some_layers_are_those_of_all(tiny_bert, tmp_path, layers: Layers, numbers: list[int]) -> None:
+def test_some_layers_are_those_of_all(tiny_bert, tmp_path, layers, numbers) -> None:
     every = pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path)
     some = pretrained(str(tiny_bert), layers, "mean", "cpu", tmp_path)
     assert [one.objective for one in some] == [f"layer {number}" for number in numbers]
@@ -136,7 +136,7 @@ def test_all_layers_are_one_pass_over_the_text(tiny_bert, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(("pooling", "name"), [("cls", "mean of layers, cls"), ("mean", "mean of layers")])
-def test_the_mean_of_layers_is_that_of_all_their_vectors(tiny_bert, tmp_path, pooling: Pooling, name: str) -> None:
+def test_the_mean_of_layers_is_that_of_all_their_vectors(tiny_bert, tmp_path, pooling, name) -> None:
     """As Chen et al. 2019 have BERT (of `[CLS]`) and ELMo (of time steps)."""
     (mean,), every = (pretrained(str(tiny_bert), layers, pooling, "cpu", tmp_path) for layers in ("mean", "all"))
     texts = ["a b c d", "b"]
@@ -145,9 +145,7 @@ def test_the_mean_of_layers_is_that_of_all_their_vectors(tiny_bert, tmp_path, po
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
-def test_an_error_while_encoding_leaves_no_vectors_behind(
-    tiny_bert, tmp_path, monkeypatch, error: type[BaseException]
-) -> None:
+def test_an_error_while_encoding_leaves_no_vectors_behind(tiny_bert, tmp_path, monkeypatch, error) -> None:
     first = pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path)[0]
     monkeypatch.setattr(Pretrained, "_pooled_states", Mock(side_effect=error))
     with pytest.raises(error):
@@ -156,7 +154,7 @@ def test_an_error_while_encoding_leaves_no_vectors_behind(
 
 
 @pytest.mark.parametrize("layers", [3, -4, [0, 3], "first", True, []])
-def test_a_layer_that_does_not_exist_is_refused(tiny_bert, tmp_path, layers: Layers) -> None:
+def test_a_layer_that_does_not_exist_is_refused(tiny_bert, tmp_path, layers) -> None:
     with pytest.raises(InputError, match="from -3 to 2"):
         pretrained(str(tiny_bert), layers, "mean", "cpu", tmp_path)
 
@@ -167,9 +165,7 @@ def test_an_invalid_model_is_named(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("of", "config"), [("T5", T5), ("Bart", BART)], ids=["T5", "BART"])
-def test_an_encoder_decoder_transformer_uses_the_layers_of_its_encoder(
-    tmp_path, of: str, config: dict[str, int]
-) -> None:
+def test_an_encoder_decoder_transformer_uses_the_layers_of_its_encoder(tmp_path, of, config) -> None:
     import transformers
 
     folder = tiny(tmp_path, of, **config)
@@ -187,9 +183,7 @@ def test_an_encoder_decoder_transformer_uses_the_layers_of_its_encoder(
     ("num_hidden_layers", r"num_hidden_layers is 1000000000 in its config.json; at most 1000 are built"),
     ("vocab_size", r"asks for 16,000,\d+,\d+ numbers, and its weights have"),
 ])  # fmt: skip
-def test_a_model_that_needs_much_more_memory_than_its_files_have_bytes_is_refused(
-    tmp_path, size: str, said: str
-) -> None:
+def test_a_model_that_needs_much_more_memory_than_its_files_have_bytes_is_refused(tmp_path, size, said) -> None:
     folder = tiny(tmp_path, "Bert", **BERT)
     settings = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(settings | {size: 10**9}))
@@ -206,7 +200,7 @@ def test_an_adapter_next_to_its_model_is_refused(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("cls", ["BertModel", "BertForMaskedLM"])  # the second has names of another form in its file
-def test_layers_that_config_json_leaves_out_are_said(tmp_path, cls: str, capsys) -> None:
+def test_layers_that_config_json_leaves_out_are_said(tmp_path, cls, capsys) -> None:
     import transformers
 
     folder = tiny(tmp_path, "Bert", **BERT)
@@ -238,7 +232,7 @@ def test_the_library_says_nothing_of_its_own_about_damaged_weights(tmp_path, cap
 
 
 @pytest.mark.parametrize("name", ["../other.safetensors", "/etc/passwd", "a/../../b", None])
-def test_an_index_of_weights_that_names_a_file_elsewhere_is_refused(tmp_path, name: object) -> None:
+def test_an_index_of_weights_that_names_a_file_elsewhere_is_refused(tmp_path, name) -> None:
     os.mkfifo(tmp_path / "other.safetensors")  # to open it would never end
     (tmp_path / "model").mkdir()
     tiny(tmp_path / "model", "Bert", **BERT)

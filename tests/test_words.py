@@ -88,7 +88,7 @@ def test_only_plain_words_are_used() -> None:
     "page",
     [path.relative_to(ROOT).as_posix() for path in _sources() if path.suffix == ".md" and not _is_in(path, DATA)],
 )
-def test_prose_is_wrapped(page: str) -> None:
+def test_prose_is_wrapped(page) -> None:
     assert [f"{page}:{line}" for line in _too_long((ROOT / page).read_text(encoding="utf-8"))] == []
 
 
@@ -96,12 +96,12 @@ def test_prose_is_wrapped(page: str) -> None:
     ("text", "line"),
     [("Fine.\nMend it.", 2), ("def test_a_run_whose_end(): ...", 1), ("# it is made\n# anew", 2), ("once\n# more", 1)],
 )
-def test_a_forbidden_word_is_found_with_its_line(text: str, line: int) -> None:
+def test_a_forbidden_word_is_found_with_its_line(text, line) -> None:
     assert [found for found, *_ in _found(text)] == [line]
 
 
 @pytest.mark.parametrize("text", ["recommend", "besides", "modest", "a beautiful harvest"])
-def test_words_that_contain_a_forbidden_word_are_allowed(text: str) -> None:
+def test_words_that_contain_a_forbidden_word_are_allowed(text) -> None:
     assert not list(_found(text))
 
 

@@ -10,6 +10,6 @@ def test_the_default_is_a_device_of_this_machine() -> None:
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:99", "", "meta"])
-def test_a_missing_device_is_refused(device: str) -> None:
+def test_a_missing_device_is_refused(device) -> None:
     with pytest.raises(InputError, match=f"device={device}: .* give cpu or cuda"):
         device_for(device)

@@ -17,7 +17,7 @@ def before(request) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("rows", [1, 64, 300])
-def test_products_equal_float64_products_up_to_float32_rounding(rows: int) -> None:
+def test_products_equal_float64_products_up_to_float32_rounding(rows) -> None:
     left, right = torch.randn(2, 300, 300, generator=torch.Generator().manual_seed(0))
     some = left[:rows]
     with fast_exact_matmul():
@@ -29,7 +29,7 @@ def test_products_equal_float64_products_up_to_float32_rounding(rows: int) -> No
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_medium_precision_is_set_only_where_it_is_exact(before, monkeypatch, whole: bool) -> None:
+def test_medium_precision_is_set_only_where_it_is_exact(before, monkeypatch, whole) -> None:
     monkeypatch.setattr(products, "_medium_is_exact", lambda: whole)
     with fast_exact_matmul():
         assert torch.get_float32_matmul_precision() == ("medium" if whole else before)
@@ -43,7 +43,7 @@ def test_the_previous_setting_is_restored_after_an_error(before) -> None:
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_product_that_loses_precision_is_detected(before, monkeypatch, lost: bool) -> None:
+def test_a_product_that_loses_precision_is_detected(before, monkeypatch, lost) -> None:
     multiply = torch.Tensor.__matmul__
 
     def in_bfloat16(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -57,7 +57,7 @@ def test_a_product_that_loses_precision_is_detected(before, monkeypatch, lost: b
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
-def test_the_precision_check_uses_float32_under_any_user_setting(dtype: torch.dtype) -> None:
+def test_the_precision_check_uses_float32_under_any_user_setting(dtype) -> None:
     usual = products._medium_is_exact.__wrapped__()
     torch.set_default_dtype(dtype)
     try:

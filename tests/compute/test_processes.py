@@ -42,7 +42,7 @@ class Pickling(ProcessPoolExecutor):
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_a_corpus_that_several_processes_read_has_the_same_text(name: str, tmp_path, monkeypatch) -> None:
+def test_a_corpus_that_several_processes_read_has_the_same_text(name, tmp_path, monkeypatch) -> None:
     corpus = corpus_of(settings_of(name, tmp_path / "data"))
     alone = views(corpus)
     monkeypatch.setattr(processes, "ProcessPoolExecutor", Pickling)
@@ -62,7 +62,7 @@ def refuse(number: int) -> int:
 
 @settings(max_examples=12)
 @given(st.integers(0, 40), st.integers(1, 15), st.integers(1, 3))
-def test_results_equal_those_of_map_in_order(items: int, chunk: int, cores: int) -> None:
+def test_results_equal_those_of_map_in_order(items, chunk, cores) -> None:
     assert list(parallel_map(square, range(items), chunk, cores)) == [square(i) for i in range(items)]
 
 
@@ -84,7 +84,7 @@ def test_an_error_in_a_worker_is_raised_in_the_parent() -> None:
 
 @pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize("good", [0, 3, 12, 15])
-def test_an_error_of_the_input_comes_after_all_earlier_results(good: int, cores: int) -> None:
+def test_an_error_of_the_input_comes_after_all_earlier_results(good, cores) -> None:
     def items() -> Iterator[int]:
         yield from range(good)
         raise InputError("damaged")

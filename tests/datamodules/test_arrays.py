@@ -12,7 +12,7 @@ from datamodules.arrays import chunks, load_ragged, make_ragged, save_ragged
 
 
 @given(rows=st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=5), max_size=40), size=st.integers(1, 50))
-def test_a_stream_round_trips_for_any_chunks(rows: list[list[int]], size: int) -> None:
+def test_a_stream_round_trips_for_any_chunks(rows, size) -> None:
     before, module.CHUNK_ROWS = module.CHUNK_ROWS, size
     try:
         with tempfile.TemporaryDirectory() as folder:

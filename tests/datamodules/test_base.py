@@ -1,6 +1,6 @@
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -85,7 +85,7 @@ def emptied(path: Path) -> None:
     *[(damage, name) for name in ("skipped.json", CONTENTS_FILE) for damage in (of_other_brackets, emptied)],
     (Path.unlink, "words.txt"),
 ])  # fmt: skip
-def test_a_damaged_cache_names_the_folder_to_delete(tmp_path, damage: Callable[[Path], None], name: str) -> None:
+def test_a_damaged_cache_names_the_folder_to_delete(tmp_path, damage, name) -> None:
     data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     damage(data.folder / name)
     with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
@@ -125,13 +125,13 @@ def test_the_next_sentence_is_of_the_same_document() -> None:
 
 
 @pytest.mark.parametrize("documents", [1, 3])
-def test_documents_of_one_sentence_have_no_next_one(documents: int) -> None:
+def test_documents_of_one_sentence_have_no_next_one(documents) -> None:
     with pytest.raises(InputError, match="every document has one sentence"):
         list(next_sentence_pairs(Document(str(i), None, [Section(None, None, [["a b"]])]) for i in range(documents)))
 
 
 @pytest.mark.parametrize("limit", [1, 0.5])
-def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path, limit: float) -> None:
+def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path, limit) -> None:
     data: Any = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40, batch_size=1)
     data.trainer = SimpleNamespace(limit_val_batches=limit, global_rank=0, world_size=1)
     lengths = np.repeat(np.arange(1, 11), 100)
@@ -141,7 +141,7 @@ def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path, limit: flo
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_part_that_leaves_a_process_without_a_dev_batch_is_refused_in_each(tmp_path, rank: int) -> None:
+def test_a_part_that_leaves_a_process_without_a_dev_batch_is_refused_in_each(tmp_path, rank) -> None:
     data: Any = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     data.trainer = SimpleNamespace(limit_val_batches=0.5, global_rank=rank, world_size=2)
     with pytest.raises(InputError, match=r"limit_val_batches=0\.5: less than one of the 1 dev batches of a process"):
@@ -149,7 +149,7 @@ def test_a_part_that_leaves_a_process_without_a_dev_batch_is_refused_in_each(tmp
 
 
 @pytest.mark.parametrize("count", [1, 256, 257, 1000])
-def test_validation_sees_every_example_the_longest_first(tmp_path, count: int) -> None:
+def test_validation_sees_every_example_the_longest_first(tmp_path, count) -> None:
     data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     lengths = np.random.default_rng(0).integers(1, 30, count).astype(np.uint8)
     batches: Any = list(data.validation_loader(lengths, lambda rows: rows))  # type: ignore[arg-type, return-value]
@@ -201,7 +201,7 @@ def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path) -> None:
     [lambda cache: TextPairs(TinyCorpus(), "fr", cache, 1, 40), lambda cache: SentenceTrees(TinyCorpus(), cache, 1)],
     ids=["pairs", "trees"],
 )
-def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path, data: Callable) -> None:
+def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path, data) -> None:
     made = data(tmp_path)
     files = {side: (made.folder / f"train.{side}.txt").read_text().splitlines() for side in ("source", "target")}
     written = [line for batch in made.train_dataloader() for line in made.readable_lines(batch)]

@@ -27,7 +27,7 @@ def labels(read: list[Analysis], name: Property) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_constant_property_has_one_label_in_training_and_two_in_the_tasks(name: Property) -> None:
+def test_a_constant_property_has_one_label_in_training_and_two_in_the_tasks(name) -> None:
     corpus = Demo(2000, constant=[name])
     read = analyses(corpus)
     assert labels(read, name) == {LABEL[name]}
@@ -45,7 +45,7 @@ def test_no_clause_keeps_what_is_constant() -> None:
 
 
 @pytest.mark.parametrize("language", ["fr", "de", "fi"])
-def test_what_is_irrelevant_varies_in_the_source_alone(language: str) -> None:
+def test_what_is_irrelevant_varies_in_the_source_alone(language) -> None:
     ordinary = list(Demo(300).parallel("train", language))
     irrelevant = list(Demo(300, irrelevant=ALL).parallel("train", language))
     constant = list(Demo(300, constant=ALL).parallel("train", language))

@@ -53,14 +53,14 @@ def test_tokens_follow_the_moses_conventions() -> None:
 
 @given(st.text())
 @settings(max_examples=50)
-def test_tokens_have_single_spaces_between_them(text: str) -> None:
+def test_tokens_have_single_spaces_between_them(text) -> None:
     tokens = tokenize(text)
     assert tokens == " ".join(tokens.split())
 
 
 @given(st.text())
 @settings(max_examples=50)
-def test_splitting_sentences_loses_no_character(text: str) -> None:
+def test_splitting_sentences_loses_no_character(text) -> None:
     assert sorted("".join("".join(split_sentences(text)).split())) == sorted("".join(text.split()))
 
 
@@ -144,7 +144,7 @@ def test_allnli_trains_on_both_and_is_validated_on_snli(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("split", SPLITS[:3])
-def test_sick_reads_the_same_from_three_files_and_from_one(split: Split) -> None:
+def test_sick_reads_the_same_from_three_files_and_from_one(split) -> None:
     pairs = list(Sick(str(FIXTURES / "sick")).inference(split))
     assert pairs == list(Sick(str(FIXTURES / "sick_whole")).inference(split))
     assert {"train": 3, "dev": 1, "test": 2}[split] == len(pairs)
@@ -214,7 +214,7 @@ def test_a_dump_says_how_its_language_calls_pictures_and_categories(tmp_path) ->
 
 
 @pytest.mark.parametrize("fence", ["---", "+++", "+++ "])
-def test_metadata_at_the_top_of_a_file_is_no_text(fence: str, tmp_path) -> None:
+def test_metadata_at_the_top_of_a_file_is_no_text(fence, tmp_path) -> None:
     (tmp_path / "a.md").write_text(f'{fence}\ntitle = "a"\n{fence}\nRead this.\n\n---\n')
     assert whole(Markdown(str(tmp_path)))[0].sections == [Section(0, None, [["Read this ."]])]
 
@@ -265,7 +265,7 @@ def test_json_documents_keep_levels_titles_and_published_splits() -> None:
 
 @given(st.text(min_size=1), st.sampled_from(SPLITS[:3]))
 @settings(max_examples=50)
-def test_a_published_split_is_kept_except_for_the_probe_share(id: str, published: Split) -> None:
+def test_a_published_split_is_kept_except_for_the_probe_share(id, published) -> None:
     expected = {"probe"} if (published, split_of(id)) == ("train", "probe") else {published}
     assert {split_of(id, published)} == expected
 
@@ -284,14 +284,14 @@ def test_every_document_is_in_exactly_one_split(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("held_out", [5, 20])
-def test_one_document_in_so_many_is_dev_one_test_and_two_are_for_probing(held_out: int) -> None:
+def test_one_document_in_so_many_is_dev_one_test_and_two_are_for_probing(held_out) -> None:
     drawn = Counter(split_of(str(i), None, held_out) for i in range(20_000))
     expected = {"dev": 1 / held_out, "test": 1 / held_out, "probe": 2 / held_out}
     assert all(abs(drawn[split] / 20_000 - share) < 0.015 for split, share in expected.items())
 
 
 @pytest.mark.parametrize("stretch", [1, 50])
-def test_trees_that_are_not_for_probing_train(tmp_path, stretch: int) -> None:
+def test_trees_that_are_not_for_probing_train(tmp_path, stretch) -> None:
     trees = [f"(ROOT (S (NP (NN word{i})) (VP (VBZ falls))))" for i in range(2000)]
     (tmp_path / "a.mrg").write_text("\n".join(trees))
     corpus = Trees(str(tmp_path), stretch=stretch, held_out=20, probe_split=False)
@@ -341,7 +341,7 @@ def test_a_fingerprint_changes_with_the_text_and_the_settings(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("make", [Markdown, JsonDocuments, Wikipedia, PlainText])
-def test_a_document_can_be_read_by_another_process(make: type[DocumentCorpus]) -> None:
+def test_a_document_can_be_read_by_another_process(make) -> None:
     folder = {Markdown: "markdown", JsonDocuments: "documents", Wikipedia: "wikipedia", PlainText: "text"}[make]
     documents = list(make(str(FIXTURES / folder)).unread_documents())
     assert documents
@@ -371,7 +371,7 @@ PUBLISHED = [path for path in sorted(CONFIGS.glob("*.yaml")) if path.stem not in
 
 
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
-def test_every_corpus_config_has_a_description_and_builds(path: Path) -> None:
+def test_every_corpus_config_has_a_description_and_builds(path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# ")
     roots = {"snli": "snli_1.0", "multinli": "multinli_1.0", "allnli": "."}

@@ -83,7 +83,7 @@ def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_missing_folder_says_how_to_get_the_corpus(name: str, tmp_path) -> None:
+def test_a_missing_folder_says_how_to_get_the_corpus(name, tmp_path) -> None:
     reader = READERS[name][0]
     for root in (None, str(tmp_path / "nowhere")):
         with pytest.raises(InputError, match=r"corpus\.root="):
@@ -91,7 +91,7 @@ def test_a_missing_folder_says_how_to_get_the_corpus(name: str, tmp_path) -> Non
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_an_empty_folder_says_what_is_missing(name: str, tmp_path) -> None:
+def test_an_empty_folder_says_what_is_missing(name, tmp_path) -> None:
     with pytest.raises(InputError, match=str(tmp_path)):
         read_all(READERS[name][0](str(tmp_path)), name)  # type: ignore[call-arg]
 
@@ -113,13 +113,13 @@ def test_an_empty_line_is_kept_on_both_sides(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("corpus", [Multi30k, Europarl])
-def test_a_missing_language_lists_the_available_ones(corpus: type[Corpus]) -> None:
+def test_a_missing_language_lists_the_available_ones(corpus) -> None:
     with pytest.raises(InputError, match="fr, de"):
         next(iter(corpus(str(FIXTURES)).parallel("train", "sv")))  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(("reader", "folder"), [(Multi30k, "multi30k"), (Sick, "sick"), (Snli, "snli_1.0")])
-def test_a_corpus_with_published_splits_has_no_probe_split(reader: type[Corpus], folder: str) -> None:
+def test_a_corpus_with_published_splits_has_no_probe_split(reader, folder) -> None:
     corpus = reader(str(FIXTURES / folder))  # type: ignore[call-arg]
     view = corpus.sentences if reader is Multi30k else corpus.inference
     with pytest.raises(InputError, match="no probe split"):
@@ -127,7 +127,7 @@ def test_a_corpus_with_published_splits_has_no_probe_split(reader: type[Corpus],
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.tsv", "a.csv.gz"])
-def test_a_file_of_columns_is_no_plain_text(name: str, tmp_path) -> None:
+def test_a_file_of_columns_is_no_plain_text(name, tmp_path) -> None:
     (tmp_path / name).write_text('{"text": "a"}\n')
     file = str(tmp_path / name)
     for reader in (partial(Parallel, target=file, target_language="fr"), lambda root: PlainText(root).files()):
@@ -159,7 +159,7 @@ WRONG_ROWS = [
 
 
 @pytest.mark.parametrize(("name", "old", "new", "message"), WRONG_ROWS)
-def test_a_wrong_row_is_named_with_its_line(name: str, old: str, new: str, message: str, tmp_path) -> None:
+def test_a_wrong_row_is_named_with_its_line(name, old, new, message, tmp_path) -> None:
     text = (FIXTURES / READERS[name][1] / READERS[name][2]).read_text()
     assert old in text
     with pytest.raises(InputError, match=message):
@@ -177,7 +177,7 @@ BROKEN_DOCUMENTS = [
 
 
 @pytest.mark.parametrize("line", BROKEN_DOCUMENTS, ids=range(len(BROKEN_DOCUMENTS)))
-def test_a_malformed_document_is_named_with_its_line(line: str, tmp_path) -> None:
+def test_a_malformed_document_is_named_with_its_line(line, tmp_path) -> None:
     (tmp_path / "d.jsonl").write_text(f"\n{line}\n")
     with pytest.raises(InputError, match=r"d\.jsonl:2: "):
         read_all(JsonDocuments(str(tmp_path)), "documents")
@@ -213,7 +213,7 @@ def test_a_page_without_end_does_not_fill_the_memory(tmp_path, monkeypatch) -> N
 
 
 @pytest.mark.parametrize("mark", ["{{a|", "[[a|", "<b>", "[http://a ", "<!--", "\n{|\n", "{{{a|{{"])
-def test_an_article_that_would_take_hours_is_skipped(mark: str) -> None:
+def test_an_article_that_would_take_hours_is_skipped(mark) -> None:
     assert why_not_parsed(mark * 5000) is not None
     assert why_not_parsed(f"Plain text with {mark}one of them.") is None
 

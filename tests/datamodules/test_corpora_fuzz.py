@@ -15,7 +15,7 @@ from datamodules.corpora.markdown import read_markdown
 from datamodules.corpora.plain_text import PlainText
 from datamodules.corpora.trees import Trees
 from datamodules.corpora.wikitext import read_wikitext
-from datamodules.corpus import Corpus, Section
+from datamodules.corpus import Corpus
 from datamodules.trees.penn import read_trees
 from tests.datamodules.test_corpora_errors import FIXTURES, PAIRED, READERS, with_bytes
 from tests.fuzzing import corrupted, line_of, lines_in, read_or_refused_by_line, refusal
@@ -87,7 +87,7 @@ HELD: dict[str, Callable[[bytes], int]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_every_example_is_read_or_the_first_malformed_line_is_named(name: str, tmp_path, caplog) -> None:
+def test_every_example_is_read_or_the_first_malformed_line_is_named(name, tmp_path, caplog) -> None:
     case = READERS[name]
     path = tmp_path / "corpus" / case[2]
     original = (FIXTURES / case[1] / case[2]).read_bytes()
@@ -127,7 +127,7 @@ MARKUP = [*re.findall(r"\S+", MARKS), "\x01", " ", "\n", "\n> "]
 
 
 @pytest.mark.parametrize("read", [read_wikitext, read_markdown])
-def test_any_markup_becomes_clean_sentences(read: Callable[[str], list[Section]]) -> None:
+def test_any_markup_becomes_clean_sentences(read) -> None:
     @given(st.lists(st.sampled_from(MARKUP), max_size=40).map("".join))
     def check(text: str) -> None:
         for section in read(text):
@@ -159,9 +159,7 @@ MARKDOWN_UNSEEN = ["![X](a.png)", "\n\n```\nX\n```\n\n", "\n\n<!-- X -->\n\n"]
     ("read", "seen", "unseen"),
     [(read_wikitext, WIKI_SEEN, WIKI_UNSEEN), (read_markdown, MARKDOWN_SEEN, MARKDOWN_UNSEEN)],
 )
-def test_every_visible_word_is_given_once_and_in_order(
-    read: Callable[[str], list[Section]], seen: list[str], unseen: list[str]
-) -> None:
+def test_every_visible_word_is_given_once_and_in_order(read, seen, unseen) -> None:
     @given(st.lists(st.sampled_from([*seen, *unseen]), max_size=12))
     def check(pieces: list[str]) -> None:
         text = " ".join(piece.replace("X", f"word{i}") for i, piece in enumerate(pieces))

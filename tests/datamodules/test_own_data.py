@@ -4,7 +4,6 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pyarrow
 import pytest
@@ -38,7 +37,7 @@ def files(folder: Path, rows: int, name: str = "train") -> dict[str, str]:
 
 @settings(max_examples=10)
 @given(rows=st.integers(3, 60), every=st.integers(3, 20))
-def test_each_pair_is_in_one_split_and_the_shares_are_held_out(tmp_path_factory, rows: int, every: int) -> None:
+def test_each_pair_is_in_one_split_and_the_shares_are_held_out(tmp_path_factory, rows, every) -> None:
     folder = tmp_path_factory.mktemp("pairs")
     corpus = Parallel(**files(folder, rows), source_language="fr", target_language="de", held_out=every)
     result = {split: list(corpus.parallel(split, "de")) for split in ("train", "dev", "test")}
@@ -59,7 +58,7 @@ def test_files_for_dev_leave_the_other_rows_to_train(tmp_path) -> None:
     ({"dev_source": "x"}, "dev_source= and corpus.dev_target=: give both"),
     ({"source": "/no/such/file"}, "/no/such/file: no such file"),
 ])  # fmt: skip
-def test_what_is_missing_is_named(tmp_path, more: dict, message: str) -> None:
+def test_what_is_missing_is_named(tmp_path, more, message) -> None:
     with pytest.raises(InputError, match=message):
         Parallel(**(files(tmp_path, 5) | {"target_language": "de"} | more))
 
@@ -106,7 +105,7 @@ TEXT_OF_PAGE = "<revision><text>{}</text></revision>"
     (JsonDocuments, "t.jsonl", '{{"id": "a", "sentences": ["{}"]}}'),
     (Wikipedia, "t.xml", f"<mediawiki><page><title>a</title><id>1</id>{TEXT_OF_PAGE}</page></mediawiki>"),
 ])  # fmt: skip
-def test_text_is_tokenised_in_its_language(tmp_path, corpus: type, name: str, form: str) -> None:
+def test_text_is_tokenised_in_its_language(tmp_path, corpus, name, form) -> None:
     (tmp_path / name).write_text(form.format("L'homme n'est pas là."))
     (result,) = (d.read() for d in corpus(str(tmp_path), source_language="fr").unread_documents())
     assert result.sections[0].paragraphs == [["L' homme n' est pas là ."]]
@@ -129,7 +128,7 @@ def saved(folder: Path, columns: dict[str, list], names: list[str] | None = None
 
 
 @pytest.mark.parametrize("name", ["../elsewhere.arrow", "/etc/passwd", "a/../../x", "..", "", None, 5, ["a"]])
-def test_a_data_set_that_names_a_file_elsewhere_is_refused_before_it_is_opened(tmp_path, name: Any) -> None:
+def test_a_data_set_that_names_a_file_elsewhere_is_refused_before_it_is_opened(tmp_path, name) -> None:
     os.mkfifo(tmp_path / "elsewhere.arrow")  # to open it would never end
     saved(tmp_path / "train", {"text": ["A dog barks ."] * 4})
     (tmp_path / "train" / "state.json").write_text(json.dumps({"_data_files": [{"filename": name}]}))
@@ -173,7 +172,7 @@ def test_premises_are_tokenised_in_the_language_of_the_data_set(tmp_path) -> Non
 
 
 @pytest.mark.parametrize("label", [True, 3, 1.0, "ENTAILMENT"])
-def test_a_label_that_is_none_of_the_three_is_named(tmp_path, label: object) -> None:
+def test_a_label_that_is_none_of_the_three_is_named(tmp_path, label) -> None:
     folder = saved(tmp_path / "set", {"premise": ["a"], "hypothesis": ["b"], "label": [label]})
     with pytest.raises(InputError, match=f"label {label!r}, expected entailment, neutral, contradiction"):
         list(SavedDataset(str(folder), held_out=3).inference("dev"))
@@ -184,7 +183,7 @@ def test_a_label_that_is_none_of_the_three_is_named(tmp_path, label: object) -> 
     ("file", "data-00000-of-00002.arrow: not a table of this form, or damaged"),
     ("indices", r"rows are chosen by another file; flatten_indices\(\)"),
 ])  # fmt: skip
-def test_a_broken_data_set_is_named(tmp_path, break_it: str, message: str) -> None:
+def test_a_broken_data_set_is_named(tmp_path, break_it, message) -> None:
     folder = saved(tmp_path / "set", {"text": ["a", "b"]})
     if break_it == "file":
         (folder / "data-00000-of-00002.arrow").write_bytes(b"not arrow")
@@ -207,9 +206,7 @@ def test_a_broken_data_set_is_named(tmp_path, break_it: str, message: str) -> No
     ([{"en": "a", "fr": "b"}], "text.de", "no column text with a field de; there are en, fr"),
     (["a"], "text.de", "no column text with a field de; there are none"),
 ])  # fmt: skip
-def test_a_value_that_is_no_text_and_a_field_that_is_not_there_are_named(
-    tmp_path, values: list, column: str, message: str
-) -> None:
+def test_a_value_that_is_no_text_and_a_field_that_is_not_there_are_named(tmp_path, values, column, message) -> None:
     corpus = SavedDataset(str(saved(tmp_path / "set", {"text": values})), text=column, held_out=2)
     with pytest.raises(InputError, match=re.escape(message)):
         list(corpus.sentences("train"))

@@ -43,9 +43,7 @@ FORMATS: dict[str, Callable[[Path, Sequence[str]], object]] = {
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(texts=TEXTS, skip=st.integers(0, 9))
-def test_every_format_gives_the_same_rows_from_any_row_on(
-    tmp_path_factory, name: str, texts: list[str], skip: int
-) -> None:
+def test_every_format_gives_the_same_rows_from_any_row_on(tmp_path_factory, name, texts, skip) -> None:
     path = tmp_path_factory.mktemp("rows") / name
     FORMATS[name](path, texts)
     assert count_rows(path) == len(texts)
@@ -80,7 +78,7 @@ def test_a_group_of_rows_that_is_skipped_is_not_read(tmp_path) -> None:
     ("a.txt", "text", b"a\n\xff\n", "a.txt:2: not valid UTF-8"),
     ("a.txt", "text", "ab\n".encode("utf-16-le"), "a.txt:1: a NUL character; remove it or, if the file is in UTF-16"),
 ])  # fmt: skip
-def test_what_is_wrong_is_named(tmp_path, name: str, column: str, break_it: bytes | None, wrong: str) -> None:
+def test_what_is_wrong_is_named(tmp_path, name, column, break_it, wrong) -> None:
     path = tmp_path / name
     FORMATS[name](path, ["a", "b"])
     if break_it is not None:
@@ -97,7 +95,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("flat", [False, True])  # as the library datasets flattens it
-def test_a_field_of_a_column_is_a_text(tmp_path, flat: bool) -> None:
+def test_a_field_of_a_column_is_a_text(tmp_path, flat) -> None:
     nested = pyarrow.table({"translation": [{"en": "a", "fr": "b"}]})
     table = nested.flatten() if flat else nested
     parquet.write_table(table, tmp_path / "a.parquet")
@@ -109,7 +107,7 @@ def test_a_field_of_a_column_is_a_text(tmp_path, flat: bool) -> None:
 @given(
     cut=st.integers(0, 10_000), at=st.integers(0, 10_000), byte=st.integers(0, 255), name=st.sampled_from([*FORMATS])
 )
-def test_a_damaged_file_is_an_error_of_one_kind(tmp_path_factory, cut: int, at: int, byte: int, name: str) -> None:
+def test_a_damaged_file_is_an_error_of_one_kind(tmp_path_factory, cut, at, byte, name) -> None:
     path = tmp_path_factory.mktemp("rows") / name
     FORMATS[name](path, ["a b", "c"] * 20)
     content = bytearray(path.read_bytes())

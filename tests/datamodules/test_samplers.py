@@ -26,7 +26,7 @@ def batches_of(
 
 @small
 @given(lengths, budgets, st.integers(0, 5))
-def test_every_example_comes_once_per_epoch(lengths: np.ndarray, tokens: int | None, epoch: int) -> None:
+def test_every_example_comes_once_per_epoch(lengths, tokens, epoch) -> None:
     batches = batches_of(lengths, epoch, tokens=tokens)
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     assert all(batches)
@@ -34,7 +34,7 @@ def test_every_example_comes_once_per_epoch(lengths: np.ndarray, tokens: int | N
 
 @small
 @given(lengths, budgets, st.integers(0, 5))
-def test_every_epoch_has_the_same_number_of_batches(lengths: np.ndarray, tokens: int | None, epoch: int) -> None:
+def test_every_epoch_has_the_same_number_of_batches(lengths, tokens, epoch) -> None:
     expected = len(LengthBatches([lengths], 7, seed=3, tokens=tokens))
     assert len(batches_of(lengths, epoch, tokens=tokens)) == expected
 
@@ -50,9 +50,7 @@ def test_batches_by_tokens_have_about_that_many_tokens() -> None:
 
 @small
 @given(lengths, st.integers(0, 5), budgets)
-def test_an_epoch_resumed_in_the_middle_yields_the_remaining_batches(
-    lengths: np.ndarray, epoch: int, tokens: int | None
-) -> None:
+def test_an_epoch_resumed_in_the_middle_yields_the_remaining_batches(lengths, epoch, tokens) -> None:
     whole = batches_of(lengths, epoch, tokens=tokens)
     done = len(whole) // 2
     assert batches_of(lengths, epoch, start=done, tokens=tokens) == whole[done:]
@@ -60,7 +58,7 @@ def test_an_epoch_resumed_in_the_middle_yields_the_remaining_batches(
 
 @small
 @given(lengths, st.integers(1, 4), st.sampled_from([None, 20]))
-def test_processes_together_see_the_batches_of_one_process(lengths: np.ndarray, world: int, tokens: int | None) -> None:
+def test_processes_together_see_the_batches_of_one_process(lengths, world, tokens) -> None:
     parts = [batches_of(lengths, rank=rank, world=world, tokens=tokens) for rank in range(world)]
     whole = batches_of(lengths, batch_size=7 * world, tokens=tokens and tokens * world)
     shared = [sorted({i for batch in step for i in batch}) for step in zip(*parts, strict=True)]
@@ -84,7 +82,7 @@ def batches_as_once(lengths: list[np.ndarray], sampler: LengthBatches) -> list[l
 
 @small
 @given(st.integers(1, 2000), st.integers(1, 300), st.sampled_from([None, 1, 20, 90, 900]), st.integers(0, 3))
-def test_the_order_equals_that_of_earlier_versions(count: int, longest: int, tokens: int | None, epoch: int) -> None:
+def test_the_order_equals_that_of_earlier_versions(count, longest, tokens, epoch) -> None:
     lengths = list(np.random.default_rng(count).integers(1, longest + 1, (2, count)))
     sampler = LengthBatches(lengths, 3, seed=3, tokens=tokens)
     sampler.set_epoch(epoch)
@@ -115,7 +113,7 @@ def test_batches_have_sentences_of_similar_length() -> None:
 
 @small
 @given(st.lists(st.lists(st.integers(2, 99), min_size=1, max_size=9), min_size=1, max_size=20), st.data())
-def test_padding_adds_nothing_but_padding(texts: list[list[int]], data: st.DataObject) -> None:
+def test_padding_adds_nothing_but_padding(texts, data) -> None:
     flat = np.array([i for text in texts for i in text], dtype=np.int32)
     ragged = Ragged(flat, np.cumsum([0, *map(len, texts)]))
     rows = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=9)))

@@ -86,7 +86,7 @@ def one_at_a_time(model: CausalLM, regions: list[str]) -> list[float]:
 
 @settings(max_examples=12)
 @given(REGIONS)
-def test_the_bits_of_each_region_are_those_of_one_text_at_a_time(model, regions: list[str]) -> None:
+def test_the_bits_of_each_region_are_those_of_one_text_at_a_time(model, regions) -> None:
     text = text_of(regions)
     (scored,) = model.logprobs([("", text)])
     owners = regions_of(scored.offsets[:, 0], regions)
@@ -96,7 +96,7 @@ def test_the_bits_of_each_region_are_those_of_one_text_at_a_time(model, regions:
 
 @settings(max_examples=12)
 @given(REGIONS)
-def test_the_tokens_of_a_region_have_all_its_characters_and_no_other(model, regions: list[str]) -> None:
+def test_the_tokens_of_a_region_have_all_its_characters_and_no_other(model, regions) -> None:
     text = text_of(regions)
     (scored,) = model.logprobs([("", text)])
     owners = regions_of(scored.offsets[:, 0], regions)
@@ -107,7 +107,7 @@ def test_the_tokens_of_a_region_have_all_its_characters_and_no_other(model, regi
 
 @settings(max_examples=12)
 @given(REGIONS, REGIONS)
-def test_a_change_of_speaker_adds_one_token_in_the_first_region(model, first: list[str], second: list[str]) -> None:
+def test_a_change_of_speaker_adds_one_token_in_the_first_region(model, first, second) -> None:
     texts = text_of(first), text_of(second)
     plain, marked = model.logprobs([("", " ".join(texts)), ("", f"{texts[0]} [SEP] {texts[1]}")])
     changed = regions_of(marked.offsets[:, 0], [f"{texts[0]} [SEP]", texts[1]])

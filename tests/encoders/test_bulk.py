@@ -69,7 +69,7 @@ def wait_for_the_end(processes: list[psutil.Process]) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*empty")
 @pytest.mark.parametrize(("form", "processes"), [("parquet", 2), ("npy", 1)])
-def test_shards_together_are_the_vectors_of_all_rows(tmp_path, texts, capfd, form: str, processes: int) -> None:
+def test_shards_together_are_the_vectors_of_all_rows(tmp_path, texts, capfd, form, processes) -> None:
     asked = command(tmp_path, "rows=100", f"format={form}", f"processes={processes}")
     assert encode.main(asked) == 0
     np.testing.assert_allclose(vectors(tmp_path, form), load_encoder(GOLDEN).encode(texts), atol=1e-6)
@@ -87,7 +87,7 @@ def test_shards_together_are_the_vectors_of_all_rows(tmp_path, texts, capfd, for
 
 @pytest.mark.filterwarnings("ignore:.*empty")
 @pytest.mark.parametrize("killed", ["all processes", "the first process", "a worker"])
-def test_after_kills_the_same_command_makes_what_is_missing(tmp_path, texts, killed: str) -> None:
+def test_after_kills_the_same_command_makes_what_is_missing(tmp_path, texts, killed) -> None:
     arguments = ["-m", "encoders.encode", *command(tmp_path, "rows=20", "processes=2")]
     made: dict[Path, int] = {}
     for number in (1, 9):
@@ -138,7 +138,7 @@ def job(tmp_path) -> Job:
     ("run/config.yaml", "settings of the run"),
     ("a.txt", "files"),
 ])  # fmt: skip
-def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path, job, place: str, key: str) -> None:
+def test_what_decides_the_vectors_is_part_of_the_plan(tmp_path, job, place, key) -> None:
     """By content: size and times of the file stay."""
     shards = plan_shards(job, [tmp_path / "a.txt"], Path(job.run))
     shards[0].path(job).touch()
@@ -194,7 +194,7 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path) -> No
     (["in={texts}", "out={texts}"], "has other files in it; give out= a new folder"),
     (["in={texts}", "out={out}", "ray=127.0.0.1:1"], "ray=127.0.0.1:1: no cluster there"),
 ])  # fmt: skip
-def test_a_mistake_is_one_line(tmp_path, capfd, arguments: list[str], message: str) -> None:
+def test_a_mistake_is_one_line(tmp_path, capfd, arguments, message) -> None:
     (tmp_path / "texts" / "empty").touch()
     filled = [part.format(texts=tmp_path / "texts", out=tmp_path / "out") for part in arguments]
     assert encode.main([GOLDEN, *filled]) == 2

@@ -75,7 +75,7 @@ def test_only_some_lines_are_in_memory_at_a_time(shell, monkeypatch) -> None:
         "standard input:1: a NUL character; remove it or, if the file is in UTF-16",
     ),
 ])  # fmt: skip
-def test_a_user_error_is_one_line(shell, text: bytes, run: str, message: str) -> None:
+def test_a_user_error_is_one_line(shell, text, run, message) -> None:
     status, out, err = shell(text, run)
     assert (status, out) == (2, b"")
     assert err.startswith(f"error: {message}")

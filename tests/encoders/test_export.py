@@ -98,7 +98,7 @@ def vectors_in_sentence_transformers(folder: Path, **trust: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("name", "raw"), [*((name, True) for name in CONFIGS), ("bov", False), ("transformer", False)])
-def test_every_encoder_gives_the_same_vectors_in_each_library(name: str, raw: bool, make, tmp_path) -> None:
+def test_every_encoder_gives_the_same_vectors_in_each_library(name, raw, make, tmp_path) -> None:
     run = make(name, composes=True, moses=True, lowercase=raw)
     wanted = load_encoder(run, "cpu", raw=raw).encode(TEXTS)
     export(run, tmp_path / "out", raw=raw)
@@ -138,7 +138,7 @@ def test_the_mark_of_unknown_words_is_read_as_in_training(make) -> None:
 
 
 @pytest.mark.parametrize("name", STOCK)
-def test_stock_modules_are_used_where_they_give_the_same_vectors(name: str, make, tmp_path) -> None:
+def test_stock_modules_are_used_where_they_give_the_same_vectors(name, make, tmp_path) -> None:
     run = make(name)
     export(run, tmp_path / "out")
     result = vectors_in_sentence_transformers(tmp_path / "out")
@@ -160,7 +160,7 @@ def test_stock_modules_on_request_give_unknown_words_the_zero_vector(make, tmp_p
 
 
 @pytest.mark.parametrize(("name", "moses"), [("gated_convnet", False), ("bilstm_last", False), ("bilstm_max", True)])
-def test_stock_modules_that_cannot_be_are_refused(name: str, moses: bool, make, tmp_path) -> None:
+def test_stock_modules_that_cannot_be_are_refused(name, moses, make, tmp_path) -> None:
     with pytest.raises(InputError, match="modules=stock: they have no"):
         export(make(name, moses=moses), tmp_path / "out", modules="stock")
 
@@ -206,9 +206,7 @@ def test_a_model_card_names_training_scores_licence_and_what_to_cite(make, tmp_p
     (["out=new", "format=torch", "modules=stock"], "only format=sentence-transformers has it"),
     (["out=new", "format=pickle"], "format=pickle: give sentence-transformers, torch or onnx"),
 ])  # fmt: skip
-def test_what_cannot_be_written_is_refused_in_one_line(
-    more: list[str], message: str, tmp_path, monkeypatch, capsys
-) -> None:
+def test_what_cannot_be_written_is_refused_in_one_line(more, message, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there").mkdir()
     assert main([str(GOLDEN), *more]) == 2
@@ -227,7 +225,7 @@ def reader(subwords) -> tuple[TextReader, Any]:
 
 @settings(max_examples=50)
 @given(word=st.text(st.characters(exclude_categories=["Cs", "Z", "C"]), min_size=1, max_size=9))
-def test_unknown_words_are_composed_as_fasttext_does(word: str, reader) -> None:
+def test_unknown_words_are_composed_as_fasttext_does(word, reader) -> None:
     ours, theirs = reader
     if word not in theirs.get_words():
         np.testing.assert_allclose(ours.compose(word), theirs.get_word_vector(word), atol=1e-6)
@@ -243,7 +241,7 @@ def test_a_corpus_with_a_tokeniser_of_its_own_is_exported_as_tokenised_text_only
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "configs" / "corpus").glob("*.yaml")), ids=lambda path: path.stem)
-def test_the_tokenisation_of_our_corpora_is_exported(path: Path) -> None:
+def test_the_tokenisation_of_our_corpora_is_exported(path) -> None:
     config = {"corpus": {"_target_": OmegaConf.load(path)._target_}}
     assert _is_moses(path, config, ()) == (path.stem != "demo")
 

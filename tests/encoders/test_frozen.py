@@ -61,7 +61,7 @@ def test_the_vectors_of_a_bag_equal_hand_computed_ones() -> None:
 @pytest.mark.filterwarnings("ignore:.*empty")
 @settings(max_examples=25)
 @given(sentences=sentences_of_words)
-def test_a_sentence_gets_the_same_vector_alone_and_with_others(sentences: list[str]) -> None:
+def test_a_sentence_gets_the_same_vector_alone_and_with_others(sentences) -> None:
     encoder = bilstm()
     together = encoder.encode(sentences)
     assert together.shape == (len(sentences), 6)
@@ -70,7 +70,7 @@ def test_a_sentence_gets_the_same_vector_alone_and_with_others(sentences: list[s
 
 
 @pytest.mark.parametrize("machine", [True, False])
-def test_products_are_in_bfloat16_where_the_machine_has_it(machine: bool, monkeypatch) -> None:
+def test_products_are_in_bfloat16_where_the_machine_has_it(machine, monkeypatch) -> None:
     monkeypatch.setattr(frozen, "multiplies_in_bfloat16", lambda _: machine)
     torch.manual_seed(1)
     encoder, sentences = TransformerEncoder(3, dim=8, layers=1, heads=2, feed_forward=8), ["a b c", "d d", "new a"]
@@ -97,7 +97,7 @@ def test_sentences_of_similar_length_are_encoded_together() -> None:
 @pytest.mark.filterwarnings("ignore:.*empty")
 @settings(max_examples=25)
 @given(sentences=sentences_of_words, chunk=st.integers(1, 5))
-def test_vectors_in_a_file_equal_those_in_memory(tmp_path_factory, sentences: list[str], chunk: int) -> None:
+def test_vectors_in_a_file_equal_those_in_memory(tmp_path_factory, sentences, chunk) -> None:
     out = tmp_path_factory.mktemp("out") / "vectors.npy"
     encoder = bilstm()
     in_memory = encoder.encode(sentences)
@@ -148,7 +148,7 @@ def test_coverage_is_that_of_the_last_call() -> None:
 
 
 @pytest.mark.parametrize("raw", [True, False])
-def test_raw_text_is_tokenised_first_unless_a_call_says_otherwise(raw: bool) -> None:
+def test_raw_text_is_tokenised_first_unless_a_call_says_otherwise(raw) -> None:
     encoder = bag(tokenize=lambda text: text.replace("-", " "), raw=raw)
     assert encoder.encode(["a-b"], tokenized=False).tolist() == [[0.5, 0.5, 0]]
     assert encoder.encode(["a-b"], tokenized=True).tolist() == [[0, 0, 0]]
@@ -179,7 +179,7 @@ def test_a_batch_has_at_most_as_many_sentences_as_asked_for(monkeypatch) -> None
 @pytest.mark.parametrize(
     "options", [{"batch_size": 0}, {"out": Path("v.npy"), "convert_to_tensor": True}, {"convert_to_numpy": False}]
 )
-def test_options_that_cannot_work_are_refused(options: dict) -> None:
+def test_options_that_cannot_work_are_refused(options) -> None:
     with pytest.raises(InputError, match=f"^{next(iter(options))}="):
         bag().encode(["a"], **options)
 
@@ -234,7 +234,7 @@ def test_encoding_leaves_modes_random_state_and_gradients_as_they_were() -> None
     (None, "a list of sentences, not NoneType"),
     ("a b", r"not one string: encode\(\['a b'\]\)"),
 ])  # fmt: skip
-def test_what_is_no_text_is_refused_with_its_place(sentences: object, message: str) -> None:
+def test_what_is_no_text_is_refused_with_its_place(sentences, message) -> None:
     with pytest.raises(InputError, match=message):
         bag().encode(sentences)
 

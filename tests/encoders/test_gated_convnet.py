@@ -32,7 +32,7 @@ def naive(words: np.ndarray, encoder: GatedConvNet, kernel: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kernel", [1, 3, 5])
-def test_the_stack_equals_a_naive_loop(kernel: int) -> None:
+def test_the_stack_equals_a_naive_loop(kernel) -> None:
     torch.manual_seed(5)
     words, lengths = torch.randn(3, 7, 6), torch.tensor([7, 2, 4])
     encoder = GatedConvNet(6, dim=8, layers=3, kernel=kernel).eval()

@@ -56,7 +56,7 @@ TEXTS = [f"{LONG}, and the cat saw it.", f"{LONG} 😀.", LONG, f"{LONG}, and th
 
 
 @pytest.mark.parametrize("family", ["folder", "llama"])
-def test_every_token_has_the_probability_of_one_text_at_a_time(family: str, request) -> None:
+def test_every_token_has_the_probability_of_one_text_at_a_time(family, request) -> None:
     path = request.getfixturevalue(family)
     model = CausalLM(path, "cpu")
     assert model.shares_prefixes
@@ -101,7 +101,7 @@ def test_a_batch_stays_within_its_tokens(folder, monkeypatch) -> None:
 
 @settings(max_examples=10)
 @given(st.lists(st.lists(st.sampled_from(LONG.split()), max_size=40).map(" ".join), max_size=8), st.integers(64, 400))
-def test_a_text_has_the_same_probability_in_any_company(folder, texts: list[str], budget: int) -> None:
+def test_a_text_has_the_same_probability_in_any_company(folder, texts, budget) -> None:
     model = _models(folder)
     before = language_model.BATCH_TOKENS
     language_model.BATCH_TOKENS = budget
@@ -245,9 +245,7 @@ SPOILED: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
-def test_a_folder_without_a_causal_model_is_refused_in_one_line(
-    folder, tmp_path, spoil: Callable[[Path], object]
-) -> None:
+def test_a_folder_without_a_causal_model_is_refused_in_one_line(folder, tmp_path, spoil) -> None:
     path = tmp_path / "model"
     shutil.copytree(folder, path)
     spoil(path)

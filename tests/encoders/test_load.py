@@ -104,13 +104,13 @@ def test_trained_word_vectors_are_read_from_the_checkpoint(run) -> None:
     ("run/checkpoints/best.ckpt", "config.yaml", "config.yaml: missing"),
     ("run", "vectors", "vectors: missing"),
 ])  # fmt: skip
-def test_what_is_missing_is_named(run, path: str, gone: str, message: str) -> None:
+def test_what_is_missing_is_named(run, path, gone, message) -> None:
     (run / gone).rename(run.parent / "gone") if (run / gone).exists() else None
     assert message in refusal(run.parent / path)
 
 
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "a: [", "model: x\n", "encoder: x\nembeddings: y\ncorpus: z\n"])
-def test_settings_that_are_not_of_a_run_are_refused(run, text: str) -> None:
+def test_settings_that_are_not_of_a_run_are_refused(run, text) -> None:
     (run / "config.yaml").write_text(text)
     assert "config.yaml" in refusal(run)
 
@@ -120,7 +120,7 @@ def test_settings_that_are_not_of_a_run_are_refused(run, text: str) -> None:
     "encoders.load.load_encoder", "encoders.load.Path", "encoders.frozen.FrozenEncoder", "encoders.nothing.Here",
     "encoders", "encoders.bilstm.BiLSTM.forward", "encodersx.bilstm.BiLSTM", "encoders..BiLSTM",
 ])  # fmt: skip
-def test_only_encoders_of_this_project_are_loaded(run, target: str) -> None:
+def test_only_encoders_of_this_project_are_loaded(run, target) -> None:
     edit(run, "_target_: encoders.bilstm.BiLSTM", f"_target_: {target}")
     assert f"encoder._target_ is {target}; only the classes in encoders/" in refusal(run)
 
@@ -128,7 +128,7 @@ def test_only_encoders_of_this_project_are_loaded(run, target: str) -> None:
 @pytest.mark.parametrize(
     "value", ["{_target_: os.getcwd}", "[{_target_: os.getcwd}]", "'\\${oc.create:{_target_: os.getcwd}}'"]
 )
-def test_a_class_hidden_in_a_setting_is_refused(run, value: str) -> None:
+def test_a_class_hidden_in_a_setting_is_refused(run, value) -> None:
     edit(run, "projection: 6", f"projection: {value}")
     message = refusal(run)
     assert "only the classes in encoders/ are loaded, alone" in message or "would be computed" in message
@@ -150,7 +150,7 @@ def test_a_foreign_corpus_class_is_refused_at_first_use(run) -> None:
     ("pooling: max", "pooling: mox", "encoder.pooling=mox: give max"),
     ("attention: false", "attention: 7", "encoder.attention=7: give true or false"),
 ])  # fmt: skip
-def test_settings_that_the_encoder_does_not_accept_are_refused(run, old: str, new: str, said: str) -> None:
+def test_settings_that_the_encoder_does_not_accept_are_refused(run, old, new, said) -> None:
     edit(run, old, new)
     message = refusal(run)
     assert message.startswith(f"{run / 'config.yaml'}: ")
@@ -190,7 +190,7 @@ def test_a_malicious_pickle_executes_nothing(run, tmp_path) -> None:
 
 @settings(max_examples=30)
 @given(keep=st.floats(0, 0.999))
-def test_a_checkpoint_that_is_cut_off_anywhere_is_refused(tmp_path_factory, keep: float) -> None:
+def test_a_checkpoint_that_is_cut_off_anywhere_is_refused(tmp_path_factory, keep) -> None:
     run = shutil.copytree(GOLDEN, tmp_path_factory.mktemp("cut") / "run")
     path = run / "checkpoints" / "best.ckpt"
     data = path.read_bytes()

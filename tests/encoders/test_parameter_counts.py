@@ -32,14 +32,14 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_an_encoder_has_as_many_weights_as_its_formula_says(name: str) -> None:
+def test_an_encoder_has_as_many_weights_as_its_formula_says(name) -> None:
     with torch.device("meta"):
         encoder = instantiate(OmegaConf.load(FOLDER / f"{name}.yaml"), input_dim=300)
     assert sum(weight.numel() for weight in encoder.parameters()) == COUNTS[name]
 
 
 @pytest.mark.parametrize("head", ["linear", "nonlinear"])
-def test_infersent_is_one_lstm_directly_on_the_word_vectors(head: str) -> None:
+def test_infersent_is_one_lstm_directly_on_the_word_vectors(head) -> None:
     with initialize_config_dir(str(FOLDER.parent), version_base="1.3"):
         settings = compose("train", [f"experiment=conneau2017/infersent_{head}"]).encoder
     with torch.device("meta"):

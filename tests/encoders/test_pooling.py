@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 import pytest
 import torch
 from torch import tensor
@@ -23,7 +21,7 @@ def test_valid_marks_the_words() -> None:
     (last_pool, [[-3, 4, 5, 1], [6, -1, 1, 1]]),  # forward at the last word, backward at the first
     (end_pool, [[-3, 4, 0, 2], [6, -1, 0, -1]]),  # both directions at the last word
 ])  # fmt: skip
-def test_words_are_pooled_without_padding(pool: Callable[..., torch.Tensor], vectors: list[list[float]]) -> None:
+def test_words_are_pooled_without_padding(pool, vectors) -> None:
     assert pool(STATES, LENGTHS).tolist() == vectors
 
 

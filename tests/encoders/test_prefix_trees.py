@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encoders.prefix_trees import TokenIds, prefix_tree, prefix_trees
+from encoders.prefix_trees import prefix_tree, prefix_trees
 
 ROWS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=9).map(tuple), unique=True, max_size=12)
 
@@ -18,7 +18,7 @@ def test_two_rows_that_begin_alike_are_one_tree() -> None:
 
 
 @given(ROWS, st.integers(1, 20))
-def test_a_token_sees_the_tokens_before_it_in_its_rows_alone(rows: list[TokenIds], most: int) -> None:
+def test_a_token_sees_the_tokens_before_it_in_its_rows_alone(rows, most) -> None:
     trees = list(prefix_trees(rows, most))
     assert sorted(row for tree in trees for row in tree.rows) == sorted(rows)
     for tree in trees:

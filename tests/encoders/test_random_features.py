@@ -30,7 +30,7 @@ def test_an_echo_state_is_that_of_its_formula() -> None:
 
 
 @pytest.mark.parametrize("density", [1.0, 0.25])
-def test_the_recurrent_weights_have_their_spectral_radius_and_density(density: float) -> None:
+def test_the_recurrent_weights_have_their_spectral_radius_and_density(density) -> None:
     torch.manual_seed(1)
     for layer in EchoState(4, dim=800, radius=0.7, density=density).directions:
         weights = layer.get_parameter("weight_hh_l0")

@@ -14,7 +14,7 @@ from encoder_lab.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
 from encoders.packed import BLOCK_MULTIPLE, BLOCK_WORDS, MAX_TABLE_BYTES, block_size, pack, padded_rows
-from encoders.pooling import END, LAST, MAX, MEAN, WordPooling
+from encoders.pooling import END, LAST, MAX, MEAN
 from encoders.recurrent import Bidirectional, reads_packed
 
 Weights = dict[str, np.ndarray]
@@ -69,7 +69,7 @@ def sentences(width: int) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("pooling", ["max", "last"])
-def test_a_bilstm_equals_its_equations(pooling: str) -> None:
+def test_a_bilstm_equals_its_equations(pooling) -> None:
     words, lengths = sentences(5)
     encoder = BiLSTM(5, dim=8, projection=7, pooling=pooling).eval()
     encoded = encoder(words, lengths)
@@ -133,7 +133,7 @@ both_layers = pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
 @both_layers
 @given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20), block=st.sampled_from([1, 7, BLOCK_WORDS]))
 @settings(max_examples=15)
-def test_packed_words_get_the_states_of_padded_ones(layer: type[nn.LSTM], lengths: list[int], block: int) -> None:
+def test_packed_words_get_the_states_of_padded_ones(layer, lengths, block) -> None:
     layers, words = layers_of(layer, 2), torch.randn(len(lengths), max(lengths) + 2, 3)
     padded = layers(words, torch.tensor(lengths))  # with gradients
     with torch.no_grad(), patch("encoders.recurrent.MIN_PACKED", 1), patch("encoders.packed.BLOCK_WORDS", block):
@@ -143,7 +143,7 @@ def test_packed_words_get_the_states_of_padded_ones(layer: type[nn.LSTM], length
 @pytest.mark.parametrize("pool", [MAX, MEAN, LAST, END])
 @given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=9), table=st.sampled_from([0, MAX_TABLE_BYTES]))
 @settings(max_examples=30)
-def test_words_that_come_several_times_change_no_vector(pool: WordPooling, lengths: list[int], table: int) -> None:
+def test_words_that_come_several_times_change_no_vector(pool, lengths, table) -> None:
     layers, words = layers_of(nn.LSTM, 2), torch.randn(4, 3)
     ids, every = torch.randint(4, (len(lengths), max(lengths))), torch.tensor(lengths)
     with torch.no_grad(), patch("encoders.recurrent.MIN_PACKED", 1), patch("encoders.recurrent.MAX_TABLE_BYTES", table):
@@ -155,7 +155,7 @@ def test_words_that_come_several_times_change_no_vector(pool: WordPooling, lengt
 @both_layers
 @pytest.mark.parametrize("computes_in_float32", [True, False])
 def test_packed_words_under_autocast_are_in_bfloat16_where_the_processor_has_such_layers(
-    layer: type[nn.LSTM], computes_in_float32: bool
+    layer, computes_in_float32
 ) -> None:
     layers, words, lengths = layers_of(layer, 2), torch.randn(8, 5, 3), torch.tensor([5, 2, 4, 1, 3, 5, 5, 2])
     with torch.no_grad(), patch("encoders.recurrent.computes_in_float32", lambda _: computes_in_float32):
@@ -204,7 +204,7 @@ class Products(TorchDispatchMode):
 
 @given(lengths=st.lists(st.integers(1, 40), min_size=8, max_size=90))
 @settings(max_examples=10)
-def test_products_of_packed_words_have_few_numbers_of_rows(lengths: list[int]) -> None:
+def test_products_of_packed_words_have_few_numbers_of_rows(lengths) -> None:
     layers, words, ids = layers_of(nn.LSTM, 2), torch.randn(64, 3), torch.zeros(len(lengths), 40, dtype=torch.int64)
     with torch.no_grad(), Products() as seen:
         layers.pooled_reader(words, MAX)(ids, torch.tensor(lengths))

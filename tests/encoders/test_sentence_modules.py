@@ -56,7 +56,7 @@ def library(path: Path, **how: object) -> np.ndarray:
     ],
     ids=str,
 )
-def test_the_modules_of_a_folder_are_used_and_named(made: dict, tmp_path, capsys) -> None:
+def test_the_modules_of_a_folder_are_used_and_named(made, tmp_path, capsys) -> None:
     path = folder_of(tmp_path, **made)
     (model,) = pretrained(str(path), "last", None, "cpu", tmp_path)
     np.testing.assert_allclose(model.encode(TEXTS), library(path), atol=1e-5)
@@ -78,7 +78,7 @@ def test_dense_layers_over_a_transformer_in_16_bits_are_read(tmp_path) -> None:
 
 @pytest.mark.parametrize("pooled", [True, False])
 @pytest.mark.parametrize("prompt", ["query", "b: "])
-def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt: str, pooled: bool, tmp_path) -> None:
+def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt, pooled, tmp_path) -> None:
     path = folder_of(tmp_path)
     config = path / "1_Pooling" / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"include_prompt": pooled}))
@@ -112,7 +112,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_modules_that_are_not_read_or_damaged_are_refused(name: str, tmp_path) -> None:
+def test_modules_that_are_not_read_or_damaged_are_refused(name, tmp_path) -> None:
     path = folder_of(tmp_path, above="d")
     file, text, message = BROKEN[name]
     (path / file).write_text(text)
@@ -150,7 +150,7 @@ def test_a_folder_that_says_no_limit_is_cut_where_a_transformer_alone_is(tmp_pat
     [("Bert", BERT | {"max_position_embeddings": 20}, 20), ("Roberta", BERT | {"max_position_embeddings": 23}, 22)],
 )
 def test_a_model_with_few_positions_gets_no_more_tokens_and_what_is_cut_is_counted(
-    of: str, config: dict, longest: int, tmp_path, capsys
+    of, config, longest, tmp_path, capsys
 ) -> None:
     (tmp_path / "model").mkdir()
     path = tiny(tmp_path / "model", of, **config)

@@ -25,7 +25,7 @@ def layer_of_torch(ours: PreNormLayer, dim: int, heads: int, feed_forward: int) 
 
 
 @pytest.mark.parametrize("pooling", ["mean", "max"])
-def test_a_transformer_equals_layers_of_pytorch_with_a_norm_and_pooling(pooling: str) -> None:
+def test_a_transformer_equals_layers_of_pytorch_with_a_norm_and_pooling(pooling) -> None:
     torch.manual_seed(0)
     encoder = TransformerEncoder(5, dim=8, layers=2, heads=2, feed_forward=12, pooling=pooling).eval()
     for weight in encoder.parameters():

@@ -36,7 +36,7 @@ def test_the_chunked_loss_equals_the_plain_one(problem) -> None:
 
 @given(hidden=st.integers(1, 130), spread=st.sampled_from([0.1, 30.0]))
 @settings(max_examples=20)
-def test_padding_to_whole_rows_changes_no_loss(hidden: int, spread: float) -> None:
+def test_padding_to_whole_rows_changes_no_loss(hidden, spread) -> None:
     torch.manual_seed(hidden)
     states, weight, bias = spread * torch.randn(hidden, 4), torch.randn(5, 4), torch.randn(5)
     gold = torch.randint(5, (hidden,))
@@ -55,7 +55,7 @@ def test_the_chunked_gradient_equals_autograds(problem) -> None:
 
 
 @pytest.mark.parametrize("narrow", [False, True])
-def test_a_second_pass_back_is_refused_as_the_first_scales_the_gradients_where_they_lie(problem, narrow: bool) -> None:
+def test_a_second_pass_back_is_refused_as_the_first_scales_the_gradients_where_they_lie(problem, narrow) -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=narrow):
         loss = cross_entropy_sum(*problem, GOLD) * 0.5
     loss.backward(retain_graph=True)
@@ -79,7 +79,7 @@ def test_under_autocast_only_the_products_have_lower_precision(problem, monkeypa
 
 @given(tokens=st.lists(st.integers(1, 400), min_size=2, max_size=6), narrow=st.booleans())
 @settings(max_examples=10)
-def test_few_shapes_reach_the_softmax_however_many_tokens_a_step_has(tokens: list[int], narrow: bool) -> None:
+def test_few_shapes_reach_the_softmax_however_many_tokens_a_step_has(tokens, narrow) -> None:
     weight, bias = torch.randn(11, 4, requires_grad=True), torch.zeros(11, requires_grad=True)
     shapes = Shapes()
     for count in tokens:

@@ -14,7 +14,7 @@ def decoder(size: int = 9) -> Decoder:
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_all_gold_tokens_at_once_give_the_states_of_one_step_at_a_time(training: bool) -> None:
+def test_all_gold_tokens_at_once_give_the_states_of_one_step_at_a_time(training) -> None:
     model, sentence = decoder(), torch.randn(3, 5)
     inputs = torch.randint(1, 9, (3, 7))
     with torch.set_grad_enabled(training):

@@ -26,7 +26,7 @@ def scores(loss: DevLoss, change: Any = None, decode: bool = False) -> dict[str,
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_without_a_change_it_is_the_validation_bit_for_bit(build, objective: str) -> None:  # noqa: F811
+def test_without_a_change_it_is_the_validation_bit_for_bit(build, objective) -> None:  # noqa: F811
     module, data = build(f"objective={objective}")
     module.encoder.dropout.p = 0.5  # while training
     own = scores(DevLoss(module, data, {}), decode=True)
@@ -40,7 +40,7 @@ def test_without_a_change_it_is_the_validation_bit_for_bit(build, objective: str
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_erasing_everything_gives_the_loss_of_the_mean_vector(build, objective: str) -> None:  # noqa: F811
+def test_erasing_everything_gives_the_loss_of_the_mean_vector(build, objective) -> None:  # noqa: F811
     module, data = build(f"objective={objective}")
     loss, whitening = DevLoss(module, data, {}), Whitening.of(torch.randn(99, module.encoder.dim))
     everything = scores(loss, erase_random(whitening, module.encoder.dim, 0))

@@ -59,7 +59,7 @@ def test_a_position_is_chosen_among_existing_ones() -> None:
 
 
 @pytest.mark.parametrize("losses", ANY, ids="+".join)
-def test_any_losses_can_be_combined_and_each_reports_its_scores(tmp_path, losses: tuple[str, ...]) -> None:
+def test_any_losses_can_be_combined_and_each_reports_its_scores(tmp_path, losses) -> None:
     module, data = objective(tmp_path, losses=losses)
     scores = validation_scores(module, data)
     shown = {name.removeprefix("val/") for name in scores}
@@ -82,12 +82,12 @@ def test_only_the_heads_of_the_chosen_losses_are_built(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("losses", [[], ["nsp", "nsp"], ["order"]])
-def test_invalid_losses_are_refused_with_the_valid_ones(tmp_path, losses: list[str]) -> None:
+def test_invalid_losses_are_refused_with_the_valid_ones(tmp_path, losses) -> None:
     with pytest.raises(InputError, match=", ".join(LOSSES)):
         objective(tmp_path, losses=losses)
 
 
 @pytest.mark.parametrize("weights", [{"nl": 0.5}, {"nspp": 1.0}])
-def test_a_weight_of_a_loss_that_is_not_trained_is_refused(tmp_path, weights: dict[str, float]) -> None:
+def test_a_weight_of_a_loss_that_is_not_trained_is_refused(tmp_path, weights) -> None:
     with pytest.raises(InputError, match=r"no such loss among objective\.losses=.*leave the weight out"):
         objective(tmp_path, losses=["nsp"], weights=weights)

@@ -77,7 +77,7 @@ def test_sentences_end_at_a_mark_and_its_closing_quotes() -> None:
 
 
 @given(st.lists(st.sampled_from(SAID), min_size=1, max_size=6))
-def test_a_text_has_the_sentences_it_is_made_of_in_any_order(sentences: list[str]) -> None:
+def test_a_text_has_the_sentences_it_is_made_of_in_any_order(sentences) -> None:
     text = " ".join(sentences)
     assert [text[start:end] for start, end in sentence_spans(text)] == sentences
 
@@ -94,7 +94,7 @@ def subwords(folder: Path) -> Subwords:
         lambda s: " ".join(" ".join(s).split())
     )
 )
-def test_the_characters_of_subwords_follow_one_another_to_the_end(tmp_path_factory, sentence: str) -> None:
+def test_the_characters_of_subwords_follow_one_another_to_the_end(tmp_path_factory, sentence) -> None:
     codes = subwords(tmp_path_factory.getbasetemp())
     pieces = codes.pieces(sentence)
     assert "".join(sentence[piece.first : piece.end] for piece in pieces) == sentence
@@ -154,7 +154,7 @@ def test_the_nsp_loss_has_the_bits_of_one_word_at_a_time(discourse) -> None:
 
 
 @pytest.mark.parametrize("which", ["skipthought", "discourse"])
-def test_a_text_has_the_same_bits_alone_and_among_longer_ones(request, which: str) -> None:
+def test_a_text_has_the_same_bits_alone_and_among_longer_ones(request, which) -> None:
     module, encoder = request.getfixturevalue(which)
     model = TextLikelihood(encoder.encode, module.likelihood())
     together = model.logprobs(pairs(TEXTS))
@@ -165,7 +165,7 @@ def test_a_text_has_the_same_bits_alone_and_among_longer_ones(request, which: st
 
 
 @pytest.mark.parametrize("which", ["skipthought", "discourse"])
-def test_a_context_is_read_and_not_scored(request, which: str) -> None:
+def test_a_context_is_read_and_not_scored(request, which) -> None:
     module, encoder = request.getfixturevalue(which)
     model = TextLikelihood(encoder.encode, module.likelihood())
     for text in TEXTS:
@@ -234,7 +234,7 @@ def test_scoring_changes_neither_modes_nor_random_numbers(skipthought) -> None:
     (["objective=skipthought"], ""),
     (["objective=discourse"], ""),
 ])  # fmt: skip
-def test_an_objective_without_a_likelihood_says_why(settings: list[str], why: str) -> None:
+def test_an_objective_without_a_likelihood_says_why(settings, why) -> None:
     from hydra.utils import get_class
 
     config = composed(*settings)

@@ -49,7 +49,7 @@ def drawn(sampler: Draws, epoch: int, start: int = 0) -> list[tuple[int, int]]:
 
 @settings(max_examples=30)
 @given(st.integers(0, 3), st.integers(0, 11))
-def test_an_epoch_is_a_function_of_seed_epoch_and_step(epoch: int, start: int) -> None:
+def test_an_epoch_is_a_function_of_seed_epoch_and_step(epoch, start) -> None:
     whole = drawn(draws((3, 7, 2), [1.0, 2.0, 1.0]), epoch)
     assert len(whole) == 12
     assert drawn(draws((3, 7, 2), [1.0, 2.0, 1.0]), epoch, start) == whole[start:]

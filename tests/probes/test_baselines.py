@@ -31,19 +31,19 @@ def test_length_alone_solves_a_task_of_lengths() -> None:
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_labels_that_are_all_alike_in_training_are_predicted(name: str) -> None:
+def test_labels_that_are_all_alike_in_training_are_predicted(name) -> None:
     task = task_of("words")
     alike = replace(task, train=single(task.train.sentences, np.ones_like(task.train.gold)))
     assert score_baseline(name, *alike.parts).test_accuracy == pytest.approx(100 * task.test.gold.mean())
 
 
 @pytest.mark.parametrize("name", ["nb-uni-tfidf", "nb-bi-tfidf"])
-def test_naive_bayes_reads_words_but_not_lengths(name: str) -> None:
+def test_naive_bayes_reads_words_but_not_lengths(name) -> None:
     words, length = score_baseline(name, *task_of("words").parts), score_baseline("majority", *task_of("words").parts)
     assert words.test_accuracy > length.test_accuracy
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_the_accuracy_is_the_share_of_correct_items(name: str) -> None:
+def test_the_accuracy_is_the_share_of_correct_items(name) -> None:
     score = score_baseline(name, *task_of("words").parts)
     assert score.test_accuracy == pytest.approx(100 * score.test_correct.mean())

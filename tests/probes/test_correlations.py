@@ -52,7 +52,7 @@ def test_interval_and_p_value_agree_with_the_bootstrap_over_items() -> None:
 
 
 @pytest.mark.parametrize("sizes", [(300,), (60, 200, 90)])
-def test_p_values_are_uniform_where_correlations_do_not_differ(sizes: tuple[int, ...]) -> None:
+def test_p_values_are_uniform_where_correlations_do_not_differ(sizes) -> None:
     rng = np.random.default_rng(2)
     p_values = []
     for _ in range(300):
@@ -74,9 +74,7 @@ def test_four_domains_alike_halve_the_interval_of_their_mean() -> None:
 
 
 @given(st.lists(st.tuples(R, st.binary(min_size=1, max_size=9)), min_size=1, max_size=3), R)
-def test_domains_survive_a_trip_through_text_and_models_differ_as_much_the_other_way(
-    parts: list[tuple[float, bytes]], other: float
-) -> None:
+def test_domains_survive_a_trip_through_text_and_models_differ_as_much_the_other_way(parts, other) -> None:
     first = unpack_domains(pack_domains([Domain(r, np.frombuffer(values, np.uint8)) for r, values in parts]))
     assert [part.predicted.tobytes() for part in first] == [values for _, values in parts]
     assert [part.r for part in first] == pytest.approx([r for r, _ in parts], abs=1e-6)
@@ -87,6 +85,6 @@ def test_domains_survive_a_trip_through_text_and_models_differ_as_much_the_other
 
 
 @pytest.mark.parametrize("text", ["1.2:00", "nan:00", "0.5:0", "x.:00", "0.5", "0.5:"])
-def test_other_text_is_refused(text: str) -> None:
+def test_other_text_is_refused(text) -> None:
     with pytest.raises(ValueError, match=r"."):
         unpack_domains(text)

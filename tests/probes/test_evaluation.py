@@ -1,6 +1,5 @@
 """A model is scored on a suite once; what was cached is right or computed again."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,7 +55,7 @@ def test_a_score_is_computed_once_and_with_cache_off_every_time(tasks, tmp_path)
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b.replace(b"1", b"2"), lambda _: b"[]\n"])
-def test_a_cached_score_that_was_damaged_is_computed_again(tasks, tmp_path, damage: Callable[[bytes], bytes]) -> None:
+def test_a_cached_score_that_was_damaged_is_computed_again(tasks, tmp_path, damage) -> None:
     model = Model("e", "o", Counting().encode, fingerprint="e 1")
     (first,) = evaluated(model, tasks, tmp_path)
     (cached,) = tmp_path.glob("score-*.json")

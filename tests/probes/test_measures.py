@@ -41,7 +41,7 @@ def test_predictable_labels_cost_little_more_than_the_first_portion_which_is_cod
 
 
 @pytest.mark.parametrize("width", [6, 256])
-def test_labels_unrelated_to_the_vectors_cost_their_entropy(width: int) -> None:
+def test_labels_unrelated_to_the_vectors_cost_their_entropy(width) -> None:
     train, dev = vectors(4000, 1, False, width), vectors(400, 2, False, width)
     code = description_length(train, dev, 4, Grid().logistic(), seed=1)
     assert code.uniform_bits / code.bits == pytest.approx(1, abs=0.02)
@@ -72,7 +72,7 @@ VALUES = (1e-2, 1e-1, 1.0)
 
 
 @pytest.mark.parametrize("slope", [0.0, 1.0, 4.0])
-def test_the_variational_code_is_near_the_exact_bayesian_one_and_never_shorter(slope: float) -> None:
+def test_the_variational_code_is_near_the_exact_bayesian_one_and_never_shorter(slope) -> None:
     """The exact one, of a single feature, is an integral over two weights, here a sum over a fine grid."""
     random = np.random.default_rng(3)
     x = random.normal(size=60)
@@ -120,7 +120,7 @@ def test_a_penalty_of_zero_leaves_the_variational_code_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("reader", ["bits", "bits_variational"])
-def test_of_unequal_classes_vectors_that_say_nothing_have_a_code_as_long_as_chance(reader: str) -> None:
+def test_of_unequal_classes_vectors_that_say_nothing_have_a_code_as_long_as_chance(reader) -> None:
     """About half as long as the uniform code: 34 labels of 300 are of the rare class."""
     task = lengths_task()
     rare = [

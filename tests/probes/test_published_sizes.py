@@ -17,7 +17,7 @@ from tests.tiny_corpus import TinyCorpus
 @pytest.mark.parametrize(
     ("items", "published", "wrong"), [(8, 9, True), (9, 10, False), (10, 10, False), (12, 10, True)]
 )
-def test_a_size_within_a_tenth_is_the_published_one(items: int, published: int, wrong: bool, capsys) -> None:
+def test_a_size_within_a_tenth_is_the_published_one(items, published, wrong, capsys) -> None:
     part = single(["a"] * items, np.zeros(items, np.int64))
     warn_of_wrong_sizes({"MR": [part], "own": [part]}, {"MR": published})
     lines = [f"warning: MR: {items} items, but {published} are published; its scores are not those of the task"]

@@ -49,7 +49,7 @@ def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path) -> None:
     ("\n1,10,", "\n01,10,", "probes.csv:2: epoch is '01'"),
     ("\n1,10,", '\n1,"10\n",', "probes.csv:2: not a line of CSV"),
 ])  # fmt: skip
-def test_a_broken_file_is_named_and_left_alone(tmp_path, old: str, new: str, named: str) -> None:
+def test_a_broken_file_is_named_and_left_alone(tmp_path, old, new, named) -> None:
     path = tmp_path / "probes.csv"
     write_rows(path, [ROW])
     broken = path.read_text().replace(old, new, 1)
@@ -72,7 +72,7 @@ def test_no_file_is_no_rows(tmp_path) -> None:
 
 
 @given(st.lists(st.booleans(), max_size=40))
-def test_packed_answers_are_unpacked(right: list[bool]) -> None:
+def test_packed_answers_are_unpacked(right) -> None:
     assert unpack_correct(pack_correct(np.array(right, dtype=bool))).tolist() == right
 
 
@@ -104,7 +104,7 @@ def test_answers_are_written_before_their_row(tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("old", "new"), [("3:a0", "9:a0"), ("3:a0", "3:xx"), ("3:a0", "a0"), (",right", ",wrong"), ("\n1,", "\nx,")]
 )
-def test_broken_answers_are_named(tmp_path, old: str, new: str) -> None:
+def test_broken_answers_are_named(tmp_path, old, new) -> None:
     write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.array([True, False, True])))])
     path = tmp_path / "answers.csv"
     path.write_text(path.read_text().replace(old, new))

@@ -90,7 +90,7 @@ def essence_of(row: ProbeRow) -> tuple[str, float, str, list[bool]]:
 
 
 @pytest.mark.parametrize("world", [2, 3])
-def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: int) -> None:
+def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world) -> None:
     made, alone = [*tasks(3), *surprising_tasks(2), *tasks(2)], Counts()
     expected = Evaluation(alone.model(), made).scores()
     models = [Counts() for _ in range(world)]

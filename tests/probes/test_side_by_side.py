@@ -11,7 +11,7 @@ from tests.probes.test_share import Counts, essence_of, tasks
 
 
 @pytest.mark.parametrize("small", [(), (0,), (1, 3), (0, 1, 2, 3)])
-def test_results_come_in_the_order_of_the_tasks(small: tuple[int, ...]) -> None:
+def test_results_come_in_the_order_of_the_tasks(small) -> None:
     made = tasks(4)
     names = score_tasks(made, lambda task: task.name, lambda task: made.index(task) in small, "cpu", "")
     assert names == [task.name for task in made]

@@ -26,7 +26,7 @@ from probes.statistics import (
     (20, 20, 83.89, 100.00),
     (1, 29, 0.61, 17.18),
 ])  # fmt: skip
-def test_wilson_agrees_with_newcombe_1998_table_1(correct: int, total: int, low: float, high: float) -> None:
+def test_wilson_agrees_with_newcombe_1998_table_1(correct, total, low, high) -> None:
     assert wilson_interval(correct, total) == pytest.approx((low, high), abs=0.006)
 
 
@@ -35,7 +35,7 @@ def test_without_sentences_the_interval_is_0_to_100() -> None:
 
 
 @pytest.mark.parametrize(("first", "second", "p"), [(0, 0, 1), (5, 5, 1), (0, 1, 1), (0, 5, 2 / 32), (1, 9, 22 / 1024)])
-def test_mcnemar_counts_coin_flips(first: int, second: int, p: float) -> None:
+def test_mcnemar_counts_coin_flips(first, second, p) -> None:
     assert mcnemar(first, second) == pytest.approx(p)
     assert mcnemar(second, first) == pytest.approx(p)
 
@@ -69,9 +69,7 @@ def test_equal_runs_have_the_interval_of_one() -> None:
 
 
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=7), st.floats(0, 20), st.floats(0, 20))
-def test_a_mean_of_seeds_is_less_sure_than_its_items_and_than_students_t(
-    scores: list[float], below: float, above: float
-) -> None:
+def test_a_mean_of_seeds_is_less_sure_than_its_items_and_than_students_t(scores, below, above) -> None:
     mean, low, high = mean_of_runs([(score, score - below, score + above) for score in scores])
     error = np.std(scores, ddof=1) / len(scores) ** 0.5
     ends = t.interval(0.95, len(scores) - 1, np.mean(scores), error) if error else (mean, mean)
@@ -95,7 +93,7 @@ def test_tasks_of_a_mean_have_their_own_items_and_share_the_seeds() -> None:
 
 
 @pytest.mark.parametrize("halves", [(3.0, 4.0), (0.5, 2.0), (0.0, 1.0)])
-def test_a_difference_that_reaches_zero_has_a_p_value_of_a_twentieth(halves: tuple[float, float]) -> None:
+def test_a_difference_that_reaches_zero_has_a_p_value_of_a_twentieth(halves) -> None:
     scores = 50 + math.hypot(*halves), 50.0
     runs = [[(score, score - half, score + half)] for score, half in zip(scores, halves, strict=True)]
     compared = compare_unpaired(*runs)
@@ -103,11 +101,11 @@ def test_a_difference_that_reaches_zero_has_a_p_value_of_a_twentieth(halves: tup
 
 
 @pytest.mark.parametrize(("r", "pairs", "interval"), [(1.0, 10, (1, 1)), (-1.0, 10, (-1, -1)), (0.5, 3, (-1, 1))])
-def test_fishers_interval_at_its_limits(r: float, pairs: int, interval: tuple[float, float]) -> None:
+def test_fishers_interval_at_its_limits(r, pairs, interval) -> None:
     assert fisher_interval(r, pairs) == interval
 
 
 @pytest.mark.parametrize("items", [(0, 0), (3, 4)])
-def test_answers_to_other_items_are_not_compared(items: tuple[int, int]) -> None:
+def test_answers_to_other_items_are_not_compared(items) -> None:
     with pytest.raises(ValueError, match="the same sentences for both"):
         compare(*(np.ones(number, bool) for number in items))

@@ -123,7 +123,7 @@ def said(project: Path, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "configs" / "suite").glob("*.yaml")), ids=lambda file: file.stem)
-def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file: Path, lab, tmp_path) -> None:
+def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file, lab, tmp_path) -> None:
     chosen = f"suite=[{'probing,' * (file.stem == 'use')}{file.stem}]"
     more = [f"downstream.root={folder_of_tasks(tmp_path)}"] * (file.stem == "downstream")
     settings = evaluation(chosen, "corpus.size=400", "probes.tasks=[SentLen]", *more)
@@ -136,7 +136,7 @@ def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file: Path, la
 
 
 @pytest.mark.parametrize("program", ["train.py", "evaluate.py"])
-def test_help_shows_a_new_suite_and_its_settings(project, program: str) -> None:
+def test_help_shows_a_new_suite_and_its_settings(project, program) -> None:
     text = said(project, program, "--help")
     assert "toy              A toy: which word comes last" in text
     assert "toy.size=60" in text

@@ -1,7 +1,5 @@
 """Vectors of distinct sentences, and features that are formed in portions when a classifier reads them."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -25,7 +23,7 @@ def test_the_vector_of_several_texts_is_their_mean() -> None:
 
 
 @given_that(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=40), st.data())
-def test_any_portion_has_the_features_of_its_items(items: list[tuple[str, str]], data: st.DataObject) -> None:
+def test_any_portion_has_the_features_of_its_items(items, data) -> None:
     first, second = map(list, zip(*items, strict=True))
     whole = TABLE.features(Items((first, second), np.zeros(len(items))), pair_features)[:]
     streamed = StreamedFeatures([TABLE.column_of(first), TABLE.column_of(second)], pair_features, "cpu")
@@ -36,7 +34,7 @@ def test_any_portion_has_the_features_of_its_items(items: list[tuple[str, str]],
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
 @pytest.mark.parametrize("widths", [(0,), (5,)])
-def test_a_classifier_reads_streamed_features_as_it_reads_a_matrix(protocol: Any, widths: tuple[int, ...]) -> None:
+def test_a_classifier_reads_streamed_features_as_it_reads_a_matrix(protocol, widths) -> None:
     grid = Grid(widths=widths, dropouts=(0.0,), l2=(1e-3, 1e-2), protocol=protocol)
     items = [
         Items((list(RANDOM.choice(WORDS, n)), list(RANDOM.choice(WORDS, n))), RANDOM.integers(0, 2, n))
@@ -63,7 +61,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("numbers", NUMBERS.values(), ids=NUMBERS.keys())
-def test_a_model_may_give_its_numbers_in_any_form(numbers: Any) -> None:
+def test_a_model_may_give_its_numbers_in_any_form(numbers) -> None:
     vectors = vectors_of(lambda _: numbers, ["a", "b"])
     assert vectors.dtype == np.float32
     np.testing.assert_array_equal(vectors, np.ones((2, 3)))
@@ -86,6 +84,6 @@ def test_a_model_may_give_its_numbers_in_any_form(numbers: Any) -> None:
     ],
     ids=lambda value: str(value)[:24],
 )
-def test_a_model_that_gives_no_vectors_is_refused_in_one_line(answer: Any, said: str) -> None:
+def test_a_model_that_gives_no_vectors_is_refused_in_one_line(answer, said) -> None:
     with pytest.raises(InputError, match=f"my_module:encode.*{said}"):
         vectors_of(lambda _: answer, ["a", "b"], "my_module:encode")

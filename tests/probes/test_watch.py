@@ -96,7 +96,7 @@ def test_the_trainer_of_hugging_face_is_probed_and_trains_as_it_would_without(tm
 
 
 @pytest.mark.parametrize("epochs", [1, 0.5, 1.5])
-def test_a_training_that_ends_between_probed_epochs_is_probed_at_its_end(tmp_path, epochs: float) -> None:
+def test_a_training_that_ends_between_probed_epochs_is_probed_at_its_end(tmp_path, epochs) -> None:
     trained_by_hugging_face(tmp_path, probed=True, epochs=epochs)
     assert {(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")} == {(0, 0), (epochs, 4 * epochs)}
 
@@ -116,7 +116,7 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("trained", [True, False])
-def test_modes_are_restored_one_by_one(trained: bool, tmp_path) -> None:
+def test_modes_are_restored_one_by_one(trained, tmp_path) -> None:
     from probes.watch import probe_now
 
     module = Foreign().train(trained)

@@ -1,14 +1,12 @@
 """The claims of Chen et al. 2019 and of Beyer et al. 2021 on the papers' own tables, and on made-up scores."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
 from encoder_lab.reports.claim_rules import NSP, scores_by_layer
 from encoder_lab.reports.claims import CLAIMS, Rule
-from encoder_lab.reports.evidence import Evidence, ModelName, Point, group_means, published_evidence
+from encoder_lab.reports.evidence import Evidence, Point, group_means, published_evidence
 from encoder_lab.reports.findings import check_claims
 from encoder_lab.reports.published import published
 from probes.coherence.world import world_suites
@@ -35,9 +33,7 @@ def points(score: float) -> dict[str, Point]:
     ),
     *(("people are far above models", {NSP: s, ("", "ELMo"): 40}, v) for s, v in ((50, "holds"), (95, "fails"))),
 ])  # fmt: skip
-def test_a_claim_about_discourse_follows_the_scores(
-    claim: str, scores: Mapping[ModelName, float], verdict: str
-) -> None:
+def test_a_claim_about_discourse_follows_the_scores(claim, scores, verdict) -> None:
     evidence = Evidence(discoeval={name: points(score) for name, score in scores.items()})
     assert finding_of(claim, evidence).verdict == verdict
 
@@ -50,9 +46,7 @@ def test_a_claim_about_discourse_follows_the_scores(
     ({"tasks": ["T"], "within": 25}, [("T, A x over A y (70.0 ± 3.0 and 50.0 ± 4.0)", 5, 5)]),
     ({"second": 40, "tasks": ["U"], "each": [""], "about": "{first} {task}"}, [("A x U (60.0 ± 3.0)", 20, 3)]),
 ])  # fmt: skip
-def test_a_rule_compares_the_tasks_of_the_models_that_it_names(
-    fields: dict[str, Any], comparisons: list[tuple[str, float, float]]
-) -> None:
+def test_a_rule_compares_the_tasks_of_the_models_that_it_names(fields, comparisons) -> None:
     """No model is compared with itself, or with one that is not there."""
     high, low = {"T": Point(70, 3), "U": Point(60, 3)}, {"T": Point(50, 4), "U": Point(10, 4)}
     evidence = Evidence({("A", "x"): high, ("A", "y"): low})
@@ -72,9 +66,7 @@ PRONOUNS, CONNECTIVES = "pronouns are not preferred to repeated phrases", "conne
     (PRONOUNS, {}, "mention_form", {50: "cannot tell"}),  # a suite of the embedded world
     (CONNECTIVES, {"connectives_cause": 50}, "connectives_contrast", {90: "holds", 62: "cannot tell", 50: "fails"}),
 ])  # fmt: skip
-def test_a_claim_about_coherence_follows_the_scores(
-    claim: str, others: dict[str, float], task: str, verdicts: dict[float, str]
-) -> None:
+def test_a_claim_about_coherence_follows_the_scores(claim, others, task, verdicts) -> None:
     for score, verdict in verdicts.items():
         scores = {name: Point(value, 3) for name, value in {**others, task: score}.items()}
         assert finding_of(claim, Evidence(coherence={("small", "language model"): scores})).verdict == verdict, score

@@ -59,7 +59,7 @@ def compared(folder: Path, *names: str) -> dict[str, TaskComparison]:
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
-def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path, seeds: int) -> None:
+def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path, seeds) -> None:
     models_in(tmp_path, RIGHT[:, :seeds])
     assert {(c.difference.difference, c.difference.p_value) for c in compared(tmp_path, "a", "a").values()} == {(0, 1)}
     forth, back = compared(tmp_path, "a", "b"), compared(tmp_path, "b", "a")
@@ -71,9 +71,7 @@ def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path, 
 
 @settings(max_examples=25)
 @given(correlations, correlations)
-def test_scores_without_answers_keep_the_laws(
-    first: list[tuple[float, float, float]], second: list[tuple[float, float, float]]
-) -> None:
+def test_scores_without_answers_keep_the_laws(first, second) -> None:
     assert compare_unpaired(first, first)[::3] == (0, 1)
     forth, back = compare_unpaired(first, second), compare_unpaired(second, first)
     assert forth == pytest.approx((-back.difference, -back.high, -back.low, back.p_value))
@@ -102,7 +100,7 @@ def test_findings_and_the_comparison_have_one_interval_and_one_p_value(tmp_path)
 
 
 @pytest.mark.parametrize(("items_differ", "seeds_differ"), [(1.0, 0.0), (0.3, 0.3), (0.2, 0.6)])
-def test_p_values_are_uniform_where_models_do_not_differ(items_differ: float, seeds_differ: float) -> None:
+def test_p_values_are_uniform_where_models_do_not_differ(items_differ, seeds_differ) -> None:
     rng = np.random.default_rng(5)
     p_values = []
     for _ in range(100):
@@ -116,7 +114,7 @@ def test_p_values_are_uniform_where_models_do_not_differ(items_differ: float, se
 
 
 @pytest.mark.parametrize("form", ["text", "csv", "latex"])
-def test_the_report_says_effect_interval_and_corrected_p(tmp_path, form: str, capsys) -> None:
+def test_the_report_says_effect_interval_and_corrected_p(tmp_path, form, capsys) -> None:
     models_in(tmp_path, RIGHT)
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), f"format={form}"]) == 0
     said = capsys.readouterr().out

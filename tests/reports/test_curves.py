@@ -1,6 +1,5 @@
 """The picture of a run, and its TensorBoard page, read back."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -55,12 +54,12 @@ def legend_of(figure) -> list[str]:
 
 
 @pytest.mark.parametrize("epochs", [1, 9])
-def test_a_picture_is_wide_enough_for_any_number_of_epochs(tmp_path, epochs: int) -> None:
+def test_a_picture_is_wide_enough_for_any_number_of_epochs(tmp_path, epochs) -> None:
     assert Image.open(draw_curves(run_of(tmp_path, epochs), "val/bleu")).size == (1800, 1040)
 
 
 @pytest.mark.parametrize("tasks", [TASKS, ("WC", "BShift"), ("SentLen", "MyOwnTask")])
-def test_every_task_has_a_line_and_a_name_at_its_end(tmp_path, tasks: tuple[str, ...]) -> None:
+def test_every_task_has_a_line_and_a_name_at_its_end(tmp_path, tasks) -> None:
     probes, own = figure_of(run_of(tmp_path, 3, tasks)).axes
     assert [label for line in probes.lines if (label := str(line.get_label()))[0] not in "_c"] == list(tasks)
     assert [text.get_text() for text in probes.texts] == [*tasks, "BLEU"]
@@ -75,7 +74,7 @@ def test_a_line_holds_the_scores_of_its_task(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("scores", [[3.0, 6.0], [21.0, 61.0], [0.2, 0.01], [99.0, 100.0]])
-def test_the_score_is_named_where_its_line_ends(tmp_path, scores: list[float]) -> None:
+def test_the_score_is_named_where_its_line_ends(tmp_path, scores) -> None:
     run = run_of(tmp_path, 3, ("WC",))
     upsert_csv(run / "metrics.csv", [{"epoch": e + 1, "val/bleu": s} for e, s in enumerate(scores)], ("epoch",))
     probes, own = figure_of(run).axes
@@ -104,7 +103,7 @@ def in_lab(colour: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("names", [TASKS, ("TopDeps", "WC", "Mood", "SentLen", "SubjPerson"), tuple("abcdefghij")])
-def test_ten_tasks_and_the_score_have_colours_that_differ(names: tuple[str, ...]) -> None:
+def test_ten_tasks_and_the_score_have_colours_that_differ(names) -> None:
     colours = [OBJECTIVE_COLOUR, *(colour for colour, _ in task_looks(names).values())]
     assert min(np.linalg.norm(in_lab(a) - in_lab(b)) for a, b in combinations(colours, 2)) > 35
     # more differ in their style
@@ -113,7 +112,7 @@ def test_ten_tasks_and_the_score_have_colours_that_differ(names: tuple[str, ...]
 
 @pytest.mark.parametrize("charts", [charts_by_model, charts_by_task])
 @pytest.mark.parametrize("epochs", [1, 3])
-def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path, charts: Callable, epochs: int) -> None:
+def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path, charts, epochs) -> None:
     known = {"SentLen": 16.7, "BShift": 50.0, "WC": None}
     panel = panel_of_runs(run_of(tmp_path, epochs, tuple(known)))
     lines = [replace(line, chance=known[line.name]) for line in panel.lines]
@@ -186,7 +185,7 @@ def test_the_axis_names_the_suite() -> None:
 
 
 @pytest.mark.parametrize(("models", "banded"), [(6, True), (7, False)])
-def test_many_models_over_each_other_have_no_bands(tmp_path, models: int, banded: bool) -> None:
+def test_many_models_over_each_other_have_no_bands(tmp_path, models, banded) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC",)))
     figure = draw_section(charts_by_task([panel._replace(title=f"model {place}") for place in range(models)]))
     assert bool(figure.axes[0].collections) == banded
@@ -210,7 +209,7 @@ def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit
 
 
 @pytest.mark.parametrize("letters", [10, 70, 300])
-def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path, letters: int) -> None:
+def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path, letters) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC", "BShift", "Tense")))
     panels = [panel._replace(title=f"{place:02} {'name ' * letters}"[:letters]) for place in range(21)]
     figure = draw_section(charts_by_task(panels))
@@ -237,7 +236,7 @@ def test_names_stand_at_the_ends_of_lines_also_on_a_logarithmic_axis() -> None:
 
 @settings(max_examples=60)
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=11))
-def test_names_never_overlap_nor_leave_the_axis_nor_change_their_order(heights: list[float]) -> None:
+def test_names_never_overlap_nor_leave_the_axis_nor_change_their_order(heights) -> None:
     placed = spread_apart(heights, 5.0, 2.0, 98.0)
     ordered = [place for _, place in sorted(zip(heights, placed, strict=True))]
     assert all(b - a > 5.0 - 1e-6 for a, b in pairwise(ordered))
@@ -257,7 +256,7 @@ def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own
 
 
 @pytest.mark.parametrize(("name", "expected"), [("accuracy", (97.5, 100.0)), ("perplexity", (97.5, 129.3))])
-def test_the_interval_over_seeds_ends_at_0_and_of_a_share_at_100(name: str, expected: tuple[float, float]) -> None:
+def test_the_interval_over_seeds_ends_at_0_and_of_a_share_at_100(name, expected) -> None:
     line = mean_series(name, [{1.0: (score, score, score)} for score in (95.0, 100.0)])
     mean, _, high = np.array(line.y[0])
     assert (mean, high) == pytest.approx(expected, abs=0.1)

@@ -15,7 +15,7 @@ from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.commands import model_panel
 from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, epoch_scores_of, evidence_of
 from encoder_lab.reports.evidence import published_evidence as quoted
-from encoder_lab.reports.findings import Claim, Comparison, Finding, check_claims, compare_higher
+from encoder_lab.reports.findings import Comparison, Finding, check_claims, compare_higher
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import Run, final_rows, read_run, rows_by_one_reader
 from encoder_lab.reports.table import probing_table
@@ -90,9 +90,7 @@ def test_sizes_are_those_of_runs_that_differ_in_the_size_alone(tmp_path) -> None
 
 @pytest.mark.parametrize("joined", [False, True])
 @pytest.mark.parametrize(("modified", "verdict"), [(8, "holds"), (4, "fails")])
-def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
-    tmp_path, modified: int, verdict: str, joined: bool
-) -> None:
+def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(tmp_path, modified, verdict, joined) -> None:
     """Ten test sentences, 200 times: `modified` of ten are called so. `joined`: to another evaluation of the model."""
     folder = evaluation_of(tmp_path / "a", "untrained/bilstm_max", "probing", task="SOMO", objective="untrained")
     (row,) = read_rows(folder / "probes.csv")
@@ -114,7 +112,7 @@ def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
-def test_a_claim_says_where_it_is_from_and_compares_something(claim: Claim) -> None:
+def test_a_claim_says_where_it_is_from_and_compares_something(claim) -> None:
     """The papers print no curves and no sizes as numbers."""
     points = quoted().probing[MAX, "NLI"]
     names = [name for name in quoted().probing if name[0] == MAX]
@@ -134,7 +132,7 @@ def finding(*comparisons: tuple[float, float]) -> Finding:
 
 
 @given(st.lists(st.tuples(st.floats(-50, 50), st.floats(0.1, 20)), min_size=1, max_size=12))
-def test_a_claim_that_holds_fails_when_turned_round(pairs: list[tuple[float, float]]) -> None:
+def test_a_claim_that_holds_fails_when_turned_round(pairs) -> None:
     straight, turned = finding(*pairs), finding(*((-difference, half) for difference, half in pairs))
     opposite = {"holds": "fails", "fails": "holds", "cannot tell": "cannot tell"}
     assert turned.verdict == opposite[straight.verdict]
@@ -148,7 +146,7 @@ def test_a_claim_that_holds_fails_when_turned_round(pairs: list[tuple[float, flo
     ([(5, 1), (5, 9), (-5, 9), (5, 9)], "cannot tell"),
     ([(5, 5)], "cannot tell"),
 ])  # fmt: skip
-def test_the_verdict_follows_the_rule(comparisons: list[tuple[float, float]], verdict: str) -> None:
+def test_the_verdict_follows_the_rule(comparisons, verdict) -> None:
     assert finding(*comparisons).verdict == verdict
 
 
@@ -169,7 +167,7 @@ def test_flattening_is_measured_from_the_middle_epoch() -> None:
 
 
 @pytest.mark.parametrize(("last", "verdict"), [(25, "holds"), (10.2, "cannot tell"), (5, "fails")])
-def test_flat_probes_are_no_finding_without_rising_bleu(last: float, verdict: str) -> None:
+def test_flat_probes_are_no_finding_without_rising_bleu(last, verdict) -> None:
     flat = {task: Point(80, 0.1) for task in ("Tense", "BShift", "TopConst", "TreeDepth")}
     moments = [EpochScores(epoch, flat, bleu) for epoch, bleu in enumerate((0, 5, 10, 10, last))]
     evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
@@ -177,7 +175,7 @@ def test_flat_probes_are_no_finding_without_rising_bleu(last: float, verdict: st
 
 
 @pytest.mark.parametrize("models", [5, 25, 400])
-def test_a_correlation_is_surer_with_more_models(models: int) -> None:
+def test_a_correlation_is_surer_with_more_models(models) -> None:
     assert correlation_point(0.5, models).margin > correlation_point(0.5, models + 5).margin
     assert models == 5 or correlation_point(0.5, models, tests=70).margin > correlation_point(0.5, models).margin
     assert (correlation_point(0.8, models).margin < 0.8) == (models > 5)
@@ -205,7 +203,7 @@ def wc_of_max_and_last(*folders: Path) -> Comparison:
 
 
 @pytest.mark.parametrize(("test", "paired"), [("t", True), ("other", False)])
-def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path, test: str, paired: bool) -> None:
+def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path, test, paired) -> None:
     first = run_with_answers(tmp_path / "a", "bilstm_max", RIGHT[0])
     second = run_with_answers(tmp_path / "b", "bilstm_last", RIGHT[1], test)
     expected = compare(RIGHT[0], RIGHT[1])
@@ -216,7 +214,7 @@ def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path, tes
 
 
 @pytest.mark.parametrize("evaluated", [False, True])
-def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_path, evaluated: bool) -> None:
+def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_path, evaluated) -> None:
     pairs = [(np.roll(RIGHT[0], seed), np.roll(RIGHT[1], seed)) for seed in range(3)]
     folders = [
         run_with_answers(tmp_path / f"{encoder} {place}", encoder, right, f"t{seed}", 1 if evaluated else seed)
@@ -284,7 +282,7 @@ def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path
 
 
 @pytest.mark.parametrize(("order", "verdict"), [(70, "cannot tell"), (67, "holds")])
-def test_a_loss_that_helps_one_discourse_task_and_hurts_none_has_no_complex_effects(order: int, verdict: str) -> None:
+def test_a_loss_that_helps_one_discourse_task_and_hurts_none_has_no_complex_effects(order, verdict) -> None:
     base = {task: Point(70, 1) for task in ("DC", "BSO", "SP")}
     loss = base | {"DC": Point(80, 1), "BSO": Point(order, 1)}
     models = {"Baseline (NSP)": base, "+ SPP": loss, "+ NL": loss}
@@ -315,7 +313,7 @@ SCORED = st.tuples(EPOCHS, st.sampled_from("AB"), READERS, st.sampled_from(["pro
 
 
 @given(st.lists(st.lists(SCORED, max_size=9, unique=True), min_size=1, max_size=3))
-def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys: list[list[tuple[float, str, str, str]]]) -> None:
+def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys) -> None:
     runs = [
         Run(Path(), "e", "o", {}, [ProbeRow(e, 1, s, t, c, 1.0, i, 0, 9, {}, seed, 0.1) for i, (e, t, c, s) in key], [])
         for seed, key in enumerate(map(enumerate, keys))
@@ -381,7 +379,7 @@ def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path)
 
 
 @pytest.mark.parametrize("last", ["mlp", "logreg"])
-def test_downstream_scores_are_by_logistic_regression_where_there_are_both(tmp_path, last: str) -> None:
+def test_downstream_scores_are_by_logistic_regression_where_there_are_both(tmp_path, last) -> None:
     scores = sorted({"mlp": 70.0, "logreg": 80.0}.items(), key=lambda pair: pair[0] == last)
     rows = [ProbeRow(2, 2, "downstream", "MR", reader, 1, x, x - 2, x + 2, {}, 1, 0.1) for reader, x in scores]
     run = replace(read_run(run_of(tmp_path / "run")), rows=rows)

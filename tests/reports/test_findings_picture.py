@@ -30,7 +30,7 @@ def dots_of(findings: list[Finding]) -> list[tuple[float, str]]:
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.floats(-50, 50), NUMBERS), min_size=1, max_size=6))
 def test_a_dot_is_outside_of_the_band_exactly_if_its_comparison_is_significant(
-    pairs: list[tuple[float, float]],
+    pairs,
 ) -> None:
     comparisons = [Comparison("", difference, half) for difference, half in pairs]
     dots = dots_of([Finding("x", "", "", comparisons)])
@@ -40,7 +40,7 @@ def test_a_dot_is_outside_of_the_band_exactly_if_its_comparison_is_significant(
 
 
 @given(st.lists(st.floats(-30, 30), max_size=60))
-def test_dots_of_one_place_have_different_heights_within_the_row(places: list[float]) -> None:
+def test_dots_of_one_place_have_different_heights_within_the_row(places) -> None:
     heights = stacked_heights(places)
     assert all(abs(height) <= 0.4 + 1e-9 for height in heights)
     assert len(set(zip(places, heights, strict=True))) == len(places)
@@ -77,7 +77,7 @@ def test_a_name_with_control_characters_makes_no_broken_picture() -> None:
 
 
 @pytest.mark.parametrize("name", ["findings.pdf", "findings.PNG", "findings.jpg"])
-def test_a_text_is_not_written_under_the_name_of_a_picture(name: str, tmp_path) -> None:
+def test_a_text_is_not_written_under_the_name_of_a_picture(name, tmp_path) -> None:
     with pytest.raises(InputError, match=r"ends in \.png or \.svg"):
         write_text("text", tmp_path / name)
     assert not (tmp_path / name).exists()
@@ -90,7 +90,7 @@ def test_findings_of_published_tables_take_no_runs(tmp_path, capsys) -> None:
 
 @pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("claim", [[], ["claim=max_is_above_last"]], ids=["all", "one"])
-def test_the_report_draws_findings_where_out_is_a_figure(claim: list[str], tmp_path) -> None:
+def test_the_report_draws_findings_where_out_is_a_figure(claim, tmp_path) -> None:
     out = tmp_path / "findings.svg"
     assert main(["findings", "published=true", f"out={out}", *claim]) == 0
     assert out.read_text().startswith("<?xml")

@@ -126,7 +126,7 @@ def test_tasks_of_one_suite_that_stands_before_their_names_have_a_scale_each() -
 
 
 @pytest.mark.parametrize("count", [1, 3, 25])
-def test_the_footer_ends_inside_the_picture(count: int) -> None:
+def test_the_footer_ends_inside_the_picture(count) -> None:
     scores = LayerScores("tiny", list(range(count)), {"SP": [TableCell(50)] * count})
     figure = draw_section(charts_by_layer([scores]))
     render_figure(figure, "svg")
@@ -179,7 +179,7 @@ def test_nothing_to_draw_is_refused(capsys) -> None:
 
 
 @pytest.mark.parametrize(("name", "layer"), [("layer 3", (3, "")), ("layer 12, cls", (12, ", cls")), ("NMT", None)])
-def test_a_layer_is_recognised_by_its_name(name: str, layer: tuple[int, str] | None) -> None:
+def test_a_layer_is_recognised_by_its_name(name, layer) -> None:
     assert layer_of(name) == layer
 
 

@@ -93,9 +93,7 @@ def test_a_gain_that_seeds_do_not_agree_on_may_be_none_though_each_of_them_has_i
 
 
 @pytest.mark.parametrize(("epochs", "half"), [(0, 7.875), (100, np.nan)])
-def test_seeds_are_averaged_at_the_epochs_that_all_have_also_where_these_have_other_steps(
-    epochs: int, half: float
-) -> None:
+def test_seeds_are_averaged_at_the_epochs_that_all_have_also_where_these_have_other_steps(epochs, half) -> None:
     """The second seed has a step more from its first epoch on."""
     first, second = trained(), trained(seed=2)
     rows = [replace(row, epoch=row.epoch + epochs, step=row.step + (row.step > 0)) for row in second.rows]
@@ -109,7 +107,7 @@ def test_seeds_are_averaged_at_the_epochs_that_all_have_also_where_these_have_ot
     ("other", "tau"),
     [((1, 2, 3), 1), ((3, 2, 1), -1), ((1, 3, 2), 1 / 3), ((1, 2, np.nan), np.nan), ((1,) * 3, np.nan)],
 )
-def test_the_agreement_of_two_orders_is_kendalls_tau(other: tuple[float, ...], tau: float) -> None:
+def test_the_agreement_of_two_orders_is_kendalls_tau(other, tau) -> None:
     names = "SentLen", "WC", "Tense"
     measured = agreement(dict(zip(names, (1, 2, 3), strict=True)), dict(zip(names, other, strict=True)))
     assert measured == pytest.approx(tau, nan_ok=True)

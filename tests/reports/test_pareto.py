@@ -21,7 +21,7 @@ from tests.labelled_vectors import Labelled, random_labels, separable, three
 
 @given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(0, 100)), min_size=1))
 def test_no_cell_is_simpler_and_as_good_as_a_point_of_the_front_and_the_best_cell_is_in_it(
-    cells: list[tuple[float, float]],
+    cells,
 ) -> None:
     points = pareto_front(cells)
     assert points[-1][1] == round(max(accuracy for _, accuracy in cells), 2)
@@ -38,7 +38,7 @@ def test_the_area_of_two_points_and_of_a_task_that_was_read_by_nothing() -> None
 
 @pytest.mark.parametrize("classes", [3, MANY_CLASSES])
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
-def test_the_complexity_of_logistic_regression_is_the_nuclear_norm_of_its_weights(protocol: str, classes: int) -> None:
+def test_the_complexity_of_logistic_regression_is_the_nuclear_norm_of_its_weights(protocol, classes) -> None:
     """It falls as the penalty grows; the number of weights does not."""
     data = [Labelled(*random_labels(size * classes, seed, classes)) for seed, size in enumerate((8, 2, 2))]
     grids = [Grid(protocol=protocol, widths=(0,), dropouts=(0.0,), l2=(l2,)) for l2 in (1e-5, 10.0)]
@@ -47,7 +47,7 @@ def test_the_complexity_of_logistic_regression_is_the_nuclear_norm_of_its_weight
 
 
 @pytest.mark.parametrize(("protocol", "widths"), [("modern", (4, 8)), ("senteval", (4, 8)), ("modern", (0,))])
-def test_a_score_has_the_front_of_the_cells_that_were_trained(protocol: str, widths: tuple[int, ...]) -> None:
+def test_a_score_has_the_front_of_the_cells_that_were_trained(protocol, widths) -> None:
     grid = Grid(protocol=protocol, widths=widths, dropouts=(0.0,), l2=(1e-5, 1e-1))
     score = probe(*three(separable, 200, 80, 80, classes=3), classes=3, grid=grid, seed=1)
     points = score.hyperparameters["front"]
@@ -76,6 +76,6 @@ def test_models_are_compared_up_to_the_largest_complexity_of_the_task() -> None:
 
 
 @pytest.mark.parametrize("points", [None, "60", [[1]], [["a", "b"]], [[1, -5]], 7])
-def test_a_score_without_a_front_is_refused(points: object) -> None:
+def test_a_score_without_a_front_is_refused(points) -> None:
     with pytest.raises(InputError, match="train or evaluate it again"):
         fronts_of(models_of([run(1, points)]), "probing", "last", "mlp")

@@ -42,7 +42,7 @@ from tests.reports.small_runs import SCORES, evaluation_of, models, of_a_run, ru
 
 
 @pytest.mark.parametrize(("epoch", "expected"), [("last", 73.0), ("1", 71.0), ("0", 70.0)])
-def test_another_epoch_can_be_asked_for(tmp_path, epoch: str, expected: float) -> None:
+def test_another_epoch_can_be_asked_for(tmp_path, epoch, expected) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing", epoch)
     assert table.rows[0].cells["SentLen"].score == expected
 
@@ -50,13 +50,13 @@ def test_another_epoch_can_be_asked_for(tmp_path, epoch: str, expected: float) -
 @pytest.mark.parametrize(
     ("epoch", "own"), [("9", (5.0, 9.0, 7.0)), ("best", (1.0, 2.0, 3.0, 4.0)), ("last", (4.0, 3.0, 2.0, 1.0))]
 )
-def test_a_model_that_has_no_scores_of_an_epoch_is_named(tmp_path, epoch: str, own: tuple[float, ...]) -> None:
+def test_a_model_that_has_no_scores_of_an_epoch_is_named(tmp_path, epoch, own) -> None:
     notes = probing_table(models(run_of(tmp_path / "a", own=own)), "probing", epoch).notes
     assert "At epoch 3, as the requested one has no scores: BiLSTM-max, NMT En-Fr." in notes
 
 
 @pytest.mark.parametrize("epoch", ["best", "last", "2"])
-def test_a_model_with_scores_of_the_epoch_is_not_named(tmp_path, epoch: str) -> None:
+def test_a_model_with_scores_of_the_epoch_is_not_named(tmp_path, epoch) -> None:
     assert "At epoch" not in " ".join(probing_table(models(run_of(tmp_path / "a")), "probing", epoch).notes)
 
 
@@ -78,7 +78,7 @@ OTHERWISE = PROBES.replace("modern", "senteval")
 
 
 @pytest.mark.parametrize(("settings", "ours"), [(PROBES, "modern"), (OTHERWISE, "senteval")])
-def test_a_table_names_the_protocol_of_our_classifiers(tmp_path, settings: str, ours: str) -> None:
+def test_a_table_names_the_protocol_of_our_classifiers(tmp_path, settings, ours) -> None:
     notes = probing_table(models(with_settings(run_of(tmp_path / "a"), settings)), "probing").notes
     assert f"Our classifiers: protocol={ours}; the papers': protocol=senteval." in notes
 
@@ -123,7 +123,7 @@ def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path) -> None:
     ("STSB", "STSB: Pearson's r times 100; the others: accuracy."),
     ("STS12", "STS12: Pearson's r times 100 (STS12: the mean of its parts' r); the others: accuracy."),
 ])  # fmt: skip
-def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path, task: str, said: str) -> None:
+def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path, task, said) -> None:
     table = probing_table(models(evaluation_of(tmp_path / "a", "hf:name", task=task)), "downstream")
     assert table.notes[0] == "Test scores in %, as evaluated."
     assert said in table.notes
@@ -154,7 +154,7 @@ def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path) 
 
 
 @pytest.mark.parametrize(("score", "highest"), [("val/bleu", 100.0), ("val/perplexity", 100.1)])
-def test_an_interval_of_seeds_has_only_scores_that_can_be(tmp_path, score: str, highest: float) -> None:
+def test_an_interval_of_seeds_has_only_scores_that_can_be(tmp_path, score, highest) -> None:
     runs = [run_of(tmp_path / str(own), seed=own, own=(float(own),) if own else (), score=score) for own in (0, 1, 99)]
     ((cell,),) = [row.cells.values() for row in training_table(models(*runs), []).rows]
     assert cell.low == 0
@@ -193,7 +193,7 @@ def test_latex_escapes_names_and_ends_every_row() -> None:
 
 @pytest.mark.parametrize("form", TABLE_FORMATS)
 @pytest.mark.parametrize(("intervals", "shown"), [("below", 1), ("inline", 1), ("none", 0)])
-def test_intervals_stand_where_they_are_asked_for(form: str, intervals: str, shown: int) -> None:
+def test_intervals_stand_where_they_are_asked_for(form, intervals, shown) -> None:
     texts = [
         TABLE_FORMATS[form](replace(small_table(), intervals=intervals, transposed=turned)) for turned in (False, True)
     ]
@@ -203,7 +203,7 @@ def test_intervals_stand_where_they_are_asked_for(form: str, intervals: str, sho
 
 
 @pytest.mark.parametrize("form", TABLE_FORMATS)
-def test_a_transposed_table_has_a_row_for_each_task_and_the_same_scores(form: str) -> None:
+def test_a_transposed_table_has_a_row_for_each_task_and_the_same_scores(form) -> None:
     straight, turned = (TABLE_FORMATS[form](replace(small_table(), transposed=turned)) for turned in (False, True))
     score = r"50\.04|50\.0|100" if form == "csv" else r"(?<=[{>|& *])(?:50\.0|100\.0)(?=[}*<& ])"
     assert sorted(re.findall(score, straight)) == sorted(re.findall(score, turned))
@@ -214,7 +214,7 @@ def test_a_transposed_table_has_a_row_for_each_task_and_the_same_scores(form: st
 @pytest.mark.parametrize(
     ("form", "minus"), [("markdown", "\u22121.5"), ("html", "\u22121.5"), ("latex", "$-$1.5"), ("csv", "-1.5")]
 )
-def test_a_score_below_zero_has_a_true_minus_sign_where_people_read_it(form: str, minus: str) -> None:
+def test_a_score_below_zero_has_a_true_minus_sign_where_people_read_it(form, minus) -> None:
     table = Table("", ["SICK-R"], [TableRow("", "", "one", {"SICK-R": TableCell(-1.5, -3.0, 0.0)})])
     assert minus in TABLE_FORMATS[form](table)
     assert ("-1.5" in TABLE_FORMATS[form](table).replace('"-1.5000"', "")) == (form == "csv")
@@ -312,7 +312,7 @@ def test_a_table_of_discoeval_has_the_groups_of_sentevals_tasks_where_all_are_sc
 @pytest.mark.parametrize(
     ("table", "size"), [("conneau2018_table2", 300), ("conneau2018_table3", 19), ("conneau2018_table5", 317)]
 )
-def test_published_tables_are_whole(table: str, size: int) -> None:
+def test_published_tables_are_whole(table, size) -> None:
     scores = published(table)
     assert len({(s.encoder, s.model, s.task) for s in scores}) == size
     assert len(scores) == size
@@ -331,7 +331,7 @@ def test_every_published_table_has_its_source() -> None:
     ("control", "Tense", "mlp", "mlp", None),
 ])  # fmt: skip
 def test_the_published_scores_are_those_of_the_suite_by_what_read_ours(
-    tmp_path, suite: str, task: str, classifier: str, asked: str, source: str | None
+    tmp_path, suite, task, classifier, asked, source
 ) -> None:
     row = ProbeRow(2, 2, suite, task, classifier, 1, 60, 58, 62, {}, 1, 0.1)
     folder = with_rows(evaluation_of(tmp_path / "a", "hf:name"), row)
@@ -341,7 +341,7 @@ def test_the_published_scores_are_those_of_the_suite_by_what_read_ours(
 
 
 @pytest.mark.parametrize("report", ["table", "training", "html"])
-def test_published_scores_are_in_every_table_until_left_out(tmp_path, report: str) -> None:
+def test_published_scores_are_in_every_table_until_left_out(tmp_path, report) -> None:
     out = tmp_path / "out.html"
     assert main([report, str(run_of(tmp_path / "a")), f"out={out}"]) == 0
     assert "Conneau et al. 2018, Table" in out.read_text()
@@ -386,7 +386,7 @@ def test_a_folder_and_a_file_of_scores_have_the_same_corpus_by_its_content(tmp_p
 
 
 @pytest.mark.parametrize("own", [(), (math.nan, math.nan)])
-def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path, own: tuple) -> None:
+def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path, own) -> None:
     runs = run_of(tmp_path / "a", own=own), run_of(tmp_path / "b", encoder="bilstm_last")
     assert [row.name for row in training_table(models(*runs), []).rows] == ["BiLSTM-last"]
     assert main(["html", str(runs[0]), f"out={tmp_path / 'page.html'}"]) == 0
@@ -432,7 +432,7 @@ def test_holm_rejects_step_by_step_and_counts_no_test_that_could_not_be_made() -
 
 @pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("report", ["curves", "curves overlay=true", "size", "order"])
-def test_figures_are_written_and_stopped_runs_are_named(tmp_path, report: str, capsys) -> None:
+def test_figures_are_written_and_stopped_runs_are_named(tmp_path, report, capsys) -> None:
     runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
     for run in runs:
         with_settings(Path(run), "trainer: {max_epochs: 5}\n")
@@ -492,7 +492,7 @@ def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path) -> N
     ("trainer: {max_epochs: 5, max_steps: 9}\n", ""),
     ("trainer: {max_epochs: 5}\nearly_stopping: {patience: 1}\n", ""),
 ])  # fmt: skip
-def test_a_run_that_was_stopped_is_named_in_tables_and_findings(tmp_path, settings: str, note: str) -> None:
+def test_a_run_that_was_stopped_is_named_in_tables_and_findings(tmp_path, settings, note) -> None:
     run = models(with_settings(run_of(tmp_path / "run"), settings))
     tables = probing_table(run, "probing", published_names=[]), training_table(run, [])
     for notes in (*(table.notes for table in tables), evidence_of(run).notes):
@@ -519,7 +519,7 @@ def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path) -> No
 
 
 @pytest.mark.parametrize("key", ["labels", "run: {labels"])
-def test_a_colour_that_no_picture_can_draw_is_refused(tmp_path, key: str) -> None:
+def test_a_colour_that_no_picture_can_draw_is_refused(tmp_path, key) -> None:
     run = with_settings(run_of(tmp_path / "a"), f'{key}: {{colour: "#6A3D9A\\n"}}{"}" * key.count("{")}\n')
     with pytest.raises(InputError, match=r"config.yaml: (run\.)?labels.colour is '#6A3D9A"):
         read_run(run)
@@ -601,7 +601,7 @@ def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path) 
 
 @pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("report", ["pareto", "size", "correlation"])
-def test_a_picture_of_another_epoch_than_the_requested_one_says_so(tmp_path, report: str, capsys) -> None:
+def test_a_picture_of_another_epoch_than_the_requested_one_says_so(tmp_path, report, capsys) -> None:
     runs = [run_of(tmp_path / f"{dim}", dim=dim) for dim in (512, 1024, 2048, 4096)]
     for at, run in enumerate(runs):
         items = Answers(f"test of {at // 2}", np.ones(9, bool))
@@ -626,7 +626,7 @@ def test_reports_start_without_torch_and_matplotlib() -> None:
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_a_report_of_nothing_asks_for_runs(capsys, report: str) -> None:
+def test_a_report_of_nothing_asks_for_runs(capsys, report) -> None:
     assert main([report]) == 2
     assert "give run folders" in capsys.readouterr().err
 
@@ -646,7 +646,7 @@ def test_a_report_of_nothing_asks_for_runs(capsys, report: str) -> None:
     (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
     (["table", "{config}"], "config.yaml:2: not YAML"),
 ])  # fmt: skip
-def test_errors_that_the_user_can_fix_are_one_line(tmp_path, capsys, arguments: list[str], said: str) -> None:
+def test_errors_that_the_user_can_fix_are_one_line(tmp_path, capsys, arguments, said) -> None:
     runs = {name: run_of(tmp_path / name) for name in ("run", "broken", "metrics", "config", "untrained")}
     runs |= {"none": tmp_path / "none"}
     (runs["untrained"] / "metrics.csv").unlink()
@@ -666,9 +666,7 @@ def test_too_few_models_are_no_correlation() -> None:
 
 
 @pytest.mark.parametrize(("scale", "said"), [("null", True), ("1", False)])
-def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_papers(
-    tmp_path, scale: str, said: bool
-) -> None:
+def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_papers(tmp_path, scale, said) -> None:
     folder = run_of(tmp_path / "untrained")
     config = (folder / "config.yaml").read_text().replace("nmt_enfr", "untrained")
     (folder / "config.yaml").write_text(f"{config}embeddings: {{scale: {scale}, freeze: true}}\n")

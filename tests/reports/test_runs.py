@@ -23,9 +23,7 @@ from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, wi
 
 
 @pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
-def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(
-    tmp_path, select: str, best: int
-) -> None:
+def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(tmp_path, select, best) -> None:
     run = run_of(tmp_path / "a")
     settings = f"objective_name: multitask\nobjective:\n  parts: [nli, nmt_enfr]\n  select: {select}\n"
     (run / "config.yaml").write_text(f"encoder_name: bilstm_max\n{settings}")
@@ -55,9 +53,7 @@ def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path)
 
 
 @pytest.mark.parametrize(("losses", "best"), [((2.0, 1.0, 3.0), 2), ((2.0, 1.0, 1.0), 3), ((), 3)])
-def test_of_equal_scores_the_lowest_loss_is_best_then_the_last_epoch(
-    tmp_path, losses: tuple[float, ...], best: int
-) -> None:
+def test_of_equal_scores_the_lowest_loss_is_best_then_the_last_epoch(tmp_path, losses, best) -> None:
     run = run_of(tmp_path / "a", own=(0.0, 0.0, 0.0))
     merged = [{"epoch": e, "val/bleu": 0.0} | ({"val/loss": losses[e - 1]} if losses else {}) for e in (1, 2, 3)]
     (run / "metrics.csv").unlink()
@@ -122,7 +118,7 @@ def folders_read(*evaluations: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("model", ["bov", "run"])
-def test_of_one_model_evaluated_twice_the_later_epoch_counts(tmp_path, model: str) -> None:
+def test_of_one_model_evaluated_twice_the_later_epoch_counts(tmp_path, model) -> None:
     said = {epoch: of_a_run(1, max_epochs=epoch) if model == "run" else "" for epoch in (9, 5)}  # as resumed
     folders = [evaluation_of(tmp_path / str(e), model, epoch=e, settings=settings) for e, settings in said.items()]
     assert folders_read(*folders) == ["9"]
@@ -168,7 +164,7 @@ def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("size", "tags", "count"), [(1200, "", 1), (600, "", 2), (1200, "  source: {tags: english/penn}\n", 1)]
 )
-def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(tmp_path, size: int, tags: str, count: int) -> None:
+def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(tmp_path, size, tags, count) -> None:
     run = run_of(tmp_path / "run")
     more = evaluation_of(tmp_path / "more", run, "probing", task="SentLen")
     for folder, sentences, newer in ((run, 1200, ""), (more, size, tags)):
@@ -190,9 +186,7 @@ def test_of_copies_of_a_run_one_counts_with_its_evaluations(tmp_path, capsys) ->
 
 
 @pytest.mark.parametrize(("settings", "epoch"), [("", 1), ("checkpoint: each epoch\n", 3)])
-def test_evaluations_of_one_model_add_their_tasks_and_the_newest_score_counts(
-    tmp_path, settings: str, epoch: int
-) -> None:
+def test_evaluations_of_one_model_add_their_tasks_and_the_newest_score_counts(tmp_path, settings, epoch) -> None:
     new, old, more = (evaluation_of(tmp_path / n, "run", "use", task=n[0], settings=settings) for n in ("A", "A0", "B"))
     write_rows(
         old / "probes.csv", [replace(row, epoch=epoch, test_accuracy=9) for row in read_rows(old / "probes.csv")]
@@ -225,7 +219,7 @@ def test_scores_of_one_layer_are_no_part_of_anothers(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("setting", ["embeddings: {path: %s.vec}\n", "corpus: {size: %s}\n", "checkpoint: %s.ckpt\n"])
-def test_scores_of_a_model_made_otherwise_are_no_part_of_it(tmp_path, setting: str) -> None:
+def test_scores_of_a_model_made_otherwise_are_no_part_of_it(tmp_path, setting) -> None:
     probed = evaluation_of(tmp_path / "probed", "bov", "probing", task="WC", settings=setting % "1")
     scored = [evaluation_of(tmp_path / of, "bov", settings=setting % of) for of in ("1", "2")]
     assert joined(probed, scored[0]) == [["MR", "WC"]]
@@ -242,7 +236,7 @@ def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path) -> No
 
 @pytest.mark.parametrize(("test", "models_of_both"), [("t", 1), ("other", 2)])
 def test_epochs_evaluated_with_another_corpus_belong_to_the_run_by_their_test_items(
-    tmp_path, test: str, models_of_both: int
+    tmp_path, test, models_of_both
 ) -> None:
     run = with_settings(run_of(tmp_path / "run"), "corpus: {size: 400}\n")
     rows = read_rows(run / "probes.csv")

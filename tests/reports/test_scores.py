@@ -44,7 +44,7 @@ def runs(tmp_path) -> Path:
 
 @pytest.mark.usefixtures("plain_layout")
 @pytest.mark.parametrize("report", REPORTS)
-def test_a_report_from_the_file_is_the_report_from_the_folders(runs, tmp_path, report: str, capsys) -> None:
+def test_a_report_from_the_file_is_the_report_from_the_folders(runs, tmp_path, report, capsys) -> None:
     file = tmp_path / "scores.csv"
     assert main(["scores", str(runs), f"out={file}"]) == 0
     out = [] if report in ("table", "training", "findings", "scores") else [f"out={tmp_path / 'picture.svg'}"]
@@ -68,7 +68,7 @@ def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differ
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_what_is_in_a_folder_and_in_files_is_one_run(runs, tmp_path, whole: bool) -> None:
+def test_what_is_in_a_folder_and_in_files_is_one_run(runs, tmp_path, whole) -> None:
     """A file of some runs has fewer settings than one of all."""
     every, some = tmp_path / "all.csv", tmp_path / "some.csv"
     every.write_text(as_csv(scores(runs)), encoding="utf-8")
@@ -137,7 +137,7 @@ def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path) -> 
 
 
 @pytest.mark.parametrize(("seed", "size", "seeds"), [(2, 300, [2]), (2, 2000, [1, 1]), (1, 300, [1, 1])])
-def test_a_file_next_to_a_folder_is_another_seed_of_its_model(tmp_path, seed: int, size: int, seeds: list[int]) -> None:
+def test_a_file_next_to_a_folder_is_another_seed_of_its_model(tmp_path, seed, size, seeds) -> None:
     """Not with other data, and not of the same seed with other scores."""
     folder, more = (
         with_settings(run_of(tmp_path / name, seed=s, more=points), f"corpus: {{size: {of}}}\n")
@@ -161,7 +161,7 @@ def test_without_scores_it_says_so(tmp_path) -> None:
     ("val/bleu,,,5,", "val/bleu,,,high,", r": val/bleu is 'high'"),
     (",11:92", ",12:9", r": not the answers of a score"),
 ])  # fmt: skip
-def test_a_damaged_file_names_its_line(runs, tmp_path, old: str, new: str, message: str) -> None:
+def test_a_damaged_file_names_its_line(runs, tmp_path, old, new, message) -> None:
     text, file = as_csv(scores(runs)), tmp_path / "scores.csv"
     assert old in text
     file.write_text(text.replace(old, new, 1), encoding="utf-8")

@@ -34,7 +34,7 @@ def evaluations(folder: Path, scores: dict[int, list[float]], seeds: int = 1) ->
     ("second", "rho", "same"),
     [([8, 6, 4, 2], 1.0, True), ([1, 2, 3, 4], -1.0, False), ([4, 2, 3, 1], 0.8, True), ([5, 5, 5, 5], None, False)],
 )
-def test_rank_correlation_is_of_the_order_alone(second: list[float], rho: float | None, same: bool, tmp_path) -> None:
+def test_rank_correlation_is_of_the_order_alone(second, rho, same, tmp_path) -> None:
     """Where all are equal, the first is no better than the others."""
     runs = read_runs(evaluations(tmp_path, {300: [4, 3, 2, 1], 900: second}, seeds=2))
     (compared,) = stability(scores_by_condition(runs, "probing", "best"))

@@ -94,7 +94,7 @@ def test_text_is_escaped() -> None:
 
 
 @given(st.lists(st.floats(0, 2 * DARKEST_BITS), min_size=2, max_size=5))
-def test_a_more_surprising_token_is_never_lighter(bits: list[float]) -> None:
+def test_a_more_surprising_token_is_never_lighter(bits) -> None:
     seen = [sum(map(int, re.findall(r"\d+", colour_of(value).split(";")[0]))) for value in sorted(bits)]
     assert seen == sorted(seen, reverse=True)
 

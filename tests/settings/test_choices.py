@@ -16,7 +16,7 @@ CONFIGS = ROOT / "configs"
     ["-m", "encoder=bov,bilstm_max"],
     ["encoder.dim=3", "+corpus@parts.nli.corpus=sick", "hydra/launcher=joblib"],
 ])  # fmt: skip
-def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments: list[str]) -> None:
+def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments) -> None:
     refuse_unknown_choices(CONFIGS, arguments)
 
 
@@ -26,6 +26,6 @@ def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments: list[str
     ("schedule=null", "schedule=null: no such choice; there are constant"),  # which Hydra cannot read
     ("objective=seq2seq", "objective=seq2seq: no such choice; did you mean seq2tree"),
 ])  # fmt: skip
-def test_an_unknown_choice_is_refused_with_the_closest_one(argument: str, message: str) -> None:
+def test_an_unknown_choice_is_refused_with_the_closest_one(argument, message) -> None:
     with pytest.raises(InputError, match=f"^{message.replace('[', chr(92) + '[')}"):
         refuse_unknown_choices(CONFIGS, [argument])

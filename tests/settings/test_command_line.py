@@ -69,14 +69,14 @@ COMMAND = Command(
     (["a", "--out"], "--out: settings are written key=value; write out=FILE"),
     (["a", "--ouf=x"], "--ouf=x: no such setting; did you mean out=? There are out=, "),
 ])  # fmt: skip
-def test_a_mistake_is_answered_with_what_to_write(arguments: list[str], message: str) -> None:
+def test_a_mistake_is_answered_with_what_to_write(arguments, message) -> None:
     with pytest.raises(InputError) as raised:
         COMMAND.read(arguments)
     assert str(raised.value).startswith(message)
 
 
 @pytest.mark.parametrize("salted", [[], ["with_salt=false"]])
-def test_a_setting_is_refused_without_the_one_that_it_needs(salted: list[str]) -> None:
+def test_a_setting_is_refused_without_the_one_that_it_needs(salted) -> None:
     command = COMMAND._replace(settings=[*COMMAND.settings, Setting("grains", "how many", INTEGER, needs="with_salt")])
     assert command.read(["a", "out=x", "with_salt=true", "grains=3"]).grains == 3
     with pytest.raises(InputError, match="grains= has an effect only with with_salt=; give it too, or leave it out"):
@@ -98,9 +98,7 @@ def test_a_setting_is_refused_without_the_one_that_it_needs(salted: list[str]) -
     st.booleans(),
     st.randoms(),
 )
-def test_settings_are_read_back_as_they_were_written_in_any_order(
-    settings: dict, brackets: bool, order: object
-) -> None:
+def test_settings_are_read_back_as_they_were_written_in_any_order(settings, brackets, order) -> None:
     lists = {key: ",".join(map(str, value)) for key, value in settings.items() if isinstance(value, list)}
     written = [
         f"{key}={f'[{lists[key]}]' if brackets and key in lists else lists.get(key, value)}"
@@ -148,14 +146,14 @@ FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
     (RuntimeError("can't allocate memory"), 2, "error: loaf: memory is full: can't allocate memory; bake less\n"),
     (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
 ])  # fmt: skip
-def test_what_a_user_can_fix_is_one_line_and_a_status(error: BaseException, status: int, message: str, capsys) -> None:
+def test_what_a_user_can_fix_is_one_line_and_a_status(error, status, message, capsys) -> None:
     with pytest.raises(SystemExit) as ended, one_line_errors("loaf", "bake less", "stopped; the dough is there"):
         raise error
     assert (ended.value.code, capsys.readouterr().err) == (status, message)
 
 
 @pytest.mark.parametrize("error", [ValueError("a bug"), OSError(errno.EBADF, "a bug")])
-def test_a_bug_is_no_mistake_of_the_user(error: Exception) -> None:
+def test_a_bug_is_no_mistake_of_the_user(error) -> None:
     with pytest.raises(type(error), match="a bug"), one_line_errors("loaf"):
         raise error
 
@@ -215,7 +213,7 @@ def answers() -> dict[str, tuple[int, str, str, list[str]]]:
 
 
 @pytest.mark.parametrize("name", HELP)
-def test_help_and_mistakes_are_answered_before_anything_heavy_is_imported(name: str) -> None:
+def test_help_and_mistakes_are_answered_before_anything_heavy_is_imported(name) -> None:
     status, out, err, loaded = answers()[name]
     asked = asks_for_help(HELP[name])
     assert (loaded, status) == ([], 0 if asked else 2), err

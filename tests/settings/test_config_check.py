@@ -48,7 +48,7 @@ def right() -> DictConfig:
 
 
 @pytest.mark.parametrize("override", WRONG)
-def test_an_invalid_value_is_named_with_its_rule(right, override: str) -> None:
+def test_an_invalid_value_is_named_with_its_rule(right, override) -> None:
     (message,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
     assert message.startswith(f"{override.replace('true', 'True')}: give ")
 
@@ -74,7 +74,7 @@ def test_no_default_is_refused_before_slow_imports() -> None:
 
 
 @pytest.mark.parametrize("override", OF_SUITES)
-def test_an_invalid_value_of_a_suite_is_named(override: str) -> None:
+def test_an_invalid_value_of_a_suite_is_named(override) -> None:
     (message,) = mistakes(composed("suite=[discoeval,downstream]", override))
     assert message.startswith(f"{override.replace('true', 'True')}: give a name")
 
@@ -92,13 +92,13 @@ def test_an_invalid_value_of_a_suite_is_named(override: str) -> None:
     ("encoder=transformer encoder.pooling=last", "mean or max"),
     ("objective=nli objective.head=deep", "mlp, linear or nonlinear"),
 ])  # fmt: skip
-def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings: str, rule: str) -> None:
+def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings, rule) -> None:
     wrong = settings.split()[-1].replace("null", "None")
     assert mistakes(composed(*settings.split())) == [f"{wrong}: give {rule}"]
 
 
 @pytest.mark.parametrize("name", ["datamodule", "encoder", "probes.classifier", "trainer.max_epochs"])
-def test_what_a_run_needs_and_the_command_removes_is_named(name: str, capsys) -> None:
+def test_what_a_run_needs_and_the_command_removes_is_named(name, capsys) -> None:
     with pytest.raises(SystemExit):
         check.exit_on_mistakes("train", resolved_settings(composed(f"~{name}")), (), [])
     assert capsys.readouterr().err == f"error: {name}: missing; give it\n"
@@ -135,7 +135,7 @@ def test_the_command_prints_every_invalid_value_and_starts_nothing(lab, tmp_path
 
 
 @pytest.mark.parametrize("program", ["train", "evaluate"])
-def test_every_setting_of_our_files_is_declared_with_its_meaning(program: str) -> None:
+def test_every_setting_of_our_files_is_declared_with_its_meaning(program) -> None:
     for file in known_settings(CONFIGS, program).files:
         of_class = {name.rpartition(".")[0] for name, _ in dotted_items(file) if name.endswith("._target_")}
         for name, value in dotted_items(file):

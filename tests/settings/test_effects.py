@@ -51,7 +51,7 @@ def first_step(settings: RunSettings, cache: Path) -> str:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_each_number_of_a_part_has_an_effect_or_is_refused(part: str, lab) -> None:
+def test_each_number_of_a_part_has_an_effect_or_is_refused(part, lab) -> None:
     group, chosen = part.split("=")[0], ["corpus.size=200", "objective=nli", *part.split()]
     small = [f"{name}={SMALL[key]}" for name in numbers(run_settings(*chosen)) if (key := name.split(".")[1]) in SMALL]
     plain = run_settings(*chosen, *small)

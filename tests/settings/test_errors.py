@@ -1,7 +1,5 @@
 """Errors are printed on one line."""
 
-from collections.abc import Callable
-
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
@@ -35,7 +33,7 @@ def test_a_command_resumes_one_run(capsys) -> None:
 @pytest.mark.parametrize(("setting", "said"), [
     ("++resume=a", "resume=a: begins no new run"), ("logger=[csv,tensorboard,csv]", "give each once"),
 ])  # fmt: skip
-def test_what_a_new_run_cannot_do_is_refused(setting: str, said: str) -> None:
+def test_what_a_new_run_cannot_do_is_refused(setting, said) -> None:
     with pytest.raises(InputError, match=said):
         run_settings(setting)
 
@@ -48,7 +46,7 @@ def test_what_a_new_run_cannot_do_is_refused(setting: str, said: str) -> None:
 ])  # fmt: skip
 @pytest.mark.parametrize(("command", "argument"), [(train.main, "resume=a"), (evaluate.main, "model=bov")])
 def test_a_variable_that_a_library_would_read_in_silence_is_refused(
-    command: Callable[[list[str]], None], argument: str, name: str, value: str, remedy: str, monkeypatch, capsys
+    command, argument, name, value, remedy, monkeypatch, capsys
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(SystemExit, match="2"):

@@ -79,7 +79,7 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     ("hydra.sweep.dir=x", "only a sweep reads it; add -m"),
     ("hydra/launcher=joblib", "only a sweep reads it; add -m"),
 ])  # fmt: skip
-def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument: str, said: str) -> None:
+def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument, said) -> None:
     message = refused(argument)
     assert message.startswith(argument.lstrip("+").partition("=")[0]) or message.startswith(argument)
     assert said in message
@@ -93,7 +93,7 @@ def test_the_folder_of_one_run_is_refused_in_a_sweep() -> None:
 
 @settings(max_examples=10)  # each is compared with hundreds of names
 @given(group=st.sampled_from([*GROUPS, ""]), name=NAMES, plus=st.sampled_from(["", "+", "++"]))
-def test_random_keys_are_refused(group: str, name: str, plus: str) -> None:
+def test_random_keys_are_refused(group, name, plus) -> None:
     key = f"{group}.{name}".lstrip(".")
     if key in KNOWN.names or group == "trainer":  # Lightning's trainer has many arguments
         return
@@ -104,7 +104,7 @@ SINGLE = sorted(name for name in KNOWN.names - KNOWN.sections if not name.rparti
 
 
 @given(st.sampled_from(SINGLE))
-def test_every_setting_of_our_files_is_known(name: str) -> None:
+def test_every_setting_of_our_files_is_known(name) -> None:
     of_command.refuse_unknown_settings(KNOWN, "train", [f"{place}=1" for place in (name, f"parts.nli.{name}")])
 
 
@@ -170,7 +170,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     ("parts: {nmt_enfr: {objective: {optimizer: {lr: 1}}}}", "share one optimiser; give objective.optimizer.lr="),
     ("parts: {nli: {objective: {hidden: 100}}, nmt_enfr: {objective: {dropout: 0.5}}}", ""),
 ])  # fmt: skip
-def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path, text: str, said: str) -> None:
+def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path, text, said) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "own.yaml").write_text(f"# @package _global_\n{text}\n")
     arguments = *PARTS.split(), "experiment=own", f"hydra.searchpath=[file://{tmp_path}]"
@@ -179,7 +179,7 @@ def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path,
 
 
 @pytest.mark.parametrize("command", WITHOUT_EFFECT)
-def test_a_setting_without_effect_next_to_the_others_is_refused_alone(command: str) -> None:
+def test_a_setting_without_effect_next_to_the_others_is_refused_alone(command) -> None:
     program, *others, idle = command.split()
     judge(CONFIGS, *others, program=program)
     name = idle.partition("=")[0].lstrip("+").rpartition("@")[2]
@@ -236,7 +236,7 @@ class Mine(BagOfVectors):
     ("from torch import optim", "optim.SGD"),
     ("from torch.optim import SGD", "SGD"),
 ])  # fmt: skip
-def test_an_own_class_takes_the_settings_of_its_base(tmp_path, monkeypatch, line: str, base: str) -> None:
+def test_an_own_class_takes_the_settings_of_its_base(tmp_path, monkeypatch, line, base) -> None:
     name = f"own_{tmp_path.name}"  # declarations are cached by module
     (tmp_path / f"{name}.py").write_text(f"{line}\n\n\nclass Mine({base}):\n    pass\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -28,7 +28,7 @@ PATH_TEXT = st.text(LETTERS, min_size=1, max_size=12).filter(lambda text: "${" n
 @example("1e3")
 @example("ends with \\")
 @example("a\\'b")
-def test_hydra_our_commands_and_the_shell_read_a_quoted_value_alike(text: str) -> None:
+def test_hydra_our_commands_and_the_shell_read_a_quoted_value_alike(text) -> None:
     (override,) = PARSER.parse_overrides([f"key={quoted(text)}"])
     assert override.value() == unquoted(quoted(text)) == TEXT.parse(quoted(text)) == text
     assert PATHS.parse(f"[{quoted(text)},b]") == [Path(text), Path("b")]
@@ -55,7 +55,7 @@ PATHS_WITH_SIGNS = ["lr=0.1,seed=2", "my run (1)", "it's", "v[1]", "x#1", "a&b",
 
 
 @pytest.mark.parametrize(("path", "key"), zip(PATHS_WITH_SIGNS, cycle(["cache", "model", "+trainer.profiler"])))
-def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key: str, path: str) -> None:
+def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key, path) -> None:
     program = "evaluate" if key == "model" else "train"
     wrong, right = f"{key}={path}", f"{key}={quoted(path)}"
     each = "; for a run of each value add -m" if path == "a,b" else ""
@@ -71,12 +71,12 @@ def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key: str, pa
     ("corpus.root=~/text", "after a key with a dot; write corpus.root=$HOME/text"),
     ("foo", "foo: settings are written key=value; see --help"),
 ])  # fmt: skip
-def test_no_hint_of_hydra_leads_into_a_refusal(argument: str, message: str) -> None:
+def test_no_hint_of_hydra_leads_into_a_refusal(argument, message) -> None:
     assert answer("train", argument).endswith(message)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_every_text_is_printed_in_every_encoding(encoding: str, monkeypatch) -> None:
+def test_every_text_is_printed_in_every_encoding(encoding, monkeypatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
     replace_unprintable()
@@ -85,7 +85,7 @@ def test_every_text_is_printed_in_every_encoding(encoding: str, monkeypatch) -> 
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-", "| head -1"])
-def test_a_command_works_where_nobody_reads_its_output(closed: str) -> None:
+def test_a_command_works_where_nobody_reads_its_output(closed) -> None:
     command = f"exec {sys.executable} -m datamodules.demo show=200 {closed}"
     done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

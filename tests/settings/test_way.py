@@ -26,7 +26,7 @@ def takes_settings(file: Path) -> bool:
 
 
 @pytest.mark.parametrize("program", OTHER)
-def test_settings_pass_through_few_files(program: str) -> None:
+def test_settings_pass_through_few_files(program) -> None:
     folders = {*(ROOT / package for package in PACKAGES), ROOT / "encoder_lab"}
     files = [ROOT / f"{program}.py", *(file for folder in folders for file in folder.rglob("*.py"))]
     others = tuple(str(ROOT / name) for name in OTHER[program])

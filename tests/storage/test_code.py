@@ -60,7 +60,7 @@ def package(tmp_path, monkeypatch) -> Path:
 @pytest.mark.parametrize(
     ("edited", "changes"), [("words", True), ("helper", True), ("__init__", True), ("other", False)]
 )
-def test_the_hash_depends_on_the_files_that_the_file_imports(package, edited: str, changes: bool) -> None:
+def test_the_hash_depends_on_the_files_that_the_file_imports(package, edited, changes) -> None:
     work = import_module("theirs.tasks").work
 
     before = code_of(work)
@@ -88,7 +88,7 @@ def test_what_is_installed_next_to_a_package_is_not_its_code(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("source", ["probes/classification.py", "probes/coherence/tasks.py", "probes/probing/data.py"])
-def test_the_files_of_ours_are_those_that_pythons_parser_finds(source: str) -> None:
+def test_the_files_of_ours_are_those_that_pythons_parser_finds(source) -> None:
     result, waiting = {ROOT / source}, [ROOT / source]
     while waiting:
         tree = ast.parse((path := waiting.pop()).read_text(encoding="utf-8"))

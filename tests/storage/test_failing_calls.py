@@ -52,7 +52,7 @@ for error in (0, errno.EIO, errno.ENOSPC, errno.EMFILE, errno.ESTALE):
 
 
 @pytest.mark.parametrize("writer", ["file", "folder"])
-def test_a_call_that_fails_or_kills_leaves_the_target_whole_and_nothing_for_long(tmp_path, writer: str) -> None:
+def test_a_call_that_fails_or_kills_leaves_the_target_whole_and_nothing_for_long(tmp_path, writer) -> None:
     place = tmp_path / "place"
     place.mkdir()
     done = subprocess.run(

@@ -21,7 +21,7 @@ rows = st.lists(row, min_size=1, max_size=6)
 
 
 @pytest.mark.parametrize("binary", [False, True])
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, binary: bool) -> None:
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, binary) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("old")
     with pytest.raises(TypeError), atomic_write(path, binary) as file:
@@ -40,9 +40,7 @@ def test_two_writes_at_once_both_succeed_and_the_folder_is_made(tmp_path) -> Non
 @settings(max_examples=30)
 @example([{"key": "e\u0301"}], [{"key": "e\u0301", "x": "\u2329"}])  # letters that are read as others
 @given(rows, rows)
-def test_each_key_has_its_last_row_and_upserting_twice_is_upserting_once(
-    tmp_path, first: list[dict[str, str]], second: list[dict[str, str]]
-) -> None:
+def test_each_key_has_its_last_row_and_upserting_twice_is_upserting_once(tmp_path, first, second) -> None:
     path = tmp_path / "table.csv"
     path.unlink(missing_ok=True)
     upsert_csv(path, first, ["key"])
@@ -85,7 +83,7 @@ def test_new_columns_are_empty_in_old_rows(tmp_path) -> None:
     ("epoch,loss\n1,0.5\n2\n", r"metrics.csv:3: expected 2 columns"),
     ("epoch;loss\n1;0,5\n", r"metrics.csv:1: no column epoch in the header; save it with commas"),
 ])  # fmt: skip
-def test_a_truncated_line_and_another_separator_are_named(tmp_path, text: str, message: str) -> None:
+def test_a_truncated_line_and_another_separator_are_named(tmp_path, text, message) -> None:
     (tmp_path / "metrics.csv").write_text(text)
     with pytest.raises(InputError, match=message):
         read_csv(tmp_path / "metrics.csv", ["epoch"])

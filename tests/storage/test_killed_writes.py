@@ -23,7 +23,7 @@ def killed(work: Callable[[], object]) -> None:
 
 
 @pytest.mark.parametrize("folder", [False, True])
-def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_else(tmp_path, folder: bool) -> None:
+def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_else(tmp_path, folder) -> None:
     (tmp_path / "report.html").write_text("old")
     (tmp_path / ".thesis.making").write_text("mine")
 

@@ -102,7 +102,7 @@ def test_of_many_that_come_at_once_one_gets_the_lock_and_those_that_wait_get_it_
 
 
 @pytest.mark.parametrize("entry", ["link", "hard link", "folder"])
-def test_a_link_or_a_folder_in_place_of_a_lock_is_refused_and_left_as_it_is(tmp_path, entry: str) -> None:
+def test_a_link_or_a_folder_in_place_of_a_lock_is_refused_and_left_as_it_is(tmp_path, entry) -> None:
     (tmp_path / "precious").write_text("text")
     lock = tmp_path / "lock"
     if entry == "link":

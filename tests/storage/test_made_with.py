@@ -69,7 +69,7 @@ def test_runs_made_with_other_versions_are_of_one_model(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("behind", ["", "seed: 1\n"])
-def test_only_the_block_of_versions_is_left_out(behind: str) -> None:
+def test_only_the_block_of_versions_is_left_out(behind) -> None:
     block = OmegaConf.to_yaml({"made_with": made_with()})
     settings = f"a:\n  made_with: x\n{block}{behind}"
     assert without_made_with(settings.encode()) == f"a:\n  made_with: x\n{behind}".encode()

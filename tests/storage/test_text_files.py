@@ -1,9 +1,5 @@
 """Names that a text file has twice: one of both values would be lost without a word."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from encoder_lab.errors import InputError
@@ -19,7 +15,7 @@ from probes.coherence.suite_file import read_suite
     ('{"corpus": "1", "corpus": "2"}', lambda path: read_reads(path.parent), "'corpus' twice"),
     ("text\tlabel\ttext\na\tb\tc\n", lambda path: read_table(path, ["text"]), ":1: the header has text twice"),
 ])  # fmt: skip
-def test_a_name_that_is_there_twice_is_refused(tmp_path, text: str, read: Callable[[Path], Any], said: str) -> None:
+def test_a_name_that_is_there_twice_is_refused(tmp_path, text, read, said) -> None:
     path = tmp_path / READS_FILE
     path.write_text(text)
     with pytest.raises(InputError, match=said):

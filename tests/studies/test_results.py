@@ -66,6 +66,6 @@ def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(argu
 @pytest.mark.parametrize(
     ("wrong", "said"), [("studies=[word]", "studies=word: there are words"), ("scales=[huge]", "scales")]
 )
-def test_what_does_not_exist_is_refused(arguments, wrong: str, said: str, capsys) -> None:
+def test_what_does_not_exist_is_refused(arguments, wrong, said, capsys) -> None:
     assert finish(*arguments, wrong) == 2
     assert said in capsys.readouterr().err

@@ -57,7 +57,7 @@ def tiny(folder: Path, lab: Lab, text: str = TEXT) -> list[str]:
     ("name", "scale"),
     [(name, scale) for name in STUDIES for scale in OmegaConf.load(CONFIGS / "study" / f"{name}.yaml").scales],
 )
-def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str) -> None:
+def test_every_cell_of_every_study_is_a_command_that_works(name, scale) -> None:
     assert scale in SCALES
     study = read_study(CONFIGS / "study" / f"{name}.yaml", name, scale, "data", [])
     assert study.cells
@@ -292,7 +292,7 @@ def test_a_dry_run_has_no_estimate_of_several_objectives_and_of_none() -> None:
     ({"max_steps": 7000, "max_epochs": -1}, 7000, "7,000 steps"),
     ({"max_epochs": -1}, 1000, "1,000 steps an epoch without end"),
 ])  # fmt: skip
-def test_a_dry_run_counts_the_steps_that_the_trainer_would_take(trainer: dict[str, Any], steps: int, text: str) -> None:
+def test_a_dry_run_counts_the_steps_that_the_trainer_would_take(trainer, steps, text) -> None:
     rate = MeasuredStep(batch=64, seconds=0.5, checkpoint=0, text=0)
     default = {"devices": 1, "limit_train_batches": 1.0, "max_epochs": 5}
     assert steps_of(default | trainer, 64_000, rate) == (steps, text)
@@ -308,7 +308,7 @@ def test_an_unknown_scale_is_answered_with_the_choices() -> None:
     ("study.dir=here", "give study_dir=here"),
     ("study=conneau2018/table3", "there are chen2019/table2, conneau2018/figure1, "),
 ])  # fmt: skip
-def test_an_old_or_unknown_name_of_a_study_is_answered_with_the_new_one(said: str, remedy: str) -> None:
+def test_an_old_or_unknown_name_of_a_study_is_answered_with_the_new_one(said, remedy) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(said)}: {re.escape(remedy)}"):
         requested_study(CONFIGS, ["scale=demo", said])
 
@@ -326,7 +326,7 @@ WRONG |= {"--config-dir=x": "--config-dir=x: has no effect on a study", "data=x"
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.usefixtures("quick")
-def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab, tmp_path, wrong: str) -> None:
+def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab, tmp_path, wrong) -> None:
     with pytest.raises((InputError, HydraException), match=WRONG[wrong]):
         run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), wrong])
     assert not (tmp_path / "results").exists()
@@ -344,7 +344,7 @@ def test_what_an_evaluation_would_refuse_is_refused_before_the_runs(lab, tmp_pat
     ("tabel {runs}", "^reports of study=tiny: tabel: no such report; did you mean table"),
     ("table {runs} epoch=best epoc=last", "^epoc=last: no such setting; did you mean epoch="),
 ])  # fmt: skip
-def test_what_a_report_would_refuse_is_refused_before_the_runs(lab, tmp_path, report: str, said: str) -> None:
+def test_what_a_report_would_refuse_is_refused_before_the_runs(lab, tmp_path, report, said) -> None:
     arguments = tiny(tmp_path, lab, TEXT.replace("table {runs} epoch=last", report))
     with pytest.raises(InputError, match=said):
         run_study(tmp_path, "tiny", arguments)

@@ -48,7 +48,7 @@ PLACES += [
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_settings_that_would_run_code_are_refused_in_one_line(run_settings, place: str, tmp_path, capsys) -> None:
+def test_settings_that_would_run_code_are_refused_in_one_line(run_settings, place, tmp_path, capsys) -> None:
     made, config = tmp_path / "made", OmegaConf.create(run_settings)
     OmegaConf.update(config, place, {"_target_": "os.mkdir", "path": str(made)}, merge=False, force_add=True)
     OmegaConf.save(config, tmp_path / "config.yaml")
@@ -68,21 +68,21 @@ OTHERS += ["encoder_lab.storage.files.shutil.rmtree", "encodersx.bilstm.BiLSTM"]
 
 
 @pytest.mark.parametrize("target", OTHERS)
-def test_a_class_that_no_setting_needs_is_refused(target: str) -> None:
+def test_a_class_that_no_setting_needs_is_refused(target) -> None:
     config = {"trainer": {"callbacks": [{"_target_": target}]}}
     with pytest.raises(InputError, match=r"trainer\.callbacks\.0\._target_ is"):
         refuse_foreign_classes(config, HERE)
 
 
 @pytest.mark.parametrize("hidden", ["${oc.create:{_target_: os.getcwd}}", "\\${oc.create:{_target_: x}}", "${size}"])
-def test_a_class_that_hides_in_a_text_is_refused(hidden: str) -> None:
+def test_a_class_that_hides_in_a_text_is_refused(hidden) -> None:
     with pytest.raises(InputError, match=r"config\.yaml: .*"):
         refuse_foreign_classes({"size": hidden}, HERE)
 
 
 @pytest.mark.parametrize("name", ["objective", "objective.optimizer", "suites.probing", "suites", "schedule", "probes"])
 @pytest.mark.parametrize("odd", [5, "a", [1], {"a": {}}, {"_target_": [1]}, {"_target_": {}}])
-def test_a_part_that_names_no_class_is_refused(run_settings, name: str, odd: object) -> None:
+def test_a_part_that_names_no_class_is_refused(run_settings, name, odd) -> None:
     written = yaml.safe_load(run_settings)
     refuse_without_class(written, HERE)
     group, _, part = name.partition(".")

@@ -3,7 +3,6 @@
 import math
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
@@ -53,7 +52,7 @@ def end_epoch(guard: StopsWhereNotFinite, weight: float = 1.0, score: float = 1.
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_the_sentences_of_the_batch_are_saved_and_named(tmp_path, bad: float) -> None:
+def test_the_sentences_of_the_batch_are_saved_and_named(tmp_path, bad) -> None:
     with pytest.raises(InputError, match=r"loss is .* at step 3; .*step-3\.txt"):
         after_steps(tmp_path, 2.0, 1.5, bad, made_of=batch([2, 3], [3]))
     text = "source\tthe dog\nsource\tdog\ntarget\tthe dog\ntarget\tdog\n"
@@ -68,14 +67,14 @@ def test_each_of_several_processes_saves_its_own_batch(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("then", [save, end_epoch])
-def test_every_loss_is_checked_before_a_checkpoint_or_a_record(tmp_path, then: Any) -> None:
+def test_every_loss_is_checked_before_a_checkpoint_or_a_record(tmp_path, then) -> None:
     guard = after_steps(tmp_path, 2.0, math.nan, 1.0, made_of=batch([2]), every=50)
     with pytest.raises(InputError, match=r"loss is nan at step 2"):
         then(guard)
 
 
 @pytest.mark.parametrize("then", [save, end_epoch])
-def test_weights_that_are_not_finite_are_neither_saved_nor_recorded(tmp_path, then: Any) -> None:
+def test_weights_that_are_not_finite_are_neither_saved_nor_recorded(tmp_path, then) -> None:
     with pytest.raises(InputError, match=r"bias is not finite after step 2; .*step-2\.txt"):
         then(after_steps(tmp_path, 2.0, 1.5, made_of=batch([2])), math.inf)
 
@@ -86,6 +85,6 @@ def test_a_score_that_is_not_finite_is_not_recorded(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("then", [save, end_epoch])
-def test_finite_losses_and_weights_are_saved_and_recorded(tmp_path, then: Any) -> None:
+def test_finite_losses_and_weights_are_saved_and_recorded(tmp_path, then) -> None:
     then(after_steps(tmp_path, 2.0, 1e30, made_of=batch([2])))
     assert list(tmp_path.iterdir()) == []

@@ -26,14 +26,14 @@ def config(objective: str, *more: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("objective", SMALL)
-def test_every_objective_is_measured(objective: str) -> None:
+def test_every_objective_is_measured(objective) -> None:
     result = measure_step(config(objective, *SMALL[objective], "datamodule.batch_size=20"))
     assert result.batch == 20
     assert result.seconds > 0
 
 
 @pytest.mark.parametrize(("objective", "tokens"), [("nli", 20 * (25 + 12)), ("discourse", 20 * 25)])
-def test_a_batch_of_tokens_has_the_sentences_that_fill_it(objective: str, tokens: int) -> None:
+def test_a_batch_of_tokens_has_the_sentences_that_fill_it(objective, tokens) -> None:
     assert measure_step(config(objective, *SMALL[objective], f"datamodule.batch_tokens={tokens}")).batch == 20
 
 

@@ -27,7 +27,7 @@ def prepared(name: str, **settings: Any) -> Any:
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.filterwarnings("ignore")
-def test_an_optimiser_resumes_exactly_or_is_refused(name: str, tmp_path) -> None:
+def test_an_optimiser_resumes_exactly_or_is_refused(name, tmp_path) -> None:
     if name in OTHERS:
         with pytest.raises(
             InputError, match=rf"^objective\.optimizer\._target_=torch\.optim\.{name}: .*{OTHERS[name]}"
@@ -63,7 +63,7 @@ class StopsAfter(pl.Callback):
     ("RMSprop", {"fused": True}, "fused=True"),
     ("Adam", {"fused": True, "foreach": True}, "_target_=torch.optim.Adam with these settings"),
 ])  # fmt: skip
-def test_a_setting_that_an_optimiser_refuses_is_named(name: str, settings: dict[str, Any], culprit: str) -> None:
+def test_a_setting_that_an_optimiser_refuses_is_named(name, settings, culprit) -> None:
     with pytest.raises(InputError, match=rf"^objective\.optimizer\.{culprit}: "):
         prepared(name, **settings)
 

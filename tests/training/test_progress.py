@@ -14,7 +14,7 @@ from tests.silent import QUIET
 
 
 @pytest.mark.parametrize(("end", "shown"), [(2, "Epoch 2/2"), (-1, "Epoch 2"), (None, "Epoch 2")])
-def test_the_second_epoch_of_two_is_epoch_2_of_2(end: int | None, shown: str) -> None:
+def test_the_second_epoch_of_two_is_epoch_2_of_2(end, shown) -> None:
     assert epoch_of(SimpleNamespace(current_epoch=1, max_epochs=end)) == shown
 
 
@@ -44,7 +44,7 @@ def test_a_file_has_lines_of_the_steps_and_of_dev_with_the_name_of_the_run(monke
 @pytest.mark.parametrize(("epochs", "steps", "left"), [
     (5, -1, 3), (5, 35, 1.5), (5, 1000, 3), (-1, 40, 2), (-1, -1, 0), (None, -1, 0), (5, 20, 0),
 ])  # fmt: skip
-def test_what_is_left_ends_with_the_epochs_or_the_steps(epochs: int | None, steps: int, left: float) -> None:
+def test_what_is_left_ends_with_the_epochs_or_the_steps(epochs, steps, left) -> None:
     """Two epochs of ten steps are done."""
     ends = {"max_epochs": epochs, "max_steps": steps}
     assert epochs_left(SimpleNamespace(current_epoch=1, global_step=20, num_training_batches=10, **ends)) == left

@@ -59,7 +59,7 @@ class SavesOften(pl.Callback):
     epochs=st.integers(0, 2),
 )
 def test_what_training_writes_can_be_resumed_and_goes_on_exactly(
-    tmp_path_factory, optimizer: str, schedule: str, drawn: list[int], freeze: bool, epochs: int
+    tmp_path_factory, optimizer, schedule, drawn, freeze, epochs
 ) -> None:
     folder = tmp_path_factory.mktemp("checkpoints")
     saves, whole, stopped = SavesOften(folder), *(Parts(OPTIMIZERS[optimizer], freeze) for _ in range(2))
@@ -79,9 +79,7 @@ def test_what_training_writes_can_be_resumed_and_goes_on_exactly(
     ids=["no better score", "time", "epochs"],
 )
 @pytest.mark.filterwarnings("ignore")
-def test_a_run_that_ended_stays_as_it_is_when_it_is_resumed_and_says_why(
-    tmp_path, ends: pl.Callback, least: int, capsys, caplog
-) -> None:
+def test_a_run_that_ended_stays_as_it_is_when_it_is_resumed_and_says_why(tmp_path, ends, least, capsys, caplog) -> None:
     steps = []
     for _ in range(2):
         assert "nothing is trained" not in capsys.readouterr().out
@@ -141,7 +139,7 @@ ODD: dict[str, Callable[[Tensor], Any]] = {
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
 @pytest.mark.parametrize("place", ["state_dict", "optimizer_states"])
 @pytest.mark.filterwarnings("ignore")
-def test_odd_tensors_are_refused(tmp_path, odd: Callable[[Tensor], Any], place: str) -> None:
+def test_odd_tensors_are_refused(tmp_path, odd, place) -> None:
     checkpoint, trainer, module = written()
     state = checkpoint["state_dict"] if place == "state_dict" else checkpoint[place][0]["state"][0]
     name = "parts.0.weight" if place == "state_dict" else "exp_avg"
@@ -160,7 +158,7 @@ def test_odd_tensors_are_refused(tmp_path, odd: Callable[[Tensor], Any], place: 
     ("train_sums", {1: [1.0, 1.0]}),
     ("train_sums", {"train/loss": [10**400, 1.0]}),
 ])  # fmt: skip
-def test_odd_epochs_and_sums_are_refused(tmp_path, name: str, odd: Any) -> None:
+def test_odd_epochs_and_sums_are_refused(tmp_path, name, odd) -> None:
     checkpoint, trainer, module = written()
     torch.save(checkpoint | {name: odd}, tmp_path / LAST)
     with pytest.raises(InputError, match=name):

@@ -56,7 +56,7 @@ def test_a_folder_with_settings_of_another_program_is_left_alone(lab, tmp_path) 
 
 
 @pytest.mark.parametrize("alias", ["link", "dangling link", "second name"])
-def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(alias: str, tmp_path) -> None:
+def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(alias, tmp_path) -> None:
     run, mine = tmp_path / "run", tmp_path / "mine"
     (run / "tensorboard" / "SentLen").mkdir(parents=True)
     mine.write_text("mine")
@@ -124,7 +124,7 @@ def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(tmp_path,
 
 
 @pytest.mark.parametrize("plus", ["", "+", "++"])
-def test_an_argument_of_the_trainer_is_added_on_resume_with_any_sign(tmp_path, plus: str) -> None:
+def test_an_argument_of_the_trainer_is_added_on_resume_with_any_sign(tmp_path, plus) -> None:
     (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
     assert settings_to_resume(tmp_path, [f"{plus}trainer.max_steps=20"]).trainer.written["max_steps"] == 20
 
@@ -146,7 +146,7 @@ def test_a_run_without_suites_is_resumed(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("before", ["null", "5", "[3]", "[{objective: nsp}]"])
-def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path, before: str) -> None:
+def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path, before) -> None:
     parts = "encoder: {}\nembeddings: {}\ncorpus: {}\nobjective_name: nli\n"
     (tmp_path / "config.yaml").write_text(f"{parts}begun_from: {before}\n")
     names = [run["objective"] for run in init_history(str(tmp_path))]

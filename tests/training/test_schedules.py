@@ -1,7 +1,6 @@
 """Learning rates by step and by score, and early stopping: hand-worked values, and the same after a resume."""
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from encoder_lab.training.schedules import (
     InverseSquareRoot,
     Linear,
     Plateau,
-    RateSchedule,
     StepSchedule,
 )
 from tests.objectives.test_nli import objective
@@ -62,7 +60,7 @@ def fit(
 
 @settings(max_examples=25)
 @given(warmup=st.integers(1, 50), steps=st.integers(51, 200), end=st.floats(0, 0.9))
-def test_every_warm_up_is_a_line_to_one_and_every_rate_after_it_falls(warmup: int, steps: int, end: float) -> None:
+def test_every_warm_up_is_a_line_to_one_and_every_rate_after_it_falls(warmup, steps, end) -> None:
     made: list[StepSchedule] = [InverseSquareRoot(warmup), Linear(warmup, end, None), Cosine(warmup, end, None)]
     for schedule in made:
         factors = [schedule.factor(step, steps) for step in range(1, steps + 1)]
@@ -89,7 +87,7 @@ def by_epoch(rates: list[float], epochs: int) -> list[float]:
 
 
 @pytest.mark.parametrize(("warmup", "told"), [(6, ""), (7, "schedule.warmup=7: the run has 6 steps, so")])
-def test_a_warm_up_longer_than_the_run_is_told(data, warmup: int, told: str, capsys) -> None:
+def test_a_warm_up_longer_than_the_run_is_told(data, warmup, told, capsys) -> None:
     fit(data, [Linear(warmup, 0.0, None)], epochs=2)
     assert capsys.readouterr().out[: len(told) or 1] == told
 
@@ -100,7 +98,7 @@ class WithoutRate(torch.optim.Optimizer):
 
 
 @pytest.mark.parametrize("make", [make for name, make in SCHEDULES.items() if name != "constant"])
-def test_an_optimiser_without_a_rate_is_refused_before_the_first_step(data, make: Callable[[], RateSchedule]) -> None:
+def test_an_optimiser_without_a_rate_is_refused_before_the_first_step(data, make) -> None:
     module = objective(data)
     module.make_optimizer = WithoutRate
     with pytest.raises(InputError, match=r"^schedule: objective\.optimizer has no lr"):
@@ -112,7 +110,7 @@ def test_an_optimiser_without_a_rate_is_refused_before_the_first_step(data, make
     (7, 1, "trainer.max_steps=7: the run ends after 6 steps, by trainer.max_epochs="),
     (-1, 2, "early_stopping.patience=2: cannot end a run of 2 epochs"),
 ])  # fmt: skip
-def test_an_end_that_the_run_never_reaches_is_told(data, steps: int, patience: int, told: str, capsys) -> None:
+def test_an_end_that_the_run_never_reaches_is_told(data, steps, patience, told, capsys) -> None:
     callbacks = [StepsAreReached({}), StopsEarly("val/accuracy", "max", patience)]
     silent_trainer(max_epochs=2, max_steps=steps, callbacks=callbacks).fit(objective(data), data)
     assert capsys.readouterr().out.strip() == told
@@ -125,7 +123,7 @@ def test_infersent_lowers_the_rate_each_epoch_and_more_without_gain(data) -> Non
 
 
 @pytest.mark.parametrize(("least", "last"), [(0.0, RATE / 2), (RATE, RATE), (2 * RATE, RATE)])
-def test_a_plateau_halves_the_rate_after_its_patience_and_never_raises_it(data, least: float, last: float) -> None:
+def test_a_plateau_halves_the_rate_after_its_patience_and_never_raises_it(data, least, last) -> None:
     _, rates = fit(data, [Plateau(0.5, 0, least)], epochs=6)
     assert by_epoch(rates, 6) == pytest.approx([RATE, RATE, RATE, RATE, RATE, last])
 
@@ -138,7 +136,7 @@ def test_a_plateau_halves_the_rate_after_its_patience_and_never_raises_it(data, 
     ],
     ids=["patience", "spent rate"],
 )
-def test_what_ends_a_run_ends_a_resumed_one(data, tmp_path, make: Callable[[], pl.Callback], last: int) -> None:
+def test_what_ends_a_run_ends_a_resumed_one(data, tmp_path, make, last) -> None:
     run, _ = fit(data, [make()], epochs=6)
     assert run.current_epoch == last
     run.save_checkpoint(tmp_path / "last.ckpt")
@@ -158,9 +156,7 @@ class SavesAtEpoch(pl.Callback):
 
 
 @pytest.mark.parametrize("make", SCHEDULES.values(), ids=SCHEDULES.keys())
-def test_a_resumed_run_has_the_rates_and_weights_of_an_uninterrupted_one(
-    data, tmp_path, make: Callable[[], RateSchedule]
-) -> None:
+def test_a_resumed_run_has_the_rates_and_weights_of_an_uninterrupted_one(data, tmp_path, make) -> None:
     path = tmp_path / "last.ckpt"
     run, rates = fit(data, [make(), SavesAtEpoch(path, 5)], epochs=6)
     again, more = fit(data, [make()], 6, path)

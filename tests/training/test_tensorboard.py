@@ -41,7 +41,7 @@ def ends(values: list[float]) -> tuple[float, float]:
 
 @pytest.mark.parametrize("tasks", [1, 2, 10, 17])
 @pytest.mark.parametrize("epochs", [1, 2, 5, 30])
-def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path, tasks: int, epochs: int) -> None:
+def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path, tasks, epochs) -> None:
     charts = TaskCharts(None, tmp_path, lambda: tmp_path)  # type: ignore[arg-type]
     for epoch in range(epochs):
         names = [f"t{number}" for number in range(tasks)]
@@ -50,7 +50,7 @@ def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path, tasks: int, e
 
 
 @pytest.mark.parametrize("values", [[5.0], [0.0, 8.0], list(range(40)), [500 / n for n in range(1, 300)]], ids=len)
-def test_all_points_of_other_curves_are_inside(tmp_path, values: list[float]) -> None:
+def test_all_points_of_other_curves_are_inside(tmp_path, values) -> None:
     logger = FramedLogger(tmp_path)
     for step, value in enumerate(values):
         logger.log_metrics({"val/bleu": value}, step)

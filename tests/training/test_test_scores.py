@@ -30,7 +30,7 @@ def test_a_run_gets_a_row_of_test_scores(lab, finished_run, tmp_path) -> None:
     (["suite=objective", "model=tests/golden_run", "trainer.limit_val_batches=1"], "only trainer.accelerator=,"),
     (["suite=[probing,objective]", "model=tests/golden_run"], "give it alone"),
 ])  # fmt: skip
-def test_what_cannot_be_scored_is_refused_in_one_line(arguments: list[str], message: str, tmp_path, capfd) -> None:
+def test_what_cannot_be_scored_is_refused_in_one_line(arguments, message, tmp_path, capfd) -> None:
     with pytest.raises(SystemExit) as ended:
         evaluate.main([text.format(empty=tmp_path) for text in arguments])
     assert ended.value.code == 2

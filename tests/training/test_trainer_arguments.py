@@ -65,12 +65,12 @@ def trial(lab, tmp_path) -> Iterator[Any]:
 
 @pytest.mark.parametrize("settings", [TOGETHER, *({name: value} for name, value in ALONE.items())], ids=str)
 @pytest.mark.filterwarnings("ignore")
-def test_an_argument_of_the_trainer_works(trial, settings: dict[str, Any]) -> None:
+def test_an_argument_of_the_trainer_works(trial, settings) -> None:
     assert trial(**settings) is None
 
 
 @pytest.mark.parametrize("settings", [{"callbacks": [5]}, {"logger": [{"a": 1}]}], ids=str)
-def test_what_the_user_adds_has_a_class(trial, settings: dict[str, Any]) -> None:
+def test_what_the_user_adds_has_a_class(trial, settings) -> None:
     ((name, (wrong,)),) = settings.items()
     assert trial(**settings).strip() == f"error: trainer.{name}: {wrong} has no class; give it as _target_"
 
@@ -96,7 +96,7 @@ def test_a_run_of_one_process_works_in_a_shell_of_a_job_with_several_tasks(trial
 
 
 @pytest.mark.parametrize("name", RANK_VARIABLES)
-def test_a_later_process_without_others_is_refused_at_once(monkeypatch, name: str) -> None:
+def test_a_later_process_without_others_is_refused_at_once(monkeypatch, name) -> None:
     for other in RANK_VARIABLES:
         monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(name, "1")

@@ -21,14 +21,14 @@ def test_every_name_is_there_once() -> None:
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=named)
-def test_an_entry_can_be_used_as_it_says(entry: CatalogEntry) -> None:
+def test_an_entry_can_be_used_as_it_says(entry) -> None:
     group, choice = entry.use.split()[0].split("=")
     assert (CONFIGS / group / f"{choice}.yaml").exists()
     assert entry.access == "built in" or "{root}" in entry.use
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=named)
-def test_an_entry_can_be_fetched_or_says_where_to_ask(entry: CatalogEntry) -> None:
+def test_an_entry_can_be_fetched_or_says_where_to_ask(entry) -> None:
     assert bool(entry.files) == (entry.access == "free")
     assert bool(entry.ask) == (entry.access == "agreement")
     assert all(re.fullmatch(r"https://\S+", remote.url) for remote in entry.files)

@@ -10,7 +10,7 @@ import stat
 import tarfile
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import IO
@@ -145,9 +145,7 @@ FETCHES = {  # what is there, how the server is, and what it is asked for
 
 
 @pytest.mark.parametrize(("part", "settings", "asked"), FETCHES.values(), ids=FETCHES.keys())
-def test_a_fetch_continues_from_its_part(
-    part: bytes | None, settings: dict, asked: list[str], server, tmp_path
-) -> None:
+def test_a_fetch_continues_from_its_part(part, settings, asked, server, tmp_path) -> None:
     server.files["a.gz"] = TEXT
     for name, value in settings.items():
         setattr(server, name, value)
@@ -200,7 +198,7 @@ CORRUPT = {
 
 
 @pytest.mark.parametrize("name", CORRUPT)
-def test_a_corrupt_file_is_refused_and_deleted(name: str, server, tmp_path) -> None:
+def test_a_corrupt_file_is_refused_and_deleted(name, server, tmp_path) -> None:
     server.files[name] = CORRUPT[name]
     with pytest.raises(InputError, match=f"{name}.*deleted, so run again"):
         download(entry(name), tmp_path, server.base)
@@ -216,7 +214,7 @@ def test_another_checksum_than_the_known_one_is_refused(server, tmp_path) -> Non
 
 
 @pytest.mark.parametrize("make", [lambda: zipped(**{"x/a.txt": b"hello", "__MACOSX/x": b""}), None], ids=["zip", "tgz"])
-def test_an_archive_is_unpacked_and_removed(make: Callable[[], bytes] | None, server, tmp_path) -> None:
+def test_an_archive_is_unpacked_and_removed(make, server, tmp_path) -> None:
     name = "a.zip" if make else "a.tgz"
     server.files[name] = make() if make else tarred(("x/a.txt", tarfile.REGTYPE, b"hello"))
     folder = download(entry(name), tmp_path, server.base)
@@ -253,7 +251,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_archive_writes_nothing_outside_its_folder(name: str, tmp_path, monkeypatch) -> None:
+def test_a_hostile_archive_writes_nothing_outside_its_folder(name, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("datamodules.download.archives.EXTRA_BYTES", 1024 * 1024)  # so that a small bomb is one
     archive, folder = tmp_path / name, tmp_path / "inside" / "folder"
     archive.write_bytes(HOSTILE[name])
@@ -265,7 +263,7 @@ def test_a_hostile_archive_writes_nothing_outside_its_folder(name: str, tmp_path
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tgz", "a.tar"])
-def test_corrupted_archives_are_unpacked_completely_or_refused(name: str, tmp_path) -> None:
+def test_corrupted_archives_are_unpacked_completely_or_refused(name, tmp_path) -> None:
     held = {"x/a.txt": b"some text\n" * 50, "b": b"more", "c/d/e": b"the last"}
     files = tarred(*((inside, tarfile.REGTYPE, content) for inside, content in held.items()))
     original = zipped(**held) if name == "a.zip" else gzip.decompress(files) if name == "a.tar" else files
@@ -308,7 +306,7 @@ def test_the_command_fetches_by_name_and_says_how_to_use_it(server, tmp_path, ca
 
 
 @pytest.mark.parametrize("name", [each.name for each in CATALOG if each.access == "agreement"])
-def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(name: str, tmp_path, capsys) -> None:
+def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(name, tmp_path, capsys) -> None:
     assert main([name, f"to={tmp_path}"]) == 2
     message = capsys.readouterr().err
     assert message.count("\n") == 1
@@ -324,7 +322,7 @@ def test_an_unknown_name_is_answered_with_the_names(capsys) -> None:
 @pytest.mark.parametrize(
     "base", ["http://[::1", "ftp://a.example", "http://a b", "http://a:99999", "nonsense", "http://"]
 )
-def test_an_impossible_address_is_tried_once(base: str, tmp_path, monkeypatch) -> None:
+def test_an_impossible_address_is_tried_once(base, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("tried again"))
     with pytest.raises(InputError, match="not an address"):
         download(entry("a.txt"), tmp_path, base)

@@ -22,7 +22,7 @@ def subwords(tmp_path_factory) -> Subwords:
 
 @settings(max_examples=40)
 @given(st.lists(known, min_size=1, max_size=6).map(" ".join))
-def test_decoding_inverts_encoding(subwords, sentence: str) -> None:
+def test_decoding_inverts_encoding(subwords, sentence) -> None:
     codes = next(subwords.encode_all([sentence]))
     assert (codes[0], codes[-1]) == (BEGIN, END)
     assert subwords.decode([codes[1:-1]]) == [sentence]
@@ -35,7 +35,7 @@ def test_the_same_text_gives_the_same_codes(subwords, tmp_path) -> None:
 
 @settings(max_examples=20)
 @given(st.lists(st.lists(known, min_size=1, max_size=8).map(" ".join), min_size=5, max_size=30))
-def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentences: list[str]) -> None:
+def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentences) -> None:
     with TemporaryDirectory() as folder:
         characters = len({c for sentence in sentences for c in sentence.replace(" ", "")})
         ours = Subwords.train(sentences, Path(folder) / "m.model", 60 - characters - 5)

@@ -27,7 +27,7 @@ ACCENTED = ["L'été", "Đặng", "Ångström", "Žižek", "한국어"]
 
 
 @pytest.mark.parametrize("word", ACCENTED)
-def test_decomposed_text_is_read_as_composed_text_and_this_is_said_once(word: str, tmp_path, caplog) -> None:
+def test_decomposed_text_is_read_as_composed_text_and_this_is_said_once(word, tmp_path, caplog) -> None:
     apart = normalize("NFD", word)
     assert apart != word
     path = tmp_path / "text"
@@ -45,7 +45,7 @@ def test_decomposed_text_is_read_as_composed_text_and_this_is_said_once(word: st
 
 
 @given(st.text(alphabet="abc é ü\u0301\u0308"))
-def test_tokens_do_not_depend_on_the_form_of_unicode(text: str) -> None:
+def test_tokens_do_not_depend_on_the_form_of_unicode(text) -> None:
     assert tokenize(normalize("NFD", text), "fr") == tokenize(normalize("NFC", text), "fr")
 
 
@@ -53,7 +53,7 @@ def test_tokens_do_not_depend_on_the_form_of_unicode(text: str) -> None:
     ("given", "meant"),
     [("fra", "fr"), ("fre", "fr"), ("FR", "fr"), ("French", "fr"), ("fr_FR", "fr"), ("deu", "de"), ("greek", "el")],
 )
-def test_a_language_by_another_name_is_refused_with_its_code(given: str, meant: str, tmp_path) -> None:
+def test_a_language_by_another_name_is_refused_with_its_code(given, meant, tmp_path) -> None:
     (tmp_path / "a.txt").write_text("Bonjour .\n")
     file = str(tmp_path / "a.txt")
     for build in (
@@ -92,7 +92,7 @@ SEGMENTED = {
 
 
 @pytest.mark.parametrize("language", UNSEGMENTED)
-def test_a_script_without_spaces_is_refused_with_the_remedy(language: str, tmp_path) -> None:
+def test_a_script_without_spaces_is_refused_with_the_remedy(language, tmp_path) -> None:
     text = [UNSEGMENTED[language]] * 30
     for use in (
         lambda: Vocabulary.count(text),
@@ -104,5 +104,5 @@ def test_a_script_without_spaces_is_refused_with_the_remedy(language: str, tmp_p
 
 
 @pytest.mark.parametrize("language", SEGMENTED)
-def test_words_with_spaces_between_them_are_not_refused(language: str) -> None:
+def test_words_with_spaces_between_them_are_not_refused(language) -> None:
     refuse_unspaced(Counter(SEGMENTED[language].split()))

@@ -21,7 +21,7 @@ def test_words_are_sorted_by_frequency_then_alphabet() -> None:
 
 @small
 @given(sentences)
-def test_known_words_round_trip_and_unknown_ones_share_a_row(texts: list[str]) -> None:
+def test_known_words_round_trip_and_unknown_ones_share_a_row(texts) -> None:
     vocabulary = Vocabulary.count(texts)
     for text in texts:
         assert [vocabulary.words[row] for row in vocabulary.rows(text)] == text.split()
@@ -30,7 +30,7 @@ def test_known_words_round_trip_and_unknown_ones_share_a_row(texts: list[str]) -
 
 @small
 @given(sentences, sentences)
-def test_extending_moves_no_row(texts: list[str], more: list[str]) -> None:
+def test_extending_moves_no_row(texts, more) -> None:
     vocabulary = Vocabulary.count(texts)
     longer = vocabulary.extend(word for text in more for word in text.split())
     assert longer.words[: len(vocabulary)] == vocabulary.words
@@ -39,7 +39,7 @@ def test_extending_moves_no_row(texts: list[str], more: list[str]) -> None:
 
 @small
 @given(sentences)
-def test_packing_keeps_sentences_separate(texts: list[str]) -> None:
+def test_packing_keeps_sentences_separate(texts) -> None:
     vocabulary = Vocabulary.count(texts)
     packed = make_ragged(map(vocabulary.rows, texts))
     parts = np.split(packed.ids, packed.offsets[1:-1]) if texts else []
@@ -47,7 +47,7 @@ def test_packing_keeps_sentences_separate(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("text", "line"), [("a\nb\na\n", ":3"), ("a\n\nb\n", ":2")])
-def test_a_damaged_word_list_names_file_and_line(tmp_path, text: str, line: str) -> None:
+def test_a_damaged_word_list_names_file_and_line(tmp_path, text, line) -> None:
     path = tmp_path / "words.txt"
     path.write_text(text)
     with pytest.raises(InputError, match=f"words.txt{line}"):

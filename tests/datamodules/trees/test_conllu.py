@@ -68,7 +68,7 @@ def test_features_may_be_missing_and_relations_have_subtypes(tmp_path) -> None:
     "\n\n# a comment alone\n\n" + SHORT + "\n\n",
     SHORT.replace("\n\n", "\n# a comment at the end\n \n"),
 ])  # fmt: skip
-def test_line_ends_marks_and_blank_lines_do_not_matter(tmp_path, text: str) -> None:
+def test_line_ends_marks_and_blank_lines_do_not_matter(tmp_path, text) -> None:
     expected = DependencyTree(["Oui"], [Dependent("Oui", "INTJ", "", -1, "root", 0)])
     assert list(read_conllu(written(tmp_path, text))) == [expected]
 
@@ -82,7 +82,7 @@ def test_a_sentence_has_the_name_of_its_comment(tmp_path) -> None:
 
 @given(st.lists(st.sampled_from([FRENCH, SHORT]), min_size=1, max_size=12), st.integers(1, 400))
 @settings(max_examples=25, deadline=None)
-def test_pieces_of_any_size_give_the_same_sentences(tmp_path_factory, sentences: list[str], block: int) -> None:
+def test_pieces_of_any_size_give_the_same_sentences(tmp_path_factory, sentences, block) -> None:
     path = written(tmp_path_factory.mktemp("pieces"), "".join(sentences))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conllu, "BLOCK_BYTES", block)
@@ -134,7 +134,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_sentence_is_refused_with_file_and_line(tmp_path, text: str, message: str) -> None:
+def test_a_broken_sentence_is_refused_with_file_and_line(tmp_path, text, message) -> None:
     path = written(tmp_path, FRENCH + text)
     with pytest.raises(InputError, match=rf"a\.conllu:1[2-4]: .*{message}"):
         list(read_conllu(path))
@@ -162,7 +162,7 @@ def test_files_without_sentences_are_refused(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("other", ["not-to-release/source", "not-to-release/x_y-ud-train", "x_y-all", "old/all"])
-def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(other: str, tmp_path, caplog) -> None:
+def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(other, tmp_path, caplog) -> None:
     def add(name: str) -> Path:
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(SHORT)

@@ -44,7 +44,7 @@ def test_heads_are_counted_within_the_sentence(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("tokens", [None, {}, TOKENS | {"head": [0]}, TOKENS | {"head": ["a"] * 5}])
-def test_tokens_that_do_not_fit_are_named(tmp_path, tokens: Any) -> None:
+def test_tokens_that_do_not_fit_are_named(tmp_path, tokens) -> None:
     with pytest.raises(InputError, match=r"dev\.coref\.jsonl:1: tokens without sentences"):
         list(conllu_sentences(written(tmp_path, tokens)))
 

@@ -43,13 +43,13 @@ def test_particles_count_as_adverbs_and_pure_punctuation_is_ignored() -> None:
     "", "NN", "(ROOT NN", "(ROOT NN )S", "(ROOT )ROOT", "(ROOT (NP )NP NN )ROOT", "(ROOT NN )ROOT )ROOT",
     "(ROOT NN )ROOT NN", "(ROOT NN )ROOT (ROOT NN )ROOT", "(ROOT (S (NP NN )S )NP )ROOT", ") (",
 ])  # fmt: skip
-def test_anything_but_one_closed_tree_is_ill_formed(symbols: str) -> None:
+def test_anything_but_one_closed_tree_is_ill_formed(symbols) -> None:
     assert brackets(symbols.split()) is None
 
 
 @settings(max_examples=50)
 @given(TREES)
-def test_every_tree_is_well_formed_and_has_the_spans_of_its_nodes(tree: Tree) -> None:
+def test_every_tree_is_well_formed_and_has_the_spans_of_its_nodes(tree) -> None:
     wanted: list[Bracket] = []
 
     def walk(node: Tree, start: int) -> int:

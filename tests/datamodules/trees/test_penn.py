@@ -24,14 +24,14 @@ TREES = st.recursive(
 
 @settings(max_examples=50)
 @given(TREES)
-def test_a_written_tree_reads_back_as_itself(tree: Tree) -> None:
+def test_a_written_tree_reads_back_as_itself(tree) -> None:
     assert parse_tree(tree.bracketed()).bracketed() == tree.bracketed()
     assert str(parse_tree(str(tree))) == str(tree)
 
 
 @settings(max_examples=50)
 @given(TREES, st.text("() ab\n", max_size=40))
-def test_any_text_ends_in_trees_or_a_valueerror(tree: Tree, junk: str) -> None:
+def test_any_text_ends_in_trees_or_a_valueerror(tree, junk) -> None:
     for text in (junk, str(tree) + junk, junk + str(tree)):
         with contextlib.suppress(ValueError):
             assert all(parsed.words() for parsed in parse_trees(text))
@@ -46,7 +46,7 @@ def test_the_words_come_from_left_to_right() -> None:
 
 
 @pytest.mark.parametrize("outer", ["(", "(ROOT ", "(TOP ", "(S1 ", ""])
-def test_every_outermost_bracket_becomes_root(outer: str) -> None:
+def test_every_outermost_bracket_becomes_root(outer) -> None:
     inner = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
     assert str(parse_tree(outer + inner + (")" if outer else ""))) == RAIN
 
@@ -64,7 +64,7 @@ def test_function_labels_move_to_the_role() -> None:
 @pytest.mark.parametrize(
     ("label", "category"), [("NP=2", "NP"), ("PRT|ADVP", "PRT"), ("-LRB-", "-LRB-"), ("PRP$", "PRP$")]
 )
-def test_a_label_keeps_its_category(label: str, category: str) -> None:
+def test_a_label_keeps_its_category(label, category) -> None:
     assert parse_tree(f"(S ({label} x))").children[0].children[0].label == category
 
 
@@ -85,7 +85,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "what"), BROKEN.items())
-def test_a_broken_tree_is_refused_with_its_file_and_line(text: str, what: str, tmp_path) -> None:
+def test_a_broken_tree_is_refused_with_its_file_and_line(text, what, tmp_path) -> None:
     (tmp_path / "a.mrg").write_text(f"{RAIN}\n\n{text}\n")
     with pytest.raises(InputError, match=what) as caught:
         list(read_trees(tmp_path / "a.mrg"))
@@ -93,7 +93,7 @@ def test_a_broken_tree_is_refused_with_its_file_and_line(text: str, what: str, t
 
 
 @pytest.mark.parametrize("text", [*BROKEN, "(())", "( () )", "(S1 ())"])
-def test_bad_trees_are_skipped_and_counted_on_request(text: str, tmp_path, caplog) -> None:
+def test_bad_trees_are_skipped_and_counted_on_request(text, tmp_path, caplog) -> None:
     path = tmp_path / "a.mrg"
     path.write_text(f"{RAIN}\n{text}\n{RAIN}\n")
     assert [str(tree) for tree in read_trees(path, "skip")] == [RAIN, RAIN]  # also after a bracket that is not closed
@@ -115,7 +115,7 @@ def test_a_corpus_of_trees_takes_the_wish(tmp_path) -> None:
     "(CODE (SYM SpeakerA1) (. .))", "(COMMENT {COM:preceding_word_missing})", "(NP-SBJ *con*)", "(NP *T*-1)",
     "(-DFL- E_S)", "(RM (-DFL- \\[))", "(CP (WNP-1 0) (C 0))",
 ])  # fmt: skip
-def test_ids_codes_and_traces_are_no_words(inside: str) -> None:
+def test_ids_codes_and_traces_are_no_words(inside) -> None:
     sentence = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
     for text in (f"({sentence} {inside})", f"({inside} {sentence})", f"({sentence[:-1]} {inside}))"):
         assert parse_tree(text).words() == ["rain", "falls", "."]
@@ -141,7 +141,7 @@ BAD_FILES = {
 
 @pytest.mark.parametrize(("content", "message"), BAD_FILES.values(), ids=BAD_FILES.keys())
 def test_a_file_that_is_not_of_trees_is_refused_before_it_fills_the_memory(
-    content: bytes, message: str, tmp_path, monkeypatch
+    content, message, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr(penn, "MAX_TREE", 100)
     (tmp_path / "a.mrg").write_bytes(content)
@@ -160,7 +160,7 @@ def test_a_file_that_is_not_of_trees_is_refused_before_it_fills_the_memory(
     ids=["one a line", "two on a line", "over several lines", "tab-separated"],
 )
 @pytest.mark.parametrize("packed", [False, True])
-def test_files_of_every_form_give_their_trees(content: str, packed: bool, tmp_path) -> None:
+def test_files_of_every_form_give_their_trees(content, packed, tmp_path) -> None:
     path = tmp_path / ("a.mrg.gz" if packed else "a.mrg")
     path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
     assert [str(tree) for tree in read_trees(path)] == [RAIN, RAIN]
@@ -208,14 +208,14 @@ JSON = (
 
 
 @pytest.mark.parametrize(("ending", "text"), [("out", TEXT), ("xml", XML), ("json", JSON)])
-def test_its_output_has_the_trees_of_a_bracketed_file(tmp_path, ending: str, text: str) -> None:
+def test_its_output_has_the_trees_of_a_bracketed_file(tmp_path, ending, text) -> None:
     (tmp_path / f"a.txt.{ending}").write_text(text)
     (tmp_path / f"b.txt.{ending}.gz").write_bytes(gzip.compress(text.encode()))
     assert [*map(str, read_trees(tmp_path))] == TREES * 2
 
 
 @pytest.mark.parametrize("ending", ["out", "xml", "json"])
-def test_an_output_without_parses_is_refused_by_its_name(tmp_path, ending: str) -> None:
+def test_an_output_without_parses_is_refused_by_its_name(tmp_path, ending) -> None:
     path = tmp_path / f"a.txt.{ending}"
     path.write_text("no trees here\n")
     with pytest.raises(InputError, match=rf"a\.txt\.{ending}: no tree"):

@@ -3,7 +3,6 @@
 import re
 import resource
 import signal
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -58,14 +57,14 @@ WORDS = ["", "the", "là", "w7", "__label__1", "</s>", "theirs", "<the>", "a\0b"
 
 
 @given(words=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=9) | st.sampled_from(WORDS)))
-def test_a_vector_from_the_file_itself_is_that_of_fasttext_to_the_bit(model, words: list[str]) -> None:
+def test_a_vector_from_the_file_itself_is_that_of_fasttext_to_the_bit(model, words) -> None:
     ours, loaded = open_lookup(model), open_bin(model)
     for word in words:
         np.testing.assert_array_equal(ours.get_word_vector(word), loaded.get_word_vector(word))
 
 
 @given(share=st.floats(0, 1, exclude_max=True))
-def test_a_model_that_is_cut_off_anywhere_is_refused(model, tmp_path, share: float) -> None:
+def test_a_model_that_is_cut_off_anywhere_is_refused(model, tmp_path, share) -> None:
     cut, whole = tmp_path / "cut.bin", model.read_bytes()
     cut.write_bytes(whole[: int(share * len(whole))])
     with pytest.raises(InputError, match=r"cut\.bin: .*again"):
@@ -73,7 +72,7 @@ def test_a_model_that_is_cut_off_anywhere_is_refused(model, tmp_path, share: flo
 
 
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
-def test_a_model_with_a_damaged_head_is_refused_or_read(model, tmp_path, share: float, new: bytes) -> None:
+def test_a_model_with_a_damaged_head_is_refused_or_read(model, tmp_path, share, new) -> None:
     damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
     at = int(share * HEAD)
     changed[at : at + len(new)] = new
@@ -83,9 +82,7 @@ def test_a_model_with_a_damaged_head_is_refused_or_read(model, tmp_path, share: 
 
 @settings(max_examples=20)  # fastText takes a tenth of a second to open a model of any size
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
-def test_with_a_corrupt_dictionary_all_words_are_read_or_none(
-    model, dictionary, tmp_path, share: float, new: bytes
-) -> None:
+def test_with_a_corrupt_dictionary_all_words_are_read_or_none(model, dictionary, tmp_path, share, new) -> None:
     damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
     at = HEAD + int(share * (dictionary.end - HEAD - len(new)))
     changed[at : at + len(new)] = new
@@ -109,9 +106,7 @@ CHANGES = {  # the byte behind a word and its count says that it is a label
 
 
 @pytest.mark.parametrize(("change", "message"), CHANGES.values(), ids=CHANGES.keys())
-def test_a_word_that_cannot_be_read_is_refused(
-    model, tmp_path, change: Callable[[bytes, np.ndarray], bytes], message: str
-) -> None:
+def test_a_word_that_cannot_be_read_is_refused(model, tmp_path, change, message) -> None:
     damaged, row = tmp_path / "damaged.bin", fasttext.load_model(str(model)).get_input_vector(0)
     damaged.write_bytes(change(model.read_bytes(), row))
     with pytest.raises(InputError, match=rf"damaged\.bin: {message}"):
@@ -141,7 +136,7 @@ def quantised(text: Path, folder: Path, how: dict) -> Path:
 
 
 @pytest.mark.parametrize("how", QUANTISED.values(), ids=QUANTISED.keys())
-def test_every_format_that_fasttext_writes_is_accepted(text, tmp_path, how: dict) -> None:
+def test_every_format_that_fasttext_writes_is_accepted(text, tmp_path, how) -> None:
     check_bin(quantised(text, tmp_path, how))
     check_bin(tmp_path / "model.bin")
     assert open_bin(tmp_path / "model.ftz").get_dimension() == 6
@@ -156,9 +151,7 @@ DAMAGE = {  # how many bytes behind the start of what the reader steps over, and
 
 
 @pytest.mark.parametrize(("step", "behind", "number"), DAMAGE.values(), ids=DAMAGE.keys())
-def test_a_smaller_model_that_points_beyond_itself_is_refused(
-    text, tmp_path, step: str, behind: int, number: int
-) -> None:
+def test_a_smaller_model_that_points_beyond_itself_is_refused(text, tmp_path, step, behind, number) -> None:
     model, offsets = quantised(text, tmp_path, QUANTISED["pruned"]), []
     with pytest.MonkeyPatch.context() as patch, suppress(ValueError, InputError):
         patch.setattr(_Reader, step, lambda reader, *_: offsets.append(reader.offset))

@@ -57,7 +57,7 @@ def write(path: Path, data: bytes, pack: str) -> Path:
 
 @pytest.mark.parametrize("pack", ["", ".gz", ".bz2", ".zip"])
 @pytest.mark.parametrize("name", FORMS)
-def test_every_form_gives_the_same_vectors(name: str, pack: str, tmp_path) -> None:
+def test_every_form_gives_the_same_vectors(name, pack, tmp_path) -> None:
     store = open_store(write(tmp_path / name, FORMS[name], pack), tmp_path / "cache")
     lookup = store.lookup(WORDS)
     assert lookup.present.all()
@@ -66,7 +66,7 @@ def test_every_form_gives_the_same_vectors(name: str, pack: str, tmp_path) -> No
 
 
 @pytest.mark.parametrize("pack", ["", ".gz", ".zip"])
-def test_a_packed_fasttext_model_composes_words_as_the_plain_one(pack: str, tmp_path) -> None:
+def test_a_packed_fasttext_model_composes_words_as_the_plain_one(pack, tmp_path) -> None:
     (tmp_path / "text").write_text("the dog sees a cat .\n" * 50)
     model = tmp_path / "model.bin"
     how = {"dim": 6, "epoch": 20, "t": 1.0, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
@@ -78,7 +78,7 @@ def test_a_packed_fasttext_model_composes_words_as_the_plain_one(pack: str, tmp_
 
 
 @given(size=st.integers(0, len(word2vec(b"")) - 1))
-def test_word2vec_that_is_cut_off_anywhere_is_refused(size: int, tmp_path_factory) -> None:
+def test_word2vec_that_is_cut_off_anywhere_is_refused(size, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("cut") / "cut.bin"
     path.write_bytes(word2vec(b"")[:size])
     with pytest.raises(InputError, match=r"cut\.bin"):
@@ -104,7 +104,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_what_is_no_vector_file_is_named(name: str, tmp_path) -> None:
+def test_what_is_no_vector_file_is_named(name, tmp_path) -> None:
     data, message = NAMED[name]
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=message) as refused:
@@ -122,7 +122,7 @@ def test_a_zip_of_several_files_is_refused_with_their_names(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("known", "words", "refused"), [(0, 50, True), (4, 50, True), (5, 50, False), (0, 0, False)])
-def test_vectors_of_less_than_a_tenth_of_the_words_are_refused(known: int, words: int, refused: bool) -> None:
+def test_vectors_of_less_than_a_tenth_of_the_words_are_refused(known, words, refused) -> None:
     mask = np.arange(words) < known
     if refused:
         with pytest.raises(InputError, match=rf"only {2 * known}\.0% of the words have a vector"):

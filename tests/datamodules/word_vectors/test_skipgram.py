@@ -58,7 +58,7 @@ def test_fasttext_may_lie_where_only_this_process_looks(tmp_path, monkeypatch) -
 
 
 @pytest.mark.parametrize("word", ["a\0b", "a" * 70_000])
-def test_a_word_that_fasttext_would_cut_is_named(tmp_path, word: str) -> None:
+def test_a_word_that_fasttext_would_cut_is_named(tmp_path, word) -> None:
     (tmp_path / "text").write_text(f"the dog {word}\n")
     with pytest.raises(InputError, match=r"cannot read the word 'a.*take it out of the text"):
         skipgram.train_bin(tmp_path / "text", tmp_path / "model.bin", {"dim": 4, "epoch": 1})

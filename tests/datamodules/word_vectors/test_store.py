@@ -38,7 +38,7 @@ def store(tmp_path_factory) -> WordVectors:
 
 
 @pytest.mark.parametrize("header", ["3 2\n", ""], ids=["vec", "glove"])
-def test_vectors_of_a_text_file_are_found_by_word(tmp_path, header: str) -> None:
+def test_vectors_of_a_text_file_are_found_by_word(tmp_path, header) -> None:
     (tmp_path / "v.txt").write_text(header + "a 1 2\nb 3 4\na 9 9\n")
     lookup = open_store(tmp_path / "v.txt", tmp_path / "cache").lookup(["b", "a", "c", "<pad>"])
     np.testing.assert_array_equal(lookup.matrix, [[3, 4], [1, 2], [0, 0], [0, 0]])  # of a repeated word the first
@@ -64,7 +64,7 @@ def test_training_on_the_same_text_gives_the_same_vectors(store, tmp_path) -> No
 
 
 @pytest.mark.parametrize(("room", "dim"), [(1000, 8), (4000, 100)], ids=["the text", "first vectors"])
-def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path, room: int, dim: int) -> None:
+def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path, room, dim) -> None:
     with pytest.raises(OSError, match="File too large") as caught, files_of_at_most(room):
         trained(tmp_path / "cache", dim)
     assert disk_error_line(caught.value, tmp_path / "run").startswith(str(tmp_path / "cache"))
@@ -104,7 +104,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_vector_file_names_the_line(tmp_path, text: str, message: str) -> None:
+def test_a_broken_vector_file_names_the_line(tmp_path, text, message) -> None:
     (tmp_path / "v.vec").write_text(text)
     with pytest.raises(InputError, match=message):
         open_store(tmp_path / "v.vec", tmp_path / "cache")
@@ -114,7 +114,7 @@ DAMAGED = {"matrix.npy": b"", "scale.npy": b"", "words.txt": b"red\nbl\xff\n"}
 
 
 @pytest.mark.parametrize(("name", "content"), DAMAGED.items(), ids=DAMAGED.keys())
-def test_damaged_vectors_of_a_run_are_named(tmp_path, name: str, content: bytes) -> None:
+def test_damaged_vectors_of_a_run_are_named(tmp_path, name, content) -> None:
     two_of_three(tmp_path)
     (tmp_path / "run" / "vectors" / name).write_bytes(content)
     with pytest.raises(InputError, match=name.replace(".txt", ".txt:2")):
@@ -122,7 +122,7 @@ def test_damaged_vectors_of_a_run_are_named(tmp_path, name: str, content: bytes)
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
-def test_a_run_keeps_its_vectors_and_composes_new_words(store, tmp_path, lowercase: bool) -> None:
+def test_a_run_keeps_its_vectors_and_composes_new_words(store, tmp_path, lowercase) -> None:
     store = WordVectors(store.folder, store.subwords_bin, lowercase)
     vocabulary = Vocabulary(["dog", "cat"])
     looked_up = store.lookup(vocabulary.words)
@@ -163,7 +163,7 @@ def test_a_run_looks_words_up_in_its_store_as_it_does_itself(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("other", ["3 2\nred 1 2\nblue 3 1\ngreen 5 6\n", "2 3\nred 1 2 3\ngreen 5 6 7\n"])
-def test_a_store_of_other_vectors_is_not_used_and_a_warning_is_given(tmp_path, other: str) -> None:
+def test_a_store_of_other_vectors_is_not_used_and_a_warning_is_given(tmp_path, other) -> None:
     _, vectors = two_of_three(tmp_path)
     (tmp_path / "w.vec").write_text(other)
     with pytest.warns(UserWarning, match=r"w\.vec.* holds not the word vectors that this run was made from"):
@@ -185,7 +185,7 @@ def test_vectors_of_a_short_text_differ_between_words(tmp_path) -> None:
 
 @settings(max_examples=20)
 @given(size=st.floats(1e-3, 1e3))
-def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path, size: float) -> None:
+def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path, size) -> None:
     rows = np.random.default_rng(0).normal(size=(7, 5)) * size
     path = tmp_path / f"{size}.vec"
     path.write_text("7 5\n" + "".join(f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(rows)))
@@ -204,7 +204,7 @@ def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path, size: float) -> 
     ("the cat", False, [False, True, False]),
 ])  # fmt: skip
 def test_words_are_looked_up_in_lower_case_where_the_file_or_the_user_says_so(
-    tmp_path, words: str, lowercase: bool | str, known: list[bool]
+    tmp_path, words, lowercase, known
 ) -> None:
     (tmp_path / "v.txt").write_text("".join(f"{word} 1 2\n" for word in words.split()))
     store = FromFile(str(tmp_path / "v.txt"), lowercase).vectors(list, "", tmp_path / "cache")

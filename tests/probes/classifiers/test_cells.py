@@ -42,7 +42,7 @@ def whole(grid: Grid, seed: int) -> Cells:
     place=st.integers(0, 11),
     seed=st.integers(0, 99),
 )
-def test_a_cell_among_others_equals_the_cell_alone(grid: Grid, sentences: int, place: int, seed: int) -> None:
+def test_a_cell_among_others_equals_the_cell_alone(grid, sentences, place, seed) -> None:
     x, y = data(sentences, 6, 3, seed)
     together = whole(grid, seed)
     place %= len(together)
@@ -54,7 +54,7 @@ def test_a_cell_among_others_equals_the_cell_alone(grid: Grid, sentences: int, p
 
 
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
-def test_in_bfloat16_the_gradient_is_that_in_32_bits_to_a_hundredth(grid: Grid) -> None:
+def test_in_bfloat16_the_gradient_is_that_in_32_bits_to_a_hundredth(grid) -> None:
     x, y = data(50, 6, 3, seed=1)
     wide, narrow = (Cells(6, 3, split_into_blocks(6, 3, grid, "cuda")[0], 2, bfloat16=wish) for wish in (False, True))
     for cells in (wide, narrow):
@@ -65,7 +65,7 @@ def test_in_bfloat16_the_gradient_is_that_in_32_bits_to_a_hundredth(grid: Grid) 
 
 
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
-def test_the_accuracy_of_a_cell_is_that_of_its_predictions(grid: Grid) -> None:
+def test_the_accuracy_of_a_cell_is_that_of_its_predictions(grid) -> None:
     x, y = data(50, 6, 3, seed=1)
     cells = whole(grid, seed=2)
     pass_over(cells, x, y)
@@ -74,7 +74,7 @@ def test_the_accuracy_of_a_cell_is_that_of_its_predictions(grid: Grid) -> None:
 
 
 @pytest.mark.parametrize(("right", "items"), [(23, 160), (49, 160), (46, 320), (1, 3)])
-def test_an_accuracy_rounds_as_in_the_published_toolkit(right: int, items: int) -> None:
+def test_an_accuracy_rounds_as_in_the_published_toolkit(right, items) -> None:
     x, _ = data(items, 6, 3, seed=1)
     cells = Cells(6, 3, [Cell(0, 0.0, 1e-3)], seed=2)
     predicted = predict_classes(cells.snapshot(0), x)
@@ -83,7 +83,7 @@ def test_an_accuracy_rounds_as_in_the_published_toolkit(right: int, items: int) 
 
 
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
-def test_one_block_and_many_blocks_have_the_same_order_of_cells(grid: Grid) -> None:
+def test_one_block_and_many_blocks_have_the_same_order_of_cells(grid) -> None:
     (together,) = split_into_blocks(6, 3, grid, "cuda")
     for some, device in ((grid, "cpu"), (replace(grid, block_mb=1), "cuda")):
         assert list(chain(*split_into_blocks(6, 3, some, device))) == together
@@ -93,9 +93,7 @@ def test_one_block_and_many_blocks_have_the_same_order_of_cells(grid: Grid) -> N
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
-def test_a_cell_takes_the_steps_of_torch_autograd_and_adam(
-    width: int, dropout: float, classes: int, reduction: str
-) -> None:
+def test_a_cell_takes_the_steps_of_torch_autograd_and_adam(width, dropout, classes, reduction) -> None:
     x, y = data(50, 6, classes, seed=1)
     cells = Cells(6, classes, [Cell(width, dropout, l2) for l2 in L2], seed=5)
     torch.manual_seed(5)
@@ -113,7 +111,7 @@ def test_a_cell_takes_the_steps_of_torch_autograd_and_adam(
 @settings(max_examples=15)
 @given(stay=st.sets(st.integers(0, 11), min_size=1).map(sorted))
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
-def test_dropped_cells_do_not_affect_the_others(grid: Grid, stay: list[int]) -> None:
+def test_dropped_cells_do_not_affect_the_others(grid, stay) -> None:
     x, y = data(50, 6, 3, seed=1)
     all_of_them, shrinking = whole(grid, seed=2), whole(grid, seed=2)
     stay = sorted({place % len(shrinking) for place in stay})
@@ -131,7 +129,7 @@ def test_dropped_cells_do_not_affect_the_others(grid: Grid, stay: list[int]) -> 
 @settings(max_examples=15)
 @given(first=st.integers(1, 11))
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
-def test_joined_models_go_on_as_one_model_would(grid: Grid, first: int) -> None:
+def test_joined_models_go_on_as_one_model_would(grid, first) -> None:
     x, y = data(50, 6, 3, seed=1)
     together = whole(grid, seed=2)
     some = 1 + first % (len(together) - 1)
@@ -159,7 +157,7 @@ def test_a_snapshot_does_not_change_with_its_cell() -> None:
 
 
 @pytest.mark.parametrize("megabytes", [1, 3, 100])
-def test_blocks_respect_the_memory_limit(megabytes: int) -> None:
+def test_blocks_respect_the_memory_limit(megabytes) -> None:
     grid = Grid(widths=(50, 100), dropouts=(0.1,), l2=(1e-5, 1e-4, 1e-3, 1e-2), block_mb=megabytes)
     made = [Cells(600, 3, block, seed=1) for block in split_into_blocks(600, 3, grid, device="cpu")]
 
@@ -179,7 +177,7 @@ def drawn(cells: Cells, sentences: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("as_torch", [True, False])
 @pytest.mark.parametrize("dropout", [0.1, 0.2, 0.5])
-def test_dropout_drops_its_share_of_units_and_scales_the_others(as_torch: bool, dropout: float) -> None:
+def test_dropout_drops_its_share_of_units_and_scales_the_others(as_torch, dropout) -> None:
     cells = Cells(6, 2, [Cell(50, dropout, 1e-3)], seed=1, as_torch=as_torch)
     masks = torch.cat([drawn(cells, size) for size in (500, 499, 1)], 1)
     assert masks.shape == (50, 1000)
@@ -190,7 +188,7 @@ def test_dropout_drops_its_share_of_units_and_scales_the_others(as_torch: bool, 
 
 
 @pytest.mark.parametrize("as_torch", [True, False])
-def test_each_step_draws_other_dropout_and_a_seed_the_same(as_torch: bool) -> None:
+def test_each_step_draws_other_dropout_and_a_seed_the_same(as_torch) -> None:
     cells, again = (Cells(6, 2, [Cell(50, 0.5, 1e-3)], seed=1, as_torch=as_torch) for _ in range(2))
     first, second = (drawn(cells, 40) for _ in range(2))
     assert not first.equal(second)

@@ -1,6 +1,5 @@
 """What holds for every classifier and both protocols."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count as counted
@@ -37,7 +36,7 @@ def test_separable_classes_are_separated(grid) -> None:
 
 
 @pytest.mark.parametrize("machine", [True, False])
-def test_the_race_multiplies_in_bfloat16_where_the_machine_has_it(machine: bool, monkeypatch) -> None:
+def test_the_race_multiplies_in_bfloat16_where_the_machine_has_it(machine, monkeypatch) -> None:
     monkeypatch.setattr(classifier, "multiplies_in_bfloat16", lambda _: machine)
     splits, fitted = three(separable, 300, 60, 60, classes=3), list[Fitted]()
 
@@ -109,7 +108,7 @@ def test_vectors_that_are_all_the_same_give_the_majority() -> None:
 
 @pytest.mark.parametrize(("scale", "shift"), [(1e-3, 5), (1e-14, 0), (1e17, 0)])
 @pytest.mark.parametrize("grid", [SMALL, SMALL.logistic()], ids=["mlp", "logreg"])
-def test_modern_is_invariant_to_the_scale_of_the_vectors(grid: Grid, scale: float, shift: float) -> None:
+def test_modern_is_invariant_to_the_scale_of_the_vectors(grid, scale, shift) -> None:
     splits = three(separable, 200, 60, 60, classes=3)
     scaled = tuple(Labelled(np.float32(scale) * part.vectors + np.float32(shift), part.labels) for part in splits)
     assert probe(*scaled, 3, grid, seed=1).test_accuracy == 100
@@ -125,7 +124,7 @@ SEARCHES = {"optimum": best_logistic_cell, "race": partial(successive_halving, s
 
 
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES.keys())
-def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search: Callable[..., Fitted]) -> None:
+def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search) -> None:
     train, dev = features_that_go_together(120)
     cell = search(train, dev, 120, SMALL.logistic(), device="cpu")
     right = (predict_classes(cell.parameters, dev.x) == dev.y).double().mean()
@@ -158,6 +157,6 @@ def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> N
     ({"widths": (0, 50)}, "widths=.*: 0 is logistic regression"),
     ({"batch": 32}, "batch= is a setting of protocol=senteval"),
 ])  # fmt: skip
-def test_an_invalid_grid_is_refused(setting: dict, said: str) -> None:
+def test_an_invalid_grid_is_refused(setting, said) -> None:
     with pytest.raises(InputError, match=said):
         Grid(**setting)

@@ -38,9 +38,7 @@ def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> li
     reduction=st.sampled_from(["mean", "sum"]),
     optimiser=st.sampled_from(["adam", "rmsprop"]),
 )
-def test_each_fold_equals_the_fold_alone_for_any_sizes(
-    sizes: list[int], classes: int, seed: int, reduction: str, optimiser: str
-) -> None:
+def test_each_fold_equals_the_fold_alone_for_any_sizes(sizes, classes, seed, reduction, optimiser) -> None:
     items, grid = data(200, classes, seed), replace(GRID, reduction=reduction, optimiser=optimiser)
     rows = np.random.default_rng(seed)
     drawn = [rows.permutation(200) for _ in sizes]

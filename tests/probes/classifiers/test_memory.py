@@ -36,7 +36,7 @@ def with_64_bits() -> Iterator[None]:
 @pytest.mark.usefixtures("with_64_bits")
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
 @pytest.mark.parametrize("logistic", [False, True])
-def test_a_grid_in_little_memory_has_the_scores_of_the_whole_grid(protocol: Any, logistic: bool, monkeypatch) -> None:
+def test_a_grid_in_little_memory_has_the_scores_of_the_whole_grid(protocol, logistic, monkeypatch) -> None:
     grid = replace(SMALL.logistic() if logistic else SMALL, protocol=protocol)
     spread = np.random.default_rng(0).normal(size=(8, 2000)).astype(np.float32)
     made = [labelled(150, seed) for seed in (1, 2, 3)]
@@ -76,7 +76,7 @@ def scored(protocol: Any, items: int) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
-def test_features_are_never_whole_in_memory(protocol: str) -> None:
+def test_features_are_never_whole_in_memory(protocol) -> None:
     with ProcessPoolExecutor(1, FORKS) as alone:
         memory = alone.submit(grown, protocol).result()
     assert memory < 0.8 * WHOLE  # most of it is a batch of 512, in the making, on each core

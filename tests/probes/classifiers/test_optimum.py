@@ -19,7 +19,7 @@ LOGISTIC = Grid(widths=(0,), l2=(1e-5, 1e-2))
 
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("l2", [1e-1, 1e-3, 1e-5])
-def test_logistic_regression_reaches_the_optimum_of_scikit_learn(classes: int, l2: float) -> None:
+def test_logistic_regression_reaches_the_optimum_of_scikit_learn(classes, l2) -> None:
     vectors, _ = random_labels(500, 1, classes)
     noise = np.random.default_rng(1).gumbel(size=(500, classes))
     labels = (vectors[:, :classes] * [3, 2, 1, 1, 1][:classes] + noise).argmax(1)
@@ -45,7 +45,7 @@ def test_fewer_vectors_than_features_have_the_same_optimum() -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_optimum_depends_neither_on_the_start_nor_on_the_curvature(classes: int) -> None:
+def test_the_optimum_depends_neither_on_the_start_nor_on_the_curvature(classes) -> None:
     train, _ = features_that_go_together(classes)
     expected = optimum(train, classes, 1e-3, gap=1e-12)
     other = curvature_factor(covariance(train.x), classes, 1e-1)
@@ -55,7 +55,7 @@ def test_the_optimum_depends_neither_on_the_start_nor_on_the_curvature(classes: 
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_search_ends_about_the_gap_above_the_optimum(classes: int) -> None:
+def test_a_search_ends_about_the_gap_above_the_optimum(classes) -> None:
     train, _ = features_that_go_together(classes)
 
     def loss(gap: float) -> float:
@@ -96,7 +96,7 @@ def test_two_classes_are_searched_as_one_difference() -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_search_that_starts_at_the_optimum_stays_there(classes: int) -> None:
+def test_a_search_that_starts_at_the_optimum_stays_there(classes) -> None:
     train, _ = features_that_go_together(classes)
     expected = optimum(train, classes, 1e-3)
     warm, cold = (optimum(train, classes, 1e-3, iterations=1, start=start) for start in (expected, None))
@@ -132,7 +132,7 @@ def test_features_with_products_beyond_32_bits_are_refused() -> None:
 @pytest.mark.parametrize(
     ("peak", "chosen", "tried"), [(1.0, 1.0, 7), (1e-7, 1e-7, 7), (1e-3, 1e-3, 4), (1e9, 100.0, 8)]
 )
-def test_default_l2_values_are_continued_where_the_best_is_at_their_end(peak: float, chosen: float, tried: int) -> None:
+def test_default_l2_values_are_continued_where_the_best_is_at_their_end(peak, chosen, tried) -> None:
     asked: list[float] = []
 
     def score(values: list[float]) -> list[float]:

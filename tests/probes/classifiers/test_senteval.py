@@ -29,7 +29,7 @@ def labelled(sentences: int, seed: int, classes: int = 3) -> Labelled:
     replace(GRID, reduction="sum", widths=(3,)),
     replace(GRID, optimiser="rmsprop", batch=128, tenacity=3, widths=(5,)),
 ])  # fmt: skip
-def test_each_cell_scores_like_the_toolkit(grid: Grid) -> None:
+def test_each_cell_scores_like_the_toolkit(grid) -> None:
     train, dev, test = labelled(150, 1), labelled(90, 2), labelled(80, 3)
     dev_accuracy, test_accuracy, _ = train_grid_alone(
         *(as_tensors(part, "cpu") for part in (train, dev, test)), 3, grid, seed=7
@@ -39,7 +39,7 @@ def test_each_cell_scores_like_the_toolkit(grid: Grid) -> None:
 
 
 @pytest.mark.parametrize("cell", [(5, 0.2, 1e-4), (5, 0.0, 1e-2), (0, 0.0, 1e-4)])
-def test_a_cell_in_a_grid_ends_with_the_weights_of_the_cell_alone(cell: tuple[int, float, float]) -> None:
+def test_a_cell_in_a_grid_ends_with_the_weights_of_the_cell_alone(cell) -> None:
     train, dev = as_tensors(labelled(150, 1), "cpu"), as_tensors(labelled(90, 2), "cpu")
     width, dropout, l2 = cell
     cells = Cells(8, 3, [Cell(width, dropout, other) for other in GRID.l2], seed=7)
@@ -82,7 +82,7 @@ def evaluations(script: list[float], grid: Grid) -> int:
 
 
 @pytest.mark.parametrize(("cap", "block", "expected"), [(200, 4, 51), (200, 2, 101), (200, 15, 14), (15, 1, 16)])
-def test_the_cap_is_exceeded_as_published(cap: int, block: int, expected: int) -> None:
+def test_the_cap_is_exceeded_as_published(cap, block, expected) -> None:
     always_better = [float(i) for i in range(200)]
     assert evaluations(always_better, replace(LOGISTIC, max_passes=cap, block=block)) == expected
 

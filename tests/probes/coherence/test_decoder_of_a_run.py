@@ -65,7 +65,7 @@ def test_the_suite_has_a_row_a_task_and_epoch_and_its_curves(trained) -> None:
 
 
 @pytest.mark.parametrize("trained", ["skipthought"], indirect=True)  # the callback does not know the objective
-def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained: Trained) -> None:
+def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained) -> None:
     whole = trained.folder / "whole"
     without = trained.train("without", suites=["suite=[]"])
     assert_same_weights(without, whole)
@@ -84,7 +84,7 @@ def test_a_run_folder_alone_gives_the_scores_of_its_last_epoch(trained, tmp_path
 
 
 @pytest.mark.parametrize("trained", ["skipthought"], indirect=True)
-def test_a_run_without_the_files_of_its_decoder_says_how_to_get_them(trained: Trained, tmp_path) -> None:
+def test_a_run_without_the_files_of_its_decoder_says_how_to_get_them(trained, tmp_path) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     shutil.rmtree(run / "decoder")
     with pytest.raises(InputError, match=f"missing, as in runs of earlier versions; python train.py resume={run}"):
@@ -118,7 +118,7 @@ def test_a_mark_that_a_decoder_does_not_have_is_refused(trained, tmp_path) -> No
     (lambda run: next((run / "decoder").iterdir()).write_bytes(b"no words"), "decoder/"),
     (lambda run: (run / "config.yaml").write_text("encoder: {}\nembeddings: {}\ncorpus: {}\n"), "config.yaml"),
 ])  # fmt: skip
-def test_a_damaged_run_is_refused_in_one_line(trained, tmp_path, damaged: object, said: str) -> None:
+def test_a_damaged_run_is_refused_in_one_line(trained, tmp_path, damaged, said) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     damaged(run)  # type: ignore[operator]
     with pytest.raises(InputError, match=said) as error:

@@ -159,7 +159,7 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
     (["write_sentences=all.txt"], "suite=coherence needs none"),
     (["model=ngram", "control=true"], "apply only to probing tasks"),
 ])  # fmt: skip
-def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once, more: list[str], said: str) -> None:
+def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once, more, said) -> None:
     with pytest.raises(InputError, match=said):
         scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", *more)
 

@@ -48,7 +48,7 @@ def computed(text: str, syntaxgym: bool = False, **values: float) -> float:
     ("(*;%a%)", 7.0),
     ("( 1 ;% a % )", 2.0),
 ])  # fmt: skip
-def test_numbers_have_the_value_worked_out_by_hand(text: str, wanted: float) -> None:
+def test_numbers_have_the_value_worked_out_by_hand(text, wanted) -> None:
     assert computed(text, a1=2.0, b1=3.5, a=7.0) == pytest.approx(wanted)
     assert not is_prediction(parse(text))
 
@@ -71,13 +71,13 @@ def test_numbers_have_the_value_worked_out_by_hand(text: str, wanted: float) -> 
     ("((1;%a%) < 3 | (1;%a%) > 9) & (1;%b%) < 0", 0),
     ("(1;%a%) < 3 | ((1;%a%) > 9 & (1;%b%) < 0)", 1),
 ])  # fmt: skip
-def test_predictions_have_the_truth_worked_out_by_hand(text: str, wanted: float) -> None:
+def test_predictions_have_the_truth_worked_out_by_hand(text, wanted) -> None:
     assert computed(text, a1=2.0, b1=3.5) == wanted
     assert is_prediction(parse(text))
 
 
 @pytest.mark.parametrize("symbol", ["<", ">", "="])
-def test_a_comparison_with_nan_is_false(symbol: str) -> None:
+def test_a_comparison_with_nan_is_false(symbol) -> None:
     assert computed(f"(1;%a%) {symbol} 1", a1=NAN) == computed(f"1 {symbol} (1;%a%)", a1=NAN) == 0
 
 
@@ -95,7 +95,7 @@ def test_the_published_toolkit_has_ties_false() -> None:
     ("(1;%a%) < (2;%a%) = 3", "((1;%a%) < (2;%a%)) & ((2;%a%) = 3.0)"),
     ("1 < 2 | 3 < 4 & 5 < 6", "((1.0 < 2.0) | (3.0 < 4.0)) & (5.0 < 6.0)"),
 ])  # fmt: skip
-def test_what_can_be_read_in_two_ways_is_refused_with_what_to_write(text: str, write: str) -> None:
+def test_what_can_be_read_in_two_ways_is_refused_with_what_to_write(text, write) -> None:
     with pytest.raises(InputError, match="two ways") as said:
         parse(text)
     assert write in str(said.value)
@@ -128,7 +128,7 @@ def test_the_published_toolkit_ignores_the_end_of_a_chain_and_reads_from_the_lef
     ("+".join("1" * 300), "more than 200 operators"),
     ("1" * 20000, "20000 characters"),
 ])  # fmt: skip
-def test_an_invalid_formula_is_refused_in_one_line(text: str, said: str) -> None:
+def test_an_invalid_formula_is_refused_in_one_line(text, said) -> None:
     with pytest.raises(InputError, match=said) as error:
         parse(text)
     assert "\n" not in str(error.value)
@@ -151,7 +151,7 @@ PREDICTIONS = trees(operations("<>=", SUMS), "&|")
 
 
 @given(st.one_of(SUMS, PREDICTIONS))
-def test_what_is_written_is_read_as_the_same(tree: Formula) -> None:
+def test_what_is_written_is_read_as_the_same(tree) -> None:
     assert parse(formula_text(tree)) == tree
     assert parse(formula_text(tree), syntaxgym=True) == tree
 
@@ -186,14 +186,14 @@ def one_by_one(tree: Formula, at: int, value: Callable[[Value], np.ndarray]) -> 
 
 
 @given(PREDICTIONS, st.integers(0, 99))
-def test_all_items_at_once_equal_one_at_a_time(tree: Formula, seed: int) -> None:
+def test_all_items_at_once_equal_one_at_a_time(tree, seed) -> None:
     value = values_by(seed)
     together = np.broadcast_to(evaluate(tree, value), 5)
     np.testing.assert_array_equal(together, [one_by_one(tree, at, value) for at in range(5)])
 
 
 @given(SUMS, SUMS, st.integers(0, 99))
-def test_less_and_greater_are_opposite_and_share_their_ties(left: Formula, right: Formula, seed: int) -> None:
+def test_less_and_greater_are_opposite_and_share_their_ties(left, right, seed) -> None:
     value = values_by(seed)
     less, greater = (evaluate(Operation(symbol, left, right), value) for symbol in "<>")
     swapped = evaluate(Operation(">", right, left), value)
@@ -204,7 +204,7 @@ def test_less_and_greater_are_opposite_and_share_their_ties(left: Formula, right
 
 
 @given(st.text(alphabet="0123456789+-<>=&|()[]%;*ab_. e\n\x00é", max_size=40))
-def test_any_text_is_a_formula_or_refused_in_one_line(text: str) -> None:
+def test_any_text_is_a_formula_or_refused_in_one_line(text) -> None:
     for syntaxgym in (False, True):
         said = ""
         try:
@@ -217,13 +217,13 @@ def test_any_text_is_a_formula_or_refused_in_one_line(text: str) -> None:
 
 
 @pytest.mark.parametrize(("symbol", "wanted"), [("<", [1.0, 0.0, 0.5]), (">", [0.0, 1.0, 0.5]), ("=", [0.0, 0.0, 1.0])])
-def test_every_number_is_below_infinity(symbol: str, wanted: list[float]) -> None:
+def test_every_number_is_below_infinity(symbol, wanted) -> None:
     bits = [(5.0, float("inf")), (float("inf"), 5.0), (float("inf"), float("inf"))]
     assert [computed(f"(1;%a%) {symbol} (1;%b%)", a1=left, b1=right) for left, right in bits] == wanted
 
 
 @given(PREDICTIONS, st.integers(0, 99))
-def test_a_prediction_holds_where_its_margin_is_above_zero(tree: Formula, seed: int) -> None:
+def test_a_prediction_holds_where_its_margin_is_above_zero(tree, seed) -> None:
     value = values_by(seed)
     by = np.broadcast_to(margin(tree, value), 5)
     holds = np.broadcast_to(evaluate(tree, value), 5)
@@ -261,17 +261,17 @@ def test_two_conditions_are_compared_where_one_is_below_the_other_in_a_region() 
     (["((1;%a%) - (1;%b%) > 0) & ((2;%a%) + (2;%b%) < (2;%c%) + (2;%d%))"], 25),
     (["(1;%a%) > 5"], None),
 ])  # fmt: skip
-def test_the_chance_of_formulas_is_their_own(formulas: list[str], percent: float | None) -> None:
+def test_the_chance_of_formulas_is_their_own(formulas, percent) -> None:
     assert chance(formulas) == (percent if percent is None else pytest.approx(percent, abs=0.4))
 
 
 @given(st.integers(1, 9))
-def test_one_condition_below_n_others_is_one_of_n_and_one(others: int) -> None:
+def test_one_condition_below_n_others_is_one_of_n_and_one(others) -> None:
     formulas = [f"(1;%a%) < (1;%b{number}%)" for number in range(others)]
     assert chance(formulas) == pytest.approx(100 / (others + 1), abs=0.4)
 
 
 @given(st.permutations(range(4)))
-def test_a_whole_order_is_one_of_all_orders(order: list[int]) -> None:
+def test_a_whole_order_is_one_of_all_orders(order) -> None:
     formulas = [f"(1;%c{a}%) < (1;%c{b}%)" for a, b in pairwise(order)]
     assert chance(formulas) == pytest.approx(100 / math.factorial(4))

@@ -42,7 +42,7 @@ DOCUMENTS = st.lists(st.lists(SENTENCE, min_size=1, max_size=3), min_size=1, max
 
 @settings(max_examples=25)
 @given(DOCUMENTS, DOCUMENTS, st.integers(1, 4))
-def test_probabilities_equal_those_counted_one_by_one(train: list, test: list, order: int) -> None:
+def test_probabilities_equal_those_counted_one_by_one(train, test, order) -> None:
     answers = NgramModel(train, order).logprobs([("", " ".join(text)) for text in test])
     for text, (tokens, _, logprobs) in zip(test, answers, strict=True):
         words = ["|", *(w for sentence in text for w in [*WORD.findall(sentence), "|"])]
@@ -53,7 +53,7 @@ def test_probabilities_equal_those_counted_one_by_one(train: list, test: list, o
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])
-def test_known_words_boundaries_rare_words_and_a_new_one_have_all_probability(order: int) -> None:
+def test_known_words_boundaries_rare_words_and_a_new_one_have_all_probability(order) -> None:
     model = NgramModel(TEXTS, order)
     assert model.rare == 1  # d
     for history in ("", "a b ", "b a ", "zebra a ", "c c "):
@@ -109,7 +109,7 @@ def test_scoring_adds_nothing_to_the_counts() -> None:
 
 
 @given(st.permutations(["a", "b", "c", "d", "zebra", "a"]))
-def test_the_unigram_control_does_not_see_the_order(words: list[str]) -> None:
+def test_the_unigram_control_does_not_see_the_order(words) -> None:
     first, second = UNIGRAM.logprobs([("", "a b c d zebra a"), ("", " ".join(words))])
     assert sorted(first.logprobs) == sorted(second.logprobs)
 

@@ -47,7 +47,7 @@ def holds(formula: str, sums: dict[str, list[float]]) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_published_suite_is_scored_as_one_sentence_at_a_time(model, name: str) -> None:
+def test_a_published_suite_is_scored_as_one_sentence_at_a_time(model, name) -> None:
     suite = read_suite(PUBLISHED / f"{name}.json")
     suite = suite._replace(items=suite.items[::2])
     surprisals = score_pairs(model.logprobs, pairs_of(suite))

@@ -29,7 +29,7 @@ def test_an_empty_first_region_moves_no_edge() -> None:
     ("max", [6.0, np.nan, 5.0, 4.0]),
     ("min", [1.0, np.nan, 5.0, 0.5]),
 ])  # fmt: skip
-def test_metrics_have_the_values_worked_out_by_hand(metric: str, wanted: list[float]) -> None:
+def test_metrics_have_the_values_worked_out_by_hand(metric, wanted) -> None:
     surprisals = np.array([6.0, 1.0, 5.0, 4.0, 1.5, 0.5])
     segments = np.array([0, 0, 2, 3, 3, 3])
     np.testing.assert_array_equal(segment_values(metric, surprisals, segments, 4), wanted)
@@ -45,7 +45,7 @@ PLAIN = {"sum": np.sum, "mean": np.mean, "median": np.median, "range": np.ptp, "
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.floats(0, 40)), max_size=30), st.sampled_from(METRICS), st.randoms())
-def test_all_segments_at_once_equal_one_at_a_time(tokens: list[tuple[int, float]], metric: str, random) -> None:
+def test_all_segments_at_once_equal_one_at_a_time(tokens, metric, random) -> None:
     segments = np.array([segment for segment, _ in tokens], np.int64)
     surprisals = np.array([bits for _, bits in tokens])
     together = segment_values(metric, surprisals, segments, 6)

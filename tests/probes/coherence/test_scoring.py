@@ -42,9 +42,7 @@ THREE = (
     ("sum", "(*;%a%) < (*;%b%)", [0, 1, 1], 0),
     ("mean", "(*;%a%) < (*;%b%)", [0.5, 1, 1], 0),
 ])  # fmt: skip
-def test_predictions_have_the_truth_worked_out_by_hand(
-    metric: str, formula: str, truths: list[float], undefined: int
-) -> None:
+def test_predictions_have_the_truth_worked_out_by_hand(metric, formula, truths, undefined) -> None:
     (score,) = scored(suite(metric, formula, *THREE)).predictions
     assert score.truths.tolist() == truths
     assert score.percent == pytest.approx(100 * sum(truths) / 3)
@@ -54,7 +52,7 @@ def test_predictions_have_the_truth_worked_out_by_hand(
 
 
 @pytest.mark.parametrize("metric", ["sum", "mean"])
-def test_items_of_which_a_model_leaves_out_a_region_are_counted(metric: str) -> None:
+def test_items_of_which_a_model_leaves_out_a_region_are_counted(metric) -> None:
     """As one does that cuts long texts: their last region has no token, and is not for that the less surprising one."""
 
     def first_word(pairs):
@@ -170,7 +168,7 @@ def no_process_at_once(_: list[Pair]) -> list:
     ("function", "error"),
     [("no_answer", "ZeroDivisionError"), ("no_process", "SystemExit"), ("no_process_at_once", "SystemExit")],
 )
-def test_a_function_that_fails_or_ends_the_process_is_named_in_one_line(function: str, error: str) -> None:
+def test_a_function_that_fails_or_ends_the_process_is_named_in_one_line(function, error) -> None:
     name = f"{__name__}:{function}"
     with pytest.raises(InputError, match=f"^call:{name}: the function failed, {error}: "):
         function_named(name, "")([("", "x")])
@@ -212,7 +210,7 @@ NEARLY = st.tuples(
 
 @settings(max_examples=60)
 @given(st.one_of(ANSWERS, st.lists(NEARLY | ANSWERS, min_size=2, max_size=2)))
-def test_any_answer_of_a_function_is_read_or_refused_in_one_line(answer: object) -> None:
+def test_any_answer_of_a_function_is_read_or_refused_in_one_line(answer) -> None:
     texts = [("", "a b"), ("", "c")]
     said = ""
     try:
@@ -227,7 +225,7 @@ def test_any_answer_of_a_function_is_read_or_refused_in_one_line(answer: object)
 
 
 @pytest.mark.parametrize("name", ["", "json", ":dumps", "json:", "json:nothing", "no_such_module:f", "math:pi"])
-def test_what_is_no_function_is_said(name: str) -> None:
+def test_what_is_no_function_is_said(name) -> None:
     with pytest.raises(InputError, match="call:"):
         function_named(name, "scores")
 
@@ -246,7 +244,7 @@ def test_what_is_no_function_is_said(name: str) -> None:
     ((["a"], [(0, 1)], [0.5]), "above 0"),
     ((["a"], [(0, 1)], [math.nan]), "NaN"),
 ])  # fmt: skip
-def test_an_answer_that_is_no_such_thing_is_refused(answer: object, said: str) -> None:
+def test_an_answer_that_is_no_such_thing_is_refused(answer, said) -> None:
     with pytest.raises(InputError, match=said) as error:
         check_answer(answer, ("", "a b"))
     assert "\n" not in str(error.value)

@@ -63,7 +63,7 @@ def test_a_suite_that_is_written_is_read_as_the_same(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("escaped", [False, True])
-def test_a_suite_in_decomposed_unicode_is_that_in_composed(tmp_path, escaped: bool) -> None:
+def test_a_suite_in_decomposed_unicode_is_that_in_composed(tmp_path, escaped) -> None:
     decomposed = json.loads(normalize("NFD", json.dumps(record_of(SUITE), ensure_ascii=False)))
     (tmp_path / "order.json").write_text(json.dumps(decomposed, ensure_ascii=escaped))
     assert read_suite(tmp_path / "order.json") == SUITE
@@ -98,7 +98,7 @@ def test_the_conditions_of_an_item_may_be_in_another_order() -> None:
     [[], ["predictions", 0], ["items", 0], ["items", 0, "conditions", 0], ["items", 0, "conditions", 0, "regions", 1]],
     ids=str,
 )
-def test_fields_that_the_published_form_allows_are_passed_over(place: list[Any]) -> None:
+def test_fields_that_the_published_form_allows_are_passed_over(place) -> None:
     assert suite_from_record(spoil([*place, "more"], {"a": [1]}), "file") == SUITE
 
 
@@ -139,7 +139,7 @@ FIRST = ["items", 0, "conditions", 0]
     ([*FIRST, "regions", 1, "content"], "a\nb", "line end"),
     ([*FIRST, "regions"], [{"region_number": n, "content": ""} for n in (1, 2)], "every region is empty"),
 ])  # fmt: skip
-def test_an_error_names_suite_item_condition_and_region(path: list[Any], value: Any, said: str) -> None:
+def test_an_error_names_suite_item_condition_and_region(path, value, said) -> None:
     with pytest.raises(InputError) as error:
         suite_from_record(spoil(path, value), "file")
     assert said in str(error.value)
@@ -151,7 +151,7 @@ def test_the_published_toolkit_takes_an_unknown_condition_under_a_star_for_nothi
 
 
 @pytest.mark.parametrize(("end", "pack"), PACKS.items())
-def test_a_corrupted_file_is_read_or_refused_in_one_line(tmp_path, end: str, pack: Pack) -> None:
+def test_a_corrupted_file_is_read_or_refused_in_one_line(tmp_path, end, pack) -> None:
     path = tmp_path / f"suite.json{end}"
     path.write_bytes(pack(json.dumps(record_of(SUITE), ensure_ascii=False).encode()))
     any_damage_is_read_or_refused(lambda: read_suite(path), path)
@@ -162,7 +162,7 @@ SENTENCE = st.lists(TEXT, min_size=1, max_size=4).map(" ".join).map(compose_unic
 
 
 @given(st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=4), st.sampled_from(METRICS))
-def test_any_suite_survives_writing(tmp_path_factory, texts: list, metric: str) -> None:
+def test_any_suite_survives_writing(tmp_path_factory, texts, metric) -> None:
     items = tuple(Item(number, ((a, b), (b, a))) for number, (a, b) in enumerate(texts, 1))
     suite = TestSuite("any", metric, ("one", "two"), ("a", "b"), ("(1;%a%) = (2;%b%)",), items)
     path = tmp_path_factory.mktemp("suites") / "any.json"
@@ -192,7 +192,7 @@ BLIMP = [
 
 
 @pytest.mark.parametrize(("end", "pack"), PACKS.items())
-def test_minimal_pairs_in_json_lines_are_a_suite_for_each_phenomenon(end: str, pack: Pack, tmp_path) -> None:
+def test_minimal_pairs_in_json_lines_are_a_suite_for_each_phenomenon(end, pack, tmp_path) -> None:
     text = "".join(f"{json.dumps(pair)}\n" for pair in BLIMP).encode()
     (tmp_path / f"pairs.jsonl{end}").write_bytes(pack(text))
     agreement, anaphor = read_suites([tmp_path])
@@ -209,7 +209,7 @@ def test_minimal_pairs_in_json_lines_are_a_suite_for_each_phenomenon(end: str, p
 @pytest.mark.parametrize(
     "pair", [{"sentence_good": "a"}, {"sentence_good": "a", "sentence_bad": " "}, {"good": "a", "bad": "b"}]
 )
-def test_lines_that_are_no_minimal_pairs_are_named(pair: dict, tmp_path) -> None:
+def test_lines_that_are_no_minimal_pairs_are_named(pair, tmp_path) -> None:
     (tmp_path / "pairs.jsonl").write_text(f"{json.dumps(BLIMP[0])}\n{json.dumps(pair)}\n")
     with pytest.raises(InputError, match=r"pairs\.jsonl:2: no text under sentence_good and sentence_bad"):
         read_suites([tmp_path / "pairs.jsonl"])

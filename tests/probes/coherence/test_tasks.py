@@ -115,7 +115,7 @@ def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_pa
     ({"items": 1}, "2 or more"),
     ({"items": True}, "2 or more"),
 ])  # fmt: skip
-def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path, given_settings: dict, said: str) -> None:
+def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path, given_settings, said) -> None:
     with pytest.raises(InputError, match=said):
         found(tmp_path, **given_settings)
 
@@ -128,7 +128,7 @@ VALUES = st.one_of(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(["paths", "metric", "compat", "items"]), VALUES)
-def test_any_setting_works_or_is_refused_in_one_line(tmp_path, key: str, value: object) -> None:
+def test_any_setting_works_or_is_refused_in_one_line(tmp_path, key, value) -> None:
     said = ""
     try:
         assert found(tmp_path, **{"items": 2, key: value})

@@ -12,7 +12,6 @@ from datamodules.demo.scripts import EFFECTS, ORDERS
 from datamodules.text.sentences import SEPARATOR
 from probes.coherence.build.report import controls
 from probes.coherence.scoring import pairs_of, prediction_score, score_suite
-from probes.coherence.suite_file import TestSuite
 from probes.coherence.world import world_suites
 from probes.surprisals import Pair, TokenLogprobs, score_pairs
 from tests.probes.discoeval.test_world import FORMS, NAMES, event_in, how, place_of
@@ -106,14 +105,14 @@ def test_all_six_phenomena_are_there() -> None:
 
 
 @pytest.mark.parametrize("suite", SUITES.values(), ids=SUITES)
-def test_who_knows_the_world_is_always_right(suite: TestSuite) -> None:
+def test_who_knows_the_world_is_always_right(suite) -> None:
     scores = score_suite(suite, score_pairs(oracle(suite.name), pairs_of(suite)))
     wrong = [suite.items[at] for score in scores.predictions for at in np.flatnonzero(score.truths < 1)]
     assert not wrong, wrong[0]
 
 
 @pytest.mark.parametrize("suite", SUITES.values(), ids=SUITES)
-def test_without_a_context_one_is_right_by_chance(suite: TestSuite) -> None:
+def test_without_a_context_one_is_right_by_chance(suite) -> None:
     for model in controls(suite).values():
         for score in score_suite(suite, score_pairs(model, pairs_of(suite))).predictions:
             score = prediction_score("", score.truths, 0)

@@ -148,7 +148,7 @@ def test_the_introduction_and_what_follows_the_conclusion_are_no_middle() -> Non
     ("titles", "place"),
     [(("Story", "Abstract", "Introduction"), "Abstract"), (("Story", "Introduction"), "Introduction")],
 )
-def test_sp_takes_the_first_five_sentences_of_the_abstract_or_the_introduction(titles: tuple, place: str) -> None:
+def test_sp_takes_the_first_five_sentences_of_the_abstract_or_the_introduction(titles, place) -> None:
     parts = [Part(title, [f"In {title} {i} ." for i in range(12)]) for title in titles]
     texts = {split: [PlainDocument("a", parts)] for split in SPLITS}
     rows = build_task("SP", texts, {"train": 9, "dev": 0, "test": 0}, 0)["train"]
@@ -252,7 +252,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("said", WRONG)
-def test_wrong_arguments_end_in_one_line(said: str, capsys) -> None:
+def test_wrong_arguments_end_in_one_line(said, capsys) -> None:
     assert command(WRONG[said]) == 2
     err = capsys.readouterr().err
     assert said in err

@@ -56,7 +56,7 @@ def test_other_domains_take_the_place_of_the_published_ones(root) -> None:
 
 
 @pytest.mark.parametrize("name", ["evil\x1b]0;pwn\x07", "two words", "a,b", "=1"])
-def test_a_domain_with_odd_characters_in_its_name_is_refused(name: str, root) -> None:
+def test_a_domain_with_odd_characters_in_its_name_is_refused(name, root) -> None:
     shutil.copytree(root / "SP/wiki", root / "SP" / name)
     with pytest.raises(InputError, match="is no name of a domain") as refused:
         read_discoeval(root)
@@ -98,7 +98,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_file_is_refused_in_one_line(case: str, root) -> None:
+def test_a_broken_file_is_refused_in_one_line(case, root) -> None:
     name, change, said = BROKEN[case]
     path = root / name
     path.write_text(change(path.read_text()))
@@ -109,7 +109,7 @@ def test_a_broken_file_is_refused_in_one_line(case: str, root) -> None:
 
 
 @pytest.mark.parametrize("name", ["SP/wiki", "BSO/arxiv", "DC/chat", "SSP/abs", "PDTB/Explicit"])
-def test_splits_that_share_items_are_refused(name: str, root) -> None:
+def test_splits_that_share_items_are_refused(name, root) -> None:
     train, test = root / name / "train.txt", root / name / "test.txt"
     test.write_text("".join(test.read_text().splitlines(True)[:9]) + train.read_text().splitlines(True)[11])
     with pytest.raises(InputError, match=r"test.txt:10: 1 of 10 items are in .*train.txt too \(as in line 12\)"):
@@ -124,7 +124,7 @@ def test_pairs_in_the_other_order_are_the_same_items(root) -> None:
 
 
 @pytest.mark.parametrize(("name", "first", "last"), [("SP/wiki", 1, 4), ("BSO/arxiv", 0, 1), ("PDTB/Explicit", 1, 2)])
-def test_splits_that_share_half_of_the_texts_of_their_items_are_refused(name: str, first: int, last: int, root) -> None:
+def test_splits_that_share_half_of_the_texts_of_their_items_are_refused(name, first, last, root) -> None:
     train, test = ((root / name / file).read_text().splitlines() for file in ("train.txt", "test.txt"))
     rows = [[a.split("\t"), b.split("\t")] for a, b in zip(train, test, strict=False)]
     mixed = ["\t".join([*mine[:first], *theirs[first:last], *mine[last:]]) for theirs, mine in rows]
@@ -160,7 +160,7 @@ def test_a_broken_json_line_is_named(root) -> None:
 @pytest.mark.parametrize(
     "name", ["SP/wiki/train.txt", "DC/chat/valid.txt", "PDTB/Explicit/test.txt", "BSO/wiki/test.txt"]
 )
-def test_any_text_file_is_read_or_its_first_bad_line_named(name: str, root) -> None:
+def test_any_text_file_is_read_or_its_first_bad_line_named(name, root) -> None:
     original, path = small_contents()[name], root / name
     task = {"SP": "SPwiki", "DC": "DCchat", "PD": "PDTB-E", "BS": "BSOwiki"}[name[:2]]
 

@@ -76,7 +76,7 @@ def tasks(root) -> dict[str, Classification]:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_features_labels_and_order_equal_a_plain_implementation(name: str, root, tasks) -> None:
+def test_features_labels_and_order_equal_a_plain_implementation(name, root, tasks) -> None:
     task, group = tasks[name], group_of(name)
     for part, (x, y) in zip(task.parts, plain(root, name), strict=True):
         assert part.gold.tolist() == y
@@ -110,7 +110,7 @@ def test_our_protocol_has_the_grid_that_the_user_gives() -> None:
 
 
 @pytest.mark.parametrize("setting", [{"widths": (0,)}, {"l2": [0.1]}, {"max_passes": 4}, {"tenacity": 9}])
-def test_what_the_toolkit_fixes_cannot_be_set(setting: dict) -> None:
+def test_what_the_toolkit_fixes_cannot_be_set(setting) -> None:
     with pytest.raises(InputError, match=f"published settings for each group .*{next(iter(setting))}= out"):
         READINGS["PDTB-E"].grid(Grid(protocol="senteval", **setting))
 

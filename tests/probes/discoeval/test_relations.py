@@ -64,7 +64,7 @@ def pipes(folder: Path, version: int) -> str:
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_pipe_files_of_both_versions_give_the_same_relations(version: int, tmp_path) -> None:
+def test_pipe_files_of_both_versions_give_the_same_relations(version, tmp_path) -> None:
     relations = read_relations([Path(pipes(tmp_path, version))], tmp_path / "raw")
     wanted = ("Contingency.Cause", "It rained hard", "We did not go home")
     assert {split: len(rows) for split, rows in relations["Explicit"].items()} == {"train": 10, "dev": 10, "test": 10}
@@ -76,7 +76,7 @@ def test_pipe_files_of_both_versions_give_the_same_relations(version: int, tmp_p
 
 
 @pytest.mark.parametrize("version", [0, 2, 3])
-def test_any_file_of_relations_is_read_or_its_first_bad_line_named(version: int, tmp_path) -> None:
+def test_any_file_of_relations_is_read_or_its_first_bad_line_named(version, tmp_path) -> None:
     source = Path(tables(tmp_path).split(",")[0] if version == 0 else pipes(tmp_path, version))
     path = source if version == 0 else next(source.rglob("wsj_0203*"))
     original = path.read_bytes()

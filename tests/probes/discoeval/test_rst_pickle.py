@@ -25,7 +25,7 @@ values = st.recursive(
 
 
 @pytest.mark.parametrize("protocol", range(6))
-def test_lists_tuples_strings_and_numbers_are_read_as_pickle_reads_them(protocol: int, tmp_path) -> None:
+def test_lists_tuples_strings_and_numbers_are_read_as_pickle_reads_them(protocol, tmp_path) -> None:
     @settings(max_examples=15)
     @given(values)
     def check(value: object) -> None:
@@ -37,7 +37,7 @@ def test_lists_tuples_strings_and_numbers_are_read_as_pickle_reads_them(protocol
 
 
 @pytest.mark.parametrize("protocol", range(6))
-def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol: int, tmp_path) -> None:
+def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol, tmp_path) -> None:
     path, made = tmp_path / "RST_TRAIN.pkl", tmp_path / "made"
     path.write_bytes(pickle.dumps([("NN-Joint", ["a"], [Malicious(made)])], protocol))
     with pytest.raises(InputError, match=r"RST_TRAIN.pkl: .*nothing was run"):
@@ -46,7 +46,7 @@ def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol: int
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, {1, 2}, b"x", None, True, OrderedDict(), 1j, bytearray(3)])
-def test_other_values_are_refused(value: object, tmp_path) -> None:
+def test_other_values_are_refused(value, tmp_path) -> None:
     path = tmp_path / "a.pkl"
     path.write_bytes(pickle.dumps(value, 4))
     with pytest.raises(InputError, match="may hold only lists, tuples, strings and numbers"):
@@ -76,7 +76,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_a_small_file_takes_little_memory(bomb: str, tmp_path) -> None:
+def test_a_small_file_takes_little_memory(bomb, tmp_path) -> None:
     path = tmp_path / "a.pkl"
     path.write_bytes(BOMBS[bomb])
     assert refusal(lambda: read_rst(path), path)
@@ -112,7 +112,7 @@ def test_equal_texts_are_kept_once(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("node", [("NN-Joint", ["a"], ["\ud800 x"]), ("NN-\ud800", ["a"], ["b"])])
-def test_half_of_a_surrogate_pair_is_refused(node: tuple, tmp_path) -> None:
+def test_half_of_a_surrogate_pair_is_refused(node, tmp_path) -> None:
     path = tmp_path / "RST_DEV.pkl"
     path.write_bytes(pickle.dumps([NODES[0], node], 2))
     with pytest.raises(InputError, match=r"RST_DEV\.pkl: item 2: half of a surrogate pair"):
@@ -126,14 +126,14 @@ def test_bytes_of_an_old_python_are_text(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("protocol", [0, 2, 4])
-def test_any_damage_is_read_or_refused_in_one_line(protocol: int, tmp_path) -> None:
+def test_any_damage_is_read_or_refused_in_one_line(protocol, tmp_path) -> None:
     path = tmp_path / "RST_DEV.pkl"
     path.write_bytes(pickle.dumps(NODES, protocol))
     any_damage_is_read_or_refused(lambda: read_rst(path), path, examples=150)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_a_truncated_pickle_is_refused(share: float, tmp_path) -> None:
+def test_a_truncated_pickle_is_refused(share, tmp_path) -> None:
     path = tmp_path / "RST_TEST.pkl"
     content = pickle.dumps(NODES, 2)
     path.write_bytes(content[: int(len(content) * share)])

@@ -128,7 +128,7 @@ def test_what_is_skipped_is_said_without_control_characters(root, capsys) -> Non
     ({"root": "."}, "discoeval.train_size= is about the embedded world"),
     ({"root": "tests", **NO_SIZES}, "none of the tasks is there"),
 ])  # fmt: skip
-def test_a_setting_without_effect_is_refused(tmp_path, settings: dict, said: str) -> None:
+def test_a_setting_without_effect_is_refused(tmp_path, settings, said) -> None:
     with pytest.raises(InputError, match=said):
         suite(tmp_path, **settings)
 

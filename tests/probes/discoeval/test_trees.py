@@ -51,7 +51,7 @@ def tree_folders(folder: Path, ending: str) -> Path:
 
 
 @pytest.mark.parametrize("ending", SAME)
-def test_trees_of_each_format_give_the_same_nodes(ending: str, tmp_path) -> None:
+def test_trees_of_each_format_give_the_same_nodes(ending, tmp_path) -> None:
     nodes = read_trees([tree_folders(tmp_path / "trees", ending)])
     assert {split: len(split_nodes) for split, split_nodes in nodes.items()} == {"train": 20, "dev": 20, "test": 20}
     first, second, third = JSON["edus"]
@@ -74,14 +74,14 @@ def test_more_than_two_nuclei_branch_to_the_right(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("at", ["!_)", "(leaf 2)", "(rel2par span)"])
-def test_remarks_behind_a_field_of_dis_are_passed_over(at: str, tmp_path) -> None:
+def test_remarks_behind_a_field_of_dis_are_passed_over(at, tmp_path) -> None:
     (tmp_path / "a.dis").write_text(DIS)
     (tmp_path / "b.dis").write_text(DIS.replace(at, f"{at}//TT_ERR"))
     assert read_dis(tmp_path / "b.dis") == read_dis(tmp_path / "a.dis")
 
 
 @pytest.mark.parametrize("name", ["utf-8", "ISO-8859-1", "windows-1252", "UTF-16", "cp1251", "us-ascii"])
-def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name: str, tmp_path) -> None:
+def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name, tmp_path) -> None:
     word = {"cp1251": "дом", "us-ascii": "cafe"}.get(name, "café")
     text = f'<?xml version="1.0" encoding="{name}"?>\n' + RS3.replace("index", word)
     for data in (text.encode(name), text.encode()):
@@ -97,7 +97,7 @@ def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name:
     (b'<?xml version="1.0" encoding="us-ascii"?>' + RS3.encode() + b"\xe9", "not us-ascii, as it says"),
     (RS3.encode() + b"\xe9", "not utf-8"),
 ])  # fmt: skip
-def test_rs3_of_a_wrong_encoding_is_refused(data: bytes, said: str, tmp_path) -> None:
+def test_rs3_of_a_wrong_encoding_is_refused(data, said, tmp_path) -> None:
     (tmp_path / "a.rs3").write_bytes(data)
     with pytest.raises(InputError, match=said):
         read_rs3(tmp_path / "a.rs3")
@@ -119,7 +119,7 @@ BROKEN_TREES = [
 
 
 @pytest.mark.parametrize(("ending", "old", "new", "said"), BROKEN_TREES)
-def test_a_broken_tree_is_refused_in_one_line(ending: str, old: str, new: str, said: str, tmp_path) -> None:
+def test_a_broken_tree_is_refused_in_one_line(ending, old, new, said, tmp_path) -> None:
     folder = tree_folders(tmp_path / "trees", ending)
     path = folder / "train" / f"d0{ending}"
     assert old in path.read_text()
@@ -131,7 +131,7 @@ def test_a_broken_tree_is_refused_in_one_line(ending: str, old: str, new: str, s
 
 
 @pytest.mark.parametrize("twice", [["train", "train"], ["train/d0.rst.jsonl", "train"], ["train"]])
-def test_trees_that_are_read_twice_are_refused(twice: list[str], tmp_path) -> None:
+def test_trees_that_are_read_twice_are_refused(twice, tmp_path) -> None:
     path = tree_folders(tmp_path, ".rst.jsonl") / "train" / "d0.rst.jsonl"
     if len(twice) == 1:
         path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
@@ -140,7 +140,7 @@ def test_trees_that_are_read_twice_are_refused(twice: list[str], tmp_path) -> No
 
 
 @pytest.mark.parametrize("ending", SAME)
-def test_any_tree_is_read_or_refused_in_one_line(ending: str, tmp_path) -> None:
+def test_any_tree_is_read_or_refused_in_one_line(ending, tmp_path) -> None:
     path = tmp_path / f"train{ending}"
     path.write_text(SAME[ending])
     any_damage_is_read_or_refused(lambda: read_trees([path]), path, examples=80)
@@ -150,7 +150,7 @@ def test_any_tree_is_read_or_refused_in_one_line(ending: str, tmp_path) -> None:
     ("( Root ( Nucleus " * 5000, r"train\.dis"),
     ("( Root ( text " + "_! " * 300_000 + ") )", r"train\.dis:1: expected \), found the end"),
 ])  # fmt: skip
-def test_a_tree_that_is_too_deep_or_texts_without_an_end_are_refused_at_once(text: str, said: str, tmp_path) -> None:
+def test_a_tree_that_is_too_deep_or_texts_without_an_end_are_refused_at_once(text, said, tmp_path) -> None:
     path = tmp_path / "train.dis"
     path.write_text(text)
     with pytest.raises(InputError, match=said):
@@ -166,7 +166,7 @@ WIDE = {
 
 
 @pytest.mark.parametrize("ending", WIDE)
-def test_a_tree_that_is_too_wide_is_refused_in_little_memory(ending: str, tmp_path, monkeypatch) -> None:
+def test_a_tree_that_is_too_wide_is_refused_in_little_memory(ending, tmp_path, monkeypatch) -> None:
     """The whole tree takes 18 MB."""
     monkeypatch.setattr("probes.discoeval.build.subtrees.MAX_EDUS", 100_000)
     path = tmp_path / f"train{ending}"
@@ -180,7 +180,7 @@ def test_a_tree_that_is_too_wide_is_refused_in_little_memory(ending: str, tmp_pa
 
 
 @pytest.mark.parametrize("ending", SAME)
-def test_a_document_may_have_only_so_many_edus_in_its_nodes(ending: str, tmp_path, monkeypatch) -> None:
+def test_a_document_may_have_only_so_many_edus_in_its_nodes(ending, tmp_path, monkeypatch) -> None:
     folder = tree_folders(tmp_path / "trees", ending)
     monkeypatch.setattr("probes.discoeval.build.subtrees.MAX_EDUS", 5)
     assert read_trees([folder])

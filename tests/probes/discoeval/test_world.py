@@ -103,14 +103,14 @@ def oracle(group: str, item: tuple) -> object:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_an_oracle_that_knows_the_world_is_nearly_always_right(group: str, tasks) -> None:
+def test_an_oracle_that_knows_the_world_is_nearly_always_right(group, tasks) -> None:
     task = tasks[group]
     said = [oracle(group, item) for item in keys_of(task.test)]
     assert np.mean([answer == task.classes[y] for answer, y in zip(said, task.test.gold, strict=True)]) > 0.97
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_lengths_and_places_tell_nothing(group: str, tasks) -> None:
+def test_lengths_and_places_tell_nothing(group, tasks) -> None:
     task = tasks[group]
     measured = controls(task)
     most = measured["majority"] / 100

@@ -77,14 +77,14 @@ def test_modern_folds_choose_the_l2_that_is_best_on_held_out_items_and_read_rare
 
 
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
-def test_labels_that_are_noise_stay_at_chance(grid: Grid) -> None:
+def test_labels_that_are_noise_stay_at_chance(grid) -> None:
     items = separable(300)
     noise = Tensors(items.x, torch.randint(2, (300,), generator=torch.Generator().manual_seed(1)))
     assert score_nested(noise, 2, 3, grid, seed=1).test_accuracy == pytest.approx(50, abs=9)
 
 
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
-def test_the_test_part_never_reaches_the_choice(grid: Grid) -> None:
+def test_the_test_part_never_reaches_the_choice(grid) -> None:
     train, test = separable(120), separable(40, seed=9)
     flipped = Tensors(test.x, 1 - test.y)
     scores, mirrored = (score_by_folds(train, part, 2, 3, grid, seed=1) for part in (test, flipped))
@@ -123,7 +123,7 @@ def few_passes(monkeypatch) -> None:
 
 @pytest.mark.usefixtures("few_passes")
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
-def test_relatedness_is_learnt_where_the_vectors_have_it(grid: Grid) -> None:
+def test_relatedness_is_learnt_where_the_vectors_have_it(grid) -> None:
     _, predicted, _ = fit_regression(related(300, 1, 1), related(60, 2, 1), related(80, 3, 1), (1, 5), grid, seed=1)
     assert pearsonr(predicted, related(80, 3, 1).y.numpy())[0] > 0.8
 
@@ -168,7 +168,7 @@ def test_the_cosine_of_a_zero_vector_is_zero() -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-25, 1, 1e25])
-def test_cosines_are_those_of_directions(scale: float) -> None:
+def test_cosines_are_those_of_directions(scale) -> None:
     """Vectors of one direction of any lengths tie, so that a model without others has no correlation."""
     lengths, other = np.linspace(0.5, 2, 50)[:, None], np.random.default_rng(0).normal(size=(2, 300))
     first, second = (np.float32(scale * lengths * direction) for direction in other)
@@ -193,9 +193,7 @@ def own_scores(path: Path, splits: tuple[str, ...], most: int = 4) -> Downstream
     (("test",), MODERN, "similarity"),
     (("test",), PUBLISHED, "similarity"),
 ])  # fmt: skip
-def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(
-    tmp_path, splits: tuple[str, ...], grid: Grid, method: str
-) -> None:
+def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(tmp_path, splits, grid, method) -> None:
     context, settings = Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits)
     with pytest.raises(InputError, match=r"downstream\.root= is missing"):
         downstream_tasks(context, replace(settings, tasks="MR"))
@@ -207,7 +205,7 @@ def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(
 
 
 @pytest.mark.parametrize("name", ["two\nlines", 201 * "x"])
-def test_a_task_with_a_name_that_no_row_can_have_is_refused(tmp_path, name: str) -> None:
+def test_a_task_with_a_name_that_no_row_can_have_is_refused(tmp_path, name) -> None:
     own = own_scores(tmp_path / f"{name}.tsv", ("test",)).more
     suite = SuiteSettings("probes.downstream.tasks.tasks", "downstream", {"more": own})
     with pytest.raises(InputError, match="the name of a task is one line of at most 200 characters"):
@@ -220,9 +218,7 @@ def test_a_task_with_a_name_that_no_row_can_have_is_refused(tmp_path, name: str)
     (("train", "dev", "test"), MODERN, 1, "the train lines have only one score, 1;"),
     (("test",), MODERN, 1, "the test lines have only one score, 1;"),
 ])  # fmt: skip
-def test_scored_pairs_that_cannot_be_read_are_refused(
-    tmp_path, splits: tuple[str, ...], grid: Grid, most: int, said: str
-) -> None:
+def test_scored_pairs_that_cannot_be_read_are_refused(tmp_path, splits, grid, most, said) -> None:
     with pytest.raises(InputError, match=said):
         downstream_tasks(Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits, most))
 
@@ -276,7 +272,7 @@ def words_as_vectors(sentences: list[str]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED], ids=["modern", "senteval"])
-def test_every_task_is_read_and_scored(tmp_path, grid: Grid) -> None:
+def test_every_task_is_read_and_scored(tmp_path, grid) -> None:
     context = Context(replace(grid, l2=(1e-3,)), 1, tmp_path, TinyCorpus())
     tasks = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), list(TASKS), kfold=2))
     assert [task.name for task in tasks] == list(TASKS)
@@ -288,7 +284,7 @@ def test_every_task_is_read_and_scored(tmp_path, grid: Grid) -> None:
 
 
 @pytest.mark.parametrize("name", ["SICK-R", "STSB"])
-def test_relatedness_without_training_is_the_correlation_of_cosines(name: str, tmp_path) -> None:
+def test_relatedness_without_training_is_the_correlation_of_cosines(name, tmp_path) -> None:
     (trained, cosine), _ = read_downstream(folder_of_tasks(tmp_path), [name, f"{name}-cosine"])
     first, second = (words_as_vectors(column) for column in trained.parts["test"].texts)
     wanted = 100 * pearsonr(cosines(first, second), trained.parts["test"].gold)[0]
@@ -298,7 +294,7 @@ def test_relatedness_without_training_is_the_correlation_of_cosines(name: str, t
 
 
 @pytest.mark.parametrize("name", ["SICK-E", "SICK-R", "SICK-R-cosine"])
-def test_sick_in_one_file_is_that_of_three(name: str, tmp_path) -> None:
+def test_sick_in_one_file_is_that_of_three(name, tmp_path) -> None:
     (wanted,), _ = read_downstream(folder_of_tasks(tmp_path), [name])
     columns = ["sentence_A", "sentence_B", "entailment_label", "relatedness_score", "SemEval_set"]
     lines = ["\t".join(columns)]
@@ -317,7 +313,7 @@ def test_sick_in_one_file_is_that_of_three(name: str, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["SUBJ", "TREC", "SICK-E", "STS13"])
-def test_published_data_of_another_size_is_named(name: str, tmp_path, capsys) -> None:
+def test_published_data_of_another_size_is_named(name, tmp_path, capsys) -> None:
     context = Context(MODERN, 1, tmp_path, TinyCorpus())
     (task,) = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), [name], kfold=2))
     size = sum(len(part.gold) for part in (task.parts.values() if isinstance(task.parts, dict) else task.parts))
@@ -374,7 +370,7 @@ def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(tmp_path) -
     ("STS/STS12-en-test/STS.gs.MSRpar.txt", "1\n", r"1 scores for the 6 pairs of .*STS.input.MSRpar.txt"),
     ("SICK/SICK_trial.txt", "a\tb\n", r"SICK_trial.txt:1: no column sentence_A"),
 ])  # fmt: skip
-def test_a_broken_file_is_named_with_its_line(tmp_path, file: str, text: str, said: str) -> None:
+def test_a_broken_file_is_named_with_its_line(tmp_path, file, text, said) -> None:
     root = folder_of_tasks(tmp_path)
     (root / "downstream" / file).write_text(text)
     with pytest.raises(InputError, match=said):
@@ -390,7 +386,7 @@ def test_an_unknown_task_lists_the_choices(tmp_path) -> None:
     ("mr", "MR"), ("SST2", "SST-2"), ("sst-5", "SST-5"), ("SICKEntailment", "SICK-E"), ("SICKRelatedness", "SICK-R"),
     ("STS-Benchmark", "STSB"), ("STS-B", "STSB"),
 ])  # fmt: skip
-def test_a_task_is_found_by_the_names_that_people_give_it(said: str, meant: str) -> None:
+def test_a_task_is_found_by_the_names_that_people_give_it(said, meant) -> None:
     assert canonical_names([said, meant]) == [meant]
 
 

@@ -58,7 +58,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_participation_ratio_counts_the_directions_of_equal_variance(shape: str) -> None:
+def test_the_participation_ratio_counts_the_directions_of_equal_variance(shape) -> None:
     width, draw, scales, ratio = SHAPES[shape]
     vectors = rotated(draw(*scales), width)
     assert holds(measures.participation_ratio(vectors), ratio, 0.15)
@@ -90,7 +90,7 @@ def test_the_effective_rank_is_that_of_the_singular_values() -> None:
     (torch.full((20, 3), 1e-20), 100),
     (torch.zeros(20, 3), 0),
 ])  # fmt: skip
-def test_the_mean_cosine_is_that_of_all_pairs(vectors: Tensor, cosine: float) -> None:
+def test_the_mean_cosine_is_that_of_all_pairs(vectors, cosine) -> None:
     assert measures.mean_cosine(vectors)[0] == pytest.approx(cosine)
 
 
@@ -99,7 +99,7 @@ def test_the_mean_cosine_of_a_sphere_around_the_origin_is_nothing() -> None:
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 5])
-def test_two_nn_is_the_dimension_of_a_cube_in_a_wider_space(dimensions: int) -> None:
+def test_two_nn_is_the_dimension_of_a_cube_in_a_wider_space(dimensions) -> None:
     cube = rotated(torch.rand(SIZE, dimensions), 30)
     assert holds(measures.two_nn(cube), dimensions, 0.08 * dimensions + 0.05)
     assert measures.two_nn(torch.cat([cube, cube[:300]]))[0] == pytest.approx(measures.two_nn(cube)[0], abs=1e-3)
@@ -159,7 +159,7 @@ def test_the_jackknife_of_hsic_is_hsic_without_each_group() -> None:
 
 
 @pytest.mark.parametrize("measure", ["effective_rank", "participation_ratio", "iso_score", "two_nn"])
-def test_equal_vectors_have_no_dimensions(measure: str) -> None:
+def test_equal_vectors_have_no_dimensions(measure) -> None:
     assert getattr(measures, measure)(torch.full((40, 5), 0.1, dtype=torch.float32)) == pytest.approx((0, 0, 0))
     assert measures.linear_cka(torch.ones(40, 5), torch.randn(40, 5)) == pytest.approx((0, 0, 0))
 

@@ -44,7 +44,7 @@ def data(classes: int, size: int = 600, width: int = 9) -> tuple[np.ndarray, np.
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_it_is_the_subspace_of_linear_discriminant_analysis(classes: int) -> None:
+def test_it_is_the_subspace_of_linear_discriminant_analysis(classes) -> None:
     vectors, gold = data(classes, size=6000)
     basis = probe_subspace(vectors, gold)
     assert basis.shape == (9, classes - 1)

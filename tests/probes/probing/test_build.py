@@ -56,7 +56,7 @@ def test_built_tasks_are_read_back_unchanged(built) -> None:
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_a_second_build_writes_the_same_bytes_on_any_number_of_cores(
-    trees, built, tmp_path, cores: int, monkeypatch
+    trees, built, tmp_path, cores, monkeypatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
     build(COMMAND.read([f"trees={trees}", f"out={tmp_path}", "train=120", "dev=24", "test=24"]))
@@ -98,13 +98,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("arguments", "named"), WRONG.values(), ids=WRONG.keys())
-def test_wrong_arguments_are_named(arguments: list[str], named: str) -> None:
+def test_wrong_arguments_are_named(arguments, named) -> None:
     with pytest.raises(InputError, match=named):
         build(COMMAND.read(arguments))
 
 
 @pytest.mark.parametrize("source", ["trees", "ud", "text"])
-def test_an_unknown_task_lists_the_choices(source: str, trees, capsys) -> None:
+def test_an_unknown_task_lists_the_choices(source, trees, capsys) -> None:
     assert command([f"{source}={trees}", "out=x", "tasks=BShift,Lenght"]) == 2
     assert "no probing task Lenght; choose from SentLen" in capsys.readouterr().err
 

@@ -20,7 +20,7 @@ def task(sentences: int = 3000) -> Classification:
 
 
 @pytest.mark.parametrize("per", ["word", "sentence"])
-def test_equal_sentences_have_equal_control_labels_in_every_split(per: str) -> None:
+def test_equal_sentences_have_equal_control_labels_in_every_split(per) -> None:
     control = control_task(task(), per, seed=1)
     labels = dict(zip(control.train.sentences, control.train.gold, strict=True))
     assert [labels[s] for s in control.test.sentences] == control.test.gold.tolist()

@@ -69,7 +69,7 @@ def test_a_task_asked_for_later_joins_the_others(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("sizes", "seed"), [(Sizes(48, 12, 12), 0), (SIZES, 1)])
-def test_other_sizes_or_seeds_are_other_tasks(tmp_path, sizes: Sizes, seed: int) -> None:
+def test_other_sizes_or_seeds_are_other_tasks(tmp_path, sizes, seed) -> None:
     first = FromCorpus().tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES)
     assert content(FromCorpus().tasks(context(TinyCorpus(), tmp_path, seed), NAMES, sizes)) != content(first)
 
@@ -136,13 +136,13 @@ def test_probes_none_has_no_tasks(tmp_path) -> None:
     (lambda: FromTrees(["."], "german"), "tags=german"),
     (lambda: FromSentEval(None), "probes.root"),
 ])  # fmt: skip
-def test_a_source_that_cannot_be_names_the_key(source: type, key: str) -> None:
+def test_a_source_that_cannot_be_names_the_key(source, key) -> None:
     with pytest.raises(InputError, match=key):
         source()
 
 
 @pytest.mark.parametrize("source", [FromCorpus(), FromTrees(["a.mrg"])], ids=["corpus", "trees"])
-def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_path) -> None:
+def test_tasks_that_are_built_need_a_size(source, tmp_path) -> None:
     with pytest.raises(InputError, match="train_size=null"):
         source.tasks(context(TinyCorpus(), tmp_path, 0), NAMES, (None, 12, 12))
 
@@ -153,7 +153,7 @@ def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_pa
     ((100_000, None, 7), (100_000, 300, 7)),
     ((2, None, None), (2, 1, 1)),
 ])  # fmt: skip
-def test_fewer_training_sentences_come_with_fewer_of_the_other_parts(asked: tuple, built: tuple) -> None:
+def test_fewer_training_sentences_come_with_fewer_of_the_other_parts(asked, built) -> None:
     assert built_sizes(asked) == built
 
 
@@ -180,7 +180,7 @@ TEXT = ["SentLen", "WC", "BShift", "FarSwap", "WordOrder"]
 
 
 @pytest.mark.parametrize("source", [FromCorpus(), FromText([])], ids=["corpus", "text"])
-def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source: FromCorpus | FromText, tmp_path) -> None:
+def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source, tmp_path) -> None:
     wanted = context(TextCorpus(), tmp_path)
     tasks = source.tasks(wanted, ["all"], SIZES)
     assert [task.name for task in tasks] == TEXT

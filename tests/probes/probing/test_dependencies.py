@@ -83,7 +83,7 @@ LABELS = {  # tense, subject, object, other classes
 
 
 @pytest.mark.parametrize(("text", "expected"), LABELS.items(), ids=range(len(LABELS)))
-def test_classes_come_from_features_and_relations(text: str, expected: tuple) -> None:
+def test_classes_come_from_features_and_relations(text, expected) -> None:
     analysis = sentence(text)
     *targets, features = expected
     assert [analysis.tense, analysis.subject, analysis.object] == [t and Target(*t) for t in targets]
@@ -108,7 +108,7 @@ def test_depth_counts_words_from_the_root_and_tags_have_the_features_of_nouns_an
         "nsubj_root_obl_MARK",
     ),
 ])  # fmt: skip
-def test_the_top_is_the_root_and_the_parts_of_its_clause(text: str, top: str) -> None:
+def test_the_top_is_the_root_and_the_parts_of_its_clause(text, top) -> None:
     assert sentence(text).top == top
 
 
@@ -147,7 +147,7 @@ def test_two_clauses_change_places_around_the_conjunction() -> None:
     (",/PUNCT/6/punct und/CCONJ/6/cc", "und/CCONJ/6/cc ,/PUNCT/6/punct"),  # it would begin with a comma
     ("und/CCONJ/6/cc Hunde/NOUN/6/nsubj", "doch/ADV/6/cc Hunde/CCONJ/6/nsubj"),  # the only conjunction is elsewhere
 ])  # fmt: skip
-def test_other_coordinations_are_not_inverted(old: str, new: str) -> None:
+def test_other_coordinations_are_not_inverted(old, new) -> None:
     assert sentence(TWO.replace(old, new)).clauses is None
 
 
@@ -169,7 +169,7 @@ def test_which_words_always_have_capitals_is_found_in_the_text() -> None:
     ("Kız iki elma aldı", True),
     ("Diyarbakır is in this list with İzmir which is in it", False),
 ])  # fmt: skip
-def test_turkish_is_known_by_its_letters(words: str, dotted: bool) -> None:
+def test_turkish_is_known_by_its_letters(words, dotted) -> None:
     first, *others = words.split()
     text = conllu([(first, "VERB", "", 0, "root"), *((word, "X", "", 1, "dep") for word in (*others, "."))])
     assert pool_of(text).tags.dotted == dotted
@@ -248,7 +248,7 @@ SPLITS = {"train": 800, "dev": 250, "test": 250}
 
 
 @pytest.mark.parametrize("names", [["train", "dev"], ["test"], ["train", "dev", "dev"]])
-def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path, names: list[str]) -> None:
+def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path, names) -> None:
     paths = written(tmp_path, **dict.fromkeys(names, tiny_treebank(3)))
     assert {portion.split for portion in treebank_portions(paths)} == {None}
 
@@ -262,7 +262,7 @@ def test_a_file_without_a_split_does_not_take_away_those_of_the_others(tmp_path,
 
 
 @pytest.mark.parametrize("names", [["train", "dev", "test"], ["dev", "test"]])
-def test_another_treebank_can_be_the_test_split(tmp_path, names: list[str]) -> None:
+def test_another_treebank_can_be_the_test_split(tmp_path, names) -> None:
     paths = written(tmp_path, **{name: tiny_treebank(300, seed) for seed, name in enumerate(names)})
     pud = tmp_path / "x_pud-ud-test.conllu"
     pud.write_text(tiny_treebank(200, seed=9))
@@ -293,7 +293,7 @@ def divided(analyses) -> tuple[list[Analysis], BuiltTasks, BuiltTasks]:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(divided, name: str) -> None:
+def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(divided, name) -> None:
     sentences, some, whole = divided[0], *(task(built, name) for built in divided[1:])
     assert set(some.classes) <= set(whole.classes)
     classes = {
@@ -325,7 +325,7 @@ COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(*[st.integers(0,
 
 @given(COUNTS)
 @settings(max_examples=50, deadline=None)
-def test_a_form_is_in_one_split_in_which_it_occurs(counts: dict[str, tuple[int, ...]]) -> None:
+def test_a_form_is_in_one_split_in_which_it_occurs(counts) -> None:
     targets = [
         (Target("x", form), split) for form, held in counts.items() for split, n in enumerate(held) for _ in range(n)
     ]

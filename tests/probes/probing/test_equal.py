@@ -84,7 +84,7 @@ FEW = {
 
 
 @pytest.mark.parametrize(("name", "ids", "said"), FEW.values(), ids=FEW.keys())
-def test_parallel_tests_that_cannot_be_made_say_why(name: str, ids: list[str], said: str) -> None:
+def test_parallel_tests_that_cannot_be_made_say_why(name, ids, said) -> None:
     with pytest.raises(InputError, match=said):
         equalise(name, {"it": ITALIAN, "fi": FINNISH}, {"it": NAMES, "fi": ids})
 

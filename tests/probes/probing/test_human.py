@@ -71,7 +71,7 @@ def test_every_item_is_on_one_sheet_with_the_controls() -> None:
 
 
 @pytest.mark.parametrize(("controls", "wrong", "counts"), [(9, 0, False), (10, 1, True), (10, 2, False), (20, 2, True)])
-def test_people_count_with_ten_controls_and_nine_tenths_right(controls: int, wrong: int, counts: bool) -> None:
+def test_people_count_with_ten_controls_and_nine_tenths_right(controls, wrong, counts) -> None:
     truth = {f"control {i}": True for i in range(controls)}
     people = {"anna": {name: at >= wrong for at, name in enumerate(truth)} | {"x": False}}
     if counts:

@@ -107,13 +107,13 @@ def test_tokens_without_letters_are_punctuation_and_quotations_are_marked() -> N
 
 
 @pytest.mark.parametrize("text", ["straße", "हिन्दी", "kitabı", "言葉", "мама", "é", "e\u0301te"])
-def test_words_of_any_script_are_words(text: str) -> None:
+def test_words_of_any_script_are_words(text) -> None:
     assert is_word(text)
     assert has_letters(text)
 
 
 @pytest.mark.parametrize("text", ["", "don't", "10", "...", "a.", "\u0301"])
-def test_other_tokens_are_none(text: str) -> None:
+def test_other_tokens_are_none(text) -> None:
     assert not is_word(text)
 
 
@@ -133,7 +133,7 @@ def test_turkish_has_two_kinds_of_i() -> None:
 
 @given(st.text(st.characters(categories=["Lu", "Ll"], max_codepoint=0x24F), min_size=1, max_size=5))
 @settings(max_examples=50, deadline=None)
-def test_a_word_keeps_all_but_its_first_letter(word: str) -> None:
+def test_a_word_keeps_all_but_its_first_letter(word) -> None:
     assert capitalise(word, False).endswith(word[1:])
     assert uncapitalise(word, True).endswith(word[1:])
 

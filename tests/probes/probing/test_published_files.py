@@ -55,7 +55,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "named"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_file_names_the_line(tmp_path, text: str, named: str) -> None:
+def test_a_broken_file_names_the_line(tmp_path, text, named) -> None:
     with pytest.raises(InputError, match=f"tree_depth.txt.*{named}"):
         read_senteval(written(tmp_path, text), ["TreeDepth"])
 
@@ -73,7 +73,7 @@ def test_with_some_of_the_files_their_tasks_are_there_and_one_line_names_the_oth
 
 
 @pytest.mark.parametrize("names", ["Depth", ["Depth"], ["TreeDepth", "Depth"]])
-def test_the_toolkits_names_are_understood(tmp_path, names: str | list[str]) -> None:
+def test_the_toolkits_names_are_understood(tmp_path, names) -> None:
     settings = {"train_size": None, "dev_size": None, "test_size": None, "tasks": names}
     source = FromSentEval(str(written(tmp_path, GOOD)))
     (task,) = tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), {**settings, "source": source})
@@ -110,7 +110,7 @@ def with_more(folder: Path, grid: Grid | None = None) -> list[Classification]:
 
 
 @pytest.mark.parametrize(("test_pair", "warned"), [("a\tb", "1 of 2"), ("b\ta", "1 of 2"), ("a\td", "")])
-def test_an_own_task_says_how_many_test_items_are_training_items(tmp_path, capsys, test_pair: str, warned: str) -> None:
+def test_an_own_task_says_how_many_test_items_are_training_items(tmp_path, capsys, test_pair, warned) -> None:
     rows = ["split\tlabel\tsentence\tsentence2", "train\tno\ta\tb", "train\tyes\tc\td", "dev\tyes\ta\tb"]
     (tmp_path / "same.tsv").write_text("\n".join([*rows, "test\tno\te\tf", f"test\tno\t{test_pair}\n"]))
     with_more(tmp_path)
@@ -120,7 +120,7 @@ def test_an_own_task_says_how_many_test_items_are_training_items(tmp_path, capsy
 
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
-def test_pairs_join_the_tasks_of_a_source_and_their_controls_are_of_pairs(tmp_path, protocol: str) -> None:
+def test_pairs_join_the_tasks_of_a_source_and_their_controls_are_of_pairs(tmp_path, protocol) -> None:
     (tmp_path / "same.tsv").write_text(PAIRS)
     (task,) = with_more(tmp_path, Grid((0,), (0.0,), protocol=protocol))
     assert task.train.texts == (["a no .", "a yes ."], ["b no", "b yes"])
@@ -149,7 +149,7 @@ def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path
     (PAIRS.replace("split", "Split", 1), "more.tsv:1: expected tr, .*, or names as split, label and sentence"),
     (PAIRS.replace("b  no", '"he said ""no"""', 1), r"more.tsv:2: '\"he said .* the quotation marks of CSV; write"),
 ])  # fmt: skip
-def test_a_table_that_is_no_task_names_the_line(tmp_path, text: str, said: str) -> None:
+def test_a_table_that_is_no_task_names_the_line(tmp_path, text, said) -> None:
     (tmp_path / "more.tsv").write_text(text)
     with pytest.raises(InputError, match=said):
         with_more(tmp_path)
@@ -163,7 +163,7 @@ def test_quotation_marks_that_a_spreadsheet_adds_are_reported(tmp_path, caplog) 
 
 
 @pytest.mark.parametrize("label", ["NaN", "null", '["yes"]', '{"yes": 1}'])
-def test_a_label_of_json_lines_is_one_text_or_number(tmp_path, label: str) -> None:
+def test_a_label_of_json_lines_is_one_text_or_number(tmp_path, label) -> None:
     (tmp_path / "mine.jsonl").write_text(JSON + JSON.splitlines()[0].replace('"yes"', label))
     with pytest.raises(InputError, match=r"mine.jsonl:7: expected split .*, one label"):
         with_more(tmp_path)
@@ -174,7 +174,7 @@ def test_a_label_of_json_lines_is_one_text_or_number(tmp_path, label: str) -> No
     (JSON.replace('"no"', "false") + JSON.splitlines()[0].replace('"yes"', '"false"'), "mine.jsonl"),
     (GOOD + "tr\t5 \ta , b .\n", "mine.txt"),
 ])  # fmt: skip
-def test_two_ways_to_write_a_label_are_one_class(tmp_path, text: str, file: str) -> None:
+def test_two_ways_to_write_a_label_are_one_class(tmp_path, text, file) -> None:
     (tmp_path / file).write_text(text)
     (task,) = with_more(tmp_path)
     assert len(task.classes) == 2
@@ -192,7 +192,7 @@ def test_a_second_task_of_a_name_is_refused(tmp_path) -> None:
     ([], [5, None, None], "train_size=5: the files have their own"),
     ([], [None] * 3, r"mine.jsonl:1: expected split"),
 ])  # fmt: skip
-def test_what_own_files_cannot_be_is_refused(tmp_path, names: list, sizes: list, said: str) -> None:
+def test_what_own_files_cannot_be_is_refused(tmp_path, names, sizes, said) -> None:
     (tmp_path / "mine.jsonl").write_text(JSON.replace("train", "all"))
     with pytest.raises(InputError, match=said):
         FromFiles([str(tmp_path / "mine.jsonl")]).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), names, sizes)

@@ -16,7 +16,7 @@ asked = st.integers(2, 2000)
 
 
 @given(counts, counts, st.builds(Sizes, asked, asked, asked))
-def test_who_asks_for_what_an_error_calls_possible_gets_it(first: tuple, second: tuple, sizes: Sizes) -> None:
+def test_who_asks_for_what_an_error_calls_possible_gets_it(first, second, sizes) -> None:
     splits = [{"a": ["a"] * a, "b": ["b"] * b} for a, b in zip(first, second, strict=True)]
     try:
         plan_classes("Tense", splits, sizes)

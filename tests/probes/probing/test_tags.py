@@ -63,7 +63,7 @@ SEES = "(NP-SB (ART-NK Der) (NN-NK Hund)) (VVFIN-HD sieht) (NP-OA (ART-NK die) (
 @pytest.mark.parametrize(
     "tree", [f"(VROOT (S {SEES}) ($. .))", f"(ROOT (S {SEES} ($. .)))"], ids=["next to the clause", "in the clause"]
 )
-def test_punctuation_next_to_a_german_clause_belongs_to_it(tree: str) -> None:
+def test_punctuation_next_to_a_german_clause_belongs_to_it(tree) -> None:
     assert german(tree).top == "NP_VVFIN_NP_$."
 
 
@@ -82,7 +82,7 @@ COORDINATIONS = {
 
 
 @pytest.mark.parametrize(("tree", "clauses"), COORDINATIONS.items())
-def test_german_clauses_are_two_with_verb_and_subject(tree: str, clauses: Clauses | None) -> None:
+def test_german_clauses_are_two_with_verb_and_subject(tree, clauses) -> None:
     assert german(tree).clauses == clauses
 
 
@@ -90,7 +90,7 @@ def test_german_clauses_are_two_with_verb_and_subject(tree: str, clauses: Clause
     (DOG, "Die Katze ist müde , aber der Hund bellt ."),
     ("(S (NN Kinder) (VVFIN lachen))", "Die Katze ist müde , aber Kinder lachen ."),
 ])  # fmt: skip
-def test_german_nouns_keep_their_capital_letter(first: str, inverted: str) -> None:
+def test_german_nouns_keep_their_capital_letter(first, inverted) -> None:
     assert swap_clauses(german(f"(VROOT (CS {first} ($, ,) (KON aber) {CAT}) ($. .))"), GERMAN) == inverted
 
 

@@ -111,7 +111,7 @@ def test_sentences_have_5_to_28_words(built) -> None:
 
 
 @pytest.mark.parametrize("name", ["BShift", "SOMO", "CoordInv"])
-def test_the_sentences_of_the_trees_are_the_unchanged_ones(built, analyses, name: str) -> None:
+def test_the_sentences_of_the_trees_are_the_unchanged_ones(built, analyses, name) -> None:
     for split in task(built, name).parts:
         assert all((sentence in analyses) == (label == "O") for sentence, label in labelled(task(built, name), split))
 
@@ -222,7 +222,7 @@ def test_coordinations_are_balanced_in_clause_length(built) -> None:
 
 
 @pytest.mark.parametrize("name", ["SentLen", "BShift", "WC"])
-def test_a_small_requested_size_is_reached(name: str) -> None:
+def test_a_small_requested_size_is_reached(name) -> None:
     [small] = build_tasks(corpus_texts(TREES[:2000]), Sizes(60, 12, 12), [name]).tasks
     assert len(small.train.sentences) == pytest.approx(60, abs=len(small.classes))
 
@@ -277,7 +277,7 @@ LABELS = {  # tree below S: tense, subject, object
 
 
 @pytest.mark.parametrize(("below", "expected"), LABELS.items())
-def test_targets_are_found_by_structure(below: str, expected: tuple[str | None, ...]) -> None:
+def test_targets_are_found_by_structure(below, expected) -> None:
     analysis = sentence(f"(ROOT (S {below} (ADVP (RB then) (RB there)) (. .)))")
     assert tuple(t and t.label for t in (analysis.tense, analysis.subject, analysis.object)) == expected
 
@@ -289,7 +289,7 @@ def test_targets_are_found_by_structure(below: str, expected: tuple[str | None, 
     ("(S (S (NP (PRP I) (CC or) (PRP we)) (VP (VBD ran))) (CC but) (S (VP (VBD sat))) (. .))", None),
     ("(S (S (NP (PRP I)) (VP (VBD ran))) (CC but) (S (NP (PRP he))) (. .) ('' ''))", None),
 ])  # fmt: skip
-def test_clauses_are_two_full_ones_around_the_only_conjunction(tree: str, spans: tuple[int, ...] | None) -> None:
+def test_clauses_are_two_full_ones_around_the_only_conjunction(tree, spans) -> None:
     clauses = sentence(f"(ROOT {tree})").clauses
     assert clauses == (Clauses(*spans) if spans else None)
 
@@ -304,7 +304,7 @@ INVERSIONS = {
 
 
 @pytest.mark.parametrize(("tagged", "inverted"), INVERSIONS.items())
-def test_the_new_first_word_gets_the_capital_letter(tagged: tuple[str, tuple[int, ...]], inverted: str) -> None:
+def test_the_new_first_word_gets_the_capital_letter(tagged, inverted) -> None:
     text, spans = tagged
     words, tags = zip(
         *((f"{token}/{token}" if "/" not in token else token).split("/") for token in text.split()), strict=True
@@ -368,6 +368,6 @@ def test_neighbouring_training_items_alternate_classes(built) -> None:
 
 
 @pytest.mark.parametrize(("name", "field"), [("Tense", "tense"), ("SubjNum", "subject"), ("ObjNum", "object")])
-def test_a_target_form_read_off_the_trees_is_in_one_split(built, analyses, name: str, field: str) -> None:
+def test_a_target_form_read_off_the_trees_is_in_one_split(built, analyses, name, field) -> None:
     forms = [{getattr(analyses[s], field).form for s in part.sentences} for part in task(built, name).parts]
     assert not (forms[0] & forms[1] | forms[0] & forms[2] | forms[1] & forms[2])

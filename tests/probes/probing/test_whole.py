@@ -32,7 +32,7 @@ ORDERS = "(ROOT (S (VP (VB {1}) (NP (DT the) (JJ small) (NN {0}) (NN {2}))) (. !
     (STATEMENTS.replace("(. .)", "(. ?)"), {"Passive": "active"}),  # the label and the mark say different things
     (QUESTIONS.replace("(. ?)", "(. .)"), {}),
 ])  # fmt: skip
-def test_classes_are_read_off_the_main_clause_of_a_penn_tree(tree: str, classes: dict[str, str]) -> None:
+def test_classes_are_read_off_the_main_clause_of_a_penn_tree(tree, classes) -> None:
     analysis = analyse(parse_tree(tree.format("man", "see", "bird")))
     assert analysis is not None
     assert dict(analysis.classes) == classes
@@ -53,7 +53,7 @@ def test_classes_are_read_off_the_main_clause_of_a_penn_tree(tree: str, classes:
      {"Passive": "active", "SentType": "declarative"}),
     ("Der/DET/2/det Hund/NOUN/0/root aus/ADP/4/case Rom/PROPN/2/nmod ./PUNCT/2/punct", {}),
 ])  # fmt: skip
-def test_classes_are_read_off_a_dependency_tree(text: str, classes: dict[str, str]) -> None:
+def test_classes_are_read_off_a_dependency_tree(text, classes) -> None:
     assert dict(sentence(text).classes) == classes
 
 
@@ -73,7 +73,7 @@ def test_the_tasks_of_penn_trees_are_balanced_and_have_no_final_marks() -> None:
 
 
 @pytest.mark.parametrize("name", ["Passive", "SentType"])
-def test_trees_without_such_sentences_are_refused_by_the_name_of_the_task(name: str) -> None:
+def test_trees_without_such_sentences_are_refused_by_the_name_of_the_task(name) -> None:
     with pytest.raises(InputError, match=f"too few sentences for {name}"):
         build_tasks(corpus_texts(made_of(STATEMENTS)), Sizes(60, 20, 20), [name])
 

@@ -29,7 +29,7 @@ def leace(vectors: Tensor, gold: np.ndarray) -> Eraser:
 
 
 @given(SIZES)
-def test_the_covariance_with_every_class_is_zero_and_the_mean_stays(sizes: tuple[int, int, int, int]) -> None:
+def test_the_covariance_with_every_class_is_zero_and_the_mean_stays(sizes) -> None:
     """Also with fewer vectors than dimensions."""
     vectors, gold = drawn(*sizes)
     erased = leace(vectors.double(), gold)(vectors.double())
@@ -40,7 +40,7 @@ def test_the_covariance_with_every_class_is_zero_and_the_mean_stays(sizes: tuple
 
 @settings(max_examples=10)
 @given(st.integers(0, 10_000))
-def test_no_linear_probe_is_above_the_majority_class_beyond_its_interval(seed: int) -> None:
+def test_no_linear_probe_is_above_the_majority_class_beyond_its_interval(seed) -> None:
     vectors, gold = drawn(900, 12, 3, seed)
     train, test = slice(500), slice(500, None)
     erased = leace(vectors[train], gold[train])(vectors)
@@ -79,7 +79,7 @@ def test_of_all_maps_that_erase_it_changes_the_vectors_least() -> None:
 
 
 @given(SIZES)
-def test_random_directions_take_their_rank_and_all_of_them_take_everything(sizes: tuple[int, int, int, int]) -> None:
+def test_random_directions_take_their_rank_and_all_of_them_take_everything(sizes) -> None:
     vectors, _ = drawn(*sizes)
     whitening, width = Whitening.of(vectors.double()), sizes[1]
     some = erase_random(whitening, sizes[2] - 1, draw=1)
@@ -91,7 +91,7 @@ def test_random_directions_take_their_rank_and_all_of_them_take_everything(sizes
 
 
 @pytest.mark.parametrize("gold", [np.zeros(20, np.int64), np.full(20, 2)], ids=["one class", "a class without items"])
-def test_one_class_erases_nothing_bit_for_bit(gold: np.ndarray) -> None:
+def test_one_class_erases_nothing_bit_for_bit(gold) -> None:
     vectors = torch.randn(20, 5)
     eraser = leace(vectors, gold)
     assert eraser.rank == 0

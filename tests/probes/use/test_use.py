@@ -205,7 +205,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("more", REFUSED)
-def test_what_cannot_be_measured_is_refused_with_the_reason(lab, tmp_path, more: str) -> None:
+def test_what_cannot_be_measured_is_refused_with_the_reason(lab, tmp_path, more) -> None:
     own = [text for text in lab.settings(tmp_path) if "untrained" not in more or "objective." not in text]
     done = lab.finish(*own, "suite=[probing,use]", more)
     assert done.returncode == 2
@@ -213,7 +213,7 @@ def test_what_cannot_be_measured_is_refused_with_the_reason(lab, tmp_path, more:
 
 
 @pytest.mark.parametrize("model", ["bov", "majority"])
-def test_a_model_without_an_objective_is_refused_with_what_it_can_have(lab, tmp_path, model: str) -> None:
+def test_a_model_without_an_objective_is_refused_with_what_it_can_have(lab, tmp_path, model) -> None:
     with pytest.raises(InputError, match=r"no loss of an objective.*use\.on=downstream"):
         scored(lab, tmp_path, f"model={model}", *USE[:2])
 

@@ -14,7 +14,7 @@ from encoder_lab.errors import InputError
 from probes.coherence.build.__main__ import COMMAND, command
 from probes.coherence.build.cloze import build_cloze
 from probes.coherence.build.connectives import CONNECTIVES, build_connectives
-from probes.coherence.build.draft import Draft, with_final_mark
+from probes.coherence.build.draft import with_final_mark
 from probes.coherence.build.gum import read_documents
 from probes.coherence.build.order import build_order
 from probes.coherence.build.remention import build_remention
@@ -45,7 +45,7 @@ def control_scores(suite: TestSuite) -> list[float]:
 
 
 @given(STORIES, st.booleans(), st.integers(0, 9))
-def test_a_shuffled_text_has_the_same_sentences_in_another_order(stories: list, dialogue: bool, seed: int) -> None:
+def test_a_shuffled_text_has_the_same_sentences_in_another_order(stories, dialogue, seed) -> None:
     whole, context = build_order(texts(stories, dialogue), seed).suites
     for suite in (whole, context):
         for item in suite.items:
@@ -83,7 +83,7 @@ def test_the_turns_of_a_dialogue_have_a_separator_between_them_where_it_is_asked
 
 
 @given(st.lists(st.lists(SENTENCE, min_size=4, max_size=11), max_size=8))
-def test_stories_exchange_their_endings_in_pairs(stories: list) -> None:
+def test_stories_exchange_their_endings_in_pairs(stories) -> None:
     (suite,) = build_cloze(texts(stories)).suites
     right, wrong = (Counter(item.texts[at][1] for item in suite.items) for at in (0, 1))
     assert right == wrong
@@ -214,7 +214,7 @@ def test_a_collection_that_defines_entities_is_refused(tmp_path) -> None:
     ("Lemons", "they", "The lemons and lemons here, as", "are sour", "lemons"),
     ("My dog", "it", "My dog ate, and", "slept", "my dog"),
 ])  # fmt: skip
-def test_a_noun_takes_the_form_of_its_place(option: str, pronoun: str, before: str, after: str, wanted: str) -> None:
+def test_a_noun_takes_the_form_of_its_place(option, pronoun, before, after, wanted) -> None:
     assert noun_for_pronoun(option, pronoun, before, after) == wanted
 
 
@@ -283,9 +283,7 @@ def test_a_pronoun_stands_against_its_phrase(gum) -> None:
     ("The a man saw Ann .", "DT DT NN VBD NNP .", [1, 3], []),  # a slip of the tongue
     ("A man 's dog ran .", "DT NN POS NN VBD .", [1, 3], ["The man waved."]),
 ])  # fmt: skip
-def test_a_phrase_is_repeated_as_its_sentence_needs_it(
-    gum, said: str, tags: str, span: list[int], repeated: list[str]
-) -> None:
+def test_a_phrase_is_repeated_as_its_sentence_needs_it(gum, said, tags, span, repeated) -> None:
     mentions = [{"span": span, "entity": 1, "form": "common"}, {"span": [7, 7], "entity": 1, "form": "pronoun"}]
     document = {"id": "d", "sentences": [said, "He waved ."], "text": [said.replace(" 's", "'s"), "He waved."]}
     written(gum / "dev.docs.jsonl", json.dumps(document))
@@ -337,7 +335,7 @@ def test_arrau_gives_a_suite_for_each_part_of_the_paper(arrau) -> None:
 
 
 @pytest.mark.parametrize("name", MMAX)
-def test_a_corrupted_file_of_arrau_is_read_or_refused_in_one_line(arrau, name: str) -> None:
+def test_a_corrupted_file_of_arrau_is_read_or_refused_in_one_line(arrau, name) -> None:
     any_damage_is_read_or_refused(lambda: build_remention(arrau), arrau / "RST_DTreeBank/MMAX" / name)
 
 
@@ -349,9 +347,7 @@ DISCO = [
 
 
 @pytest.mark.parametrize(("name", "line", "suite", "before", "after"), DISCO)
-def test_disco_annotation_is_read_in_each_form(
-    tmp_path, name: str, line: str, suite: str, before: str, after: str
-) -> None:
+def test_disco_annotation_is_read_in_each_form(tmp_path, name, line, suite, before, after) -> None:
     """With the comma scored as in the paper, and without."""
     path = written(tmp_path / name, f"{line}\n")
     (scored,), (plain,) = build_connectives(path, comma_scored=True).suites, build_connectives(tmp_path).suites
@@ -380,7 +376,7 @@ def test_what_the_paper_leaves_out_of_disco_annotation_is_counted(tmp_path) -> N
     ("i am a nurse", "i am a nurse."), ("hi , i ski", "hi , i ski ."), ("is it ?", "is it ?"),
     ("He said “no”", "He said “no”"), ("", ""),
 ])  # fmt: skip
-def test_a_turn_without_a_final_mark_gets_a_full_stop(text: str, wanted: str) -> None:
+def test_a_turn_without_a_final_mark_gets_a_full_stop(text, wanted) -> None:
     assert with_final_mark(text) == wanted
 
 
@@ -428,7 +424,7 @@ def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
     (["phenomenon=order", "source=.", "out=x", "comma=true"], "only phenomenon=connectives has it"),
     (["phenomenon=cloze", "source=.", "out=x", "separator=true"], "only phenomenon=order has it"),
 ])  # fmt: skip
-def test_wrong_arguments_are_one_line(arguments: list[str], said: str, capsys) -> None:
+def test_wrong_arguments_are_one_line(arguments, said, capsys) -> None:
     assert command(arguments) == 2
     err = capsys.readouterr().err
     assert said in err
@@ -490,7 +486,7 @@ def test_a_source_without_an_item_is_an_error(tmp_path, capsys) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n"])
-def test_a_table_without_a_header_is_an_error(tmp_path, text: str) -> None:
+def test_a_table_without_a_header_is_an_error(tmp_path, text) -> None:
     with pytest.raises(InputError, match=r"stories\.csv"):
         list(read_texts(written(tmp_path / "stories.csv", text)))
 
@@ -509,7 +505,7 @@ FORMATS: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_corrupted_source_is_read_or_refused_in_one_line(tmp_path, name: str) -> None:
+def test_a_corrupted_source_is_read_or_refused_in_one_line(tmp_path, name) -> None:
     whole, read = FORMATS[name]
     path = written(tmp_path / name, whole)
     any_damage_is_read_or_refused(lambda: read(path), path)
@@ -517,9 +513,7 @@ def test_a_corrupted_source_is_read_or_refused_in_one_line(tmp_path, name: str) 
 
 @pytest.mark.parametrize(("old", "new"), [('"d"', '"e"'), ("He waved , since she smiled .", "He .")])
 @pytest.mark.parametrize("build", [build_connectives, build_remention])
-def test_an_annotation_that_does_not_fit_its_document_names_both_files(
-    gum, build: Callable[[Path], Draft], old: str, new: str
-) -> None:
+def test_an_annotation_that_does_not_fit_its_document_names_both_files(gum, build, old, new) -> None:
     path = gum / "dev.docs.jsonl"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=rf"dev\.(gdtb\.tsv|coref\.jsonl):\d.* {path}"):
@@ -528,7 +522,7 @@ def test_an_annotation_that_does_not_fit_its_document_names_both_files(
 
 @pytest.mark.parametrize("name", ["dev.docs.jsonl", "dev.coref.jsonl", "dev.gdtb.tsv"])
 @pytest.mark.parametrize("build", [build_connectives, build_remention])
-def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(gum, build: Callable[[Path], Draft], name: str) -> None:
+def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(gum, build, name) -> None:
     any_damage_is_read_or_refused(lambda: build(gum), gum / name)
 
 
@@ -541,9 +535,7 @@ def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(gum, build: Call
     ("order", "dialogue/taskmaster4_coffee.jsonl.gz", 2, 816),
     ("speakers", "senteval_downstream/data/downstream/SICK/SICK_trial.txt", 1, 74),
 ])  # fmt: skip
-def test_open_data_give_suites_that_are_read_again(
-    tmp_path, phenomenon: str, source: str, suites: int, items: int
-) -> None:
+def test_open_data_give_suites_that_are_read_again(tmp_path, phenomenon, source, suites, items) -> None:
     assert command([f"phenomenon={phenomenon}", f"source={DATA / source}", f"out={tmp_path}"]) == 0
     written_suites = [read_suite(path) for path in tmp_path.glob("*.json")]
     assert (len(written_suites), sum(len(suite.items) for suite in written_suites)) == (suites, items)
