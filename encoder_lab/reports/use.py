@@ -37,6 +37,7 @@ class PropertyUse(NamedTuple):
 
     name: str
     known: Interval | None  # the accuracy of its probe; None: in none of the rows
+    known_seeds: int  # how many the accuracy is of
     rise: Interval  # of the loss, in thousandths of a nat, or of an error in points
     used: int  # in how many seeds it is above zero and both controls
     seeds: int
@@ -96,7 +97,9 @@ def _property_use(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]
     }
     accuracy = mean_of_seeds(known) if known else None
     used = sum(row.hyperparameters.get("used") == 1 for row in rows)
-    return PropertyUse(name, accuracy, mean_of_runs([row.interval for row in rows]), used, len(rows), numbers)
+    return PropertyUse(
+        name, accuracy, len(known), mean_of_runs([row.interval for row in rows]), used, len(rows), numbers
+    )
 
 
 def as_text(models: Sequence[ModelUse]) -> str:
@@ -109,6 +112,7 @@ def as_text(models: Sequence[ModelUse]) -> str:
         lines = [f"**{for_markdown(model.title)}**", "", _markdown_row(heads), _markdown_row(rule)]
         for use in model.properties:
             known = f"{use.known[0]:.1f}" if use.known else ""
+            known += f" ({use.known_seeds} of {use.seeds} seeds)" if 0 < use.known_seeds < use.seeds else ""
             rise = "{:z.1f} [{:z.1f}, {:z.1f}]".format(*use.rise)
             formats = dict.fromkeys(columns, "z.1f") | {"rank": "g"}
             cells = [format(use.numbers[name], formats[name]) if name in use.numbers else "" for name in columns]

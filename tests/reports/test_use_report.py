@@ -42,6 +42,8 @@ def test_seeds_are_their_mean_and_the_table_says_in_how_many_a_property_is_used(
     assert "| SubjNum | 95.0 | 3.5 [" in text
     assert "| 1 of 2 | 1 | 1.5 | 2.5 | -0.5 |" in text
     assert "Kendall's tau of the order of rises between its seeds: 1.00" in text
+    unknown = replace(run(2), rows=[row for row in run(2).rows if (row.suite, row.task) != ("probing", "SubjNum")])
+    assert "| SubjNum | 95.0 (1 of 2 seeds) | 3.5 [" in as_text(use_of(models_of([run(1), unknown]), "last", "mlp"))
 
 
 def test_the_picture_and_the_page_have_a_point_for_each_property_and_one_not_used_is_open() -> None:
