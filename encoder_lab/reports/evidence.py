@@ -243,13 +243,14 @@ def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
 
 
 def epoch_scores_of(runs: Sequence[Run]) -> list[EpochScores]:
-    """Every epoch that a run was probed at, by the MLP where it can be; others count with their last one before."""
+    """The epochs of any run, by the MLP where it can be, once all are probed; others count with their last before."""
     rows = rows_by_one_reader([[row for row in run.rows if row.suite == "probing"] for run in runs], "mlp")
     probed = [(list(by_epoch), by_epoch) for run_rows in rows if (by_epoch := _rows_by_epoch(run_rows))]
     curves = [bleu for run in runs if run.score.endswith("bleu") and (bleu := run.objective_scores())]
     moments = []
-    for epoch in sorted({epoch for epochs, _ in probed for epoch in epochs if isinstance(epoch, int)}):
-        until = [by_epoch[epochs[max(0, bisect_right(epochs, epoch) - 1)]] for epochs, by_epoch in probed]
+    first = max((epochs[0] for epochs, _ in probed), default=0)
+    for epoch in sorted({e for epochs, _ in probed for e in epochs if isinstance(e, int) and e >= first}):
+        until = [by_epoch[epochs[bisect_right(epochs, epoch) - 1]] for epochs, by_epoch in probed]
         seed_rows = grouped(pair for by_task in until for pair in by_task.items())
         scores = [bleu[max(e for e in bleu if e <= epoch)] for bleu in curves if min(bleu) <= epoch]
         points = {task: _point(group) for task, group in seed_rows.items()}

@@ -321,6 +321,8 @@ def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys) -> None:
     of_one = rows_by_one_reader([run.rows for run in runs], "mlp")
     alone = [replace(run, rows=rows) for run, rows in zip(runs, of_one, strict=True)]
     for moment in epoch_scores_of(runs):
+        probed = [[row.epoch for row in run.rows if row.suite == "probing"] for run in alone]
+        assert all(min(epochs) <= moment.epoch for epochs in probed if epochs)  # later scores are not of this epoch
         at = [final_rows(run, "probing", str(moment.epoch), "mlp") for run in alone]
         wanted = {task: [rows[task].test_accuracy for rows in at if task in rows] for rows in at for task in rows}
         assert {task: point.score for task, point in moment.probing.items()} == {
