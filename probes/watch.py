@@ -12,7 +12,6 @@ from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
 from probes.geometry.history import compare_states, save_state
-from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, write_rows
 from probes.share import SINGLE_PROCESS, Share
 from probes.task import Task
@@ -47,7 +46,6 @@ def probe_now(
     with isolate_rng():
         evaluation = Evaluation(current, tasks, share, cache if step == 0 else None, seed, cache)
         rows = [score.row for score in evaluation.scores()]
-        rows = [row for row in rows if row.suite != CONTROL]  # they are in `selectivity`
         saved = save_state(results.parent, evaluation, tasks)
     del evaluation
     torch.cuda.empty_cache()  # what the classifiers needed is free for other processes while the model trains

@@ -170,8 +170,8 @@ def test_a_run_shows_what_it_uses_and_training_is_the_same(lab, finished_run, tm
         (epoch, name) for epoch in (0, 2) for name in ("SentLen", "BShift", "SubjNum")
     ]
     assert {"rank", "random", "control", "used", "bleu", "mlp"} <= rows[0].hyperparameters.keys()
-    easy = [row for row in read_rows(run / "probes.csv") if row.suite in ("selectivity", "bits", "gain")]
-    assert len(easy) == 2 * 3 * 3  # epochs, tasks, measures
+    easy = [row for row in read_rows(run / "probes.csv") if row.suite in ("control", "selectivity", "bits", "gain")]
+    assert len(easy) == 2 * 3 * 4  # epochs, tasks, measures
     probing, *_, last = scored(lab, tmp_path, f"model={run}", "epochs=[2]", *USE[:2], measures)
     others = {(row.epoch, row.suite, row.task): row for row in read_rows(probing.folder / "probes.csv")}
     for row in (row for row in easy if row.epoch == 2):
