@@ -68,7 +68,7 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
     `training on test`.
     Raises InputError for a folder without runs.
     """
-    runs = join_evaluations(read_runs(map(Path, folders)))
+    runs = list(map(_with_own_seed, join_evaluations(read_runs(map(Path, folders)))))
     settings = _columns(runs)
     parents = [str(run.folder.absolute().parent) for run in runs]
     return [
@@ -190,6 +190,12 @@ def _columns(runs: Sequence[Run]) -> list[str]:
     return [key for key in dict.fromkeys([*differing, *stated]) if key not in excluded]
 
 
+def _with_own_seed(run: Run) -> Run:
+    """A run with scores of evaluations alone states its own seed as these do, which have another in their rows."""
+    own = {} if "model" in run.settings or "seed" not in run.settings else {"run.seed": run.settings["seed"]}
+    return replace(run, settings={**run.settings, **own}) if run.rows and run.rows[0].seed not in own.values() else run
+
+
 def _rows(run: Run) -> list[dict[str, str]]:
     empty = dict.fromkeys(ROW_COLUMNS, "")
     probed = [empty | row_to_text(row) | (answers_to_text(row.answers) if row.answers else {}) for row in run.rows]
@@ -210,8 +216,8 @@ def _rows(run: Run) -> list[dict[str, str]]:
 
 def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) -> Run:
     first = numbered[0][1]
-    seed = next((row["seed"] for _, row in numbered if row["suite"] == TRAINING), first["seed"])  # not of an evaluation
     texts = {key: text for key, text in first.items() if key not in (*NAME_COLUMNS, *ROW_COLUMNS) and text}
+    seed = first["seed"] if "model" in texts else texts.pop("run.seed", first["seed"])
     settings = with_whole_numbers(
         {key: _parse_value(text) for key, text in texts.items()} | {"seed": _parse_value(seed)}
     )

@@ -113,8 +113,10 @@ def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path)
     scored = [evaluation_of(tmp_path / f"e{k}", f"/gone/{k}", "probing", settings=of_a_run(k)) for k in (1, 2, 3)]
     stopped = with_settings(run_of(tmp_path / "run"), "trainer: {max_epochs: 5}\n")
     unprobed = [with_rows(run_of(tmp_path / f"run{k}", seed=k)) for k in (1, 2, 3)]
-    joined = [evaluation_of(tmp_path / f"joined{k}", run) for k, run in enumerate(unprobed)]
-    for folders in ([*unprobed, *joined], scored, scored[:1], [stopped]):
+    untrained = [with_rows(run_of(tmp_path / f"0{k}", seed=k, own=(), objective="untrained")) for k in (1, 2, 3)]
+    joined = [evaluation_of(tmp_path / f"{run.name} later", run) for run in unprobed]
+    later = [evaluation_of(tmp_path / f"{run.name} later", run, objective="untrained", epoch=0) for run in untrained]
+    for folders in ([*unprobed, *joined], [*untrained, *later], scored, scored[:1], [stopped]):
         file = tmp_path / "scores.csv"
         file.write_text(as_csv(scores(*folders)), encoding="utf-8")
         assert sorted(as_csv(scores(file)).splitlines()) == sorted(file.read_text(encoding="utf-8").splitlines())
