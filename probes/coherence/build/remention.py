@@ -11,6 +11,7 @@ from probes.coherence.build.mmax import has_mmax, read_mmax
 PRONOUNS = {"he", "she", "it", "they", "him", "her", "them"}
 PHRASES = ("proper", "common")  # forms of a mention that names what it means
 POSSESSIVE = {"'s", "’s", "'", "’"}  # the last token of `Ann's`, which stands for Ann
+PRONOUN_CLITICS = {"'re", "’re", "'ve", "’ve"}  # `they're`, but not `the blades're`
 MAX_PHRASE_TOKENS = 10  # tokens of a phrase that is repeated
 
 
@@ -58,6 +59,9 @@ def _pairs(annotated: AnnotatedDocument, excluded: Counter[str]) -> Iterator[Dra
         context = document.text(document.first_in_sentence(phrase.first), first - 1)
         if _doubles_determiner(document, phrase, tags, token):
             excluded["repetitions with two determiners one after the other"] += 1
+            continue
+        if not PRONOUN_CLITICS.isdisjoint(document.tokens[token : token + 1]):
+            excluded["pronouns with 're or 've, as no phrase has"] += 1
             continue
         repeated = _repeated_phrase(document, phrase, tags, at_start=token == first)
         original = document.text(first, last)
