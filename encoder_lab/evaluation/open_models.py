@@ -25,7 +25,7 @@ from encoders.load import SavedRun, find_checkpoint, intermediate_checkpoints, o
 from encoders.sources import precomputed_model, trained_model, untrained_model
 from objectives.likelihood import NoLikelihood, TextLikelihood
 from objectives.load import load_dev_loss, load_likelihood
-from probes.coherence.length import LengthModel
+from probes.coherence.length import length_logprobs
 from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model
 from probes.evaluation import distinct_sentences
 from probes.task import Task
@@ -70,9 +70,7 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
         function = function_named(rest, "turns sentences into vectors, or scores (context, continuation) pairs")
         return lambda _, tasks: [_model_of_function(rest, function, device, tasks)]
     if name in BASELINES:
-        models = [
-            Model("baseline", name, None, "baseline", logprobs=LengthModel().logprobs if name == "length" else None)
-        ]
+        models = [Model("baseline", name, None, "baseline", logprobs=length_logprobs if name == "length" else None)]
     elif form == "hf" and rest:
         models = pretrained(rest, settings.layers, settings.pooling, device, work, settings.prompt)
     elif form == "vectors" and rest:

@@ -6,9 +6,8 @@ Two spellings that the published toolkit reads in an unexpected way are refused,
 `a < b < c` (the toolkit ignores c) and `a & b | c` (the toolkit reads from the left).
 """
 
-import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ VALUE_PATTERN = re.compile(r"\(\s*(\d+|\*)\s*;%\s*([\w-]+)\s*%\s*\)", re.ASCII)
 NUMBER_PATTERN = re.compile(r"[+-]?\d+\.?\d*(?:[eE][+-]?\d+)?", re.ASCII)
 CLOSING = {"(": ")", "[": "]"}
 OPERATOR_LEVELS = ("&|", "<>=", "+-")  # the loosest first
+ARITHMETIC = {"+": np.add, "-": np.subtract, "&": np.minimum, "|": np.maximum}
 
 
 class Number(NamedTuple):
@@ -151,7 +151,7 @@ def _bracketed_from_left(operands: list[Formula], symbols: list[str]) -> str:
 
 
 def formula_text(tree: Formula) -> str:
-    """The formula with round brackets: `parse(written(tree)) == tree`."""
+    """The formula with round brackets: `parse(formula_text(tree)) == tree`."""
     if isinstance(tree, Number):
         return repr(tree.value)
     if isinstance(tree, Value):
@@ -168,13 +168,9 @@ def is_prediction(tree: Formula) -> bool:
     return isinstance(tree, Operation) and tree.symbol not in "+-"
 
 
-def values_in(tree: Formula) -> Iterator[Value]:
+def values_in(tree: Formula) -> list[Value]:
     """The region values that the formula needs, from left to right."""
-    if isinstance(tree, Operation):
-        yield from values_in(tree.left)
-        yield from values_in(tree.right)
-    elif isinstance(tree, Value):
-        yield tree
+    return [part for part in _subformulas(tree) if isinstance(part, Value)]
 
 
 def evaluate(tree: Formula, value: Callable[[Value], np.ndarray], syntaxgym: bool = False) -> np.ndarray:
@@ -215,21 +211,10 @@ def margin(tree: Formula, value: Callable[[Value], np.ndarray]) -> np.ndarray:
 
 def compared_values(text: str) -> tuple[Value, Value] | None:
     """The two values of a formula `a < b` of one region; None for any other formula."""
-    tree = parse(text, syntaxgym=True)
-    if not isinstance(tree, Operation) or tree.symbol != "<":
-        return None
-    left, right = tree.left, tree.right
-    if isinstance(left, Value) and isinstance(right, Value) and left.region == right.region:
-        return left, right
+    match parse(text, syntaxgym=True):
+        case Operation("<", Value() as left, Value() as right) if left.region == right.region:
+            return left, right
     return None
-
-
-ARITHMETIC: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "&": np.minimum,
-    "|": np.maximum,
-}
 
 
 MAX_ORDERED_VALUES = 7  # values; up to this many every order of them is tried (7! = 5,040)
@@ -247,7 +232,7 @@ def chance(formulas: Sequence[str], syntaxgym: bool = False) -> float | None:
     parts = [part for tree in trees for part in _subformulas(tree)]
     if any(isinstance(part, Number) and part.value for part in parts):
         return None
-    names = list(dict.fromkeys(value for tree in trees for value in values_in(tree)))
+    names = list(dict.fromkeys(part for part in parts if isinstance(part, Value)))
     ordinal = not any(
         isinstance(part, Number) or (isinstance(part, Operation) and part.symbol in "+-") for part in parts
     )

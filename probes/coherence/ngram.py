@@ -96,15 +96,8 @@ def lazy_ngram_model(corpus: Corpus, name: str) -> Callable[[Sequence[Pair]], li
 
     It counts when the first text is scored: scores that are cached need no counts.
     """
-
-    @cache
-    def model() -> NgramModel:
-        return NgramModel(_training_texts(corpus), ORDERS[name])
-
-    def logprobs(pairs: Sequence[Pair]) -> list[TokenLogprobs]:
-        return model().logprobs(pairs)
-
-    return logprobs
+    model = cache(lambda: NgramModel(_training_texts(corpus), ORDERS[name]))
+    return lambda pairs: model().logprobs(pairs)
 
 
 def _training_texts(corpus: Corpus) -> Iterator[list[str]]:

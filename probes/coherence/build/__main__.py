@@ -4,7 +4,6 @@ python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR
 """
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -92,20 +91,16 @@ def _build_draft(options: SimpleNamespace) -> "Draft":
     from probes.coherence.build.texts import read_texts
     from probes.coherence.build.winograd import build_winograd
 
-    builders: dict[str, Callable[[Path], Draft]] = {
-        "winograd": build_winograd,
-        "remention": build_remention,
-        "connectives": partial(build_connectives, comma_scored=options.comma),
-        "speakers": build_speakers,
-    }
-    if options.phenomenon in builders:
-        return builders[options.phenomenon](options.source[0])
-    texts = chain.from_iterable(map(read_texts, options.source))
-    return (
-        build_order(texts, options.seed, separator=options.separator)
-        if options.phenomenon == "order"
-        else build_cloze(texts)
-    )
+    source, texts = options.source[0], chain.from_iterable(map(read_texts, options.source))
+    match options.phenomenon:
+        case "order":
+            return build_order(texts, options.seed, separator=options.separator)
+        case "cloze":
+            return build_cloze(texts)
+        case "connectives":
+            return build_connectives(source, comma_scored=options.comma)
+    builders = {"winograd": build_winograd, "remention": build_remention, "speakers": build_speakers}
+    return builders[options.phenomenon](source)
 
 
 def _refuse_other_suites(out: Path, names: set[str]) -> None:

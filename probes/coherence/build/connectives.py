@@ -79,15 +79,6 @@ def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[Connectiv
                 yield ConnectiveInText(f"{path.name}:{number} ({row['doc']})", row["conn"], sense, *regions)
 
 
-def _disco_connectives(path: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
-    for segment in read_segments(path, excluded):
-        if segment.connective.lower() not in CONNECTIVES:
-            excluded[f"segments with {segment.connective.lower()}, which the paper leaves out"] += 1
-        else:
-            after = segment.after.removeprefix(",")
-            yield ConnectiveInText(*segment[:4], "," if after != segment.after else "", after.strip())
-
-
 def _regions(document: GumDocument, tokens: list[int], arguments: list[int]) -> tuple[str, tuple[str, str, str]]:
     """The reason to leave the relation out, or ""; the text before the connective, its comma, and the text after it.
 
@@ -142,54 +133,40 @@ LABELLED_PATTERN = re.compile(
 EXPECTED_MESSAGE = "the sense behind the connective (while_contrast), or sense, connective and segment between tabs"
 
 
-class Segment(NamedTuple):
-    """A connective in its spelling, its sense, and the text on both sides."""
-
-    source: str
-    connective: str
-    sense: str
-    before: str
-    after: str
-
-
-def read_segments(path: Path, excluded: Counter[str]) -> Iterator[Segment]:
+def _disco_connectives(path: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
     """The segments of a file or of those in a folder, of Disco-Annotation (Popescu-Belis et al. 2012).
 
     The files were not available; this follows what is published about them: for each of eight connectives a training
     and a test set of segments of Europarl, each with one of the LABELS. A line is a segment in which the sense follows
     its connective after `_` or `-` (`while_temporal-contrast`, as the papers on the corpus write it), or fields between
-    tabs: the sense, the segment, and the connective, which may also be in the name of the file. Raises InputError
-    naming file and line.
+    tabs: the sense, the segment, and the connective, which may also be in the name of the file.
     """
     for file in files_below(path, (".txt", ".tsv")):
-        if not file.name.lower().startswith("readme"):
-            for number, line in read_lines(file):
-                if line.strip():
-                    segment = _parse_segment(line, file, number)
-                    if isinstance(segment, str):
-                        excluded[segment] += 1
-                    else:
-                        yield segment
+        for number, line in [] if file.name.lower().startswith("readme") else read_lines(file):
+            if not line.strip():
+                continue
+            text, match, label = _parse_segment(line, file, number)
+            if match is None:
+                excluded["segments with the connective not exactly once"] += 1
+            elif match[1].lower() not in CONNECTIVES:
+                excluded[f"segments with {match[1].lower()}, which the paper leaves out"] += 1
+            else:
+                before, after = single_spaced(text[: match.start()]), single_spaced(text[match.end() :])
+                comma = "," if after.startswith(",") else ""
+                after = after.removeprefix(",").strip()
+                yield ConnectiveInText(f"{file.name}:{number}", match[1], LABELS[label], before, comma, after)
 
 
-def _parse_segment(line: str, path: Path, number: int) -> Segment | str:
-    """The segment of a line, or why it is left out."""
-    source = f"{path.name}:{number}"
+def _parse_segment(line: str, path: Path, number: int) -> tuple[str, re.Match[str] | None, str]:
+    """The text of a line, its connective where there is exactly one, and its label."""
     labelled = list(LABELLED_PATTERN.finditer(line))
     if len(labelled) == 1:
-        (mark,) = labelled
-        sides = single_spaced(line[: mark.start()]), single_spaced(line[mark.end() :])
-        return Segment(source, mark[1], LABELS[mark[2].lower()], *sides)
+        return line, labelled[0], labelled[0][2].lower()
     fields = [single_spaced(field) for field in line.split("\t")]
     senses = [field.lower() for field in fields if field.lower() in LABELS]
     named = [field.lower() for field in fields if field.lower() in WORDS] or WORD_PATTERN.findall(path.name.lower())
     if len(labelled) > 1 or len(senses) != 1 or len(set(named)) != 1:
         raise InputError(f"{path}:{number}: not a segment of Disco-Annotation; expected {EXPECTED_MESSAGE}")
     text = max(fields, key=len)
-    matches = list(re.finditer(rf"(?<![\w-]){named[0]}(?![\w-])", text, re.IGNORECASE))
-    if len(matches) != 1:
-        return "segments with the connective not exactly once"
-    (match,) = matches
-    return Segment(
-        source, match[0], LABELS[senses[0]], single_spaced(text[: match.start()]), single_spaced(text[match.end() :])
-    )
+    matches = list(re.finditer(rf"(?<![\w-])({named[0]})(?![\w-])", text, re.IGNORECASE))
+    return text, matches[0] if len(matches) == 1 else None, senses[0]

@@ -18,14 +18,13 @@ def build_order(texts: Iterable[SourceText], seed: int, separator: bool = False)
 
     Both texts of a pair have the same words. With `separator` there is `[SEP]` between the turns of a dialogue.
     """
-    full: dict[str, list[DraftPair]] = {}
-    context: dict[str, list[DraftPair]] = {}
+    by_genre: dict[str, tuple[list[DraftPair], list[DraftPair]]] = {}
     excluded = Counter[str]()
     for text in texts:
         genre = "dialogue" if text.dialogue else "narration"
         change = f" {SEPARATOR}" if text.dialogue and separator else ""
         glue = f"{change} "
-        pairs = full.setdefault(genre, []), context.setdefault(genre, [])
+        full, context = by_genre.setdefault(genre, ([], []))
         pieces = split_into_windows(text)
         if not pieces:
             excluded[f"texts of fewer than {WINDOW_SENTENCES} sentences"] += 1
@@ -36,19 +35,16 @@ def build_order(texts: Iterable[SourceText], seed: int, separator: bool = False)
                 continue
             rng = item_generator(seed, piece.source)
             if reordered := shuffle_sentences(sentences, rng):
-                pairs[0].append(DraftPair(piece.source, ((glue.join(sentences),), (glue.join(reordered),))))
+                full.append(DraftPair(piece.source, ((glue.join(sentences),), (glue.join(reordered),))))
             else:
                 excluded["texts with all sentences the same"] += 1
             if reordered := shuffle_sentences(sentences[:-1], rng):
                 contexts = (glue.join(turns) + change for turns in (sentences[:-1], reordered))
-                pairs[1].append(DraftPair(piece.source, tuple((turns, sentences[-1]) for turns in contexts)))
+                context.append(DraftPair(piece.source, tuple((turns, sentences[-1]) for turns in contexts)))
             else:
                 excluded["contexts with all sentences the same"] += 1
-    genres = list(full) or ["narration"]
-    return Draft(
-        [suite for genre in genres for suite in _order_suites(genre, full.get(genre, []), context.get(genre, []))],
-        excluded,
-    )
+    by_genre = by_genre or {"narration": ([], [])}
+    return Draft([suite for genre, pairs in by_genre.items() for suite in _order_suites(genre, *pairs)], excluded)
 
 
 def _order_suites(genre: str, full: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:
@@ -65,7 +61,7 @@ def shuffle_sentences(sentences: list[str], rng: np.random.Generator) -> list[st
     """The sentences in a random order that gives another text; None where there is none."""
     if len(set(sentences)) < 2:
         return None
-    while True:
+    candidate = sentences
+    while candidate == sentences:
         candidate = [sentences[index] for index in rng.permutation(len(sentences))]
-        if candidate != sentences:
-            return candidate
+    return candidate

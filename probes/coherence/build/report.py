@@ -6,7 +6,7 @@ import numpy as np
 
 from encoder_lab.storage.files import atomic_write
 from probes.coherence.build.draft import Draft, capitalise
-from probes.coherence.length import LengthModel
+from probes.coherence.length import length_logprobs
 from probes.coherence.ngram import NgramModel
 from probes.coherence.regions import text_of
 from probes.coherence.scoring import pairs_of, score_line, score_suite
@@ -40,4 +40,4 @@ def write_report(draft: Draft, sources: list[str], path: Path) -> None:
 def controls(suite: TestSuite) -> dict[str, Logprobs]:
     """Models without context: word lengths, and word frequencies in the suite's own texts of all conditions."""
     unigram = NgramModel(([text_of(text)] for item in suite.items for text in item.texts), 1)
-    return {"length": LengthModel().logprobs, "unigram": unigram.logprobs}
+    return {"length": length_logprobs, "unigram": unigram.logprobs}

@@ -133,7 +133,7 @@ def _checked_list(value: Any) -> list[Any]:
 
 
 def split_into_windows(text: SourceText) -> list[SourceText]:
-    """A dialogue unchanged; any other text in pieces of WINDOW sentences that do not overlap."""
+    """A dialogue unchanged; any other text in pieces of WINDOW_SENTENCES sentences that do not overlap."""
     if text.dialogue or len(text.sentences) == WINDOW_SENTENCES:
         return [text]
     starts = range(0, len(text.sentences) - WINDOW_SENTENCES + 1, WINDOW_SENTENCES)

@@ -73,16 +73,9 @@ def _read_collection(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, schema in enumerate(schemas, 1):
         before, pronoun, after, answer = (single_spaced(schema.findtext(name) or "") for name in PARTS)
         options = [single_spaced(option.text or "") for option in schema.findall("answers/answer")]
-        yield (
-            number,
-            {
-                "text": single_spaced(f"{before} {pronoun} {after}"),
-                "pronoun": pronoun,
-                "pronoun_loc": len(before) + bool(before),
-                "options": options,
-                "label": {"A": 0, "B": 1}.get(answer[:1], -1),
-            },
-        )
+        text, offset = single_spaced(f"{before} {pronoun} {after}"), len(before) + bool(before)
+        values = text, pronoun, offset, options, {"A": 0, "B": 1}.get(answer[:1], -1)
+        yield number, dict(zip(FIELDS, values, strict=True))
 
 
 def noun_for_pronoun(option: str, pronoun: str, before: str, after: str) -> str:

@@ -13,7 +13,7 @@ from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.settings.run import EvaluationSettings
 from encoder_lab.storage.csv_files import read_csv
 from evaluate import evaluate, print_tables
-from probes.coherence.length import LengthModel
+from probes.coherence.length import length_logprobs
 from probes.coherence.suite_file import Item, TestSuite, write_suite
 from probes.coherence.world import world_suites
 from probes.results import read_rows
@@ -54,7 +54,7 @@ def once(lm, tmp_path_factory) -> Once:
 
 def characters(pairs: list[tuple[str, str]]) -> list:
     """A callable to be scored: the lengths of words."""
-    return LengthModel().logprobs(pairs)
+    return length_logprobs(pairs)
 
 
 def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores(lm, once, capsys) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from datamodules.demo import Demo
 from encoder_lab.errors import InputError
-from probes.coherence.length import WORD, LengthModel
+from probes.coherence.length import WORD, length_logprobs
 from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model
 
 TEXTS = [["a b a b c", "b a b a"], ["c c d", ""]]
@@ -146,7 +146,7 @@ def test_texts_without_a_word_are_refused() -> None:
 
 def test_the_length_control_counts_characters() -> None:
     """Of a word with all vowel signs."""
-    (answer,) = LengthModel().logprobs([("He is ", "here, now हिन्दी.")])
+    (answer,) = length_logprobs([("He is ", "here, now हिन्दी.")])
     assert answer.tokens == ["here", ",", "now", "हिन्दी", "."]
     assert answer.logprobs.tolist() == [-4, -1, -3, -6, -1]
     assert answer.offsets.tolist() == [[0, 4], [4, 5], [6, 9], [10, 16], [16, 17]]

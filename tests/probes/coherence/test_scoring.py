@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.call import function_named
-from probes.coherence.length import LengthModel
+from probes.coherence.length import length_logprobs
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records
 from probes.coherence.suite_file import Item, TestSuite
@@ -25,7 +25,7 @@ def suite(metric: str, formula: str, *texts: tuple[tuple[str, ...], tuple[str, .
 
 
 def scored(suite: TestSuite, syntaxgym: bool = False):
-    return score_suite(suite, score_pairs(LengthModel().logprobs, pairs_of(suite)), syntaxgym)
+    return score_suite(suite, score_pairs(length_logprobs, pairs_of(suite)), syntaxgym)
 
 
 THREE = (
@@ -56,7 +56,7 @@ def test_items_of_which_a_model_leaves_out_a_region_are_counted(metric) -> None:
     """As one does that cuts long texts: their last region has no token, and is not for that the less surprising one."""
 
     def first_word(pairs):
-        return [[part[:1] for part in answer] for answer in LengthModel().logprobs(pairs)]
+        return [[part[:1] for part in answer] for answer in length_logprobs(pairs)]
 
     texts = suite(metric, "(2;%a%) < (2;%b%)", (("a", "bb"), ("b", "c")))
     (score,) = score_suite(texts, score_pairs(first_word, pairs_of(texts))).predictions
@@ -98,7 +98,7 @@ def test_tokens_are_kept_with_their_regions() -> None:
     lengths = suite("sum", "(2;%a%) < (2;%b%)", *THREE)
     margins = scored(lengths).margins
     assert margins.tolist() == [-2, 0, 6]  # bits of region 2: 3 and 1, 2 and 2, 0 and 6
-    lines = list(token_records(lengths, score_pairs(LengthModel().logprobs, pairs_of(lengths)), margins))
+    lines = list(token_records(lengths, score_pairs(length_logprobs, pairs_of(lengths)), margins))
     assert [(line["item"], line["condition"]) for line in lines] == [(n, c) for n in (1, 2, 3) for c in "ab"]
     assert lines[0] == {
         "suite": "lengths",
@@ -114,22 +114,16 @@ def test_tokens_are_kept_with_their_regions() -> None:
     }
 
 
-class Counting(LengthModel):
-    """Remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[Pair] = []
-
-    def logprobs(self, pairs: list[Pair]) -> list[TokenLogprobs]:
-        self.asked += pairs
-        return super().logprobs(pairs)
-
-
 def test_each_distinct_text_is_scored_once() -> None:
-    model = Counting()
+    asked: list[Pair] = []
+
+    def remember(pairs: list[Pair]) -> list[TokenLogprobs]:
+        asked.extend(pairs)
+        return length_logprobs(pairs)
+
     lengths = suite("sum", "(2;%a%) < (2;%b%)", *THREE, *THREE, (("a bb", "ccc"), ("a", "bb ccc")))
-    score_pairs(model.logprobs, pairs_of(lengths))
-    assert len(model.asked) == len(set(model.asked)) == 6
+    score_pairs(remember, pairs_of(lengths))
+    assert len(asked) == len(set(asked)) == 6
 
 
 def test_portions_of_texts_and_items_give_the_same_scores(monkeypatch) -> None:

@@ -12,7 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.coherence.length import LengthModel
+from probes.coherence.length import length_logprobs
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of
 from probes.coherence.suite_file import Item, TestSuite, read_suite, write_suite
@@ -35,7 +35,7 @@ def suite(*formulas: str, metric: str = "sum") -> TestSuite:
 
 
 def outcome(task: Coherence) -> Outcome:
-    return task.score(score_pairs(LengthModel().logprobs, pairs_of(task.items)), "cpu")
+    return task.score(score_pairs(length_logprobs, pairs_of(task.items)), "cpu")
 
 
 def found(cache: Path, **settings: object) -> list[Coherence]:
@@ -85,8 +85,8 @@ def test_the_embedded_world_ties_for_what_sees_no_order_and_no_connective() -> N
         assert len(made.items) == 10
         task = Coherence(made)
         words = NgramModel(([text] for text in task.sentences), 1)
-        for model in (LengthModel(), words):
-            score = task.score(score_pairs(model.logprobs, pairs_of(made)), "cpu")
+        for logprobs in (length_logprobs, words.logprobs):
+            score = task.score(score_pairs(logprobs, pairs_of(made)), "cpu")
             assert score.low <= 50 <= score.high
             assert score.test == 50 or made.name == "story_cloze"
 
@@ -148,9 +148,9 @@ def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path
 
 def test_a_model_without_a_fingerprint_is_known_by_its_surprisals() -> None:
     task = Coherence(suite("(2;%a%) < (2;%b%)"))
-    same, other = LengthModel(), NgramModel([["a b"]], 1)
+    same, other = length_logprobs, NgramModel([["a b"]], 1).logprobs
     for encode in (None, lambda texts: np.zeros((len(texts), 2))):  # it may have both
-        models = [Model("m", "lm", encode, logprobs=model.logprobs) for model in (same, same, other)]
+        models = [Model("m", "lm", encode, logprobs=logprobs) for logprobs in (same, same, other)]
         prints = [Evaluation(model, [task]).fingerprint for model in models]
         assert prints[0] == prints[1] != prints[2]
 
@@ -159,6 +159,6 @@ def test_length_is_a_baseline_of_vectors_and_a_control_of_surprisals_in_one_eval
     labelled = single(["a", "a b"] * 10, np.array([0, 1] * 10))
     probing = Classification("SentLen", ["0", "1"], labelled, labelled, labelled)
     both = [probing, Coherence(suite("(2;%a%) < (2;%b%)"))]
-    model = Model("baseline", "length", None, "baseline", logprobs=LengthModel().logprobs)
+    model = Model("baseline", "length", None, "baseline", logprobs=length_logprobs)
     rows = [e.row for e in Evaluation(model, both).scores()]
     assert [(row.classifier, row.test_accuracy) for row in rows] == [("length", 100), ("surprisal", 50)]
