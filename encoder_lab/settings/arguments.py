@@ -51,6 +51,9 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
             raise InputError(
                 f"{text}: {'evaluate.py has out=' if program == 'evaluate' else 'a sweep has hydra.sweep.dir='}"
             )
+        name = text.removeprefix("~").partition("=")[0]
+        if text.startswith("~") and _declarations(known_settings(configs, program), program, name):
+            raise InputError(f"{text}: it needs a value; give {name}= instead")  # not the default of its class
     if any(text.startswith(("--config-dir", "-cd")) for text in arguments) or not settings:
         return
     refuse_unknown_choices(configs, arguments)
@@ -59,6 +62,13 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
     if statuses := [fail(mistake) for mistake in wrong_values(defaults, program, values)]:
         raise SystemExit(statuses[0])
+
+
+def _declarations(defaults: YamlSettings, program: str, name: str) -> list[Any]:
+    """What declares a setting with a dotted name, for each of our files."""
+    from encoder_lab.settings.check import parameter_of
+
+    return list(filter(None, (parameter_of(program, file, name.split(".")) for file in defaults.files)))
 
 
 def refuse_other_settings(
@@ -119,9 +129,7 @@ def refuse_unknown_settings(defaults: YamlSettings, program: str, settings: Sequ
             continue
         if plus and any(name.startswith(f"{part}.") for part in defaults.parts):
             continue  # the class of the part answers, when the settings are composed
-        from encoder_lab.settings.check import parameter_of
-
-        if any(parameter_of(program, file, name.split(".")) for file in defaults.files):
+        if _declarations(defaults, program, name):
             parent = name.rpartition(".")[0]
             raise InputError(f"{text}: an argument of {parent} that its YAML file does not name; write +{text}")
         raise InputError(f"{text}: {unknown_setting_message(name, defaults.names)}")
@@ -130,9 +138,9 @@ def refuse_unknown_settings(defaults: YamlSettings, program: str, settings: Sequ
 def wrong_values(defaults: YamlSettings, program: str, settings: Sequence[str]) -> Iterator[str]:
     """A line for each plain value that no choice would take."""
     for name, text in (match.groups() for match in map(PLAIN_SETTING_PATTERN.fullmatch, settings) if match):
-        from encoder_lab.settings.check import mistake, parameter_of
+        from encoder_lab.settings.check import mistake
 
-        declared = [parameter for file in defaults.files if (parameter := parameter_of(program, file, name.split(".")))]
+        declared = _declarations(defaults, program, name)
         lines = [line for parameter in declared if (line := mistake(name, plain_value(text), parameter.hint))]
         if lines and len(lines) == len(declared):
             yield lines[0].replace(f"{name}={plain_value(text)}:", f"{name}={text}:", 1)

@@ -78,6 +78,11 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     ("+suites.probing.foo=1", "see --help"),
     ("hydra.sweep.dir=x", "only a sweep reads it; add -m"),
     ("hydra/launcher=joblib", "only a sweep reads it; add -m"),
+    ("~encoder", "it needs a value; give encoder= instead"),
+    ("~encoder.pooling", "it needs a value"),  # that of its class is another one
+    ("~trainer.max_epochs", "it needs a value; give trainer.max_epochs= instead"),
+    ("~logger", "it needs a value"),
+    ("~embeddings.dim", "it needs a value"),  # others refer to it
 ])  # fmt: skip
 def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument, said) -> None:
     message = refused(argument)
@@ -89,6 +94,8 @@ def test_the_folder_of_one_run_is_refused_in_a_sweep() -> None:
     assert refused("-m", "seed=1,2", "hydra.run.dir=x") == "hydra.run.dir=x: a sweep has hydra.sweep.dir="
     with pytest.raises(InputError, match=r"^hydra.run.dir=x: evaluate.py has out=$"):
         of_command.refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", "hydra.run.dir=x"])
+    with pytest.raises(InputError, match=r"^~probes.classifier: it needs a value"):
+        of_command.refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", "~probes.classifier"])
 
 
 @settings(max_examples=10)  # each is compared with hundreds of names
@@ -156,11 +163,6 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate write_sentences=x probes.classifier.l2=[1]": "write_sentences= writes the sentences of tasks",
     "train objective=discourse objective.losses=[nsp] objective.weights.nl=2": "add its loss to objective.losses",
     "train objective=nli encoder=bilstm_att": "this objective has no decoder that attends; give encoder=bilstm_last",
-    "train ~encoder": "it needs a value; give encoder= instead",
-    "train encoder=bilstm_last ~encoder.pooling": "it needs a value",  # that of its class is another one
-    "train ~trainer.max_epochs": "it needs a value; give trainer.max_epochs= instead",
-    "train ~logger": "it needs a value",
-    "evaluate model=bov ~probes.classifier": "it needs a value",
 }
 
 
