@@ -37,6 +37,8 @@ def ineffective_settings(program: str, settings: Mapping[str, Any], arguments: S
 
 def unread_settings(program: str, settings: Mapping[str, Any]) -> Unread:
     """What nothing reads next to the other settings."""
+    if settings["corpus"].get("dev_source") and settings["corpus"].get("test_source"):
+        yield r"corpus\.held_out", "dev and test have files of their own; leave it out"
     yield from _unread_in_parts(settings)
     yield from _unread_in_suites(settings)
     yield from _unread_in_evaluation(settings) if program == "evaluate" else _unread_in_training(settings)
@@ -86,7 +88,9 @@ def _unread_in_suites(settings: Mapping[str, Any]) -> Unread:
         yield rf"probes(\.(?!{SHARED_PROBES}).*)?", f"only suite=probing reads it; give suite=[{names}], {OMIT}"
     if suites and not _some_suite_reads("classifier", settings):
         yield r"protocol|probes\.classifier\..*", f"no suite here has a classifier; give suite=[probing], {OMIT}"
-    classifier = settings["probes"]["classifier"]
+    probes, classifier = settings["probes"], settings["probes"]["classifier"]
+    if groups == ["probes"] and names_of(probes.get("tasks")) in (("WC",), ("WordContent",)) and not probes.get("more"):
+        yield r"probes\.classifier\.(widths|dropouts)", f"WC is read by logistic regression; add tasks, {OMIT}"
     if classifier.get("widths") == [0] and any(classifier["dropouts"]):
         yield r"probes\.classifier\.dropouts", f"widths=[0] has no hidden layer; give other widths, {OMIT}"
     if "use" in suites and settings["use"].get("on", "objective") != "objective":
@@ -143,10 +147,13 @@ def _words_from_text(settings: Mapping[str, Any]) -> bool:
 
 def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
     """What a run leaves unread."""
-    from_text = _words_from_text(settings)
-    if settings.get("init") and from_text:
+    if settings.get("init"):
+        yield r"embeddings\.scale", "the words of init= have vectors, and new ones get their scale; leave it out"
+    if settings.get("init") and _words_from_text(settings):
         remedy = f"give embeddings=file for more, {OMIT}"
         yield r"embeddings\.(?!dim\b|freeze\b).*", f"the words of init= have vectors; {remedy}"
+    if not settings["trainer"].get("gradient_clip_val"):
+        yield r"trainer\.gradient_clip_algorithm", f"nothing is clipped; give trainer.gradient_clip_val=, {OMIT}"
     encoder = settings["encoder"]
     if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
         yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OMIT}"

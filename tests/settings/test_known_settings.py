@@ -117,6 +117,7 @@ def test_every_setting_of_our_files_is_known(name) -> None:
 
 PARTS = "objective=multitask objective.parts=[nmt_enfr]"
 TWO = "objective=multitask objective.parts=[nmt_enfr,nli]"
+FILES = "corpus=parallel corpus.dev_source=a corpus.dev_target=b corpus.test_source=c corpus.test_target=d"
 WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: what is said of it
     f"train {PARTS} parts.nli.objective.hidden=200": "nli is not in objective.parts; give objective.parts=[nmt_enfr,",
     f"train {PARTS} parts.nli.objective.hidden=100": "nli is not in objective.parts",  # as it is without it
@@ -149,6 +150,10 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate model=[RUN,majority] embeddings.dim=8": "a run has its own word vectors; give embeddings=file for more",
     "evaluate model=bov embeddings.freeze=false": "it is about training",
     "train probes.classifier.widths=[0] probes.classifier.dropouts=[0.1]": "[0] has no hidden layer; give other",
+    "train probes.tasks=[WC] probes.classifier.widths=[50]": "WC is read by logistic regression; add tasks, or",
+    "train trainer.gradient_clip_val=null +trainer.gradient_clip_algorithm=value": "nothing is clipped; give trainer.g",
+    f"train {FILES} corpus.held_out=5": "dev and test have files of their own; leave it out",
+    "train init=RUN embeddings=file embeddings.path=x embeddings.scale=2": "new ones get their scale; leave it out",
     "train init=RUN embeddings.epochs=8": "the words of init= have vectors; give embeddings=file for more",
     "evaluate model=bov protocol=modern probes.classifier.protocol=senteval": "protocol=modern replaces it",
     "train suite=coherence probes.classifier.widths=[9]": "no suite here has a classifier; give suite=[probing], or",
