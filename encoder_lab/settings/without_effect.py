@@ -19,6 +19,7 @@ MODEL_PREFIXES = ("untrained/", "hf:", "vectors:", "call:", "lm:")
 SHARED_PROBES = "classifier|measures|every_n_epochs|steps"  # those of `probes.` that other suites read, too
 WORD_VECTOR_SETTINGS = r"embeddings(\..*)?"
 OBJECTIVES_WITHOUT_DECODER = {"objectives.nli.NLI", "objectives.discourse.Discourse"}
+NAMED_PAIR = re.compile(r"nmt_(\w\w)(\w\w)")  # an objective with the name of its languages
 FILE_OF_VECTORS = "datamodules.word_vectors.store.FromFile"
 
 Unread = Iterator[tuple[str, str]]  # names, as a pattern, and what would have an effect
@@ -157,14 +158,19 @@ def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
     encoder = settings["encoder"]
     if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
         yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OMIT}"
-    parts, own = settings.get("parts") or {}, settings["objective"]
-    part_classes = {parts[name]["objective"][CLASS_KEY] for name in own.get("parts") or () if name in parts}
-    trained = part_classes or {own[CLASS_KEY]}
+    own = settings["objective"]
+    parts = {name: part for name, part in (settings.get("parts") or {}).items() if name in own.get("parts", ())}
+    trained = {part["objective"][CLASS_KEY] for part in parts.values()} or {own[CLASS_KEY]}
     if encoder.get("attention") and trained <= OBJECTIVES_WITHOUT_DECODER:
         yield r"encoder(\.attention)?", "this objective has no decoder that attends; give encoder=bilstm_last"
     for name, part in {"": settings, **parts}.items():
         prefix, objective = rf"parts\.{name}\." if name else "", part.get("objective") or {}
         yield from _unread_in_objective(prefix, objective)
+        pair = NAMED_PAIR.fullmatch(name or str(settings["objective_name"]))
+        source = (part.get("corpus") or settings["corpus"]).get("source_language", "en")
+        if pair and pair.groups() != (source, part["datamodule"].get("target")):
+            languages = rf"{prefix}datamodule\.target|({prefix})?corpus\.source_language"
+            yield languages, f"{pair[0]} is the name of another pair of languages; give objective=nmt"
         if encoder.get("attention") and not objective.get("attention", True):
             attends = "with encoder.attention=true the decoder attends"
             yield rf"{prefix}objective\.attention", f"{attends}; choose another encoder=, {OMIT}"

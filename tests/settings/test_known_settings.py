@@ -154,6 +154,9 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "train trainer.gradient_clip_val=null +trainer.gradient_clip_algorithm=value": "nothing is clipped; give trainer.g",
     f"train {FILES} corpus.held_out=5": "dev and test have files of their own; leave it out",
     "train init=RUN embeddings=file embeddings.path=x embeddings.scale=2": "new ones get their scale; leave it out",
+    "train corpus.source_language=de": "nmt_enfr is the name of another pair of languages; give objective=nmt",
+    "train objective=nmt_ende datamodule.target=fr": "nmt_ende is the name of another pair",
+    f"train {TWO} parts.nmt_enfr.datamodule.target=de": "nmt_enfr is the name of another pair",
     "train init=RUN embeddings.epochs=8": "the words of init= have vectors; give embeddings=file for more",
     "evaluate model=bov protocol=modern probes.classifier.protocol=senteval": "protocol=modern replaces it",
     "train suite=coherence probes.classifier.widths=[9]": "no suite here has a classifier; give suite=[probing], or",
@@ -213,6 +216,7 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "init=RUN", "embeddings.freeze=false", "embeddings.dim=8")
     judge(CONFIGS, "init=RUN", "embeddings=file", "embeddings.path=x")
     judge(CONFIGS, "suite=[]", "probes.train_size=50")
+    judge(CONFIGS, "objective=multitask", "objective.parts=[autoencoder]", "corpus.source_language=fi")
     judge(CONFIGS, "+objective.optimizer.momentum=1", "~objective.optimizer.momentum")
     judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
 
