@@ -5,7 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from datamodules.corpora.on_disk import OnDisk, find_file
+from datamodules.corpora.on_disk import OnDisk, find_file, stored_file
 from datamodules.corpus import LABELS, Inference, Split
 from datamodules.text.tokenize import tokenize
 from encoder_lab.compute.processes import parallel_map
@@ -34,10 +34,8 @@ class _PublishedPairs(OnDisk):
 
     def _find_file(self, split: Split) -> Path:
         stem = self.split_name(split)
-        try:
-            return find_file(self.root, f"{stem}.jsonl", self.remedy)
-        except InputError:
-            return find_file(self.root, f"{stem}.txt", f"and no {stem}.jsonl either; {self.remedy}")
+        remedy = f"and no {stem}.jsonl either; {self.remedy}"
+        return stored_file(self.root, f"{stem}.jsonl") or find_file(self.root, f"{stem}.txt", remedy)
 
 
 class Snli(_PublishedPairs):

@@ -12,7 +12,7 @@ from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize
 from encoder_lab.storage.content import contents_of, key_of
-from encoder_lab.storage.text_files import files_below, read_lines, without_packed_suffix
+from encoder_lab.storage.text_files import files_below, plain_or_packed, read_lines, without_packed_suffix
 
 COLUMN_ENDINGS = frozenset([".jsonl", ".tsv", ".csv"])  # of files with more than a text on a line
 Example = TypeVar("Example")
@@ -65,13 +65,16 @@ def refuse_languages(name: str, languages: Iterable[str], available: Sequence[st
             raise InputError(f"corpus {name} is in {', '.join(available)}, not in {language} (corpus.source_language=)")
 
 
+def stored_file(root: Path, name: str) -> Path | None:
+    """The file `name`, plain or packed, in `root` or in a folder directly below it; None where there is none."""
+    paths = (plain_or_packed(folder / name) for folder in (root, *sorted(root.glob("*/"))))
+    return next(filter(Path.is_file, paths), None)
+
+
 def find_file(root: Path, name: str, remedy: str) -> Path:
-    """The file `name` or `name`.gz in `root` or in a folder directly below it."""
-    folders = [root, *sorted(path for path in root.iterdir() if path.is_dir())] if root.is_dir() else []
-    for folder in folders:
-        for candidate in (folder / name, folder / f"{name}.gz"):
-            if candidate.is_file():
-                return candidate
+    """The same. Raises InputError where there is none."""
+    if path := stored_file(root, name):
+        return path
     raise InputError(f"{root / name}: missing, and no {name}.gz either; {remedy}")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from datamodules.corpora.on_disk import OnDisk, find_file
+from datamodules.corpora.on_disk import OnDisk, find_file, stored_file
 from datamodules.corpus import LABELS, Inference, Split
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
@@ -23,14 +23,14 @@ class Sick(OnDisk):
     splits: ClassVar = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 
     def files(self) -> list[Path]:
-        complete = self._complete_file()
+        complete = stored_file(self.root, COMPLETE_FILE)
         return [complete] if complete else [find_file(self.root, name, self.remedy) for name in self.splits.values()]
 
     def inference(self, split: Split) -> Iterator[Inference]:
         return self.limit(split, self._pairs(split))
 
     def _pairs(self, split: Split) -> Iterator[Inference]:
-        name, complete = self.split_name(split), self._complete_file()
+        name, complete = self.split_name(split), stored_file(self.root, COMPLETE_FILE)
         label = "entailment_label" if complete else "entailment_judgment"
         columns = ["sentence_A", "sentence_B", label, *(["SemEval_set"] if complete else [])]
         path = complete or find_file(self.root, name, self.remedy)
@@ -43,6 +43,3 @@ class Sick(OnDisk):
             if subset != SETS[split]:
                 continue
             yield Inference(tokenize(row["sentence_A"]), tokenize(row["sentence_B"]), gold)  # type: ignore[arg-type]
-
-    def _complete_file(self) -> Path | None:
-        return next(iter(sorted([*self.root.glob(COMPLETE_FILE), *self.root.glob(f"*/{COMPLETE_FILE}")])), None)

@@ -161,6 +161,12 @@ def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
     return list(chosen.values())
 
 
+def plain_or_packed(path: Path) -> Path:
+    """The file itself, or the packed one where only that is there."""
+    forms = (path.with_name(f"{path.name}{suffix}") for suffix in ("", *PACKED_SUFFIXES))
+    return next(filter(Path.is_file, forms), path)
+
+
 def without_packed_suffix(path: Path) -> Path:
     """The path without the ending of a packed file."""
     return path.with_suffix("") if path.suffix in PACKED_SUFFIXES else path

@@ -10,7 +10,7 @@ import numpy as np
 
 from datamodules.corpora.sick import COMPLETE_FILE, SETS
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_lines, read_table
+from encoder_lab.storage.text_files import plain_or_packed, read_lines, read_table
 from probes.classification import Classification
 from probes.downstream.scoring import Downstream
 from probes.probing.published_files import columns_of, items_from_rows, read_own_task, read_rows, warn_of_seen_items
@@ -209,11 +209,10 @@ class TaskFiles(NamedTuple):
 
 
 def _task_files(folder: Path, name: str) -> list[Path]:
-    files = [folder / file for file in TASKS[name].files]
-    joint = folder / "SICK" / COMPLETE_FILE
-    return (
-        [joint] if TASKS[name].files == SICK_FILES and joint.is_file() and not all(map(Path.is_file, files)) else files
-    )
+    files = [plain_or_packed(folder / file) for file in TASKS[name].files]
+    joint = plain_or_packed(folder / "SICK" / COMPLETE_FILE)
+    is_joint = TASKS[name].files == SICK_FILES and joint.is_file() and not all(map(Path.is_file, files))
+    return [joint] if is_joint else files
 
 
 def _read_by_cosine(folder: Path, name: str) -> Downstream:

@@ -144,9 +144,11 @@ def test_allnli_trains_on_both_and_is_validated_on_snli(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("split", SPLITS[:3])
-def test_sick_reads_the_same_from_three_files_and_from_one(split) -> None:
+def test_sick_reads_the_same_from_three_files_from_one_and_packed(split, tmp_path) -> None:
     pairs = list(Sick(str(FIXTURES / "sick")).inference(split))
     assert pairs == list(Sick(str(FIXTURES / "sick_whole")).inference(split))
+    (tmp_path / "SICK.txt.bz2").write_bytes(bz2.compress((FIXTURES / "sick_whole" / "SICK.txt").read_bytes()))
+    assert pairs == list(Sick(str(tmp_path)).inference(split))
     assert {"train": 3, "dev": 1, "test": 2}[split] == len(pairs)
 
 

@@ -1,5 +1,6 @@
 """Downstream tasks: the toolkit's files, its folds and regressions, and what the modern protocol changes."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -309,7 +310,9 @@ def test_sick_in_one_file_is_that_of_three(name, tmp_path) -> None:
         read_downstream(tmp_path, [name])
     (tmp_path / "downstream" / "SICK" / "SICK.txt").write_text("".join(f"{line}\n" for line in lines))
     (task,), _ = read_downstream(tmp_path, [name])
-    assert task.fingerprint == wanted.fingerprint
+    subprocess.run(["gzip", tmp_path / "downstream" / "SICK" / "SICK.txt"], check=True)
+    (packed,), _ = read_downstream(tmp_path, [name])
+    assert task.fingerprint == packed.fingerprint == wanted.fingerprint
 
 
 @pytest.mark.parametrize("name", ["SUBJ", "TREC", "SICK-E", "STS13"])
