@@ -49,6 +49,6 @@ def _documents(path: Path) -> Iterator[tuple[int, list[str]]]:
             lines = []
         if line.strip():
             first = first if lines else number
-            lines.append(line)
+            lines.append(" ".join(line.split()))
     if lines:
         yield first, lines

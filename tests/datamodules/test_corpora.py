@@ -285,6 +285,13 @@ def test_every_document_is_in_exactly_one_split(tmp_path) -> None:
     assert all(0 < share < 60 for share in shares)
 
 
+def test_spaces_and_more_blank_lines_change_no_split(tmp_path) -> None:
+    corpus = many_documents(tmp_path)
+    before, path = [[*corpus.sentences(split)] for split in SPLITS], tmp_path / "many.txt"
+    path.write_text(path.read_text().replace(" .\n", "  . \r\n").replace("\n\n", "\n \n\n"))
+    assert [[*corpus.sentences(split)] for split in SPLITS] == before
+
+
 @pytest.mark.parametrize("held_out", [5, 20])
 def test_one_document_in_so_many_is_dev_one_test_and_two_are_for_probing(held_out) -> None:
     drawn = Counter(split_of(str(i), None, held_out) for i in range(20_000))
