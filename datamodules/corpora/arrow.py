@@ -73,7 +73,7 @@ class SavedDataset(OnDisk):
         return parallel_map(partial(tokenize_inference, language=self.source_language), pairs)
 
     def _labelled_pairs(self, split: Split) -> Iterator[Inference]:
-        names = self._label_names()
+        names = self._label_names(self.folders.get(split, self.folders["train"]))
         undecided = 0
         for premise, hypothesis, label in self._rows(split, "premise", "hypothesis", "label"):
             name = names[label] if type(label) is int and 0 <= label < len(names) else label
@@ -86,9 +86,9 @@ class SavedDataset(OnDisk):
         if undecided:
             log_note(f"{self.root}: {undecided} pairs without a gold label left out")
 
-    def _label_names(self) -> list[str]:
+    def _label_names(self, folder: Path) -> list[str]:
         """The names of the class numbers; in the order of SNLI if the data set has none."""
-        info = self.folders["train"] / "dataset_info.json"
+        info = folder / "dataset_info.json"
         try:
             features = json.loads(info.read_text(encoding="utf-8")).get("features") or {} if info.is_file() else {}
             return list(features.get(self.columns["label"], {}).get("names") or LABELS)

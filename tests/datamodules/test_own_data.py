@@ -149,7 +149,7 @@ def test_a_saved_data_set_is_a_source_of_text_and_pairs(tmp_path) -> None:
 def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_path) -> None:
     rows = {"premise": ["a b"] * 4, "hypothesis": ["c", "d", "e", "f"], "label": [0, 1, 2, -1]}
     saved(tmp_path / "train", rows, ["contradiction", "neutral", "entailment"])
-    saved(tmp_path / "validation", rows)
+    saved(tmp_path / "validation", rows | {"label": [2, 1, 0, -1]}, ["entailment", "neutral", "contradiction"])
     corpus = SavedDataset(str(tmp_path), held_out=3)
     assert list(corpus.inference("dev")) == [
         Inference("a b", "c", "contradiction"),
