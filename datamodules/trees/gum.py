@@ -13,13 +13,13 @@ from typing import Any
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import Command, run
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import read_json_lines
+from encoder_lab.storage.text_files import files_below, read_json_lines
 
 COMMAND = Command(
     "python -m datamodules.trees.gum FOLDER OUT.conllu",
     "Write the dependency trees of GUM, which its coreference files have, as CoNLL-U.",
     positional="FOLDER OUT.conllu",
-    meaning="the folder with *.docs.jsonl and *.coref.jsonl, plain or .gz; and the file that gets the trees",
+    meaning="the folder with *.docs.jsonl and *.coref.jsonl, plain or packed; and the file that gets the trees",
     least=2,
     most=2,
 )
@@ -27,9 +27,9 @@ COMMAND = Command(
 
 def conllu_sentences(folder: Path) -> Iterator[str]:
     """The sentences of all documents in CoNLL-U. Raises InputError naming file and line."""
-    documents = (record for path in gum_files(folder, "docs.jsonl") for _, record in read_json_lines(path))
+    documents = (record for path in files_below(folder, [".docs.jsonl"]) for _, record in read_json_lines(path))
     texts = {record.get("id"): record.get("sentences") or [] for record in documents}
-    for path in gum_files(folder, "coref.jsonl"):
+    for path in files_below(folder, [".coref.jsonl"]):
         for number, record in read_json_lines(path):
             try:
                 yield from list(_document_sentences(record, texts[record["id"]]))
@@ -51,14 +51,6 @@ def _document_sentences(record: dict[str, Any], texts: list[str]) -> Iterator[st
             lines.append("\t".join(columns))
         yield "\n".join(lines) + "\n\n"
         begin += len(forms)
-
-
-def gum_files(folder: Path, ending: str) -> list[Path]:
-    """The files of all splits, packed or not. Raises InputError where there are none."""
-    paths = sorted(path for path in folder.glob(f"*.{ending}*") if path.name.endswith((ending, f"{ending}.gz")))
-    if not paths:
-        raise InputError(f"{folder}: no *.{ending} or *.{ending}.gz; give the folder of GUM")
-    return paths
 
 
 def run_gum(options: SimpleNamespace) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from datamodules.trees.gum import gum_files
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import files_below, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, capitalise, single_spaced, suite_of_pairs
@@ -59,7 +58,7 @@ def build_connectives(path: Path, comma_scored: bool = False) -> Draft:
 
 def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
     documents = read_documents(folder)
-    for path in gum_files(folder, "gdtb.tsv"):
+    for path in files_below(folder, [".gdtb.tsv"]):
         for number, row in read_table(path, COLUMNS):
             if row["type"] != "Explicit" or row["conn"].lower() not in CONNECTIVES:
                 continue

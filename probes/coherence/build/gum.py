@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from datamodules.trees.gum import gum_files
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_json_lines
+from encoder_lab.storage.text_files import files_below, read_json_lines
 from probes.coherence.build.draft import single_spaced
 
 
@@ -57,9 +56,9 @@ class AnnotatedDocument(NamedTuple):
 
 
 def read_documents(folder: Path) -> dict[str, GumDocument]:
-    """The documents of all *.docs.jsonl and *.docs.jsonl.gz in a folder, by name."""
+    """The documents of all *.docs.jsonl in a folder, plain or packed, by name."""
     documents: dict[str, GumDocument] = {}
-    for path in gum_files(folder, "docs.jsonl"):
+    for path in files_below(folder, [".docs.jsonl"]):
         for number, record in read_json_lines(path):
             try:
                 rows, raw = [s.split() for s in record["sentences"]], [single_spaced(text) for text in record["text"]]
@@ -79,9 +78,9 @@ def document_of(documents: Mapping[str, GumDocument], name: str, place: str) -> 
 
 
 def read_coreference(folder: Path) -> Iterator[AnnotatedDocument]:
-    """The documents of all *.coref.jsonl and *.coref.jsonl.gz. Raises InputError naming file and line."""
+    """The documents of all *.coref.jsonl, plain or packed. Raises InputError naming file and line."""
     documents = read_documents(folder)
-    for path in gum_files(folder, "coref.jsonl"):
+    for path in files_below(folder, [".coref.jsonl"]):
         for number, record in read_json_lines(path):
             document = document_of(documents, str(record.get("id")), f"{path}:{number}")
             try:

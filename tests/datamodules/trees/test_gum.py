@@ -1,5 +1,6 @@
 """GUM's dependencies become CoNLL-U: token numbers of a document become places in a sentence."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,9 @@ def written(folder: Path, tokens: Any = TOKENS) -> Path:
 
 def test_heads_are_counted_within_the_sentence(tmp_path) -> None:
     out = tmp_path / "gum.conllu"
-    assert main([str(written(tmp_path)), str(out)]) == 0
+    packed = gzip.compress((written(tmp_path) / "dev.coref.jsonl").read_bytes())
+    (tmp_path / "dev.coref.jsonl.gz").write_bytes(packed)  # and is read once
+    assert main([str(tmp_path), str(out)]) == 0
     hi, bark = read_conllu(out)
     assert hi.tokens == ["Hi", "."]
     assert bark == DependencyTree(
@@ -50,5 +53,5 @@ def test_tokens_that_do_not_fit_are_named(tmp_path, tokens) -> None:
 
 
 def test_a_folder_without_gum_is_named(tmp_path) -> None:
-    with pytest.raises(InputError, match=r"no \*\.docs\.jsonl"):
+    with pytest.raises(InputError, match=r"no files there that end in \.docs\.jsonl"):
         list(conllu_sentences(tmp_path))
