@@ -25,8 +25,9 @@ from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import AboveZero, Count, Grams, Width, ZeroOrMore
 from encoder_lab.storage.code import code_of
-from encoder_lab.storage.content import contents_of, key_of
-from encoder_lab.storage.files import atomic_write, build_once, disk_errors, make_once, temporary_path
+from encoder_lab.storage.content import content_of, contents_of, key_of
+from encoder_lab.storage.files import atomic_write, build_once, disk_errors, make_once, path_inside, temporary_path
+from encoder_lab.storage.reads import read_reads
 
 MAX_RUN_SUBWORDS_BYTES = 100 * 2**20  # a larger fastText .bin is not copied to the run folder
 ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of the run
@@ -266,7 +267,12 @@ def load_run_vectors(run: Path) -> RunVectors:
     folder = run / "vectors"
     if not folder.is_dir():
         raise InputError(f"{folder}: missing; a run folder keeps its word vectors there, copy the whole folder")
-    return RunVectors(folder)
+    vectors = RunVectors(folder)
+    recorded = {name: digest for name, digest in read_reads(run).items() if name.startswith(f"{folder.name}/")}
+    for path, digest in ((path_inside(run, name), digest) for name, digest in recorded.items()):
+        if not path.is_file() or content_of(path) != digest:
+            raise InputError(f"{path}: not as the run wrote it; copy the whole run folder")
+    return vectors
 
 
 class FromFile:

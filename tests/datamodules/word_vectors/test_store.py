@@ -21,6 +21,8 @@ from datamodules.word_vectors.store import (
     save_run_vectors,
 )
 from encoder_lab.errors import InputError, disk_error_line
+from encoder_lab.storage.content import contents_of
+from encoder_lab.storage.reads import write_reads
 from tests.conftest import ROOT
 from tests.storage.test_files import files_of_at_most
 
@@ -119,6 +121,17 @@ def test_damaged_vectors_of_a_run_are_named(tmp_path, name, content) -> None:
     (tmp_path / "run" / "vectors" / name).write_bytes(content)
     with pytest.raises(InputError, match=name.replace(".txt", ".txt:2")):
         load_run_vectors(tmp_path / "run")
+
+
+@pytest.mark.parametrize("change", [lambda path: np.save(path, np.full((1,), 2.0)), Path.unlink])
+def test_vectors_that_the_run_did_not_write_are_named(tmp_path, change) -> None:
+    two_of_three(tmp_path)
+    run, path = tmp_path / "run", tmp_path / "run" / "vectors" / "scale.npy"
+    write_reads(run, dict(contents_of([path], run)))
+    load_run_vectors(run)
+    change(path)
+    with pytest.raises(InputError, match=r"vectors/scale\.npy: not as the run wrote it"):
+        load_run_vectors(run)
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
