@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.run import names_of
 from encoder_lab.settings.types import MAX_ITEMS
 from probes.coherence.data import read_suites
 from probes.coherence.formula import chance
@@ -133,7 +134,7 @@ def tasks(context: Context, settings: CoherenceSettings) -> list[Coherence]:
     if paths is None:
         suites = world_suites(settings.items, context.seed)
     else:
-        suites = read_suites([Path(path) for path in ([paths] if isinstance(paths, str) else paths)], syntaxgym)
+        suites = read_suites(list(map(Path, names_of(paths))), syntaxgym)
     if metric:
         suites = [suite._replace(metric=metric) for suite in suites]
     return [Coherence(suite, syntaxgym) for suite in suites]

@@ -32,9 +32,7 @@ SHORT_DOMAINS = {"rocstory": "roc"}  # as the toolkit calls a domain in a task's
 DOMAIN_PATTERN = re.compile(r"[\w.-]+")
 PDTB = {"PDTB-E": "Explicit", "PDTB-I": "Implicit"}
 MAX_SHARED = 0.05  # of the items of dev or test that may be in train too; the published files have far fewer
-MAX_PARTLY_SHARED = (
-    0.5  # of the items, with half of their texts: short utterances of dialogues are said again and again
-)
+MAX_PARTLY_SHARED = 0.5  # of the items, with half of their texts: short utterances of dialogues are said often
 
 Reader = Callable[[str, Sequence[Path]], Classification]
 
@@ -63,9 +61,7 @@ def read_discoeval(root: Path, names: Sequence[str] = (), seed: int = SEED) -> t
 def published_tasks(folder: Path, seed: int = SEED) -> Iterator[PublishedTask]:
     """Every task that a folder has or should have: the published domains, or those that somebody else put there."""
     readers: dict[str, Reader] = {
-        "SP": partial(
-            _read_labelled, classes=POSITIONS, texts=5
-        ),  # the first sentence was moved there from one of five
+        "SP": partial(_read_labelled, classes=POSITIONS, texts=5),  # the first one was moved there from one of five
         "BSO": partial(_read_orders, seed=seed),
         "DC": partial(_read_labelled, classes=BINARY, texts=6),  # 0: one of six was replaced
         "SSP": partial(_read_labelled, classes=BINARY, texts=1),  # 1: a sentence of an abstract
@@ -102,11 +98,8 @@ def select_tasks(available: list[Named], names: Sequence[str]) -> list[Named]:
     choices = {_name_key(key): key for task in available for key in (task.name, group_of(task.name))}
     if unknown := requested - set(choices):
         raise InputError(f"no DiscoEval task {', '.join(sorted(unknown))}; choose from {', '.join(choices.values())}")
-    return [
-        task
-        for task in available
-        if not requested or {_name_key(task.name), _name_key(group_of(task.name))} & requested
-    ]
+    keys = [{_name_key(task.name), _name_key(group_of(task.name))} for task in available]
+    return [task for task, own in zip(available, keys, strict=True) if not requested or own & requested]
 
 
 def _name_key(name: str) -> str:

@@ -40,7 +40,7 @@ def items_from_rows(rows: Iterable[Sequence[Any]], gold: Sequence[int]) -> Items
 
 
 def with_frequent_labels(parts: Mapping[str, list[Item]], label: Callable[[Item], str]) -> dict[str, list[Item]]:
-    """The items of each split with a label that train has at least FEWEST times."""
+    """The items of each split with a label that train has at least MIN_LABEL_ITEMS times."""
     counts = Counter(map(label, parts["train"]))
     return {split: [item for item in part if counts[label(item)] >= MIN_LABEL_ITEMS] for split, part in parts.items()}
 
@@ -52,39 +52,25 @@ def keys_of(items: Items) -> list[tuple]:
 
 
 def second_measures(predicted: np.ndarray, items: Items) -> dict[str, float]:
-    """Accuracy where any sense of an item is correct, and the ceiling of the main score; empty with one sense each."""
-    best = ceiling(items)
-    if best == 100:
-        return {}
-    classes = 1 + int(max(items.gold.max(), predicted.max()))
-    return {"either sense": either_sense(predicted, items, classes), "ceiling": best}
+    """Accuracy in percent where each sense of an item is right, and the ceiling of the main score; empty with one each.
 
-
-def correct_classes(items: Items, classes: int) -> np.ndarray:
-    """Which classes are right for each item (N, C) bool: an item on several lines has the label of each.
-
-    The PDTB gives some relations two senses; the published files repeat such an item with each label.
+    `predicted` (N,) int64. The PDTB gives some relations two senses; the published files repeat such an item with each.
     """
-    rows = defaultdict(list)
-    for row, key in enumerate(keys_of(items)):
-        rows[key].append(row)
-    correct = np.zeros((len(items.gold), classes), dtype=bool)
-    for group in map(np.array, rows.values()):
-        correct[np.ix_(group, items.gold[group])] = True
-    return correct
+    best, senses = ceiling(items), _labels_by_texts(items)
+    right = [label in senses[key] for key, label in zip(keys_of(items), predicted.tolist(), strict=True)]
+    return {} if best == 100 else {"either sense": 100 * float(np.mean(right)), "ceiling": best}
 
 
 def ceiling(items: Items) -> float:
     """The best accuracy in percent that anything which sees the texts alone can reach: one answer to each text."""
+    return 100 * sum(max(labels.values()) for labels in _labels_by_texts(items).values()) / len(items.gold)
+
+
+def _labels_by_texts(items: Items) -> dict[tuple, Counter[int]]:
     counts: dict[tuple, Counter[int]] = defaultdict(Counter)
     for key, label in zip(keys_of(items), items.gold.tolist(), strict=True):
         counts[key][label] += 1
-    return 100 * sum(max(labels.values()) for labels in counts.values()) / len(items.gold)
-
-
-def either_sense(predicted: np.ndarray, items: Items, classes: int) -> float:
-    """Accuracy in percent where each sense of an item is right; `predicted` (N,) int64."""
-    return 100 * float(correct_classes(items, classes)[np.arange(len(predicted)), predicted].mean())
+    return counts
 
 
 def both_orders(pairs: Items, order: np.random.RandomState) -> Items:

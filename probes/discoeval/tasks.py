@@ -3,9 +3,10 @@
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from encoder_lab.errors import InputError, printable
+from encoder_lab.settings.run import names_of
 from encoder_lab.settings.types import Even, NameOrNull, NamesOrNull
 from probes.classification import Classification
 from probes.discoeval.data import PUBLISHED_SIZES, SOURCE, read_discoeval, select_tasks
@@ -31,7 +32,7 @@ class DiscoEvalSettings:
 def tasks(context: Context, settings: DiscoEvalSettings) -> list[Classification]:
     """The tasks in `discoeval.root`, or those of the embedded world; says which files are missing."""
     discourse = _discourse_tasks(settings, context.seed)
-    analyses = _names_of_setting(settings.analyses)
+    analyses = names_of(settings.analyses or ())
     if unknown := [name for name in analyses if name not in ABLATIONS]:
         raise InputError(f"discoeval.analyses={unknown[0]}: give {' or '.join(ABLATIONS)}, or both in brackets")
     classifications = [_with_reading(READINGS[group_of(task.name)], task, context) for task in discourse]
@@ -46,7 +47,7 @@ def tasks(context: Context, settings: DiscoEvalSettings) -> list[Classification]
 
 
 def _discourse_tasks(settings: DiscoEvalSettings, seed: int) -> list[Classification]:
-    names, root = _names_of_setting(settings.tasks), settings.root
+    names, root = names_of(settings.tasks or ()), settings.root
     sizes = {split: size for split in SPLITS if (size := getattr(settings, f"{split}_size")) is not None}
     if root is None:
         return select_tasks(world_tasks(SIZES | sizes, seed), names)
@@ -60,11 +61,6 @@ def _discourse_tasks(settings: DiscoEvalSettings, seed: int) -> list[Classificat
     if not tasks:
         raise InputError(f"{root}: none of the tasks is there; get them from {SOURCE}, or leave discoeval.root= out")
     return tasks
-
-
-def _names_of_setting(setting: Any) -> list[str]:
-    """The names in a setting that is null, one name or a list."""
-    return [] if setting is None else [setting] if isinstance(setting, str) else [str(name) for name in setting]
 
 
 def _with_reading(reading: Reading, task: Classification, context: Context) -> Classification:

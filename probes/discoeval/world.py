@@ -1,7 +1,7 @@
 """All seven groups from the embedded world, at any size, without files."""
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping
+from itertools import chain, count, islice
 
 from datamodules.demo.narratives import narrative
 from datamodules.demo.relations import LABELS, SENSES, relation, rhetorical_tree
@@ -61,10 +61,6 @@ def _tree_task(sizes: Mapping[str, int], seed: int) -> Classification:
     return discourse_task("RST", classes, *parts)
 
 
-def _nodes(seed: int, split: str, size: int) -> Sequence[Node]:
-    nodes: list[Node] = []
-    number = 0
-    while len(nodes) < size:
-        nodes += [Node(*node) for node in rhetorical_tree(seed, split, number).nodes()]
-        number += 1
-    return nodes[:size]
+def _nodes(seed: int, split: str, size: int) -> list[Node]:
+    trees = (rhetorical_tree(seed, split, number) for number in count())
+    return list(islice((Node(*node) for tree in trees for node in tree.nodes()), size))

@@ -27,8 +27,7 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
         deciding = [text if per == "sentence" else max(text.split(), key=len, default="") for text in items]
         return Items(split.texts, _draw_labels(deciding, shares, seed))
 
-    splits = relabel(task.train), relabel(task.dev), relabel(task.test)
-    train, dev, test = splits
+    train, dev, test = map(relabel, task.parts)
     return replace(task, name=f"{task.name} {CONTROL} per {per}", suite=CONTROL, train=train, dev=dev, test=test)
 
 

@@ -63,11 +63,7 @@ TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
 class FromCorpus:
     """`probes=corpus`: from trees of the run's corpus that no objective trains on, else dependency trees, else text."""
 
-    def __init__(
-        self,
-        tags: Tags = ENGLISH.name,
-        own: Own = NO_TASKS,
-    ) -> None:
+    def __init__(self, tags: Tags = ENGLISH.name, own: Own = NO_TASKS) -> None:
         self.tags, self.own = tag_set(tags), own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.run import names_of
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing import FACTS, RATED_ODD
@@ -15,18 +16,13 @@ from probes.probing.published_files import TOOLKIT_NAMES, own_task_files, read_o
 from probes.suites import Context
 from probes.task import Items
 
-MODIFIED_LABEL = {
-    "BShift": "I",
-    "SOMO": "C",
-    "CoordInv": "I",
-}  # the class of sentences that are not as they were, the first one
+MODIFIED_LABEL = {"BShift": "I", "SOMO": "C", "CoordInv": "I"}  # the class of sentences that are not as they were
 
 
 def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]:
     """The tasks of `probes.source`, each with its classifiers."""
     sizes = settings["train_size"], settings["dev_size"], settings["test_size"]
-    requested = settings["tasks"]
-    names = [TOOLKIT_NAMES.get(name, name) for name in ([requested] if isinstance(requested, str) else requested)]
+    names = [TOOLKIT_NAMES.get(name, name) for name in names_of(settings["tasks"])]
     chosen = settings["source"].tasks(context, list(dict.fromkeys(names)), sizes)
     own_paths = own_task_files(settings.get("more", ()), "probes.more")
     refuse_taken_names(own_paths, [task.name for task in chosen], "probes.more")

@@ -51,7 +51,7 @@ def build(options: SimpleNamespace) -> list[str]:
     annotations ask for by name.
     """
     from datamodules.text.languages import check_language
-    from probes.discoeval.build.documents import DocumentSource, read_documents
+    from probes.discoeval.build.documents import read_documents
     from probes.discoeval.build.pdtb import GROUPS, read_relations
     from probes.discoeval.build.tasks import BUILDERS, build_task
     from probes.discoeval.build.trees import read_trees
@@ -67,7 +67,7 @@ def build(options: SimpleNamespace) -> list[str]:
     if root and (not DOMAIN_PATTERN.fullmatch(domain) or domain.startswith(".")):
         raise InputError(f"domain={domain}: name the documents with letters, digits, _, - and . (domain=)")
     sizes = {split: getattr(options, split) for split in SPLITS}
-    documents = read_documents(DocumentSource(root, options.language, options.tokenized), sizes) if root else {}
+    documents = read_documents(root, sizes, options.language, options.tokenized) if root else {}
     relations = read_relations(options.pdtb, raw) if options.pdtb else {}
     nodes = read_trees(options.rst) if options.rst else {}
     failures: list[str] = []

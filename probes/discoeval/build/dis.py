@@ -13,9 +13,7 @@ from probes.discoeval.rst_files import Node
 
 CHILD_ROLES = ("Nucleus", "Satellite")
 REMARK = "//"  # as //TT_ERR behind a field in two files of RST-DT
-TOKEN_PATTERN = re.compile(
-    r"\(|\)|_!.*?(?:!_|\Z)|[^\s()]+", re.DOTALL
-)  # a text without an end goes on to the last line
+TOKEN_PATTERN = re.compile(r"\(|\)|_!.*?(?:!_|\Z)|[^\s()]+", re.DOTALL)  # text without an end goes on to the last line
 
 
 class DisNode(NamedTuple):
@@ -72,17 +70,13 @@ def _parse_node(path: Path, content: Sequence[Any]) -> DisNode:
             children.append(_parse_node(path, part))
         elif len(part) > 1:
             fields[str(part[1])] = " ".join(map(str, part[2:]))
-    leaf = fields["text"]
-    if bool(leaf) == bool(children) or len(children) == 1:
+    leaf = fields["text"].removeprefix("_!").removesuffix("!_").replace("<P>", " ")
+    if bool(fields["text"]) == bool(children) or len(children) == 1:
         raise _error(path, line, "a node must have a text or two subtrees")
     if children and not any(child.role == "Nucleus" for child in children):
         raise _error(path, line, "a node must have a nucleus")
-    return DisNode(role, fields["rel2par"], _leaf(leaf) if leaf else _combine_children(children))
-
-
-def _leaf(text: str) -> Subtree:
-    inner = text.removeprefix("_!").removesuffix("!_").replace("<P>", " ")
-    return Subtree([tokenize(inner) or "."], [])
+    subtree = _combine_children(children) if children else Subtree([tokenize(leaf) or "."], [])
+    return DisNode(role, fields["rel2par"], subtree)
 
 
 def _combine_children(children: Sequence[DisNode]) -> Subtree:
@@ -90,9 +84,9 @@ def _combine_children(children: Sequence[DisNode]) -> Subtree:
     first = next(i for i, child in enumerate(children) if child.role == "Nucleus")
     groups: list[list[DisNode]] = []
     for child in children[first:]:
-        groups += [[child]] if child.role == "Nucleus" else []
-        if child.role != "Nucleus":
-            groups[-1].append(child)
+        if child.role == "Nucleus":
+            groups.append([])
+        groups[-1].append(child)
     nuclei = [group[0] for group in groups]
     if len(nuclei) == 1:
         subtree = _attach_satellites(groups[0])

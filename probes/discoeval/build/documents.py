@@ -16,19 +16,9 @@ from probes.discoeval.items import SPLITS
 ANNOTATION, MESSAGES = ".annotation.txt", ".tok.txt"
 LINK_PATTERN = re.compile(r"(\d{1,9}) (\d{1,9})( -)?\s*")
 MARKS_PATTERN = re.compile(r"^\s*<s>\s*|\s*</s>\s*$")
-
-
 MIN_TOKENS, MAX_TOKENS = 3, 100  # tokens of a sentence that may be in an item
 INTRODUCTION = "Introduction"
 SENTENCES_PER_ITEM = 60  # sentences for each wanted item; the documents after those are not read
-
-
-class DocumentSource(NamedTuple):
-    """Where documents are, and how their text becomes tokens."""
-
-    root: Path
-    language: str = "en"  # for the tokeniser
-    tokenized: bool = False  # the text has its tokens between spaces already
 
 
 class Part(NamedTuple):
@@ -48,23 +38,26 @@ class PlainDocument(NamedTuple):
     conversation: bool = False
 
 
-def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str, list[PlainDocument]]:
+def read_documents(
+    root: Path, sizes: Mapping[str, int], language: str = "en", tokenized: bool = False
+) -> dict[str, list[PlainDocument]]:
     """The documents of each split: as published, or each to the split that has least of what it needs.
 
-    Reading stops when every split has enough. Raises InputError naming file and line.
+    `language` is for the tokeniser; `tokenized` text has its tokens between spaces already. Reading stops when every
+    split has enough. Raises InputError naming file and line.
     """
     documents: dict[str, list[PlainDocument]] = {split: [] for split in SPLITS}
     sentence_counts = dict.fromkeys(SPLITS, 0)
     seen: dict[str, bool] = {}
-    for split, document in _plain_documents(source):
+    for split, document in _plain_documents(root, language, tokenized):
         if document.id in seen:
-            raise InputError(f"{source.root}: two documents have the id {document.id[:40]!r}; give each its own")
+            raise InputError(f"{root}: two documents have the id {document.id[:40]!r}; give each its own")
         if split not in (None, *SPLITS):
-            raise InputError(f"{source.root}: document {document.id[:40]!r} is in {split}; expected train, dev or test")
+            raise InputError(f"{root}: document {document.id[:40]!r} is in {split}; expected train, dev or test")
         seen[document.id] = split is not None
         if len(set(seen.values())) > 1:
             problem = f"document {document.id[:40]!r} says {'which' if split else 'no'} split, unlike those before it"
-            raise InputError(f"{source.root}: {problem}; give all documents a split, or none")
+            raise InputError(f"{root}: {problem}; give all documents a split, or none")
         into = split or min(SPLITS, key=lambda name: sentence_counts[name] / sizes[name])
         if sentence_counts[into] < SENTENCES_PER_ITEM * sizes[into]:
             documents[into].append(document)
@@ -72,16 +65,16 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
         if all(sentence_counts[name] >= SENTENCES_PER_ITEM * sizes[name] for name in SPLITS):
             break
     if empty := [split for split in SPLITS if not documents[split]]:
-        raise InputError(f"{source.root}: no document for {', '.join(empty)}; give more documents")
+        raise InputError(f"{root}: no document for {', '.join(empty)}; give more documents")
     return documents
 
 
-def _plain_documents(source: DocumentSource) -> Iterator[tuple[str | None, PlainDocument]]:
-    if has_conversations(source.root):
-        for split, name, messages in read_conversations(source.root):
+def _plain_documents(root: Path, language: str, tokenized: bool) -> Iterator[tuple[str | None, PlainDocument]]:
+    if has_conversations(root):
+        for split, name, messages in read_conversations(root):
             yield split, PlainDocument(name, [Part("", messages)], conversation=True)
     else:
-        reader = JsonDocuments(str(source.root), tokenized=source.tokenized, source_language=source.language)
+        reader = JsonDocuments(str(root), tokenized=tokenized, source_language=language)
         yield from ((unread.split, _plain_document(unread.read())) for unread in reader.unread_documents())
 
 

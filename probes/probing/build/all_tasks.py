@@ -23,8 +23,8 @@ from probes.probing.build.sampling import TaskDraft
 from probes.probing.build.surface import sent_len, word_content
 from probes.probing.build.syntax import top_constituents
 from probes.probing.build.tags import ENGLISH, TagSet
-from probes.probing.build.targets import sentence_type, target_task, voice
-from probes.probing.build.word_order import bigram_shift
+from probes.probing.build.targets import class_task, target_task
+from probes.probing.build.word_order import neighbouring_pair, swap_task
 
 TaskBuilder = Callable[[Pool, Sizes], TaskDraft]
 TASKS: dict[str, TaskBuilder] = {
@@ -32,14 +32,17 @@ TASKS: dict[str, TaskBuilder] = {
     "WC": word_content,
     "TreeDepth": tree_depth,
     "TopConst": top_constituents,
-    "BShift": bigram_shift,
+    "BShift": partial(swap_task, "BShift", neighbouring_pair),
     "Tense": partial(target_task, "Tense", "tense"),
     "SubjNum": partial(target_task, "SubjNum", "subject"),
     "ObjNum": partial(target_task, "ObjNum", "object"),
     "SOMO": odd_man_out,
     "CoordInv": coordination_inversion,
 }
-MORE_TASKS: dict[str, TaskBuilder] = {"Passive": voice, "SentType": sentence_type}  # not of the ten: by name alone
+MORE_TASKS: dict[str, TaskBuilder] = {  # not of the ten: by name alone
+    "Passive": partial(class_task, "Passive"),  # is the main clause active or passive?
+    "SentType": partial(class_task, "SentType", marks=False),  # a declarative, an interrogative or an imperative?
+}
 
 
 def refuse_unknown_tasks(names: Sequence[str], builders: Mapping[str, TaskBuilder]) -> None:

@@ -1,17 +1,17 @@
 """TreeDepth: how deep is the tree? (Conneau et al. 2018, section 2)"""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import numpy as np
 
 from probes.probing.build.analysis import MAX_WORDS, Analysis
-from probes.probing.build.pool import DEPTH_COUNT, Pool, Sizes, TrainDev
+from probes.probing.build.pool import DEPTH_COUNT, Pool, Sizes
 from probes.probing.build.sampling import (
     MIN_PER_CLASS,
     Plan,
     TaskDraft,
     assemble_task,
-    counts_per_class,
     deciding_splits,
     needed_per_class,
     notes_on_left_out,
@@ -39,13 +39,13 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
         deciding_splits(counts_by_depth, sizes)[0], *deciding_splits(splits, sizes), pool.tags.depths
     )
     parts = []
-    for split, counts, count in zip(splits, counts_by_depth, counts_per_class(chosen.counts), strict=True):
+    for split, counts, count in zip_longest(splits, counts_by_depth, chosen.counts):
         if count is None:
             sentences = _sentences_by_depth(split)
             parts.append({depth: sentences.get(depth, []) for depth in chosen.labels})
             continue
         shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
-        quotas = _scale_counts(shared, count)
+        quotas = np.diff(np.cumsum(shared) * count // shared.sum(), prepend=0)  # in proportion, with sum `count`
         parts.append(
             {
                 depth: [s for n in np.flatnonzero(quotas).tolist() for s in split[depth][n][: quotas[n]]]
@@ -78,7 +78,7 @@ def _sentences_by_depth(split: ByDepth) -> dict[str, list[str]]:
 def _choose_depths(
     counts_by_depth: Sequence[dict[str, np.ndarray]],
     splits: Sequence[ByDepth],
-    sizes: Sizes | TrainDev,
+    sizes: Sequence[int],
     depths: tuple[int, int],
 ) -> Plan:
     """Choose consecutive depths and the size that they allow; prefers more depths to more sentences."""
@@ -91,18 +91,12 @@ def _choose_depths(
             shared = [int(np.min([split[label] for label in labels], axis=0).sum()) for split in counts_by_depth]
             share = min(1 / len(labels), *(n / size for n, size in zip(shared, sizes, strict=True)))
             counts = scale_sizes(sizes, share)
-            value = counts.train * len(labels) ** 3
-            if counts.train >= needed_per_class(len(labels), sizes) and all(counts) and value > best_value:
+            value = counts[0] * len(labels) ** 3
+            if counts[0] >= needed_per_class(len(labels), sizes) and all(counts) and value > best_value:
                 best, best_value = Plan(sorted(labels), counts), value
     if best is None:
         raise too_small_error("TreeDepth", [_sentences_by_depth(split) for split in splits], sizes, MIN_PER_CLASS)
     return best
-
-
-def _scale_counts(counts: np.ndarray, total: int) -> np.ndarray:
-    """Integers in proportion to `counts`, at most `counts`, with sum `total`."""
-    edges = np.cumsum(counts) * total // counts.sum()
-    return np.diff(edges, prepend=0)
 
 
 def length_depth_counts(parts: Sequence[dict[str, list[str]]]) -> np.ndarray:

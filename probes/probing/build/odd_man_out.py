@@ -127,15 +127,15 @@ class _Replacer:
         self.tag = np.full(width, -1)  # most frequent tag of each word that may be a replacement, else -1
         self.split = np.zeros(width, dtype=np.int64)  # its split
         self.frequency = np.zeros(width)
-        self.capitals = np.array([_capital_level(word) for word in self.bigrams.words])
+        self.capitals = np.array([word[:1].isupper() + word.isupper() for word in self.bigrams.words])  # 2: all
         for word, counts in tagged.items():
             [(tag, _)] = counts.most_common(1)
             if tag in pool.tags.replaced and counts.total() >= MIN_WORD_COUNT and _is_replaceable(word, pool.tags):
                 i = self.bigrams.ids[word]
                 self.tag[i] = self.tags.index(tag)
-                self.split[i] = min(
-                    int(np.searchsorted(edges, _hash_to_unit(f"{pool.seed} {word.lower()}"))), len(sizes) - 1
-                )
+                digest = blake2b(f"{pool.seed} {word.lower()}".encode(), digest_size=6).digest()
+                chance = int.from_bytes(digest, "big") / 2**48
+                self.split[i] = min(int(np.searchsorted(edges, chance)), len(sizes) - 1)
                 self.frequency[i] = counts.total()
         self._ids = {
             (tag, split): np.flatnonzero((self.tag == tag) & (self.split == split))
@@ -158,9 +158,8 @@ class _Replacer:
             before, old, after = ids[i : i + 3]
             left = int(self.bigrams.count(before, old)) - own_bigrams[before, old]
             right = int(self.bigrams.count(old, after)) - own_bigrams[old, after]
-            candidates = self._find_candidates(
-                self.tags.index(s.tags.split(" ")[i]), split, before, after, left, right, random
-            )
+            tag = self.tags.index(s.tags.split(" ")[i])
+            candidates = self._find_candidates(tag, split, before, after, left, right, random)
             candidates = candidates[(candidates != old) & (self.capitals[candidates] == self.capitals[old])]
             if len(candidates):
                 [new] = _draw_by_frequency(candidates, np.cumsum(self.frequency[candidates]), 1, random).tolist()
@@ -182,10 +181,8 @@ class _Replacer:
             ids = ids[(self.tag[ids] == tag) & (self.split[ids] == split)]
             if len(ids) > MAX_DRAWS:
                 ids = _draw_by_frequency(ids, np.cumsum(self.frequency[ids]), MAX_DRAWS, random)
-        fits = _is_comparable(self.bigrams.count_before(ids, after), right) & _is_comparable(
-            self.bigrams.count(before, ids), left
-        )
-        return ids[fits]
+        ids = ids[_is_comparable(self.bigrams.count_before(ids, after), right)]
+        return ids[_is_comparable(self.bigrams.count(before, ids), left)]
 
 
 def _draw_by_frequency(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np.ndarray:
@@ -200,18 +197,8 @@ def _is_replaceable(word: str, tags: TagSet) -> bool:
     return is_word(word) and word.lower() not in tags.auxiliaries and len(word) > 1
 
 
-def _capital_level(word: str) -> int:
-    """0 without a capital in front, 1 with one, 2 in capitals altogether."""
-    return word[:1].isupper() + word.isupper()
-
-
 def _is_comparable(counts: np.ndarray, count: int) -> np.ndarray:
     return np.abs(np.log1p(counts) - np.log1p(count)) <= MAX_LOG_DIFFERENCE
-
-
-def _hash_to_unit(text: str) -> float:
-    """A number in [0, 1): a hash of the text."""
-    return int.from_bytes(blake2b(text.encode(), digest_size=6).digest(), "big") / 2**48
 
 
 def _add_controls(draft: TaskDraft, changes: dict[str, Replacement]) -> None:

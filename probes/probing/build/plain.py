@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from datamodules.text.languages import refuse_unspaced
 from encoder_lab.compute.processes import parallel_map
@@ -10,12 +11,12 @@ from probes.probing.build.analysis import MAX_WORDS, MIN_WORDS, Analysis
 from probes.probing.build.dependencies import MARK_TAG
 from probes.probing.build.pool import Sizes, gather_pool
 from probes.probing.build.universal import UNIVERSAL_TAGS
-from probes.probing.build.word_order import far_swap, word_order
+from probes.probing.build.word_order import far_pair, swap_task, word_order
 from probes.probing.build.writing import has_letters, is_mark
 
 TEXT_TASKS: dict[str, TaskBuilder] = {
     **{name: TASKS[name] for name in ("SentLen", "WC", "BShift")},
-    "FarSwap": far_swap,
+    "FarSwap": partial(swap_task, "FarSwap", far_pair),
     "WordOrder": word_order,
 }
 

@@ -38,20 +38,13 @@ class WholeTest(Sizes):
     __slots__ = ()
 
 
-class TrainDev(NamedTuple):
-    """Sentences requested in the splits that are balanced, where the test split is taken whole."""
-
-    train: int
-    dev: int
-
-
 class Pool(NamedTuple):
     """Analysed sentences: train, dev and test, each in order of preference; and counts over all text read."""
 
     splits: tuple[list[Analysis], list[Analysis], list[Analysis]]
     form_splits: dict[str, dict[str, int]]  # target, word form: the split of the form
     words: Counter[str]  # how often each word occurs
-    shape: np.ndarray  # (LONGEST + 1, DEPTHS) how many sentences have this length and depth
+    shape: np.ndarray  # (MAX_WORDS + 1, DEPTH_COUNT) how many sentences have this length and depth
     seed: int
     tags: TagSet  # the tag set of the sentences; `capitals` with the words that mostly have one inside a sentence
 
@@ -75,8 +68,8 @@ class Pool(NamedTuple):
 def gather_pool(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) -> Pool:
     """Read all analyses once.
 
-    Memory is bounded by `sizes`. Kept are the first sentences of each class in order of preference, SPARE times as many
-    as a task could need; of all sentences GENERAL times as many as a task needs; and counts of words.
+    Memory is bounded by `sizes`. Kept are the first sentences of each class in order of preference, CLASS_RESERVE times
+    as many as a task could need; of all sentences TASK_RESERVE times as many as a task needs; and counts of words.
     """
     by_rank: dict[bytes, Analysis] = {}
     pruned = False
@@ -95,9 +88,7 @@ def gather_pool(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: Tag
     if pruned:  # otherwise the sentences since the last pruning would depend on the order of the text
         by_rank = _prune(by_rank, sizes)
     by_split = sorted(by_rank.items(), key=lambda item: (item[1].split or 0, item[0]))
-    parses = {
-        rank[:RANK_BYTES]: analysis for rank, analysis in by_split
-    }  # one parse per sentence; that of the last split
+    parses = {rank[:RANK_BYTES]: analysis for rank, analysis in by_split}  # one per sentence; that of the last split
     ordered = [(analysis, int.from_bytes(rank[-4:], "big") / 2**32) for rank, analysis in sorted(parses.items())]
     assign = _assign_forms if all(s.split is None for s, _ in ordered) else assign_forms_in_splits
     form_splits = {

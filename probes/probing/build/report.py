@@ -94,19 +94,20 @@ def _draw_lengths_by_depth(axis: Axes, counts: np.ndarray, title: str) -> None:
 
 def _draw_bigrams(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
     before, after = (np.concatenate([pairs[:, i] for pairs in samples.values()]) for i in (0, 1))
-    bins = np.linspace(0, max(before.max(), after.max()) + 0.01, 24).tolist()
-    axis.hist(before, bins, color=BLUE, alpha=0.55, label="original")
-    axis.hist(after, bins, color=ORANGE, histtype="step", linewidth=2, label="replaced")
+    bins = np.linspace(0, max(before.max(), after.max()) + 0.01, 24)
     axis.set(title="SOMO: bigrams on both sides", xlabel="log(1 + corpus count)", ylabel="bigrams", yscale="log")
-    axis.title.set_fontsize(10)
-    axis.legend(fontsize=8)
+    _draw_histograms(axis, bins, {"original": before, "replaced": after})
 
 
 def _draw_clauses(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
     reach = max(int(np.abs(lengths).max()) for lengths in samples.values()) + 0.5
-    bins = np.arange(-reach, reach + 1).tolist()
-    axis.hist(samples["O"], bins, color=BLUE, alpha=0.55, label="original")
-    axis.hist(samples["I"], bins, color=ORANGE, histtype="step", linewidth=2, label="inverted")
     axis.set(title="CoordInv: length of the clauses", xlabel="words of the first minus the second", ylabel="sentences")
+    _draw_histograms(axis, np.arange(-reach, reach + 1), {"original": samples["O"], "inverted": samples["I"]})
+
+
+def _draw_histograms(axis: Axes, bins: np.ndarray, values: Mapping[str, np.ndarray]) -> None:
+    (first, before), (second, after) = values.items()
+    axis.hist(before, bins.tolist(), color=BLUE, alpha=0.55, label=first)
+    axis.hist(after, bins.tolist(), color=ORANGE, histtype="step", linewidth=2, label=second)
     axis.title.set_fontsize(10)
     axis.legend(fontsize=8)

@@ -9,7 +9,7 @@ import numpy as np
 
 from encoder_lab.errors import InputError
 from probes.classification import Classification
-from probes.probing.build.pool import Sizes, TrainDev, WholeTest
+from probes.probing.build.pool import Sizes, WholeTest
 from probes.task import single
 
 MIN_PER_CLASS = 30  # minimum training sentences per class; with fewer the task is not built
@@ -34,10 +34,10 @@ class Plan(NamedTuple):
     """The classes that a task keeps, and the number of sentences per split."""
 
     labels: list[str]
-    counts: Sizes | TrainDev
+    counts: Sequence[int]  # of train, dev and, where it is not taken whole, test
 
 
-def plan_classes(name: str, splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int = MIN_PER_CLASS) -> Plan:
+def plan_classes(name: str, splits: Sequence[Classes], sizes: Sequence[int], fewest: int = MIN_PER_CLASS) -> Plan:
     """Equal classes. Classes with too few sentences are left out, while two remain; then all splits shrink equally.
 
     Raises InputError naming the task and the missing sentences.
@@ -50,34 +50,29 @@ def plan_classes(name: str, splits: Sequence[Classes], sizes: Sizes | TrainDev, 
     chosen = sorted(labels, key=lambda label: (-fill[label], label))
     while len(chosen) > 2:
         usual = min(1 / len(chosen), median(fill[label] for label in chosen))
-        least = max(MIN_FILL_SHARE * usual, needed_per_class(len(chosen), sizes, fewest) / sizes.train)
+        least = max(MIN_FILL_SHARE * usual, needed_per_class(len(chosen), sizes, fewest) / sizes[0])
         if fill[chosen[-1]] >= least and len(chosen) <= min(sizes):
             break
         chosen.pop()
     share = min(1 / len(chosen), fill[chosen[-1]]) if chosen else 0
     counts = scale_sizes(sizes, share)
-    if len(chosen) < 2 or counts.train < needed_per_class(len(chosen), sizes, fewest) or not all(counts):
+    if len(chosen) < 2 or counts[0] < needed_per_class(len(chosen), sizes, fewest) or not all(counts):
         raise too_small_error(name, splits, sizes, fewest, too_large_splits(chosen, splits, sizes, fewest))
     return Plan(sorted(chosen), counts)
 
 
-def deciding_splits(splits: Sequence[Held], sizes: Sizes) -> tuple[Sequence[Held], Sizes | TrainDev]:
+def deciding_splits(splits: Sequence[Held], sizes: Sizes) -> tuple[Sequence[Held], Sequence[int]]:
     """The splits and sizes that decide on classes: not a test split that is taken whole."""
-    return (splits[:2], TrainDev(*sizes[:2])) if isinstance(sizes, WholeTest) else (splits, sizes)
+    return (splits[:2], sizes[:2]) if isinstance(sizes, WholeTest) else (splits, sizes)
 
 
-def scale_sizes(sizes: Sizes | TrainDev, share: float) -> Sizes | TrainDev:
-    return type(sizes)(*(int(size * share + 1e-9) for size in sizes))
+def scale_sizes(sizes: Sequence[int], share: float) -> list[int]:
+    return [int(size * share + 1e-9) for size in sizes]
 
 
-def counts_per_class(counts: Sizes | TrainDev) -> list[int | None]:
-    """The number of sentences of each class in train, dev and test; None for all."""
-    return [counts.train, counts.dev, counts.test if isinstance(counts, Sizes) else None]
-
-
-def needed_per_class(classes: int, sizes: Sizes | TrainDev, fewest: int = MIN_PER_CLASS) -> int:
-    """Training sentences that a class needs: FEWEST, or less if the requested size is small."""
-    return max(1, min(fewest, sizes.train // classes))
+def needed_per_class(classes: int, sizes: Sequence[int], fewest: int = MIN_PER_CLASS) -> int:
+    """Training sentences that a class needs: `fewest`, or less if the requested size is small."""
+    return max(1, min(fewest, sizes[0] // classes))
 
 
 def balanced(
@@ -91,12 +86,15 @@ def balanced(
     chosen = plan_classes(name, *deciding_splits(splits, sizes), fewest)
     parts = [
         {label: split.get(label, [])[:count] for label in chosen.labels}
-        for split, count in zip(splits, counts_per_class(chosen.counts), strict=True)
+        for split, count in zip_longest(splits, chosen.counts)
     ]
     draft = assemble_task(name, parts, sizes, notes_on_left_out(splits, chosen))
     if sources is None:
         return draft
-    draft.controls["sentences in both forms"] = count_both_forms(draft.task, sources)
+    texts = [s for split in draft.task.parts for s in split.sentences]
+    distinct = set(texts)
+    both = sum(sources.get(s, s) != s and sources[s] in distinct for s in texts)
+    draft.controls["sentences in both forms"] = both  # changed ones that are there together with their originals
     return draft._replace(sources=sources)
 
 
@@ -138,13 +136,6 @@ def largest_draft(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> 
     return best
 
 
-def count_both_forms(task: Classification, sources: Mapping[str, str]) -> int:
-    """How many changed sentences of a task are in it together with their originals."""
-    texts = [s for split in task.parts for s in split.sentences]
-    distinct = set(texts)
-    return sum(sources.get(s, s) != s and sources[s] in distinct for s in texts)
-
-
 def notes_on_left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
     """A note on the classes that a plan leaves out."""
     labels = sorted({label for split in splits for label in split} - set(chosen.labels))
@@ -153,23 +144,23 @@ def notes_on_left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
 
 
 def too_large_splits(
-    labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int
+    labels: Sequence[str], splits: Sequence[Classes], sizes: Sequence[int], fewest: int
 ) -> dict[str, int]:
     """The splits with a requested size that makes train shrink too far, and the largest size that each can have."""
     if len(labels) < 2:
         return {}
-    share = needed_per_class(len(labels), sizes, fewest) / sizes.train
+    share = needed_per_class(len(labels), sizes, fewest) / sizes[0]
     least = [min(len(split.get(label, ())) for label in labels) for split in splits]
-    limits = zip(sizes._fields, least, sizes, strict=True)
+    limits = zip(Sizes._fields, least, sizes, strict=False)
     allowed = {part: int(available / share) for part, available, size in limits if available < share * size - 1e-9}
-    possible = sizes._replace(**allowed)
-    return allowed if "train" not in allowed and all(int(size * share + 1e-9) for size in possible) else {}
+    possible = [allowed.get(part, size) for part, size in zip(Sizes._fields, sizes, strict=False)]
+    return allowed if "train" not in allowed and all(scale_sizes(possible, share)) else {}
 
 
 def too_small_error(
     name: str,
     splits: Sequence[Classes],
-    sizes: Sizes | TrainDev,
+    sizes: Sequence[int],
     fewest: int,
     limiting: Mapping[str, int] | None = None,
 ) -> InputError:
@@ -183,5 +174,6 @@ def too_small_error(
             for part, number in limiting.items()
         )
         remedy = f"the splits shrink equally: ask for at most {limits}"
-    reason = f"too few sentences for {name}: usable in {'/'.join(sizes._fields)}: {usable or 'none'}; {remedy}"
+    parts = "/".join(Sizes._fields[: len(sizes)])
+    reason = f"too few sentences for {name}: usable in {parts}: {usable or 'none'}; {remedy}"
     return InputError(f"{reason}, or leave {name} out of probes.tasks=[...]")

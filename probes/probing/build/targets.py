@@ -66,17 +66,8 @@ def _rare_first(targets: Iterable[tuple[Analysis, Target]], limit: int) -> list[
     return [(s, word) for _, s, word in turns]
 
 
-def voice(pool: Pool, sizes: Sizes) -> TaskDraft:
-    """Is the main clause active or passive?"""
-    return _class_task("Passive", pool, sizes)
-
-
-def sentence_type(pool: Pool, sizes: Sizes) -> TaskDraft:
-    """Is it a declarative, an interrogative or an imperative? Without the marks that would say it."""
-    return _class_task("SentType", pool, sizes, marks=False)
-
-
-def _class_task(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskDraft:
+def class_task(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskDraft:
+    """A task of the classes that each sentence has under this name; with or without the marks at its end."""
     originals = set() if marks else {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
     splits: list[dict[str, list[str]]] = [{} for _ in sizes]

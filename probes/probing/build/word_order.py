@@ -16,15 +16,8 @@ from probes.probing.build.writing import is_word
 PairChooser = Callable[[Analysis, TagSet, Random], tuple[int, int] | None]  # of two words to swap, if there are any
 
 
-def bigram_shift(pool: Pool, sizes: Sizes) -> TaskDraft:
-    """Are two neighbouring words swapped (I) or is the sentence as it was (O)?
-
-    Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
-    """
-    return swap_task("BShift", _neighbouring_pair, pool, sizes)
-
-
-def _neighbouring_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
+def neighbouring_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
+    """Two words of BShift, one after the other; None if there are none."""
     words, places = s.words, _swappable_positions(s, tags)
     positions = [i for i, j in pairwise(places) if j == i + 1 and words[i].lower() != words[j].lower()]
     if not positions:
@@ -39,7 +32,10 @@ def _swappable_positions(s: Analysis, tags: TagSet) -> list[int]:
 
 
 def swap_task(name: str, choose: PairChooser, pool: Pool, sizes: Sizes) -> TaskDraft:
-    """A task with two words swapped in half of its sentences; sentences in which none can be are left out."""
+    """Are two words swapped (I) or is the sentence as it was (O)? Sentences in which none can be are left out.
+
+    Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
+    """
     originals = {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
     splits: list[dict[str, list[str]]] = [{"I": [], "O": []} for _ in sizes]
@@ -75,15 +71,8 @@ MAX_PAIRS = 5
 WordPair = tuple[str, str]
 
 
-def far_swap(pool: Pool, sizes: Sizes) -> TaskDraft:
-    """Are two words that stand 3 to 8 words apart swapped (I) or is the sentence as it was (O)?
-
-    Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
-    """
-    return swap_task("FarSwap", _far_pair, pool, sizes)
-
-
-def _far_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
+def far_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
+    """Two words of FarSwap, 3 to 8 words apart; None if there are none."""
     words = s.words
     pairs = [
         (i, j)

@@ -9,7 +9,7 @@ import pytest
 
 from encoder_lab.errors import InputError
 from probes.discoeval.build.__main__ import COMMAND, build, command
-from probes.discoeval.build.documents import DocumentSource, Part, PlainDocument, read_documents
+from probes.discoeval.build.documents import Part, PlainDocument, read_documents
 from probes.discoeval.build.tasks import build_task
 from probes.discoeval.controls import controls
 from probes.discoeval.data import read_discoeval
@@ -63,7 +63,7 @@ def built(french, tmp_path_factory) -> Path:
 
 def where(french: Path) -> dict[str, tuple[str, int, int]]:
     """Document, section and place of each sentence."""
-    documents = read_documents(DocumentSource(french, "fr"), SIZES)
+    documents = read_documents(french, SIZES, "fr")
     return {
         sentence: (text.id, section, place)
         for split in SPLITS
@@ -178,7 +178,7 @@ def test_annotated_chats_give_the_conversations_that_links_connect(tmp_path) -> 
         (tmp_path / split).mkdir()
         for name, text in UBUNTU.items():
             (tmp_path / split / name).write_text(text)
-    conversations = read_documents(DocumentSource(tmp_path), SIZES)["dev"]
+    conversations = read_documents(tmp_path, SIZES)["dev"]
     assert [(document.id, document.parts[0].sentences) for document in conversations] == [
         ("dev/a/0", ["<user> : m0", "<user> : m2", "<user> : m3"]),
         ("dev/a/1", ["<user> : m1"]),
@@ -186,7 +186,7 @@ def test_annotated_chats_give_the_conversations_that_links_connect(tmp_path) -> 
     ]
     (tmp_path / "dev" / "a.annotation.txt").write_text("0 1 -\n2 5 -\n")
     with pytest.raises(InputError, match=r"dev/a\.annotation\.txt:2: '2 5 -' is no link between two of the 5 messages"):
-        read_documents(DocumentSource(tmp_path), SIZES)
+        read_documents(tmp_path, SIZES)
 
 
 def test_no_sentence_is_in_two_splits_and_the_report_says_so(built) -> None:
@@ -215,14 +215,14 @@ def test_published_splits_are_kept(tmp_path) -> None:
     path = tmp_path / "a.jsonl"
     documents = [{**d, "split": ("test", "dev", "train")[i % 3]} for i, d in enumerate(french_documents(9))]
     path.write_text("\n".join(map(json.dumps, documents)))
-    by_split = read_documents(DocumentSource(path, "fr"), SIZES)
+    by_split = read_documents(path, SIZES, "fr")
     assert {text.id for text in by_split["test"]} == {"d0", "d3", "d6"}
     path.write_text("\n".join(map(json.dumps, [*documents, {**documents[0], "id": "x", "split": None}])))
     with pytest.raises(InputError, match="'x' says no split, unlike those before it"):
-        read_documents(DocumentSource(path, "fr"), SIZES)
+        read_documents(path, SIZES, "fr")
     path.write_text(json.dumps({**documents[0], "split": "probe"}))
     with pytest.raises(InputError, match="'d0' is in probe; expected train, dev or test"):
-        read_documents(DocumentSource(path, "fr"), SIZES)
+        read_documents(path, SIZES, "fr")
 
 
 def test_stories_without_sections_give_all_but_ssp(tmp_path, capsys) -> None:
@@ -271,7 +271,7 @@ def test_the_language_decides_the_tokens(tmp_path) -> None:
     path = tmp_path / "a.jsonl"
     story = {"id": "a", "sentences": ["L'enfant regarde l'araignée."] * 3}
     path.write_text("\n".join(json.dumps({**story, "id": i}) for i in "abc"))
-    (text,) = read_documents(DocumentSource(path, "fr"), SIZES)["train"]
+    (text,) = read_documents(path, SIZES, "fr")["train"]
     assert text.parts[0].sentences[0] == "L' enfant regarde l' araignée ."
 
 

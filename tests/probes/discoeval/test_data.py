@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from encoder_lab.errors import InputError
 from probes.discoeval.convert import command
 from probes.discoeval.data import read_discoeval
-from probes.discoeval.items import ceiling, correct_classes, either_sense, group_of, second_measures
+from probes.discoeval.items import ceiling, group_of, second_measures
 from probes.task import Items
 from tests.fuzzing import corrupted, lines_in, read_or_refused_by_line, refusal
 from tests.probes.discoeval.small_files import small_contents, small_files
@@ -204,16 +204,9 @@ SEVERAL = Items((["a", "b", "a", "c"], ["x", "x", "x", "x"]), np.array([0, 1, 2,
 
 
 def test_items_with_several_senses_set_the_ceiling() -> None:
-    assert correct_classes(SEVERAL, 3).tolist() == [
-        [True, False, True],
-        [False, True, False],
-        [True, False, True],
-        [False, True, False],
-    ]
     assert ceiling(SEVERAL) == 75
     predicted = np.array([2, 0, 2, 1])
     assert 100 * (predicted == SEVERAL.gold).mean() == 50
-    assert either_sense(predicted, SEVERAL, 3) == 75
     assert second_measures(predicted, SEVERAL) == {"either sense": 75, "ceiling": 75}
 
 
