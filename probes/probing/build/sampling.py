@@ -66,8 +66,8 @@ def deciding_splits(splits: Sequence[Held], sizes: Sizes) -> tuple[Sequence[Held
     return (splits[:2], sizes[:2]) if isinstance(sizes, WholeTest) else (splits, sizes)
 
 
-def scale_sizes(sizes: Sequence[int], share: float) -> list[int]:
-    return [int(size * share + 1e-9) for size in sizes]
+def scale_sizes(sizes: Sequence[int], share: float) -> tuple[int, ...]:
+    return tuple(int(size * share + 1e-9) for size in sizes)
 
 
 def needed_per_class(classes: int, sizes: Sequence[int], fewest: int = MIN_PER_CLASS) -> int:
