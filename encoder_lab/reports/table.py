@@ -91,12 +91,10 @@ class Table:
         """Whether no other row of its source, test and classifier is better as printed; a single row is not best."""
         if not row.competes or column not in row.cells:
             return False
-        sources = [r for r in self.rows if r.competes and r.source == row.source and column in r.cells]
-        rivals = [r for r in sources if r.cells[column].test == row.cells[column].test]
-        if len(rivals) < 2:
-            return False
-        scores = [round(r.cells[column].score, 1) for r in rivals]
-        return round(row.cells[column].score, 1) == (min if column in self.lower_is_better else max)(scores)
+        cell, choose = row.cells[column], min if column in self.lower_is_better else max
+        cells = [r.cells[column] for r in self.rows if r.competes and r.source == row.source and column in r.cells]
+        scores = [round(c.score, 1) for c in cells if c.test == cell.test and not math.isnan(c.score)]
+        return len(scores) > 1 and round(cell.score, 1) == choose(scores)
 
 
 def probing_table(

@@ -173,6 +173,8 @@ def small_table() -> Table:
 def test_equal_as_printed_is_equally_best_and_people_do_not_compete() -> None:
     table = small_table()
     assert [table.best(row, "WC") for row in table.rows] == [True, True, False]
+    lost = TableRow("", "A_b", "diverged", {"WC": TableCell(math.nan)})
+    assert [table.best(row, "WC") for row in replace(table, rows=[lost, *table.rows]).rows[:2]] == [False, True]
 
 
 def test_markdown_holds_scores_intervals_and_bold() -> None:
