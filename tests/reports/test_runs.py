@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -194,6 +195,13 @@ def test_evaluations_of_one_model_add_their_tasks_and_the_newest_score_counts(tm
     os.utime(old / "config.yaml", (0, 0))
     (run,) = one_run_per_seed(map(read_run, (new, old, more)))
     assert sorted((row.task, row.epoch, row.test_accuracy) for row in run.rows) == [("A", 2, 80), ("B", 2, 80)]
+
+
+def test_the_order_of_evaluations_does_not_matter_where_one_adds_epochs_to_another(tmp_path) -> None:
+    run, alone = run_of(tmp_path / "run"), evaluation_of(tmp_path / "a", tmp_path / "run", settings="checkpoint: x\n")
+    more = evaluation_of(tmp_path / "b", run, epoch=3, settings="checkpoint: each epoch\n")
+    for folders in permutations((run, alone, more)):
+        assert [len(model.runs[0].rows) for model in models(*folders)] == [4 * 3 + 2]
 
 
 def test_no_two_models_have_one_name(tmp_path) -> None:
