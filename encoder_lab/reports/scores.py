@@ -44,6 +44,7 @@ from probes.task import content_hash
 
 NAME_COLUMNS = ("run", "encoder", "objective")
 ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
+NUMBERS_OF_SCORES = {"dev_accuracy", "test_accuracy", "test_low", "test_high"}
 TRAINING, TRAINING_ON_TEST = "training", "training on test"  # the suites of the objective's own scores
 CLASSIFIER_COLUMNS = tuple(
     f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY)
@@ -97,7 +98,7 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
         path_before, run_before = files.setdefault(
             (model_identity(run), run.settings["seed"], run.evaluated), (path, run)
         )
-        if path != path_before and run.rows != run_before.rows:
+        if path != path_before and list(map(row_to_text, run.rows)) != list(map(row_to_text, run_before.rows)):
             problem = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {path_before}"
             raise InputError(f"{path}: {problem}; give one of these files, or report.py scores of all runs")
     runs: list[tuple[Path, Run]] = [(run.folder, run) for run in one_run_per_seed(map(read_run, run_folders(folders)))]
@@ -140,9 +141,9 @@ def _is_same(run: Run, again: Run) -> bool:
     comparable = replace(run, settings={**run.settings, FINGERPRINT_COLUMN: again.settings.get(FINGERPRINT_COLUMN)})
     if (run.encoder, run.objective) != (again.encoder, again.objective) or not settings_agree(comparable, again, ("",)):
         return False
-    a, b = (dict[Any, Any](r.objective_scores()) | {_row_key(row): row for row in r.rows} for r in (run, again))
+    a, b = ({**r.objective_scores(), **{_row_key(row): row_to_text(row) for row in r.rows}} for r in (run, again))
     shared = a.keys() & b.keys()
-    return bool(shared) and all(a[key] == b[key] for key in shared)
+    return bool(shared or not a) and all(str(a[key]) == str(b[key]) for key in shared)  # NaN is itself
 
 
 def _join_rows(first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
@@ -155,7 +156,7 @@ def _row_key(row: ProbeRow) -> tuple:
 
 
 def _score_key(row: ProbeRow) -> tuple:
-    return *_row_key(row), row.test_accuracy, row.seconds
+    return *_row_key(row), str(row.test_accuracy), row.seconds
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -225,6 +226,7 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
     rows: list[ProbeRow] = []
     objective_scores: dict[str, dict[str, dict[str, str]]] = {TRAINING: {}, TRAINING_ON_TEST: {}}  # by epoch
     for line, row in numbered:
+        row |= {name: row[name] or "nan" for name in row.keys() & NUMBERS_OF_SCORES}  # as pandas writes NaN
         if row["suite"] in objective_scores:
             cells = {"epoch": row["epoch"], "step": row["step"], row["task"]: row["test_accuracy"]}
             objective_scores[row["suite"]].setdefault(row["epoch"], {}).update(checked_metrics(path, line, cells))

@@ -1,5 +1,6 @@
 """report.py scores: what it writes says what the run folders say."""
 
+import math
 import shutil
 from pathlib import Path
 
@@ -24,9 +25,9 @@ REPORTS = {
 
 @pytest.fixture
 def runs(tmp_path) -> Path:
-    """Two seeds of one model, another size and another encoder, an evaluation of a run, and answers."""
+    """Two seeds of one model, another size that diverged, another encoder, an evaluation of a run, and answers."""
     folder = tmp_path / "runs"
-    for name, settings in {"a": {}, "b": {"seed": 2, "more": 3.0}, "c": {"dim": 64, "own": (1.0,)}}.items():
+    for name, settings in {"a": {}, "b": {"seed": 2, "more": 3.0}, "c": {"dim": 64, "own": (1.0, math.nan)}}.items():
         run_of(folder / name, **settings)
     equal = run_of(folder / "f", encoder="bilstm_att", own=(9.0, 9.0, 9.0))  # the lowest loss decides
     losses = [{"epoch": e, "val/bleu": 9.0, "val/loss": loss} for e, loss in ((1, 3.0), (2, 2.0), (3, 4.0))]
@@ -38,6 +39,8 @@ def runs(tmp_path) -> Path:
     write_rows(
         last / "probes.csv", [ProbeRow(3, 9, "probing", "WC", "logreg", 1.0, 50.0, 40.0, 60.0, {}, 1, 0.1, answers)]
     )
+    lost = ProbeRow(2, 2, "use", "WC", "loss", *[math.nan] * 4, {}, 1, 0.1)
+    write_rows(folder / "c" / "probes.csv", [lost])
     evaluation_of(folder / "e", folder / "a", settings=of_a_run(seed=1))
     return folder
 
