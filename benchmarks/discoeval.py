@@ -162,7 +162,7 @@ def measure_published(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
         return as_tensors(Labelled(vectors.features(items, task.features, DEVICE, max_bytes), items.gold), DEVICE)
 
     def train(short: Grid) -> None:
-        senteval.train_grid(*data, classes, short, SEED, DEVICE)
+        senteval.train_grid(data[0], data[1], classes, short, SEED, DEVICE)
 
     if full:
         with measure_cost() as cost, count_sentences() as counts:

@@ -55,7 +55,7 @@ PAIR_DIMS = (300, 512, 4096)  # of the vectors of relatedness: a bag of pretrain
 
 def measure_folds(side: str, shape: Shape, folds: int, outer: int) -> dict[str, Any]:
     """Cost and scores of one side with folds inside folds; the published side stops after `outer` folds."""
-    items = as_tensors(make_vectors(shape)[0], "cpu")
+    items: Any = as_tensors(make_vectors(shape)[0], "cpu")
     with measure_cost() as cost:
         if side == SEQUENTIAL:
             dev, test = sequential.nested_folds(items, shape.classes, folds, grid_of(side), SEED, outer)

@@ -120,7 +120,8 @@ def entailment(dim: int, batches: int, scale: Scale = FULL) -> Sides:
     size, random = scale.batch, np.random.default_rng(1).permutation(scale.sentences)
     chosen = by_length(text, batches, size)
     in_random_order = [random[first : first + size] for first in range(0, batches * size, size)]
-    ours(np.arange(min(8, size))), theirs(np.arange(min(8, size)))
+    for step_of_side in (ours, theirs):
+        step_of_side(np.arange(min(8, size)))
     share = sum(map(text.tokens, chosen)) / sum(map(text.tokens, in_random_order))
     name, more = f"NLI step, {dim:,} dimensions: InferSent's loop", amounts(module, text, chosen)
     return Sides(name, run_steps(ours, chosen), run_steps(theirs, in_random_order), share, more=more)

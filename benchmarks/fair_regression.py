@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -23,14 +24,15 @@ MIN_NUMBERS = 1 << 24  # in the vectors of a round, times the classes, at least
 EXACT_GAP = 1e-10  # nats above the optimum, by estimate, where the search ends that others are compared with
 
 
-def encoded_vectors(shape: probing.Shape) -> list[Labelled]:
+def encoded_vectors(shape: probing.Shape) -> tuple[Labelled, Labelled, Labelled]:
     """Vectors of an untrained BiLSTM-max; the class of a sentence is its length, in bins of similar size."""
     texts = encoding.distinct_sentences(shape.train + shape.dev + shape.test)
     vectors = encoding.frozen_encoder(BiLSTM(WIDTH, shape.dim, 1, None, 0.0)).encode(texts)
     lengths = np.array([len(text.split()) for text in texts])
     labels = np.searchsorted(np.quantile(lengths, np.arange(1, shape.classes) / shape.classes), lengths)
     ends = np.cumsum([shape.train, shape.dev])
-    return [Labelled(*part) for part in zip(np.split(vectors, ends), np.split(labels, ends), strict=True)]
+    train, dev, test = (Labelled(*part) for part in zip(np.split(vectors, ends), np.split(labels, ends), strict=True))
+    return train, dev, test
 
 
 def our_optima(train: Tensors, classes: int, gap: float = LOSS_TOLERANCE) -> list[Weights]:
@@ -60,7 +62,7 @@ def sides(train: int, dim: int, classes: int, with_encoder: bool) -> Sides:
     ours = partial(probe, *splits, classes, Grid(widths=(0,), l2=L2), 1)
     theirs = [partial(scikit_learn, *splits, classes, L2, tolerance) for tolerance in TOLERANCES]
     with fast_exact_matmul():
-        (standard,) = standardise(as_tensors(splits[0], "cpu"))
+        standard: Any = standardise(as_tensors(splits[0], "cpu"))[0]
         weights = (our_optima(standard, classes), *(search().weights for search in theirs))
         above, default, *others = nats_above_optimum(standard, classes, *weights)
     assert max(above, default) < 0.01, f"{above} and {default} nats above the optimum: the losses are not the same"

@@ -34,7 +34,7 @@ from benchmarks.machine import status_megabytes
 
 LIMIT_MB = 2048
 END_OF_EPOCH = re.compile(r": epoch [1-9]\d*/")  # in the lines of train.py
-SETTINGS = (
+RUN_SETTINGS = (
     *("encoder=bilstm_max", "objective=nmt_enfr", "logger=[]", "trainer.limit_val_batches=1"),
     *("probes.tasks=[SentLen]", "probes.classifier.widths=[0]"),
     *("probes.train_size=200", "probes.dev_size=50", "probes.test_size=50"),
@@ -57,7 +57,7 @@ def resources(process: int, cache: Path) -> dict[str, float]:
 def resources_by_epoch(precision: str, epochs: int, steps: int, cache: Path, run: Path) -> list[dict[str, float]]:
     """The resources of a run after each epoch."""
     sizes = (f"trainer.max_epochs={epochs}", f"trainer.limit_train_batches={steps}", f"trainer.precision={precision}")
-    command = [sys.executable, "train.py", *SETTINGS, *sizes, f"cache={cache}", f"hydra.run.dir={run}"]
+    command = [sys.executable, "train.py", *RUN_SETTINGS, *sizes, f"cache={cache}", f"hydra.run.dir={run}"]
     samples = []
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -36,7 +36,8 @@ class PackedEncoder(nn.Module):
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
-        self.encoder, self.layers = encoder, None
+        self.encoder: Any = encoder
+        self.layers: Any = None
         self.pool: WordPooling = getattr(encoder, "pool", MEAN)  # BiGRU has mean pooling
         recurrent = next((module for module in encoder.modules() if isinstance(module, Bidirectional)), None)
         if recurrent is not None:
@@ -176,7 +177,7 @@ class PlainInferSent(nn.Module):
 
     def forward(self, words: Tensor, lengths: list[int]) -> Tensor:
         """Vectors (B, D) for padded word vectors (T, B, E). Batches are sorted, packed and put back into order."""
-        words = words.to(self.lstm.weight_ih_l0.device)
+        words = words.to(next(self.lstm.parameters()).device)
         order = np.argsort([-length for length in lengths], kind="stable")
         packed = pack_padded_sequence(words[:, order], [lengths[row] for row in order])
         states, _ = pad_packed_sequence(self.lstm(packed)[0])

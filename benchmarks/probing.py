@@ -22,7 +22,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
@@ -68,7 +68,7 @@ class Shape(NamedTuple):
 
 
 @cache
-def make_vectors(shape: Shape) -> list[Labelled]:
+def make_vectors(shape: Shape) -> tuple[Labelled, Labelled, Labelled]:
     """Vectors from some hundred latent features; classes depend on these, partly linearly, and on noise."""
     random = np.random.default_rng(shape.dim + shape.classes)
     latent, hidden = min(shape.dim, 256), 64
@@ -79,17 +79,18 @@ def make_vectors(shape: Shape) -> list[Labelled]:
     mix, direct, bent = matrix(latent, shape.dim), matrix(latent, shape.classes), matrix(latent, hidden)
     out = matrix(hidden, shape.classes)
     sharp = 3 + np.log(shape.classes)
-    splits = []
-    for size in (shape.train, shape.dev, shape.test):
+
+    def split(size: int) -> Labelled:
         z = random.standard_normal((size, latent), dtype=np.float32)
         scores = sharp * (0.5 * z @ direct + np.tanh(2 * z @ bent) @ out)
         labels = (scores + random.gumbel(size=scores.shape)).argmax(1)
         noise = random.standard_normal((size, shape.dim), dtype=np.float32)
-        splits.append(Labelled(0.2 * (z @ mix + 0.5 * noise), labels))
-    return splits
+        return Labelled(0.2 * (z @ mix + 0.5 * noise), labels)
+
+    return split(shape.train), split(shape.dev), split(shape.test)
 
 
-def grid_for(shape: Shape, protocol: str) -> Grid:
+def grid_for(shape: Shape, protocol: Literal["modern", "senteval"]) -> Grid:
     grid = Grid(protocol=protocol)
     return grid.logistic() if shape.classes >= MANY_CLASSES else grid
 
@@ -166,18 +167,19 @@ def measure_fused(shape: Shape, max_passes: int) -> dict[str, Any]:
 
 def measure_sequential(shape: Shape, passes: list[tuple[int, float, int]], max_passes: int) -> dict[str, Any]:
     """Train to the end, or some passes of each width and dropout, and calculate the rest."""
-    data, grid = [as_tensors(part, DEVICE) for part in make_vectors(shape)], grid_for(shape, "senteval")
+    train, dev, test = (as_tensors(part, DEVICE) for part in make_vectors(shape))
+    grid = grid_for(shape, "senteval")
     work = gflop(shape, ((width, count * shape.train) for width, _, count in passes))
-    train_alone(tuple(t[:64] for t in data[0]), data[1], shape.classes, (1, 0.0, 1e-5), replace(grid, max_passes=0), 1)
+    train_alone((train.x[:64], train.y[:64]), dev, shape.classes, (1, 0.0, 1e-5), replace(grid, max_passes=0), 1)
     if not max_passes:
         with measure_cost() as cost:
-            dev, test, _ = train_grid_alone(*data, shape.classes, grid, SEED)
-        return {"gflop": work, "dev": dev, "test": test, **cost}
+            dev_accuracy, test_accuracy, _ = train_grid_alone(train, dev, test, shape.classes, grid, SEED)
+        return {"gflop": work, "dev": dev_accuracy, "test": test_accuracy, **cost}
     short, seconds = replace(grid, block=max_passes, max_passes=0), 0.0
     with measure_cost() as cost:
         for width, dropout, count in passes:
             started = synchronised_time()
-            train_alone(data[0], data[1], shape.classes, (width, dropout, 1e-4), short, SEED)
+            train_alone(train, dev, shape.classes, (width, dropout, 1e-4), short, SEED)
             seconds += (synchronised_time() - started) * count / max_passes
     return {"gflop": work, "calculated_from_passes": max_passes, **cost, "seconds": seconds}
 

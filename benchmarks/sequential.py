@@ -42,8 +42,8 @@ def accuracy(model: nn.Module, x: Tensor, y: Tensor) -> float:
 
 
 def train_alone(
-    train: tuple[Tensor, Tensor],
-    dev: tuple[Tensor, Tensor],
+    train: tuple[Any, Tensor],
+    dev: tuple[Any, Tensor],
     classes: int,
     cell: tuple[int, float, float],
     grid: Grid,
@@ -80,9 +80,9 @@ def train_alone(
 
 
 def train_grid_alone(
-    train: tuple[Tensor, Tensor],
-    dev: tuple[Tensor, Tensor],
-    test: tuple[Tensor, Tensor],
+    train: tuple[Any, Tensor],
+    dev: tuple[Any, Tensor],
+    test: tuple[Any, Tensor],
     classes: int,
     grid: Grid,
     seed: int,
@@ -105,7 +105,7 @@ def train_grid_alone(
 
 
 def nested_folds(
-    items: tuple[Tensor, Tensor], classes: int, folds: int, grid: Grid, seed: int, only: int | None = None
+    items: tuple[Any, Tensor], classes: int, folds: int, grid: Grid, seed: int, only: int | None = None
 ) -> tuple[float, float]:
     """Dev and test accuracy of a task without official splits: k * (k * L2 values) + k fits (InnerKFoldClassifier).
 
@@ -134,7 +134,7 @@ def nested_folds(
 
 
 def relatedness(
-    train: tuple[Tensor, Tensor], dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], seed: int, most: int = 1000
+    train: tuple[Any, Tensor], dev: tuple[Any, Tensor], test: tuple[Any, Tensor], seed: int, most: int = 1000
 ) -> tuple[float, np.ndarray]:
     """Pearson's r on dev and the scores (N_test,) predicted (senteval/tools/relatedness.py). `most`: passes."""
     torch.manual_seed(seed)

@@ -51,8 +51,11 @@ def peer_process(prepare: Callable[[], Sides]) -> Iterator[Callable[[], CpuSecon
         yield lambda: pool.submit(_measure_peer).result()
 
 
+_peer: Work  # of the process that measures the peer
+
+
 def _prepare_peer(prepare: Callable[[], Sides]) -> None:
-    global _peer  # of this process
+    global _peer
     use_one_thread()
     _peer = prepare().theirs
 
@@ -93,4 +96,4 @@ def measure_in_turns(sides: Sides, theirs: Callable[[], CpuSeconds], rounds: int
     for key, name in (("ratios", "their"), ("ratios_on_equal_terms", "their_equal")):
         pairs = zip(times["our"], times[name], strict=True)
         record[key] = sorted(sides.share * peer.total / ours.total for ours, peer in pairs)
-    return record | sides.more
+    return {**record, **sides.more}

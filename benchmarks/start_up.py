@@ -75,7 +75,7 @@ def train_to_first_step(arguments: list[str]) -> None:
             stages.end_with(function, stage)
         original(*settings)
 
-    train.train = timed
+    train.train = timed  # type: ignore[assignment]
     sys.argv = ["train.py", *arguments]
     train.main(arguments)
 

@@ -29,7 +29,7 @@ class Model(NamedTuple):
 
     encoder: str  # as tables name it
     objective: str  # what it was trained for; the name of a baseline
-    encode: Callable[[list[str]], np.ndarray] | None  # N sentences to (N, D); None: it has no vectors
+    encode: Callable[[list[str]], Any] | None  # N sentences to (N, D); None: it has no vectors
     fingerprint: str | Callable[[], str] | None = None  # equal for equal models; None: what it gives is hashed
     epoch: int | float = 0  # epochs done; a part of one within it
     step: int = 0

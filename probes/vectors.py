@@ -18,8 +18,8 @@ PORTION_BYTES = 32 << 20  # bytes of features formed at a time
 class EncodesSentences(Protocol):
     """The only method of a model that probing uses."""
 
-    def encode(self, sentences: list[str]) -> np.ndarray:
-        """Whitespace-tokenised sentences to vectors (N, D) float32, in the given order."""
+    def encode(self, sentences: list[str]) -> Any:
+        """Whitespace-tokenised sentences to vectors (N, D), in the given order: an array, a tensor or lists."""
         ...
 
 

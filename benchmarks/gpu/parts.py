@@ -99,7 +99,7 @@ def run_part(part: Part, sizes: Any, seconds: float) -> Outcome:
         error = f"its process ended with {process.exitcode}"
     finally:
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)  # also what it started
+            os.killpg(process.pid or 0, signal.SIGKILL)  # also what it started
         process.kill()
         process.join()
     return Outcome(part.name, rows, time.monotonic() - started, error)

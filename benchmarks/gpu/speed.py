@@ -3,6 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -34,7 +35,7 @@ def limits(sizes: Sizes) -> Iterator[dict[str, Any] | Row]:
     gigabytes = numbers.nbytes / 1e9
     pinned = numbers.pin_memory() if DEVICE == "cuda" else numbers
     for name, tensor in (("pageable", numbers), ("pinned", pinned)):
-        seconds = seconds_per_call(lambda tensor=tensor: tensor.to(DEVICE, non_blocking=True), sizes.times)
+        seconds = seconds_per_call(partial(tensor.to, DEVICE, non_blocking=True), sizes.times)
         yield Time(f"copy of {sizes.megabytes:,} MB, {name}", seconds, gigabytes=gigabytes)
     for dim in sizes.dims:
         yield from _recurrent(dim, sizes)
