@@ -14,9 +14,7 @@ OURS = re.compile(r"^\s*(\w+): .*#.*(no number in the paper|\bcode: )", re.MULTI
 CHOSEN = sorted({name for path in (ROOT / "configs").rglob("*.yaml") for name, _ in OURS.findall(path.read_text())})
 
 
-@pytest.mark.parametrize(
-    "path", [*STUDIES, *(ROOT / "docs" / f"{name}.md" for name in PROTOCOLS)], ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", [*STUDIES, *(ROOT / f"docs/{name}.md" for name in PROTOCOLS)], ids=lambda p: p.stem)
 def test_every_study_and_every_protocol_links_to_the_page(path) -> None:
     assert PAGE in path.read_text(encoding="utf-8")  # type: ignore[attr-defined]
 

@@ -123,9 +123,7 @@ def test_the_kept_epochs_get_the_scores_that_they_got_while_training(lab, dense,
     assert len({scores.folder for scores in elsewhere}) == 2  # outside of the runs, too, none replaces another's
 
 
-def test_epochs_scored_on_other_tasks_than_those_of_the_run_are_told_with_what_differs(
-    lab, dense, tmp_path, capfd
-) -> None:
+def test_epochs_scored_on_other_tasks_than_the_runs_are_told_with_what_differs(lab, dense, tmp_path, capfd) -> None:
     run = shutil.copytree(dense.folder, tmp_path / "run")
     scored(lab, Path("evaluations"), f"model={run}", "epochs=[2]", "seed=2", "probes.tasks=[SentLen]")
     assert f"{run}: its own scores are of other tasks, with seed=1 and not 2; so" in capfd.readouterr().err

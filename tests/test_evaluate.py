@@ -229,9 +229,7 @@ def test_a_bag_of_vectors_says_how_many_words_have_no_vector(tmp_path, sentences
     assert capsys.readouterr().err.startswith(said)
 
 
-def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_regression(
-    lab, tmp_path, capsys
-) -> None:
+def test_scores_by_logistic_regression_are_compared_with_the_papers_by_it(lab, tmp_path, capsys) -> None:
     linear = "probes.classifier.widths=[0]"
     done = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", "probes.tasks=[BShift]", linear)
     print_tables(done, evaluation("model=bov", linear))
@@ -376,9 +374,7 @@ def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab, tmp_pat
     ("probes.classifier.reduction=sum", "reduction= is a setting of protocol=senteval"),
     ("model=[call:tests.test_evaluate:lengths,length]", "model=length: .* majority alone"),
 ])  # fmt: skip
-def test_a_downstream_setting_that_cannot_be_is_refused_before_anything_is_scored(
-    lab, tmp_path, tasks, setting, said
-) -> None:
+def test_a_downstream_setting_that_cannot_be_is_refused_before_scoring(lab, tmp_path, tasks, setting, said) -> None:
     with pytest.raises(InputError, match=said):
         scored(lab, tmp_path / "out", *FIXED, tasks, setting)
     assert not (tmp_path / "out").exists()

@@ -153,6 +153,4 @@ def test_a_class_with_a_forward_of_its_own_is_not_passed_by(name) -> None:
 
     encoder = build(name)
     encoder.__class__ = Ones
-    assert bool(
-        (encoder.over(torch.zeros(2, WIDTH))(torch.ones(1, 3, dtype=torch.int64), torch.tensor([3])) == 1).all()
-    )
+    assert (encoder.over(torch.zeros(2, WIDTH))(torch.ones(1, 3, dtype=torch.int64), torch.tensor([3])) == 1).all()

@@ -64,9 +64,7 @@ def epoch_is_probed(epoch: int) -> Callable[[Path], bool]:
     return lambda run: (run / "probes.csv").exists() and f"\n{epoch}," in (run / "probes.csv").read_text()
 
 
-def test_a_run_that_is_killed_between_probing_and_checkpoint_equals_an_uninterrupted_one(
-    lab, finished_run, tmp_path
-) -> None:
+def test_a_run_killed_between_probing_and_checkpoint_equals_an_uninterrupted_one(lab, finished_run, tmp_path) -> None:
     run = tmp_path / "run"
     stop(lab, run, epoch_is_probed(1), signal.SIGKILL)
     go_on(lab, run)

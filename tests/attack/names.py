@@ -116,6 +116,4 @@ def _check_html(text: str) -> None:
 
 _part = st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 _name = st.lists(_part, min_size=1, max_size=4).map("".join)
-ATTACKS = [
-    Attack("name", st.tuples(_name, _name, _name, _name, st.integers(0, 39).map(lambda n: n in (7, 23))), reported)
-]
+ATTACKS = [Attack("name", st.tuples(*[_name] * 4, st.integers(0, 39).map(lambda n: n in (7, 23))), reported)]

@@ -124,9 +124,8 @@ def _run(
         cells[row % len(cells)][column] = text
     upsert_csv(run / "probes.csv", [dict(zip(COLUMNS, row, strict=True)) for row in cells], COLUMNS[:5])
     times = [epoch for epoch in epochs if epoch in WHOLE]
-    upsert_csv(
-        run / "metrics.csv", [{"epoch": e, score: text} for e, text in zip(times, own, strict=False)], ("epoch",)
-    )
+    own_rows = [{"epoch": epoch, score: text} for epoch, text in zip(times, own, strict=False)]
+    upsert_csv(run / "metrics.csv", own_rows, ("epoch",))
     if record is not None:
         key, value = record
         text = json.dumps(RECORD | {sorted(RECORD)[key]: (ODD + LINES)[value]})

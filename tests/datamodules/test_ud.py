@@ -40,9 +40,7 @@ def test_more_text_is_tokenised_and_counts_towards_the_size(folder) -> None:
     (folder / "more.txt").write_text("L'homme dort.\nC, d!\n\nIl dort.\n")
     corpus = TreebankText(str(folder), 3, "fr", [str(folder / "more.txt")])
     assert list(corpus.sentences("train")) == ["a b", "e f", "L' homme dort ."]
-    assert list(TreebankText(str(folder), None, "fr", [str(folder / "more.txt")]).sentences("train"))[3:] == [
-        "Il dort ."
-    ]
+    assert [*TreebankText(str(folder), None, "fr", [str(folder / "more.txt")]).sentences("train")][3:] == ["Il dort ."]
     assert corpus.fingerprint() != TreebankText(str(folder), 3, "fr").fingerprint()
 
 

@@ -154,9 +154,7 @@ def test_words_that_come_several_times_change_no_vector(pool, lengths, table) ->
 
 @both_layers
 @pytest.mark.parametrize("computes_in_float32", [True, False])
-def test_packed_words_under_autocast_are_in_bfloat16_where_the_processor_has_such_layers(
-    layer, computes_in_float32
-) -> None:
+def test_packed_words_under_autocast_are_in_bfloat16_where_the_cpu_has_such_layers(layer, computes_in_float32) -> None:
     layers, words, lengths = layers_of(layer, 2), torch.randn(8, 5, 3), torch.tensor([5, 2, 4, 1, 3, 5, 5, 2])
     with torch.no_grad(), patch("encoders.recurrent.computes_in_float32", lambda _: computes_in_float32):
         wide = layers(words, lengths)

@@ -166,6 +166,4 @@ def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_diff
     assert "in points; in nats/1000: use WC, Tense, SOMO. Paired" in said
     assert "Not paired: use WC, Tense, SOMO (" in said
     assert "Holm's correction over 4 tasks" in said
-    assert ["use", "WC", "9.0", "9.0", "+nan", "+nan", "+nan", "nan", "nan"] in [
-        line.split() for line in said.splitlines()
-    ]
+    assert "use WC 9.0 9.0 +nan +nan +nan nan nan" in [" ".join(line.split()) for line in said.splitlines()]

@@ -72,9 +72,7 @@ def test_a_task_of_one_name_in_two_suites_is_two_rows_and_a_code_has_no_best_lay
     for number in (0, 1):
         folder = layer_evaluation(tmp_path, number, "probing", {"Tense": 80.0 + number, "WC": 60.0})
         more = (("bits", 40.0, "logreg"), ("selectivity", 20.0, "mlp"))
-        write_rows(
-            folder / "probes.csv", [ProbeRow(0, 0, s, "Tense", by, 1.0, v, v, v, {}, 1, 0.1) for s, v, by in more]
-        )
+        write_rows(folder / "probes.csv", [ProbeRow(0, 0, s, "Tense", by, 1, v, v, v, {}, 1, 0.1) for s, v, by in more])
         layer_evaluation(tmp_path, number, "discoeval", {"SPgum": 50.0})
     reported = models(*sorted(tmp_path.glob("*/*")))
     (layers,) = layers_of_models(reported, "best", "mlp")

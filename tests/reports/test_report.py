@@ -101,9 +101,7 @@ def test_notes_name_changed_settings_and_folds_and_the_papers_only_next_to_their
 def test_a_run_of_before_the_classifiers_settings_were_named_is_of_the_same_model(tmp_path) -> None:
     defaults = f"{PROBES}    batch: 64\n    optimiser: adam\n    block_mb: null\ncorpus: {{source_language: en}}\n"
     texts = [PROBES, defaults, f"{PROBES}    batch: 32\n"]
-    reported = models(
-        *(with_settings(run_of(tmp_path / str(seed), seed=seed), text) for seed, text in enumerate(texts))
-    )
+    reported = models(*(with_settings(run_of(tmp_path / str(s), seed=s), text) for s, text in enumerate(texts)))
     assert [len(model.runs) for model in reported] == [2, 1]
 
 

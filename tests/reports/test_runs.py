@@ -189,9 +189,7 @@ def test_of_copies_of_a_run_one_counts_with_its_evaluations(tmp_path, capsys) ->
 @pytest.mark.parametrize(("settings", "epoch"), [("", 1), ("checkpoint: each epoch\n", 3)])
 def test_evaluations_of_one_model_add_their_tasks_and_the_newest_score_counts(tmp_path, settings, epoch) -> None:
     new, old, more = (evaluation_of(tmp_path / n, "run", "use", task=n[0], settings=settings) for n in ("A", "A0", "B"))
-    write_rows(
-        old / "probes.csv", [replace(row, epoch=epoch, test_accuracy=9) for row in read_rows(old / "probes.csv")]
-    )
+    with_rows(old, *(replace(row, epoch=epoch, test_accuracy=9) for row in read_rows(old / "probes.csv")))
     os.utime(old / "config.yaml", (0, 0))
     (run,) = one_run_per_seed(map(read_run, (new, old, more)))
     assert sorted((row.task, row.epoch, row.test_accuracy) for row in run.rows) == [("A", 2, 80), ("B", 2, 80)]

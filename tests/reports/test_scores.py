@@ -36,9 +36,7 @@ def runs(tmp_path) -> Path:
     with_settings(equal, "labels: {encoder: Attention, objective: Translation}\n")
     last = run_of(folder / "d", encoder="bilstm_last", score="val/perplexity")
     answers = Answers("items", np.arange(11) % 3 == 0)
-    write_rows(
-        last / "probes.csv", [ProbeRow(3, 9, "probing", "WC", "logreg", 1.0, 50.0, 40.0, 60.0, {}, 1, 0.1, answers)]
-    )
+    with_rows(last, ProbeRow(3, 9, "probing", "WC", "logreg", 1.0, 50.0, 40.0, 60.0, {}, 1, 0.1, answers))
     lost = ProbeRow(2, 2, "use", "WC", "loss", *[math.nan] * 4, {}, 1, 0.1)
     write_rows(folder / "c" / "probes.csv", [lost])
     evaluation_of(folder / "e", folder / "a", settings=of_a_run(seed=1))
@@ -62,9 +60,7 @@ def test_a_report_from_the_file_is_the_report_from_the_folders(runs, tmp_path, r
 
 def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differs(runs) -> None:
     rows = scores(runs)
-    assert len(rows) == len(
-        {(row["run"], *(row[key] for key in ("epoch", "suite", "task", "classifier"))) for row in rows}
-    )
+    assert len(rows) == len({(row["run"], row["epoch"], row["suite"], row["task"], row["classifier"]) for row in rows})
     assert list(rows[0])[:4] == ["run", "encoder", "objective", "encoder.dim"]
     own = [row["test_accuracy"] for row in rows if (row["run"], row["suite"]) == ("a", "training")]
     assert own == ["5", "9", "7"]

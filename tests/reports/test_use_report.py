@@ -57,9 +57,7 @@ def test_the_picture_and_the_page_have_a_point_for_each_property_and_one_not_use
     assert [trace["text"][0] for trace in plotly_figure(chart)["data"] if trace["text"][0]] == names
 
 
-@pytest.mark.parametrize(
-    ("task", "name"), [("Noun in title", "Noun in title"), ("Noun in title", "Noun in title in nli")]
-)
+@pytest.mark.parametrize(("task", "name"), [("Noun in title", f"Noun in title{end}") for end in ("", " in nli")])
 def test_a_property_of_any_name_is_known_in_all_parts_of_an_objective(task, name) -> None:
     of = {"probing": task, "use": name}
     rows = [replace(row, task=of[row.suite]) for row in run(1).rows if row.task == "Tense"]

@@ -226,9 +226,7 @@ def test_an_experiment_of_the_user_has_no_unread_settings(tmp_path) -> None:
     (tmp_path / "experiment" / "own.yaml").write_text("# @package _global_\nprobes:\n  early: 3\n")
     done = commands.finish("train.py", "--config-dir", str(tmp_path), "experiment=own", f"hydra.run.dir={tmp_path}/run")
     assert done.returncode == 2
-    assert done.stderr == (
-        "error: probes.early=3: nothing reads such a setting; see --help and the files in configs/\n"
-    )
+    assert done.stderr == "error: probes.early=3: nothing reads such a setting; see --help and the files in configs/\n"
     assert not (tmp_path / "run" / "config.yaml").exists()
 
 

@@ -18,9 +18,7 @@ MOST_FILES = 8
 @cache
 def takes_settings(file: Path) -> bool:
     """Whether a function of the file has a parameter that is the settings of a program, or a group of them."""
-    functions = (
-        node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)
-    )
+    functions = (f for f in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(f, ast.FunctionDef))
     hints = (argument.annotation for node in functions for argument in [*node.args.args, *node.args.kwonlyargs])
     return any(SETTINGS & set(re.findall(r"(?<![.\w])\w+", ast.unparse(hint))) for hint in hints if hint)
 

@@ -118,9 +118,7 @@ def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -
     """Table 3 is on test; an untrained encoder has no objective."""
     more = ["seed=3", "allow=[my_parts]"]  # the packages are given with each command
     study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "demo", "data", more)
-    commands_of = {
-        cell.scored: cell_command(cell, Path("s"), False)[2:] for cell in study.evaluations if cell.scores_objective
-    }
+    commands_of = {c.scored: cell_command(c, Path("s"), False)[2:] for c in study.evaluations if c.scores_objective}
     assert len(commands_of) == 21
     assert commands_of["nli/bilstm_max"] == ["model=s/nli/bilstm_max", "suite=objective", "allow=[my_parts]"]
     assert not any(name.startswith("untrained") for name in commands_of)

@@ -8,9 +8,7 @@ from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 
-words = st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_size=6).filter(
-    lambda w: not w.isspace()
-)
+words = st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_size=6).filter(str.strip)
 sentences = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=12)
 small = settings(max_examples=40)
 

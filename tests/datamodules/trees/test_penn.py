@@ -140,9 +140,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize(("content", "message"), BAD_FILES.values(), ids=BAD_FILES.keys())
-def test_a_file_that_is_not_of_trees_is_refused_before_it_fills_the_memory(
-    content, message, tmp_path, monkeypatch
-) -> None:
+def test_a_file_that_is_not_of_trees_is_refused_before_memory_is_full(content, message, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(penn, "MAX_TREE", 100)
     (tmp_path / "a.mrg").write_bytes(content)
     with pytest.raises(InputError, match=message):

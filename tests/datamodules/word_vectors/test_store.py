@@ -216,9 +216,7 @@ def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path, size) -> None:
     ("the Cat", True, [True, True, False]),
     ("the cat", False, [False, True, False]),
 ])  # fmt: skip
-def test_words_are_looked_up_in_lower_case_where_the_file_or_the_user_says_so(
-    tmp_path, words, lowercase, known
-) -> None:
+def test_words_are_looked_up_in_lower_case_where_file_or_user_says_so(tmp_path, words, lowercase, known) -> None:
     (tmp_path / "v.txt").write_text("".join(f"{word} 1 2\n" for word in words.split()))
     store = FromFile(str(tmp_path / "v.txt"), lowercase).vectors(list, "", tmp_path / "cache")
     for one in (store, pickle.loads(pickle.dumps(store))):  # as another process gets it

@@ -54,9 +54,7 @@ def test_each_epoch_is_compared_with_the_first_the_one_before_and_the_last(tmp_p
     assert [rows[epoch, "CKAfirst"] for epoch in range(3)] == [similar(epoch, 0) for epoch in range(3)]
     assert [rows[epoch, "CKAbefore"] for epoch in range(3)] == [100, similar(1, 0), similar(2, 1)]
     assert [rows[epoch, "CKAlast"] for epoch in range(3)] == [similar(epoch, 2) for epoch in range(3)]
-    assert rows[1, "EffRank"] == pytest.approx(
-        measures.effective_rank(torch.from_numpy(Turning(1).vectors))[0], abs=0.006
-    )
+    assert rows[1, "EffRank"] == pytest.approx(measures.effective_rank(torch.tensor(Turning(1).vectors))[0], abs=0.006)
 
 
 def test_a_run_that_was_killed_and_resumed_has_the_same_rows(tmp_path) -> None:

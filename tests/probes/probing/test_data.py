@@ -93,9 +93,7 @@ def test_published_files_are_read_as_they_are(tmp_path) -> None:
     [task] = FromCorpus().tasks(context(TinyCorpus(), tmp_path / "cache", 0), ["SentLen"], SIZES)
     write_task(task, tmp_path / "sentence_length.txt")
     published = FromSentEval(str(tmp_path))
-    assert content(published.tasks(context(TinyCorpus(), tmp_path, 0), ["SentLen"], (None, None, None))) == content(
-        [task]
-    )
+    assert content(published.tasks(context(TinyCorpus(), tmp_path, 0), ["SentLen"], (None,) * 3)) == content([task])
     with pytest.raises(InputError, match="dev_size=12"):  # no size is without effect
         published.tasks(context(TinyCorpus(), tmp_path, 0), ["SentLen"], (None, 12, None))
 

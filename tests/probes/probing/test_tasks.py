@@ -357,9 +357,7 @@ def test_too_few_trees_are_refused_by_the_tasks_name() -> None:
 
 def test_analyses_come_in_the_order_of_the_trees_on_any_number_of_cores(analyses, monkeypatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
-    assert list(dict.fromkeys(analysis.sentence for analysis in analyse_all(corpus_texts(TREES), ENGLISH))) == list(
-        analyses
-    )
+    assert list(dict.fromkeys(each.sentence for each in analyse_all(corpus_texts(TREES), ENGLISH))) == list(analyses)
 
 
 def test_neighbouring_training_items_alternate_classes(built) -> None:

@@ -2,9 +2,7 @@
 
 from random import Random
 
-NOUNS = [
-    f"{stem}{end}" for stem in ("cat", "dog", "bird", "tree", "boat", "lamp", "king") for end in ("", "let", "ling")
-]
+NOUNS = [stem + end for stem in ("cat", "dog", "bird", "tree", "boat", "lamp", "king") for end in ("", "let", "ling")]
 VERBS = [f"{stem}{end}" for stem in ("walk", "call", "help", "paint", "load") for end in ("", "en", "er")]
 ADJECTIVES = ["small", "green", "quiet", "ancient", "bright"]
 
