@@ -44,6 +44,7 @@ def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path) -> None:
 def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)
+    assert read_run(run_of(tmp_path / "b", own=(9.0, 5.0, 7.0), score="val/perplexity")).best_epoch() == 2
 
 
 def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path) -> None:
@@ -68,11 +69,6 @@ def test_of_equal_scores_the_lowest_loss_is_best_then_the_last_epoch(tmp_path, l
             checkpoints.best_k_models, saved = {"best.ckpt": torch.tensor(0.0)}, row["epoch"]
             checkpoints.best_model_score, checkpoints.kth_best_model_path = torch.tensor(0.0), "best.ckpt"
     assert saved == best
-
-
-def test_perplexity_is_best_where_it_is_lowest(tmp_path) -> None:
-    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0), score="val/perplexity"))
-    assert run.best_epoch() == 2
 
 
 def test_runs_that_differ_in_their_seed_are_one_model(tmp_path) -> None:
@@ -162,15 +158,16 @@ def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path) -> None:
         assert probing_table([reported], "probing").rows[0].cells["WC"].score == 52
 
 
-@pytest.mark.parametrize(
-    ("size", "tags", "count"), [(1200, "", 1), (600, "", 2), (1200, "  source: {tags: english/penn}\n", 1)]
-)
-def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(tmp_path, size, tags, count) -> None:
-    run = run_of(tmp_path / "run")
-    more = evaluation_of(tmp_path / "more", run, "probing", task="SentLen")
-    for folder, sentences, newer in ((run, 1200, ""), (more, size, tags)):
-        with_settings(folder, f"probes:\n  train_size: {sentences}\n{newer}")
-    assert len(models(run, more)) == count
+@pytest.mark.parametrize(("ours", "others", "count"), [
+    ("probes:\n  train_size: 1200\n", "probes:\n  train_size: 1200\n", 1),
+    ("probes:\n  train_size: 1200\n", "probes:\n  train_size: 600\n", 2),
+    ("probes:\n  train_size: 1200\n", "probes:\n  train_size: 1200\n  source: {tags: english/penn}\n", 1),
+    ("corpus: {size: 400}\n", "corpus: {size: 400}\n", 1),
+    ("corpus: {size: 400}\n", "corpus: {size: 500}\n", 2),
+])  # fmt: skip
+def test_another_readout_of_the_same_tasks_and_corpus_is_a_part_of_the_run(tmp_path, ours, others, count) -> None:
+    run = with_settings(run_of(tmp_path / "run"), ours)
+    assert len(models(run, evaluation_of(tmp_path / "more", run, "probing", task="WC2", settings=others))) == count
 
 
 def test_an_evaluation_of_an_earlier_run_in_the_folder_is_no_part_of_the_later_one(tmp_path) -> None:
@@ -203,10 +200,9 @@ def test_the_order_of_evaluations_does_not_matter_where_one_adds_epochs_to_anoth
 
 
 def test_no_two_models_have_one_name(tmp_path) -> None:
-    made = [(1, 2, 3, 10), (1, 2, 3, 20), (4, 5, 6, 30)]  # the name has three settings at most
-    settings = ["{{a: {}, b: {}, c: {}, d: {}}}".format(*values) for values in made]
+    settings = [f"{{a: {a}, b: {a + 1}, c: {a + 2}, d: {d}}}" for a, d in ((1, 10), (1, 20), (4, 30))]
     runs = [with_settings(run_of(tmp_path / str(at)), f"other: {text}\n") for at, text in enumerate(settings)]
-    assert len({model.title for model in models(*runs)}) == 3
+    assert len({model.title for model in models(*runs)}) == 3  # the name has three settings at most
 
 
 def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path) -> None:
@@ -232,26 +228,15 @@ def test_scores_of_a_model_made_otherwise_are_no_part_of_it(tmp_path, setting) -
     assert joined(probed, scored[1]) == [["WC"], ["MR"]]
 
 
-def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path) -> None:
-    run = with_settings(run_of(tmp_path / "run"), "corpus: {size: 400}\n")
-    of = {size: f"corpus: {{size: {size}}}\n" for size in (400, 500)}
-    same, other = (evaluation_of(tmp_path / str(k), run, "probing", task="WC2", settings=of[k]) for k in of)
-    assert len(models(run, same)) == 1
-    assert len(models(run, other)) == 2
-
-
-@pytest.mark.parametrize(("test", "models_of_both"), [("t", 1), ("other", 2)])
-def test_epochs_evaluated_with_another_corpus_belong_to_the_run_by_their_test_items(
-    tmp_path, test, models_of_both
-) -> None:
+@pytest.mark.parametrize(("test", "count"), [("t", 1), ("other", 2)])
+def test_epochs_evaluated_with_another_corpus_belong_to_the_run_by_their_test_items(tmp_path, test, count) -> None:
     run = with_settings(run_of(tmp_path / "run"), "corpus: {size: 400}\n")
     rows = read_rows(run / "probes.csv")
     settings = "corpus: {size: 500}\ncheckpoint: each epoch\n"
     evaluation = evaluation_of(tmp_path / "more", run, "probing", settings=settings)
     for folder, items in ((run, "t"), (evaluation, test)):
-        answered = [replace(row, answers=Answers(items, np.ones(4, bool))) for row in rows]
-        with_rows(folder, *answered)
-    assert len(models(run, evaluation)) == models_of_both
+        with_rows(folder, *(replace(row, answers=Answers(items, np.ones(4, bool))) for row in rows))
+    assert len(models(run, evaluation)) == count
 
 
 def test_two_evaluations_on_one_suite_stay_apart(tmp_path) -> None:
