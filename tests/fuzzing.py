@@ -3,7 +3,7 @@
 import re
 import resource
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -74,18 +74,36 @@ def refusal(read: Callable[[], Any], path: Path) -> str | None:
     return said and str(said)
 
 
-def any_damage_is_read_or_refused(read: Callable[[], Any], path: Path, examples: int = 0) -> None:
-    """Check that `read` accepts the file with any damage or refuses it in one line. At least `examples` times."""
+def any_damage_is_read_or_refused(
+    read: Callable[[], Any],
+    path: Path,
+    examples: int = 0,
+    at_the_end: str = "",
+    folder: Path | None = None,
+    also: Sequence[bytes] = (),
+) -> None:
+    """Check that `read` accepts the file with any damage or refuses it in one line. At least `examples` times.
+
+    With `at_the_end` it must name the first malformed line, as for `read_or_refused_by_line`, else the file, or only
+    the `folder`. `also`: more contents.
+    """
     whole = path.read_bytes()
 
     @settings(max_examples=max(examples, settings.default.max_examples))
     @given(corrupted(whole))
     @example(b"")
+    @example(b"\0" * 50)
     @example(whole[:-1])
+    @example(whole[: len(whole) // 2])
     def check(content: bytes) -> None:
-        path.write_bytes(content)
-        refusal(read, path)
+        if at_the_end:
+            read_or_refused_by_line(read, path, content, at_the_end)
+        else:
+            path.write_bytes(content)
+            refusal(read, folder or path)
 
+    for content in also:
+        check.hypothesis.inner_test(content)
     check()
     path.write_bytes(whole)
 

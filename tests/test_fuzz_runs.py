@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
@@ -19,7 +18,7 @@ from encoders import load_encoder
 from encoders.load import read_checkpoint, read_config
 from encoders.sources import precomputed_model
 from tests.encoders.test_load import GOLDEN, SENTENCES, Malicious
-from tests.fuzzing import any_damage_is_read_or_refused, corrupted, limits, lines_in, read_or_refused_by_line, refusal
+from tests.fuzzing import any_damage_is_read_or_refused, limits, lines_in, refusal
 from tests.reports.small_runs import run_of
 from tests.settings.test_config_check import composed
 
@@ -34,27 +33,19 @@ def run(tmp_path) -> Path:
 
 @pytest.mark.parametrize("name", ["config.yaml", "vectors/matrix.npy", "vectors/scale.npy", "vectors/words.txt"])
 def test_a_run_is_loaded_or_refused(run, name) -> None:
-    path = run / name
-
     def read() -> None:
         encoder = load_encoder(run, "cpu")
         vectors = encoder.encode(SENTENCES)
         assert vectors.shape == (len(SENTENCES), encoder.dim)
         assert np.isfinite(vectors).all()
 
-    @given(corrupted(path.read_bytes()))
-    def check(content: bytes) -> None:
-        path.write_bytes(content)
-        refusal(read, run)
-
-    check()
+    any_damage_is_read_or_refused(read, run / name, folder=run)
 
 
 def test_settings_of_a_run_are_continued_or_refused(tmp_path) -> None:
     config = composed("objective=discourse")
     OmegaConf.resolve(config)
     path = tmp_path / "config.yaml"
-
     path.write_text(OmegaConf.to_yaml(config))
     any_damage_is_read_or_refused(lambda: refuse_foreign_classes(read_config(tmp_path), path), path)
 
@@ -88,11 +79,7 @@ def test_sentences_of_precomputed_vectors(elsewhere) -> None:
         if len(set(texts)) == len(texts):
             np.testing.assert_array_equal(model.encode(texts), np.load(vectors))
 
-    @given(corrupted(sentences.read_bytes()))
-    def check(content: bytes) -> None:
-        read_or_refused_by_line(read, sentences, content, "not one vector for each|empty")
-
-    check()
+    any_damage_is_read_or_refused(read, sentences, at_the_end="not one vector for each|empty")
 
 
 NOT_NUMBERS: dict[str, Callable[[Path], None]] = {
@@ -113,20 +100,15 @@ def test_vectors_that_are_not_a_numeric_matrix_are_refused(elsewhere, spoil) -> 
         precomputed_model(*elsewhere)
 
 
-@pytest.mark.parametrize("name", ["vectors/matrix.npy", "vectors/scale.npy", "checkpoints/best.ckpt"])
+@pytest.mark.parametrize("name", ["vectors/matrix.npy", "vectors/scale.npy", "checkpoints/best.ckpt", "all.npy"])
 @pytest.mark.parametrize("how", ["array", "archive", "pickle"])
-def test_a_pickle_in_place_of_numbers_executes_nothing(run, tmp_path, name, how) -> None:
-    made, objects = tmp_path / "made", np.array([Malicious(tmp_path / "made")], dtype=object)
-    with (run / name).open("wb") as file:
+def test_a_pickle_in_place_of_numbers_executes_nothing(run, elsewhere, tmp_path, name, how) -> None:
+    made, objects = tmp_path / "made", np.array([[Malicious(tmp_path / "made")]] * 4, dtype=object)
+    path = elsewhere[0] if name == "all.npy" else run / name
+    with path.open("wb") as file:
         {"array": np.save, "archive": np.savez, "pickle": lambda f, a: a.dump(f)}[how](file, objects)
-    assert refusal(lambda: load_encoder(run), run)
+    assert refusal(lambda: precomputed_model(*elsewhere) if name == "all.npy" else load_encoder(run), tmp_path)
     assert not made.exists()
-
-
-def test_precomputed_vectors_with_a_pickle_execute_nothing(elsewhere, tmp_path) -> None:
-    np.save(elsewhere[0], np.array([[Malicious(tmp_path / "made")]] * 4, dtype=object))
-    assert refusal(lambda: precomputed_model(*elsewhere), elsewhere[0])
-    assert not (tmp_path / "made").exists()
 
 
 BOMBS = {
@@ -160,17 +142,11 @@ def test_a_corrupted_checkpoint_is_read_or_refused(run) -> None:
     of_a_folder[content.rindex(b"best/data/18") - 8] ^= 16  # calls a tensor a folder, of which torch reads nothing
 
     def read() -> None:
-        found = read_checkpoint(path)["state_dict"]
-        assert found.keys() == whole.keys()
-        assert all(torch.equal(found[name], whole[name]) for name in whole)
+        state = read_checkpoint(path)["state_dict"]
+        assert state.keys() == whole.keys()
+        assert all(torch.equal(state[name], whole[name]) for name in whole)
 
-    @given(corrupted(content))
-    @example(bytes(of_a_folder))
-    def check(content: bytes) -> None:
-        path.write_bytes(content)
-        refusal(read, path)
-
-    check()
+    any_damage_is_read_or_refused(read, path, also=[bytes(of_a_folder)])
 
 
 def test_the_limits_stop_long_and_large_computations(monkeypatch) -> None:

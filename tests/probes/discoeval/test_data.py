@@ -6,15 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
 
 from encoder_lab.errors import InputError
 from probes.discoeval.convert import command
 from probes.discoeval.data import read_discoeval
 from probes.discoeval.items import ceiling, group_of, second_measures
 from probes.task import Items
-from tests.fuzzing import corrupted, lines_in, read_or_refused_by_line, refusal
-from tests.probes.discoeval.small_files import small_contents, small_files
+from tests.fuzzing import any_damage_is_read_or_refused, lines_in
+from tests.probes.discoeval.small_files import small_files
 
 NAMES = [
     "SParxiv", "SProc", "SPwiki", "BSOarxiv", "BSOroc", "BSOwiki", "DCchat", "DCwiki", "SSPabs", "PDTB-E", "PDTB-I",
@@ -157,12 +156,12 @@ def test_a_broken_json_line_is_named(root) -> None:
             read_discoeval(root, ["RST"])
 
 
-@pytest.mark.parametrize(
-    "name", ["SP/wiki/train.txt", "DC/chat/valid.txt", "PDTB/Explicit/test.txt", "BSO/wiki/test.txt"]
-)
-def test_any_text_file_is_read_or_its_first_bad_line_named(name, root) -> None:
-    original, path = small_contents()[name], root / name
-    task = {"SP": "SPwiki", "DC": "DCchat", "PD": "PDTB-E", "BS": "BSOwiki"}[name[:2]]
+@pytest.mark.parametrize(("task", "name"), [
+    ("SPwiki", "SP/wiki/train.txt"), ("DCchat", "DC/chat/valid.txt"), ("PDTB-E", "PDTB/Explicit/test.txt"),
+    ("BSOwiki", "BSO/wiki/test.txt"),
+])  # fmt: skip
+def test_any_text_file_is_read_or_its_first_bad_line_named(task, name, root) -> None:
+    path = root / name
 
     def read() -> None:
         (read_task,) = read_discoeval(root, [task])[0]
@@ -170,34 +169,13 @@ def test_any_text_file_is_read_or_its_first_bad_line_named(name, root) -> None:
         assert len(part.gold) == len(lines_in(path.read_bytes())) * (2 if task == "BSOwiki" else 1)
         assert all(text and text == " ".join(text.split()) for column in part.texts for text in column)
 
-    @settings(max_examples=60)
-    @given(corrupted(original))
-    @example(b"")
-    @example(b"\0" * 50)
-    @example(original[: len(original) // 2])
-    def check(content: bytes) -> None:
-        read_or_refused_by_line(read, path, content, r"empty|has the label|items are in")
-
-    check()
+    any_damage_is_read_or_refused(read, path, 60, at_the_end=r"empty|has the label|items are in")
 
 
 def test_any_labelset_is_read_or_refused(root) -> None:
+    """A wrong list of labels may show in the files next to it."""
     path = root / "PDTB/Explicit/labelset.txt"
-    original = path.read_bytes()
-
-    @settings(max_examples=60)
-    @given(corrupted(original))
-    def check(content: bytes) -> None:
-        path.write_bytes(content)
-        said = refusal_in_folder(root, "PDTB-E")
-        assert said is None or "PDTB" in said
-
-    check()
-
-
-def refusal_in_folder(root: Path, task: str) -> str | None:
-    """What reading a task says; a wrong list of labels may show in the files next to it."""
-    return refusal(lambda: read_discoeval(root, [task]), root)
+    any_damage_is_read_or_refused(lambda: read_discoeval(root, ["PDTB-E"]), path, 60, folder=root / "PDTB")
 
 
 SEVERAL = Items((["a", "b", "a", "c"], ["x", "x", "x", "x"]), np.array([0, 1, 2, 1]))
@@ -208,7 +186,5 @@ def test_items_with_several_senses_set_the_ceiling() -> None:
     predicted = np.array([2, 0, 2, 1])
     assert 100 * (predicted == SEVERAL.gold).mean() == 50
     assert second_measures(predicted, SEVERAL) == {"either sense": 75, "ceiling": 75}
-
-
-def test_items_that_differ_have_no_second_measure() -> None:
+    # items that differ have no second measure
     assert second_measures(np.array([0, 0]), Items((["a", "b"], ["x", "x"]), np.array([0, 1]))) == {}
