@@ -56,24 +56,16 @@ def test_invalid_utf8_names_file_and_line(lab, parallel, tmp_path) -> None:
     assert "train.fr.gz:7" in said
 
 
-def test_a_broken_tree_names_file_and_line(lab, tmp_path) -> None:
-    trees = tmp_path / "trees.mrg"
-    trees.write_text("(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))\n(ROOT (S (NP (NN rain)))))\n")
-    said = complaint(lab, *lab.settings(tmp_path / "r"), "probes=trees", f"probes.paths=[{trees}]")
-    assert "trees.mrg:2" in said
-
-
-def test_a_malformed_probing_line_names_file_and_line(lab, tmp_path) -> None:
-    (tmp_path / "sentence_length.txt").write_text("tr\t0\ta b c .\nxx\t0\ta b .\n")
-    small = (text for text in lab.settings(tmp_path / "r") if "_size=" not in text)
-    said = complaint(lab, *small, "probes=senteval", f"probes.root={tmp_path}", "probes.tasks=[SentLen]")
-    assert "sentence_length.txt:2" in said
-
-
-def test_broken_word_vectors_name_file_and_line(lab, tmp_path) -> None:
-    (tmp_path / "words.vec").write_text("2 3\na 1 2 3\nb 1 2\n")
-    settings = [s for s in lab.settings(tmp_path / "r") if not s.startswith("embeddings.")]
-    assert "words.vec:3" in complaint(lab, *settings, "embeddings=file", f"embeddings.path={tmp_path}/words.vec")
+@pytest.mark.parametrize(("location", "text", "settings"), [
+    ("trees.mrg:2", "(ROOT (NP (NN rain)) (VP (VBZ falls)))\n(ROOT (S))))\n", "probes=trees probes.paths=[{0}]"),
+    ("sentence_length.txt:2", "tr\t0\ta b\nxx\t0\ta\n", "probes=senteval probes.root={1} probes.tasks=[SentLen]"),
+    ("words.vec:3", "2 3\na 1 2 3\nb 1 2\n", "embeddings=file embeddings.path={0}"),
+])  # fmt: skip
+def test_a_malformed_line_is_named_with_its_file(lab, tmp_path, location, text, settings) -> None:
+    path = tmp_path / location.partition(":")[0]
+    path.write_text(text)
+    own = [each for each in lab.settings(tmp_path / "r") if "_size=" not in each and not each.startswith("embeddings.")]
+    assert location in complaint(lab, *own, *settings.format(path, tmp_path).split())
 
 
 def test_a_checkpoint_of_another_project_is_refused(lab, finished_run, tmp_path) -> None:
@@ -110,20 +102,9 @@ def test_a_run_folder_without_its_vectors_is_refused(lab, finished_run, tmp_path
     assert "vectors" in complaint(lab, f"resume={run}")
 
 
-def test_resuming_nothing_is_refused(lab, tmp_path) -> None:
-    assert "config.yaml" in complaint(lab, f"resume={tmp_path}")
-
-
-SETTINGS = {
-    "torn": b"a: [",
-    "not text": b"seed: \xff",
-    "of something else": b"a: 1",
-    "a part": b"{encoder: {}, embeddings: {}, corpus: {}}",
-}
-
-
-@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
+@pytest.mark.parametrize("settings", [b"a: [", b"seed: \xff", b"a: 1", b"{encoder: {}, embeddings: {}, corpus: {}}"])
 def test_resuming_on_broken_settings_names_the_file(lab, tmp_path, settings) -> None:
+    assert "config.yaml" in complaint(lab, f"resume={tmp_path}")
     (tmp_path / "config.yaml").write_bytes(settings)
     assert str(tmp_path / "config.yaml") in complaint(lab, f"resume={tmp_path}")
 

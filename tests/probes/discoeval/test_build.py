@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,7 @@ def french_documents(count: int = 60) -> list[dict]:
     draw = random.Random(5)
 
     def sentence(i: int) -> str:
-        words = [
-            draw.choice(SUBJECTS),
-            draw.choice(VERBS),
-            draw.choice(OBJECTS),
-            f"n{i}",
-            *["vraiment"] * draw.randrange(3),
-        ]
+        words = [*map(draw.choice, (SUBJECTS, VERBS, OBJECTS)), f"n{i}", *["vraiment"] * draw.randrange(3)]
         return f"{' '.join(words).capitalize()} ."
 
     number = iter(range(10**6))
@@ -61,7 +56,8 @@ def built(french, tmp_path_factory) -> Path:
     return out
 
 
-def where(french: Path) -> dict[str, tuple[str, int, int]]:
+@pytest.fixture(scope="module")
+def where(french) -> dict[str, tuple[str, int, int]]:
     """Document, section and place of each sentence."""
     documents = read_documents(french, SIZES, "fr")
     return {
@@ -82,30 +78,27 @@ def test_documents_in_french_give_four_tasks_of_the_wanted_size(built) -> None:
     assert "œufs" in " ".join(tasks[0].sentences)
 
 
-def test_the_label_of_sp_is_the_true_place_of_the_first_sentence(built, french) -> None:
-    at = where(french)
+def test_the_label_of_sp_is_the_true_place_of_the_first_sentence(built, where) -> None:
     (task,) = read_discoeval(built, ["SP"])[0]
     for *texts, label in zip(*task.train.texts, task.train.gold, strict=True):
-        places = [at[text][2] for text in texts]
-        assert len({at[text][:2] for text in texts}) == 1
+        places = [where[text][2] for text in texts]
+        assert len({where[text][:2] for text in texts}) == 1
         assert sorted(places) == list(range(min(places), min(places) + 5))
         assert places[0] - min(places) == label
         assert places[1:] == sorted(places[1:])
 
 
-def test_bso_pairs_are_neighbours_in_their_true_order(built, french) -> None:
-    at = where(french)
+def test_bso_pairs_are_neighbours_in_their_true_order(built, where) -> None:
     (task,) = read_discoeval(built, ["BSO"])[0]
     for first, second, label in zip(*task.dev.texts, task.dev.gold, strict=True):
-        assert at[second][2] - at[first][2] == (1 if label else -1)
+        assert where[second][2] - where[first][2] == (1 if label else -1)
 
 
-def test_an_incoherent_window_has_one_sentence_of_another_document(built, french) -> None:
-    at = where(french)
+def test_an_incoherent_window_has_one_sentence_of_another_document(built, where) -> None:
     (task,) = read_discoeval(built, ["DC"])[0]
     replaced = []
     for *texts, label in zip(*task.train.texts, task.train.gold, strict=True):
-        documents = [at[text][0] for text in texts]
+        documents = [where[text][0] for text in texts]
         odd = [i for i, document in enumerate(documents) if documents.count(document) == 1]
         assert len(odd) == (label == 0)
         replaced += odd
@@ -113,12 +106,11 @@ def test_an_incoherent_window_has_one_sentence_of_another_document(built, french
     assert max(replaced.count(place) for place in range(1, 5)) == 5
 
 
-def test_ssp_tells_the_opening_section_from_the_middle_and_lengths_do_not(built, french) -> None:
-    at = where(french)
+def test_ssp_tells_the_opening_section_from_the_middle_and_lengths_do_not(built, where) -> None:
     (task,) = read_discoeval(built, ["SSP"])[0]
     lengths: list[list[int]] = [[], []]
     for text, label in zip(*task.train.texts, task.train.gold, strict=True):
-        assert at[text][1] == (0 if label else 1)
+        assert where[text][1] == (0 if label else 1)
         lengths[label].append(len(text.split()))
     assert sorted(lengths[0]) == sorted(lengths[1])
 
@@ -144,15 +136,12 @@ def test_the_introduction_and_what_follows_the_conclusion_are_no_middle() -> Non
     assert {text[0].rsplit(" ", 2)[0] for label, text in rows if label == "1"} == {"In Abstract"}  # the abstract's
 
 
-@pytest.mark.parametrize(
-    ("titles", "place"),
-    [(("Story", "Abstract", "Introduction"), "Abstract"), (("Story", "Introduction"), "Introduction")],
-)
-def test_sp_takes_the_first_five_sentences_of_the_abstract_or_the_introduction(titles, place) -> None:
+@pytest.mark.parametrize("titles", [("Story", "Abstract", "Introduction"), ("Story", "Introduction")])
+def test_sp_takes_the_first_five_sentences_of_the_abstract_or_the_introduction(titles) -> None:
     parts = [Part(title, [f"In {title} {i} ." for i in range(12)]) for title in titles]
     texts = {split: [PlainDocument("a", parts)] for split in SPLITS}
     rows = build_task("SP", texts, {"train": 9, "dev": 0, "test": 0}, 0)["train"]
-    assert [sorted(row.texts) for row in rows] == [[f"In {place} {i} ." for i in range(5)]]
+    assert [sorted(row.texts) for row in rows] == [[f"In {titles[1]} {i} ." for i in range(5)]]
 
 
 def test_dc_takes_the_document_with_the_largest_share_of_the_same_categories() -> None:
@@ -202,9 +191,8 @@ def test_no_sentence_is_in_two_splits_and_the_report_says_so(built) -> None:
 def test_the_seed_alone_decides(french, built, tmp_path) -> None:
     sizes = [f"{split}={size}" for split, size in SIZES.items()]
     for seed in (0, 1):
-        build(
-            COMMAND.read([f"documents={french}", f"out={tmp_path / str(seed)}", "language=fr", f"seed={seed}", *sizes])
-        )
+        out = f"out={tmp_path / str(seed)}"
+        build(COMMAND.read([f"documents={french}", out, "language=fr", f"seed={seed}", *sizes]))
     files = [path.relative_to(built) for path in built.rglob("*.txt")]
     assert files
     assert all((built / file).read_bytes() == (tmp_path / "0" / file).read_bytes() for file in files)
@@ -227,10 +215,8 @@ def test_published_splits_are_kept(tmp_path) -> None:
 
 def test_stories_without_sections_give_all_but_ssp(tmp_path, capsys) -> None:
     path = tmp_path / "stories.jsonl"
-    stories = [
-        {"id": d["id"], "sentences": [s for p in d["sections"][0]["paragraphs"] for s in p], "paragraphs": [7, 7]}
-        for d in french_documents(40)
-    ]
+    first = {d["id"]: list(chain(*d["sections"][0]["paragraphs"])) for d in french_documents(40)}
+    stories = [{"id": id, "sentences": sentences, "paragraphs": [7, 7]} for id, sentences in first.items()]
     path.write_text("\n".join(map(json.dumps, stories)))
     arguments = [f"documents={path}", f"out={tmp_path / 'out'}", "train=20", "dev=4", "test=4"]
     assert command(arguments) == 0  # SSP was not asked for by name
@@ -280,9 +266,8 @@ DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
 @pytest.mark.skipif(not DATA.exists(), reason="the folder with real data is not there")
 def test_gum_gives_all_seven_groups_with_its_official_splits(tmp_path) -> None:
-    parts = [
-        ",".join(str(DATA / "gum" / f"{split}.{ending}.gz") for split in SPLITS) for ending in ("gdtb.tsv", "rst.jsonl")
-    ]
+    endings = "gdtb.tsv", "rst.jsonl"
+    parts = [",".join(str(DATA / f"gum/{split}.{ending}.gz") for split in SPLITS) for ending in endings]
     few = tmp_path / "train.rst.jsonl"  # each node of a tree has all texts below it: the 177 trees take long
     few.write_bytes(b"".join(gzip.decompress((DATA / "gum/train.rst.jsonl.gz").read_bytes()).splitlines(True)[:50]))
     parts[1] = parts[1].replace(str(DATA / "gum/train.rst.jsonl.gz"), str(few))

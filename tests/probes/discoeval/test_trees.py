@@ -66,11 +66,8 @@ def test_more_than_two_nuclei_branch_to_the_right(tmp_path) -> None:
             (tmp_path / split / f"d{i:02}.dis").write_text(f"(Root (span 1 4) {children})")
     nodes = read_trees([tmp_path])
     assert {split: len(split_nodes) for split, split_nodes in nodes.items()} == {"train": 54, "dev": 6, "test": 60}
-    assert nodes["test"][:3] == [
-        ("NN-Temporal", ["e1"], ["e2", "e3", "e4"]),
-        ("NN-Temporal", ["e2"], ["e3", "e4"]),
-        ("NN-Temporal", ["e3"], ["e4"]),
-    ]
+    edus = ["e1", "e2", "e3", "e4"]
+    assert nodes["test"][:3] == [("NN-Temporal", edus[i : i + 1], edus[i + 1 :]) for i in range(3)]
 
 
 @pytest.mark.parametrize("at", ["!_)", "(leaf 2)", "(rel2par span)"])
@@ -179,22 +176,16 @@ def test_a_tree_that_is_too_wide_is_refused_in_little_memory(ending, tmp_path, m
     assert peak < 4 << 20
 
 
-@pytest.mark.parametrize("ending", SAME)
-def test_a_document_may_have_only_so_many_edus_in_its_nodes(ending, tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize(("module", "most", "ending", "message"), [
+    *(("build.subtrees", 5, ending, "too deep or too wide") for ending in SAME),  # of a document
+    ("rst_files", 50, ".dis", r"d9\.dis: more than 49 EDUs"),  # of all together, as the reader of their nodes takes
+])  # fmt: skip
+def test_there_may_be_only_so_many_edus(module, most, ending, message, tmp_path, monkeypatch) -> None:
     folder = tree_folders(tmp_path / "trees", ending)
-    monkeypatch.setattr("probes.discoeval.build.subtrees.MAX_EDUS", 5)
+    monkeypatch.setattr(f"probes.discoeval.{module}.MAX_EDUS", most)
     assert read_trees([folder])
-    monkeypatch.setattr("probes.discoeval.build.subtrees.MAX_EDUS", 4)
-    with pytest.raises(InputError, match="too deep or too wide"):
-        read_trees([folder])
-
-
-def test_documents_together_may_have_only_what_the_reader_of_their_nodes_takes(tmp_path, monkeypatch) -> None:
-    folder = tree_folders(tmp_path / "trees", ".dis")
-    monkeypatch.setattr("probes.discoeval.rst_files.MAX_EDUS", 50)
-    assert read_trees([folder])
-    monkeypatch.setattr("probes.discoeval.rst_files.MAX_EDUS", 49)
-    with pytest.raises(InputError, match=r"d9\.dis: more than 49 EDUs"):
+    monkeypatch.setattr(f"probes.discoeval.{module}.MAX_EDUS", most - 1)
+    with pytest.raises(InputError, match=message):
         read_trees([folder])
 
 
@@ -211,16 +202,12 @@ def test_gums_source_trees_as_rs3_give_the_binary_trees_of_its_authors(tmp_path)
             f'<segment id="{id}" {_hangs(parent, relation)}>{escape(edu)}</segment>'
             for (id, parent, relation), edu in zip(record["rs4_segments"], record["edus"], strict=True)
         ]
-        nodes += [
-            f'<group id="{id}" type="{k}" {_hangs(p, relation)} />' for id, k, p, relation in record["rs4_groups"]
-        ]
+        nodes += [f'<group id="{id}" type="{t}" {_hangs(p, r)} />' for id, t, p, r in record["rs4_groups"]]
         header = f"<header><relations>{names}</relations></header>"
         (tmp_path / f"d{i}.rs3").write_text(f"<rst>{header}<body>{' '.join(nodes)}</body></rst>")
-        ours = read_rs3(tmp_path / f"d{i}.rs3")
-        theirs = read_json_tree("d", record)
-        assert [(n.label, len(n.left), len(n.right)) for n in ours] == [
-            (n.label, len(n.left), len(n.right)) for n in theirs
-        ]
+        trees = read_rs3(tmp_path / f"d{i}.rs3"), read_json_tree("d", record)
+        ours, theirs = ([(node.label, len(node.left), len(node.right)) for node in tree] for tree in trees)
+        assert ours == theirs
 
 
 def _hangs(parent: int, relation: str) -> str:

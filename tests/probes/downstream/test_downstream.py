@@ -35,6 +35,11 @@ MODERN = Grid().logistic()
 PUBLISHED = Grid(l2=(1e-4, 1e-2), protocol="senteval", max_passes=12).logistic()
 
 
+@pytest.fixture
+def root(tmp_path) -> Path:
+    return folder_of_tasks(tmp_path)
+
+
 def separable(size: int, classes: int = 2, seed: int = 0) -> Tensors:
     random = torch.Generator().manual_seed(seed)
     x = torch.randn(size, 5, generator=random)
@@ -93,13 +98,9 @@ def test_the_test_part_never_reaches_the_choice(grid) -> None:
     assert scores.test_accuracy + mirrored.test_accuracy == pytest.approx(100)
 
 
-def test_too_few_items_of_a_class_are_named() -> None:
-    items = separable(30)
+def test_too_few_items_of_a_class_or_to_hold_some_back_are_refused() -> None:
     with pytest.raises(InputError, match="only 1 items; give a smaller"):
-        score_nested(Tensors(items.x, torch.tensor([1] + [0] * 29)), 2, 5, MODERN, seed=1)
-
-
-def test_too_few_items_to_hold_some_back_are_refused_by_the_published_protocol() -> None:
+        score_nested(Tensors(separable(30).x, torch.tensor([1] + [0] * 29)), 2, 5, MODERN, seed=1)
     items = Tensors(torch.randn(18, 5), torch.arange(18) % 2)
     with pytest.raises(InputError, match="5% of the training items, and of 18 that is none"):
         score_by_folds(items, items, 2, 3, PUBLISHED, seed=1)
@@ -139,17 +140,11 @@ def test_the_published_regression_scores_what_the_toolkit_would() -> None:
 
 
 @pytest.mark.usefixtures("few_passes")
-def test_only_the_modern_regression_predicts_below_one() -> None:
-    parts = related(300, 1), related(60, 2), related(80, 3)
+def test_only_the_modern_regression_predicts_below_one_and_the_random_state_stays() -> None:
+    parts, before = (related(300, 1), related(60, 2), related(80, 3)), torch.random.get_rng_state()
     assert fit_regression(*parts, (0, 5), PUBLISHED, seed=1)[1].min() >= 1
-    assert fit_regression(*parts, (0, 5), MODERN, seed=1)[1].min() < 1
-
-
-@pytest.mark.usefixtures("few_passes")
-def test_the_regression_leaves_the_random_state_alone() -> None:
-    before = torch.random.get_rng_state()
-    fit_regression(related(80, 1), related(60, 2), related(80, 3), (0, 5), PUBLISHED, seed=1)
     assert torch.equal(before, torch.random.get_rng_state())
+    assert fit_regression(*parts, (0, 5), MODERN, seed=1)[1].min() < 1
 
 
 def test_similarity_sums_up_in_three_ways() -> None:
@@ -163,11 +158,6 @@ def test_similarity_sums_up_in_three_ways() -> None:
     assert measures["all pearson"] == pytest.approx(100 * pooled)
 
 
-def test_the_cosine_of_a_zero_vector_is_zero() -> None:
-    measured = cosines(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([[6.0, 8.0], [1.0, 1.0]]))
-    assert measured.tolist() == pytest.approx([1, 0])
-
-
 @pytest.mark.parametrize("scale", [1e-25, 1, 1e25])
 def test_cosines_are_those_of_directions(scale) -> None:
     """Vectors of one direction of any lengths tie, so that a model without others has no correlation."""
@@ -175,6 +165,7 @@ def test_cosines_are_those_of_directions(scale) -> None:
     first, second = (np.float32(scale * lengths * direction) for direction in other)
     assert (cosines(first, first[::-1]) == 1).all()
     assert cosines(first, second) == pytest.approx(np.full(50, cosines(*other[:, None])[0]))
+    assert cosines(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([[6.0, 8.0], [1.0, 1.0]])).tolist() == [1, 0]
 
 
 def test_features_of_a_pair_are_difference_and_product() -> None:
@@ -259,8 +250,7 @@ def folder_of_tasks(root: Path) -> Path:
     return root
 
 
-def test_latin_1_files_end_lines_where_the_toolkit_does(tmp_path) -> None:
-    root = folder_of_tasks(tmp_path)
+def test_latin_1_files_end_lines_where_the_toolkit_does(root) -> None:
     text = "one\x85two\x0bthree\n\nfour\x85\n"
     (root / "downstream" / "MR" / "rt-polarity.pos").write_text(text, encoding="latin-1")
     ((task,), _) = read_downstream(root, ["MR"])
@@ -324,20 +314,20 @@ def test_published_data_of_another_size_is_named(name, tmp_path, capsys) -> None
     assert said in capsys.readouterr().err
 
 
-def test_a_page_of_the_web_in_place_of_data_is_recognised(tmp_path) -> None:
-    root = folder_of_tasks(tmp_path)
+def test_a_page_of_the_web_in_place_of_data_is_recognised(root) -> None:
     for start in ("<!DOCTYPE html>\n<html>", "\ufeff  <HTML lang='en'>"):
         (root / "downstream" / "MR" / "rt-polarity.pos").write_text(f"{start}<body>404</body></html>\n")
         with pytest.raises(InputError, match=r"rt-polarity\.pos: a page of the web \(HTML\)"):
             read_downstream(root, ["MR"])
 
 
-def test_items_are_sorted_by_length_and_label_as_the_toolkit_sorts_them(tmp_path) -> None:
-    (task,), _ = read_downstream(folder_of_tasks(tmp_path), ["MR"])
+def test_items_are_sorted_by_length_and_label_as_in_the_toolkit_and_pairs_without_a_score_left_out(root) -> None:
+    (task, pairs), _ = read_downstream(root, ["MR", "STS13"])
     items = task.parts["all"]
     keys = [(len(s.split()), gold) for s, gold in zip(items.sentences, items.gold, strict=True)]
     assert keys == sorted(keys)
     assert items.sentences[0] == "calm café 1"  # class 0 is the second file; of equal keys the order of the file stays
+    assert {len(part.gold) for part in pairs.parts.values()} == {5}
 
 
 def test_the_first_pair_of_a_file_without_the_header_is_read(tmp_path) -> None:
@@ -349,13 +339,7 @@ def test_the_first_pair_of_a_file_without_the_header_is_read(tmp_path) -> None:
     assert task.fingerprint == wanted.fingerprint
 
 
-def test_a_pair_without_a_gold_score_is_left_out(tmp_path) -> None:
-    (task,), _ = read_downstream(folder_of_tasks(tmp_path), ["STS13"])
-    assert {len(part.gold) for part in task.parts.values()} == {5}
-
-
-def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(tmp_path) -> None:
-    root = folder_of_tasks(tmp_path)
+def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(root) -> None:
     (root / "downstream" / "MRPC" / "msr_paraphrase_test.txt").unlink()
     tasks, missing = read_downstream(root)
     assert list(missing) == ["MRPC"]
@@ -373,24 +357,20 @@ def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(tmp_path) -
     ("STS/STS12-en-test/STS.gs.MSRpar.txt", "1\n", r"1 scores for the 6 pairs of .*STS.input.MSRpar.txt"),
     ("SICK/SICK_trial.txt", "a\tb\n", r"SICK_trial.txt:1: no column sentence_A"),
 ])  # fmt: skip
-def test_a_broken_file_is_named_with_its_line(tmp_path, file, text, said) -> None:
-    root = folder_of_tasks(tmp_path)
+def test_a_broken_file_is_named_with_its_line(root, file, text, said) -> None:
     (root / "downstream" / file).write_text(text)
     with pytest.raises(InputError, match=said):
         read_downstream(root)
-
-
-def test_an_unknown_task_lists_the_choices(tmp_path) -> None:
-    with pytest.raises(InputError, match="no downstream task SST; choose from MR, CR"):
-        read_downstream(tmp_path, ["SST"])
 
 
 @pytest.mark.parametrize(("said", "meant"), [
     ("mr", "MR"), ("SST2", "SST-2"), ("sst-5", "SST-5"), ("SICKEntailment", "SICK-E"), ("SICKRelatedness", "SICK-R"),
     ("STS-Benchmark", "STSB"), ("STS-B", "STSB"),
 ])  # fmt: skip
-def test_a_task_is_found_by_the_names_that_people_give_it(said, meant) -> None:
+def test_a_task_is_found_by_the_names_that_people_give_it_and_an_unknown_one_lists_the_choices(said, meant) -> None:
     assert canonical_names([said, meant]) == [meant]
+    with pytest.raises(InputError, match="no downstream task SST; choose from MR, CR"):
+        canonical_names([said, "SST"])
 
 
 def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path) -> None:
@@ -404,15 +384,14 @@ def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correl
 
 
 def test_scores_do_not_depend_on_the_number_of_cores() -> None:
-    items, cores = separable(130), torch.get_num_threads()
+    cores, predicted = torch.get_num_threads(), []
     try:
-        torch.set_num_threads(1)
-        first = score_nested(items, 2, 3, PUBLISHED, seed=5)
-        torch.set_num_threads(2)
-        second = score_nested(items, 2, 3, PUBLISHED, seed=5)
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            predicted.append(score_nested(separable(130), 2, 3, PUBLISHED, seed=5).predicted)
     finally:
         torch.set_num_threads(cores)
-    assert np.array_equal(first.predicted, second.predicted)
+    assert np.array_equal(*predicted)
 
 
 def test_folds_are_one_model_on_a_gpu_that_holds_their_batches_and_a_few_for_each_core_on_the_cpu() -> None:
