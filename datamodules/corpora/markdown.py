@@ -57,11 +57,11 @@ def _read_text(path: Path) -> str:
         size += len(line) + 1
         if size > MAX_CHARACTERS:
             raise InputError(f"{path}:{number}: more than {MAX_CHARACTERS} characters in one file; cut it into several")
-        lines.append(line)
-    fence, *rest = map(str.rstrip, lines)
+        lines.append(line.rstrip())
+    fence, *rest = lines
     if fence in FENCES and fence in rest:
         lines = lines[rest.index(fence) + 2 :]
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip("\n")
 
 
 def read_markdown(text: str, language: str = "en") -> list[Section]:

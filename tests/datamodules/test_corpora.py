@@ -285,11 +285,15 @@ def test_every_document_is_in_exactly_one_split(tmp_path) -> None:
     assert all(0 < share < 60 for share in shares)
 
 
-def test_spaces_and_more_blank_lines_change_no_split(tmp_path) -> None:
-    corpus = many_documents(tmp_path)
-    before, path = [[*corpus.sentences(split)] for split in SPLITS], tmp_path / "many.txt"
-    path.write_text(path.read_text().replace(" .\n", "  . \r\n").replace("\n\n", "\n \n\n"))
-    assert [[*corpus.sentences(split)] for split in SPLITS] == before
+@pytest.mark.parametrize(("make", "ending"), [(PlainText, "txt"), (Markdown, "md")])
+def test_spaces_and_blank_lines_at_an_end_change_no_split(tmp_path, make, ending) -> None:
+    texts = {tmp_path / f"{i}.{ending}": f"Story {i} begins .\nStory {i} ends .\n" for i in range(60)}
+    splits = []
+    for old, new in (("\n", "\n"), ("\n", "  \r\n"), ("ends .\n", "ends .\n \n\n")):
+        for path, text in texts.items():
+            path.write_text(text.replace(old, new))
+        splits.append([[*make(str(tmp_path)).sentences(split)] for split in SPLITS])
+    assert splits[0] == splits[1] == splits[2]
 
 
 @pytest.mark.parametrize("held_out", [5, 20])
