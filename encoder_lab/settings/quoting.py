@@ -3,7 +3,7 @@
 import re
 import shlex
 
-UNQUOTED_PATTERN = re.compile(r"(?!(?:null|true|false|nan|inf|infinity)$)[a-z_./-][\w./-]*", re.ASCII | re.IGNORECASE)
+UNQUOTED_PATTERN = re.compile(r"(?!(null|true|false|-?(nan|inf(inity)?))$|[.-]*\d)[a-z_./-][\w./-]*", re.ASCII | re.I)
 QUOTED_PATTERN = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 LIST_ITEM_PATTERN = re.compile(rf"(?:{QUOTED_PATTERN})(?=\s*(?:,|$))|[^,\s][^,]*", re.DOTALL)
 

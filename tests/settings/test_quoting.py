@@ -26,6 +26,8 @@ PATH_TEXT = st.text(LETTERS, min_size=1, max_size=12).filter(lambda text: "${" n
 @given(PATH_TEXT)
 @example("null")
 @example("1e3")
+@example("-1")
+@example("-inf")
 @example("ends with \\")
 @example("a\\'b")
 def test_hydra_our_commands_and_the_shell_read_a_quoted_value_alike(text) -> None:
