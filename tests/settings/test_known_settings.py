@@ -126,6 +126,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     f"train {TWO} parts.nli.objective.optimizer.lr=1": "the parts share one optimiser; give objective.optimizer.lr=",
     f"train {TWO} +parts.nli.encoder.dim=3": "all parts share it; give encoder.dim=",
     f"train {TWO} +embeddings@parts.nli.embeddings=file": "all parts share it; give embeddings",
+    f"train {TWO} +parts.nli.corpus.size=9": "the part has no corpus of its own; give +corpus@parts.nli.corpus=",
     f"train {TWO} +parts.nli.seed=3": "all parts share it; give seed=",
     "train objective=nli +parts.nli.objective.hidden=3": "only objective=multitask has parts",
     "train objective=nli objective.head=linear objective.dropout=0.3": "give objective.head=nonlinear",
