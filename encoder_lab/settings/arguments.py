@@ -45,6 +45,8 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     settings = [text for text in arguments if SETTING_PATTERN.match(text)]
     sweep = not SWEEP_ARGUMENTS.isdisjoint(arguments)
     for text in arguments:
+        if text.startswith("--") and text[2:].partition("=")[0] in known_settings(configs, program).names:
+            raise InputError(f"{text}: settings are written key=value, without dashes")
         if SWEEP_SETTING.match(text) and not sweep:
             raise InputError(f"{text}: only a sweep reads it; add -m")
         if RUN_FOLDER_SETTING.match(text) and (sweep or program == "evaluate"):

@@ -38,6 +38,7 @@ LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module a
     "hydra.errors": "HydraException",
     "omegaconf.errors": "OmegaConfBaseException",
     "pytorch_lightning.utilities.exceptions": "MisconfigurationException",
+    "yaml": "YAMLError",  # of a file in --config-dir
 }
 NULL_CHARACTER_ERROR = "embedded null"  # in the message of Python
 CHECK_PATH = "check this path"

@@ -168,7 +168,7 @@ def definitions_in(path: Path, module: str) -> Definitions:
     """The definitions and imports at the top of the file of a module."""
     defined: dict[str, ast.stmt] = {}
     imported: dict[str, tuple[str, str]] = {}
-    for node in ast.parse(path.read_bytes()).body:
+    for node in ast.parse(path.read_bytes(), path).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             defined[node.name] = node
         elif isinstance(node, ast.Assign | ast.AnnAssign):

@@ -27,8 +27,8 @@ def message_with_advice(error: Exception) -> str:
             return f"{override}: the shell leaves ~ as it is after a key with a dot; write {key}=$HOME{value[1:]}"
         if value[:1] in "[{":
             return f"{override}: not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"
-        sweep = "; for a run of each value add -m" if ambiguous else ""
-        return f"{override}: a value with signs in it is written in quotes: {for_shell(key, value)}{sweep}"
+        several = f"add -m for a run of each, or give a list as {key}=[{value}]; " if ambiguous else ""
+        return f"{override}: {several}a value with signs in it is written in quotes: {for_shell(key, value)}"
     if override and not equals:
         return f"{override}: settings are written key=value; see --help"
     if (match := NO_SUCH_KEY.match(text)) and (choices := _choices_with_setting(match[1])):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf.errors import ConfigKeyError
 from torch import OutOfMemoryError
+from yaml import YAMLError
 
 from encoder_lab import progress
 from encoder_lab.errors import InputError
@@ -136,6 +137,7 @@ FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
 @pytest.mark.parametrize(("error", "status", "message"), [
     (InputError("flour: mouldy"), 2, "error: flour: mouldy\n"),
     (ConfigKeyError("no key flour"), 2, "error: no key flour\n"),
+    (YAMLError("own.yaml, line 3"), 2, "error: own.yaml, line 3\n"),
     (FULL, 2, "error: loaf: No space left on device; bake less\n"),
     (FULL_FILE, 2, "error: loaf.tmp: No space left on device; bake less\n"),
     (Exception("I/O: no room (os error 28)"), 2, "error: loaf: No space left on device; bake less\n"),

@@ -77,6 +77,8 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     ("+hydra.foo=1", "see --help"),
     ("+suites.probing.foo=1", "see --help"),
     ("hydra.sweep.dir=x", "only a sweep reads it; add -m"),
+    ("--corpus.size", "settings are written key=value, without dashes"),
+    ("--seed=3", "settings are written key=value, without dashes"),
     ("hydra/launcher=joblib", "only a sweep reads it; add -m"),
     ("~encoder", "it needs a value; give encoder= instead"),
     ("~encoder.pooling", "it needs a value"),  # that of its class is another one
@@ -253,6 +255,9 @@ def test_an_own_class_takes_the_settings_of_its_base(tmp_path, monkeypatch, line
     judge(CONFIGS, f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentum=0.9")
     with pytest.raises(InputError, match=r"momentun=0.9: nothing reads such a setting"):
         judge(CONFIGS, f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentun=0.9")
+    (tmp_path / f"{name}_wrong.py").write_text("class Mine(")
+    with pytest.raises(SyntaxError, match=f"{name}_wrong.py"):
+        judge(CONFIGS, f"objective.optimizer._target_={name}_wrong.Mine")
 
 
 def test_own_code_is_allowed_by_name_when_training_resuming_and_loading(lab, tmp_path) -> None:

@@ -60,9 +60,9 @@ PATHS_WITH_SIGNS = ["lr=0.1,seed=2", "my run (1)", "it's", "v[1]", "x#1", "a&b",
 def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key, path) -> None:
     program = "evaluate" if key == "model" else "train"
     wrong, right = f"{key}={path}", f"{key}={quoted(path)}"
-    each = "; for a run of each value add -m" if path == "a,b" else ""
+    several = f"add -m for a run of each, or give a list as {key}=[a,b]; " if path == "a,b" else ""
     quotes = f"a value with signs in it is written in quotes: {for_shell(key, path)}"
-    assert answer(program, wrong) == f"{wrong}: {quotes}{each}"
+    assert answer(program, wrong) == f"{wrong}: {several}{quotes}"
     assert answer(program, right) == ""
 
 
