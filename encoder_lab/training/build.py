@@ -52,8 +52,11 @@ class RunParts(NamedTuple):
 def build_run(settings: RunSettings, run: Path) -> RunParts:
     """Data, model and probes of a run. Its word vectors go to its folder at the first call."""
     pl.seed_everything(settings.seed, workers=True, verbose=False)
-    device, precision = probing_device(settings.trainer.accelerator), settings.trainer.precision
-    if choose_accelerator(settings.trainer.accelerator) == "cpu" and precision in ("16-mixed", "16", 16):
+    accelerator, precision = settings.trainer.accelerator, settings.trainer.precision
+    if accelerator in ("gpu", "cuda") and not torch.cuda.is_available():
+        raise InputError(f"trainer.accelerator={accelerator}: no NVIDIA GPU here; give cpu, or leave it out")
+    device = probing_device(accelerator)
+    if choose_accelerator(accelerator) == "cpu" and precision in ("16-mixed", "16", 16):
         raise InputError(f"trainer.precision={precision}: on a CPU Lightning takes bf16-mixed; give that, or a GPU")
     described = settings.objective.arguments.get("optimizer")
     optimizer = {"optimizer": trainable_optimizer(described, device)} if described else {}

@@ -75,8 +75,13 @@ def test_what_the_user_adds_has_a_class(trial, settings) -> None:
     assert trial(**settings).strip() == f"error: trainer.{name}: {wrong} has no class; give it as _target_"
 
 
-def test_a_precision_that_would_be_another_one_here_is_refused(trial) -> None:
-    assert trial(accelerator="cpu", precision="16-mixed").startswith("error: trainer.precision=16-mixed: on a CPU")
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"accelerator": "cpu", "precision": "16-mixed"}, "trainer.precision=16-mixed: on a CPU"),
+    ({"accelerator": "gpu"}, "trainer.accelerator=gpu: no NVIDIA GPU here; give cpu"),
+])  # fmt: skip
+def test_a_device_or_precision_that_is_not_here_is_refused(trial, monkeypatch, settings, message) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert trial(**settings).startswith(f"error: {message}")
 
 
 def test_every_other_argument_of_the_trainer_is_refused() -> None:
