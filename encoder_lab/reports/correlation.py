@@ -63,8 +63,8 @@ def holm_adjusted(p_values: np.ndarray) -> np.ndarray:
 
 def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float, float, int]:
     """Rho, its p-value and the number of complete pairs."""
-    complete = [(a, b) for a, b in pairs if a is not None and b is not None]
-    first, second = np.array(complete, dtype=float).reshape(-1, 2).T
+    numbers = np.array(pairs, dtype=float).reshape(-1, 2)  # None as NaN
+    first, second = numbers[np.isfinite(numbers).all(1)].T
     if len(first) < MIN_MODELS or np.ptp(first) == 0 or np.ptp(second) == 0:
         return math.nan, math.nan, len(first)
     rho, p_value = spearmanr(first, second)

@@ -369,6 +369,7 @@ def test_a_correlation_says_of_how_many_models_it_is_and_needs_four() -> None:
     with pytest.raises(InputError, match="needs 4"):
         correlate({"m": {"WC": 1.0}}, {"m": {"MR": 1.0}})
     scores = {f"m{i}": {"WC": float(i), **({"Tense": float(i)} if i else {})} for i in range(6)}
+    scores["m6"] = {"WC": math.nan, "Tense": math.nan}
     matrix = correlate(scores, {name: {"MR": 1.0 * place} for place, name in enumerate(scores)})
     assert matrix.models.tolist() == [[6], [5]]
     (chart,) = chart_of_correlations(matrix).charts
