@@ -75,7 +75,7 @@ def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: s
         _property_use(name, rows[name], known.get(name, known.get(name.rpartition(" in ")[0], ())))
         for name in in_paper_order(list(rows))
     ]
-    properties.sort(key=lambda use: -use.rise[0])
+    properties.sort(key=lambda use: (np.isnan(use.rise[0]), -use.rise[0]))
     by_run = (rows_by_task([run], "use", epoch, classifier) for run in model.runs)
     rises = [{name: row.test_accuracy for name, (row,) in tasks.items()} for tasks in by_run]
     return ModelUse(model.title, properties, mean_agreement(rises))
