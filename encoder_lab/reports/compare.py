@@ -88,9 +88,10 @@ def comparison_notes(
     compared: Sequence[TaskComparison], titles: Sequence[str], models: Sequence[ReportedModel], epoch: str
 ) -> list[str]:
     """Who A and B are, what else differs, the test, and which tasks are compared as if on different items."""
-    seeds = [len(model.runs) for model in models]
+    suites = dict.fromkeys(c.suite for c in compared)
+    seeds = [sum(any(map(run.has_suite, suites)) for run in model.runs) for model in models]
     names = [f"{letter}: {t} ({n} seed{'s' * (n > 1)})." for letter, t, n in zip("AB", titles, seeds, strict=True)]
-    for suite in dict.fromkeys(c.suite for c in compared):
+    for suite in suites:
         names += [*epoch_notes(models, suite, epoch), *protocol_notes(models, suite)]
     tasks = with_task_names(compared)
     readers = [(task, *c.readers) for task, c in tasks if c.readers[0] != c.readers[1]]

@@ -166,7 +166,7 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
 
 def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch: str) -> list[str]:
     elsewhere = [epoch_notes(models, suite, epoch) for suite in scored_suites(models)]
-    alone = sum(len(model.runs) == 1 for model in used)
+    alone = sum(sum(bool(run.rows) for run in model.runs) == 1 for model in used)
     seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
     unused = ", ".join(model.title for model in models if all(model is not first for first in used))
     notes = [*dict.fromkeys(chain(*elsewhere)), *([seeds] if alone else [])]

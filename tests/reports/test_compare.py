@@ -116,6 +116,7 @@ def test_p_values_are_uniform_where_models_do_not_differ(items_differ, seeds_dif
 @pytest.mark.parametrize("form", ["text", "csv", "latex"])
 def test_the_report_says_effect_interval_and_corrected_p(tmp_path, form, capsys) -> None:
     models_in(tmp_path, RIGHT)
+    with_rows(run_of(tmp_path / "a" / "4", seed=4))  # has no scores
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), f"format={form}"]) == 0
     said = capsys.readouterr().out
     if form == "csv":

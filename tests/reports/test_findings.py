@@ -426,3 +426,5 @@ def test_findings_name_the_models_without_scores_at_the_requested_epoch(tmp_path
     said = "At epoch 0, as the requested one has no scores: BiLSTM-max, NMT En-Fr."
     assert said in evidence_of(models(run), "last").notes
     assert said not in evidence_of(models(run), "0").notes
+    unscored = with_rows(run_of(tmp_path / "unscored", seed=2))
+    assert evidence_of(models(run, unscored), "0").notes[-1].startswith("1 of 1 models have one seed")
