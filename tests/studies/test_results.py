@@ -8,7 +8,7 @@ import time
 import pytest
 
 from encoder_lab.settings.command_line import run
-from encoder_lab.studies.results import COMMAND, HOURS_FILE, run_studies
+from encoder_lab.studies.results import COMMAND, HOURS_FILE, StudyEntry, run_studies
 from tests import commands
 from tests.conftest import TINY
 
@@ -69,3 +69,9 @@ def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(argu
 def test_what_does_not_exist_is_refused(arguments, wrong, said, capsys) -> None:
     assert finish(*arguments, wrong) == 2
     assert said in capsys.readouterr().err
+
+
+def test_the_hours_of_a_control_task_count_once(tmp_path) -> None:
+    (tmp_path / "metrics.csv").write_text("epoch,seconds\n1,900\n")
+    (tmp_path / "probes.csv").write_text("suite,seconds\nprobing,900\ncontrol,1800\nselectivity,1800\n")
+    assert StudyEntry(None, "", tmp_path, "").hours() == 1
