@@ -226,13 +226,15 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
     rows: list[ProbeRow] = []
     objective_scores: dict[str, dict[str, dict[str, str]]] = {TRAINING: {}, TRAINING_ON_TEST: {}}  # by epoch
     for line, row in numbered:
-        row |= {name: row[name] or "nan" for name in row.keys() & NUMBERS_OF_SCORES}  # as pandas writes NaN
+        # pandas writes NaN as nothing, and whole numbers as 1.0 where the column has others
+        row |= {name: row[name] or "nan" for name in NUMBERS_OF_SCORES}
+        row |= {name: row[name].removesuffix(".0") for name in ("epoch", "step")}
         if row["suite"] in objective_scores:
             cells = {"epoch": row["epoch"], "step": row["step"], row["task"]: row["test_accuracy"]}
             objective_scores[row["suite"]].setdefault(row["epoch"], {}).update(checked_metrics(path, line, cells))
         else:
             answers = answers_from_text(path, line, row) if row["right"] else None
-            rows.append(row_from_text(path, line, row | {"step": row["step"].removesuffix(".0")}, answers))
+            rows.append(row_from_text(path, line, row, answers))
     encoder, objective = (shortened(printable(first[key]), MAX_NAME_CHARACTERS) for key in ("encoder", "objective"))
     metrics, tests = (list(by_epoch.values()) for by_epoch in objective_scores.values())
     return Run(path / name, encoder, objective, settings, rows, metrics, tests)

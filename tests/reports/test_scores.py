@@ -98,7 +98,9 @@ def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(run
 
 
 def test_a_file_that_pandas_wrote_again_has_the_same_models(runs, tmp_path) -> None:
-    """It writes 64 as 64.0 where another run has no size, false as False and null as nothing."""
+    """It writes 64 as 64.0 where another run has no size or epochs are parts, false as False and null as nothing."""
+    part = ProbeRow(0.5, 1, "probing", "WC", "mlp", *[9.0] * 4, {}, 1, 0.1)
+    write_rows(runs / "a" / "probes.csv", [part])
     with_settings(runs / "a", "objective: {dropout: 0.0, select: null}\nembeddings: {freeze: false}\n")
     file, again = tmp_path / "scores.csv", tmp_path / "again.csv"
     file.write_text(as_csv(scores(runs)), encoding="utf-8")
