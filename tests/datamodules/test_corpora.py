@@ -29,6 +29,7 @@ from datamodules.text.tokenize import split_sentences, tokenize
 from datamodules.trees.penn import read_trees
 from encoder_lab.errors import InputError
 from encoder_lab.settings.declared import parameters
+from tests.datamodules.test_corpora_errors import READERS, read_all
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 CONFIGS = Path(__file__).parents[2] / "configs" / "corpus"
@@ -72,11 +73,24 @@ def test_multi30k_pairs_the_same_caption_in_two_languages() -> None:
     assert len(list(corpus.parallel("dev", "de"))) == 2
 
 
-def test_gzipped_files_read_as_plain_ones(tmp_path) -> None:
-    for path in (FIXTURES / "multi30k").iterdir():
-        (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-    plain, packed = Multi30k(str(FIXTURES / "multi30k")), Multi30k(str(tmp_path))
-    assert list(plain.parallel("train", "de")) == list(packed.parallel("train", "de"))
+FORMS = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    "CRLF": lambda content: content.replace(b"\n", b"\r\n"),
+    "BOM": lambda content: b"\xef\xbb\xbf" + content,
+    "no last end of a line": lambda content: content.rstrip(b"\n"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", READERS)
+def test_a_corpus_is_the_same_in_each_form_of_its_files(name, form, tmp_path) -> None:
+    reader, fixture, _ = READERS[name]
+    for path in (path for path in (FIXTURES / fixture).rglob("*") if path.is_file()):
+        copy = tmp_path / path.relative_to(FIXTURES / fixture)
+        copy.parent.mkdir(exist_ok=True)
+        copy.with_name(copy.name + form * form.startswith(".")).write_bytes(FORMS[form](path.read_bytes()))
+    assert read_all(reader(str(tmp_path)), name) == read_all(reader(str(FIXTURES / fixture)), name)
 
 
 def test_packed_text_has_the_splits_of_the_plain_one(tmp_path) -> None:
@@ -144,11 +158,9 @@ def test_allnli_trains_on_both_and_is_validated_on_snli(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("split", SPLITS[:3])
-def test_sick_reads_the_same_from_three_files_from_one_and_packed(split, tmp_path) -> None:
+def test_sick_reads_the_same_from_three_files_and_from_one(split) -> None:
     pairs = list(Sick(str(FIXTURES / "sick")).inference(split))
     assert pairs == list(Sick(str(FIXTURES / "sick_whole")).inference(split))
-    (tmp_path / "SICK.txt.bz2").write_bytes(bz2.compress((FIXTURES / "sick_whole" / "SICK.txt").read_bytes()))
-    assert pairs == list(Sick(str(tmp_path)).inference(split))
     assert {"train": 3, "dev": 1, "test": 2}[split] == len(pairs)
 
 
@@ -177,34 +189,21 @@ def test_trees_are_read_without_traces_and_keep_the_functions_that_probing_tasks
     assert list(corpus.sentences(split)) == ["The harbour was closed in March .", "It reopened later ."]
 
 
-LIGHTHOUSE = Document(
-    "12",
-    "Lighthouse",
-    [
-        Section(
-            0,
-            None,
-            [["A lighthouse is a tower with a lamp .", "Ships see it from afar ."], ["It is built by the sea ."]],
-        ),
-        Section(1, "History", [["The first ones burned wood ."]]),
-        Section(
-            2, "Keepers", [["A keeper lit the lamp ."], ["A keeper cleaned it ."], ["After 1950 , few were left ."]]
-        ),
-        Section(1, "Uses", []),
-    ],
-)
-
-
 def test_a_dump_gives_the_text_of_its_articles_in_sections() -> None:
     lighthouse, rain = whole(Wikipedia(str(FIXTURES / "wikipedia")))
-    assert lighthouse == LIGHTHOUSE
+    lead = [["A lighthouse is a tower with a lamp .", "Ships see it from afar ."], ["It is built by the sea ."]]
+    keepers = [["A keeper lit the lamp ."], ["A keeper cleaned it ."], ["After 1950 , few were left ."]]
+    assert lighthouse == Document(
+        "12",
+        "Lighthouse",
+        [
+            Section(0, None, lead),
+            Section(1, "History", [["The first ones burned wood ."]]),
+            Section(2, "Keepers", keepers),
+            Section(1, "Uses", []),
+        ],
+    )
     assert rain == Document("15", "Rain", [Section(0, None, [["Rain falls .", "It is wet ."]])])
-
-
-def test_a_compressed_dump_reads_like_a_plain_one(tmp_path) -> None:
-    dump = tmp_path / "pages.xml.bz2"
-    dump.write_bytes(bz2.compress((FIXTURES / "wikipedia" / "pages.xml").read_bytes()))
-    assert whole(Wikipedia(str(dump)))[0] == LIGHTHOUSE
 
 
 def test_a_dump_says_how_its_language_calls_pictures_and_categories(tmp_path) -> None:
