@@ -79,9 +79,6 @@ PlainLoader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-PlainLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d[\d_]*)(\.[\d_]*)?[eE][-+]?\d+$"), list("-+0123456789")
-)
 
 
 def as_yaml(settings: Mapping[str, Any]) -> str:
@@ -92,6 +89,12 @@ def as_yaml(settings: Mapping[str, Any]) -> str:
 class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+
+for form in (PlainLoader, _Dumper):  # a text that looks like such a number is in quotes
+    form.add_implicit_resolver(
+        "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d[\d_]*)(\.[\d_]*)?[eE][-+]?\d+$"), list("-+0123456789")
+    )
 
 
 def _refuse_computed_values(text: str, settings: Any) -> None:

@@ -7,6 +7,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from encoder_lab.settings.command_line import PATHS, TEXT, replace_unprintable
 from encoder_lab.settings.hydra_errors import message_with_advice
 from encoder_lab.settings.quoting import for_shell, quoted, split_names, unquoted
+from encoder_lab.settings.run_settings import PlainLoader, as_yaml
 from tests.conftest import ROOT
 
 PARSER = OverridesParser.create()
@@ -36,6 +38,12 @@ def test_hydra_our_commands_and_the_shell_read_a_quoted_value_alike(text) -> Non
     assert PATHS.parse(f"[{quoted(text)},b]") == [Path(text), Path("b")]
     printed = subprocess.run(["sh", "-c", f"printf %s {for_shell('key', text)}"], capture_output=True, text=True).stdout
     assert printed == f"key={quoted(text)}"
+
+
+@given(st.recursive(PATH_TEXT | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False), st.lists))
+@example("1e3")
+def test_settings_in_a_file_are_read_as_they_were(value) -> None:
+    assert yaml.load(as_yaml({"key": value}), PlainLoader) == {"key": value}
 
 
 def test_what_is_not_wholly_in_quotes_is_a_value_as_it_is() -> None:
