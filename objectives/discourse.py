@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -37,7 +37,6 @@ class Discourse(Objective):
     """
 
     score = "val/loss"
-    mode: Literal["min", "max"] = "min"
     data: SentencesInDocuments
 
     @classmethod

@@ -60,7 +60,7 @@ class Multitask(Objective):
             self._parts.append(part)
         self.parts = nn.ModuleDict(dict(zip(parts, self._parts, strict=True)))
         best = self._parts[list(parts).index(chosen)]
-        self.score, self.mode = _part_score_name(chosen, best.score), best.mode
+        self.score = _part_score_name(chosen, best.score)
 
     def _log_part(
         self, part: str, name: str, value: Tensor | float, batch_size: Tensor | int = 1, prog_bar: bool = False

@@ -28,7 +28,6 @@ class Objective(pl.LightningModule):
     """
 
     score: str  # the validation score that selects the best checkpoint, e.g. "val/bleu"
-    mode: Literal["min", "max"] = "max"
     trains = True
     no_likelihood = "it predicts no sentence from the one before"  # why it cannot say how surprising a text is
     trains_all = True  # whether each step trains every weight; DDP must know
@@ -39,6 +38,11 @@ class Objective(pl.LightningModule):
         self.make_optimizer, self.seed = optimizer, seed
         # by training score of this epoch: total and number of examples
         self._train_sums: dict[str, tuple[Tensor | float, Tensor | float]] = {}
+
+    @property
+    def mode(self) -> Literal["min", "max"]:
+        """Whether the lowest or the highest score selects."""
+        return "min" if self.score.endswith(("loss", "perplexity")) else "max"
 
     @classmethod
     def without_likelihood(cls, _settings: Mapping[str, Any], /) -> str:
@@ -104,6 +108,11 @@ class Objective(pl.LightningModule):
         if self.device.type == "cuda":
             torch.cuda.manual_seed(seed)
 
+    def log(self, name: str, value: Any, *args: Any, **options: Any) -> None:
+        """Lightning's, but by default the mean of an epoch, not the last batch, and to the run log alone."""
+        options = {key: option for key, option in options.items() if option is not None}
+        super().log(name, value, *args, **{"on_step": False, "on_epoch": True, "logger": False, **options})
+
     def log_score(self, name: str, value: Tensor | float, batch_size: Tensor | int = 1, prog_bar: bool = False) -> None:
         """Record a score of this epoch; the run log writes it to metrics.csv and TensorBoard."""
         if name.startswith("train/"):
@@ -111,7 +120,7 @@ class Objective(pl.LightningModule):
             this = value.double() if isinstance(value, Tensor) else value
             self._train_sums[name] = (total + batch_size * this, examples + batch_size)
         weight = cast(int, batch_size)  # Lightning only multiplies and adds it
-        self.log(name, value, batch_size=weight, prog_bar=prog_bar, on_step=False, on_epoch=True, logger=False)
+        self.log(name, value, batch_size=weight, prog_bar=prog_bar)
 
     def mean_over(self, total: Tensor, count: Tensor | int, name: str = "") -> Tensor:
         """`total / count`, scaled so that its mean over processes is that of the global batch; 0 if count is 0.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,7 +26,6 @@ class SkipThought(SequenceObjective):
     """
 
     score = "val/perplexity"
-    mode: Literal["min", "max"] = "min"
     data: TextPairs
 
     @classmethod

@@ -31,7 +31,7 @@ SCHEDULES: dict[str, Callable[[], RateSchedule]] = {
 class Parts(Objective):
     """Each step trains one of two parts, as the batch says."""
 
-    score, mode = "val/accuracy", "max"
+    score = "val/accuracy"
 
     def __init__(self, optimizer: Callable[..., torch.optim.Optimizer], freeze: bool) -> None:
         torch.manual_seed(0)
@@ -49,7 +49,7 @@ class Parts(Objective):
 def trainer_in(folder: Path, schedule: str, epochs: int, *more: pl.Callback) -> pl.Trainer:
     """A trainer that writes best.ckpt and last.ckpt to a folder."""
     best = BestCheckpoint(
-        folder, "best", monitor=Parts.score, mode=Parts.mode, save_on_train_epoch_end=True, enable_version_counter=False
+        folder, "best", monitor=Parts.score, mode="max", save_on_train_epoch_end=True, enable_version_counter=False
     )
     last = BestCheckpoint(folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     with warnings.catch_warnings():
@@ -59,7 +59,7 @@ def trainer_in(folder: Path, schedule: str, epochs: int, *more: pl.Callback) -> 
             accelerator="cpu",
             max_epochs=epochs,
             log_every_n_steps=1,
-            callbacks=[SCHEDULES[schedule](), StopsEarly(Parts.score, Parts.mode, 9), *more, best, last],
+            callbacks=[SCHEDULES[schedule](), StopsEarly(Parts.score, "max", 9), *more, best, last],
             plugins=[AtomicCheckpoints()],
         )
 

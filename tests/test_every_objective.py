@@ -21,11 +21,13 @@ from encoder_lab.settings import build as from_settings
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.config_help import read_description
 from encoder_lab.studies.compose import resolved_settings
+from encoder_lab.training.epoch_lines import EpochLines
 from encoder_lab.training.test_scores import with_test_split
 from encoders.embedding import WordEmbedding
 from objectives.metrics import MetricSums
 from objectives.objective import Objective
 from tests import asked
+from tests.parts import Parts, fit, trainer_in
 from tests.silent import silent_trainer, validation_scores
 from tests.tiny_corpus import TinyCorpus
 
@@ -133,6 +135,28 @@ def test_the_score_that_selects_is_reported_and_finite(build, objective) -> None
     trainer.fit(module, data)
     assert torch.isfinite(trainer.callback_metrics[module.score])
     assert module.mode == ("min" if module.score.endswith(("perplexity", "loss")) else "max")
+
+
+class Logs(Parts):
+    """An objective that logs as users of Lightning do."""
+
+    def training_step(self, batch: torch.Tensor, index: int) -> torch.Tensor:
+        loss = super().training_step(batch, index)
+        self.log("train/own", loss)
+        self.log_dict({"train/more": loss})
+        return loss
+
+
+def test_what_an_objective_of_the_user_logs_is_the_mean_of_an_epoch_and_its_lowest_loss_selects(tmp_path) -> None:
+    module = Logs(partial(torch.optim.SGD, lr=0.1), freeze=True)
+    trainer = trainer_in(tmp_path, "constant", 1)
+    fit(trainer, module, [0, 1, 1])
+    scores = {name: float(value) for name, value in trainer.callback_metrics.items()}
+    assert scores["train/own"] == scores["train/more"] == scores["train/loss"]
+    module.score = "val/loss"
+    assert module.mode == "min"
+    record: Any = SimpleNamespace(row={"train/loss": 2.0, "val/loss": 3.0})
+    assert EpochLines(record, None)._score_texts(module) == ["loss 2", "dev loss 3"]
 
 
 @pytest.mark.parametrize("objective", ["nmt_enfr", "seq2tree"])

@@ -54,8 +54,9 @@ class EpochLines(pl.Callback):
 
     def _score_texts(self, module: Any) -> list[str]:
         assert isinstance(module, Objective)
-        names = dict.fromkeys(["train/loss", module.score])
-        return [f"{PurePosixPath(name).name} {self.record.row[name]:.4g}" for name in names if name in self.record.row]
+        score = PurePosixPath(module.score).name
+        names = {"train/loss": "loss", module.score: f"dev {score}" if score == "loss" else score}
+        return [f"{name} {self.record.row[key]:.4g}" for key, name in names.items() if key in self.record.row]
 
     def _task_texts(self, epoch: int) -> list[str]:
         latest = [row for row in self.probing.latest_rows if row.epoch == epoch]

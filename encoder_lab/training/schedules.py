@@ -186,4 +186,4 @@ def score_of(trainer: pl.Trainer, module: pl.LightningModule) -> float:
 
 def log_rate(trainer: pl.Trainer, module: pl.LightningModule) -> None:
     """The rate after an epoch, for metrics.csv and the loggers."""
-    module.log("train/lr", groups_of(trainer)[0]["lr"], on_step=False, on_epoch=True, logger=False)
+    module.log("train/lr", groups_of(trainer)[0]["lr"])
