@@ -24,6 +24,8 @@ def _file_ending(path: Path) -> str:
 
 def count_rows(path: Path) -> int:
     """How many rows `read_rows` yields. Raises InputError if the file is missing or damaged."""
+    if _file_ending(path) in (".csv", ".tsv"):
+        raise InputError(f"{path}: has columns; write its sentences into a file that ends in .txt or .jsonl")
     if _file_ending(path) not in (*ARROW, *PARQUET):
         return count_lines(path)
     if _file_ending(path) in ARROW:

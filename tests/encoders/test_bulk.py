@@ -191,11 +191,13 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path) -> No
     (["in={texts}/a.txt,{texts}", "out={out}"], "a file is in it twice"),
     (["in={texts}/empty", "out={out}"], "in=: no file has a row"),
     (["in={texts}", "out={out}", "column=words"], "column=words: no file of in= has columns"),
+    (["in={texts}/../a.csv", "out={out}"], "a.csv: has columns; write its sentences into a file that ends in .txt or"),
     (["in={texts}", "out={texts}"], "has other files in it; give out= a new folder"),
     (["in={texts}", "out={out}", "ray=127.0.0.1:1"], "ray=127.0.0.1:1: no cluster there"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line(tmp_path, capfd, arguments, message) -> None:
     (tmp_path / "texts" / "empty").touch()
+    (tmp_path / "a.csv").write_text("the dog,1\n")
     filled = [part.format(texts=tmp_path / "texts", out=tmp_path / "out") for part in arguments]
     assert encode.main([GOLDEN, *filled]) == 2
     assert message in capfd.readouterr().err.splitlines()[-1]
