@@ -67,6 +67,19 @@ def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside) 
         refuse_foreign_classes({"encoder": {"_target_": "absent.Encoder"}}, "this command", ["absent"])
 
 
+@pytest.mark.parametrize(("pooled", "message"), [
+    ("mean_pool(states, lengths)[:, :2]", "two vectors are (2, 2), not (2, 32) as its dim says"),
+    ("states.mean(1)", "padding changes the vector of a sentence"),
+])  # fmt: skip
+def test_an_encoder_with_wrong_vectors_is_refused(outside, pooled, message) -> None:
+    path = outside / "my_parts" / "encoder.py"
+    text = path.read_text()
+    path.write_text(text.replace("mean_pool(states, lengths), states)", f"{pooled}, states)"))
+    done = train(outside, "allow=[my_parts]", f"hydra.run.dir={outside}/wrong")
+    path.write_text(text)
+    assert done.stderr.splitlines()[-1].startswith(f"error: encoder: {message}")
+
+
 LAWS = [
     law
     for name, law in vars(test_every_encoder).items()

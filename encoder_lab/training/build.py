@@ -26,6 +26,7 @@ from encoder_lab.training.initial import source_of, take_weights
 from encoder_lab.training.optimizers import trainable_optimizer
 from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoder
 from encoders.fingerprint import fingerprint
 from encoders.frozen import FrozenEncoder
 from encoders.sources import bag_of
@@ -100,6 +101,7 @@ def build_modules(
     pl.seed_everything(settings.seed, workers=True, verbose=False)
     embedding = WordEmbedding(vectors.matrix, freeze=settings.embeddings.freeze)
     encoder = settings.encoder.build(input_dim=embedding.dim)
+    refuse_broken_encoder(encoder, embedding.dim)
     parts = {"data": data} if settings.objective_name != "untrained" else {}
     module = settings.objective.build(encoder=encoder, embedding=embedding, seed=settings.seed, **parts, **optimizer)
     spoken = corpus.source_language
@@ -107,6 +109,20 @@ def build_modules(
     narrow = trained_in_bfloat16(settings.written)
     words = vectors.vocabulary, vectors.lookup_oov
     return module, FrozenEncoder(encoder, embedding, *words, tokens, bfloat16=narrow, lowercase=data.lowercase)
+
+
+def refuse_broken_encoder(encoder: Encoder, width: int) -> None:
+    """Raises InputError for vectors of another width than `dim`, and where padding changes one. `width`: E."""
+    words, lengths = torch.ones(2, 3, width), torch.tensor([3, 1])
+    words[1, 1:] = 0
+    encoder.eval()
+    with torch.no_grad():
+        together, alone = encoder(words, lengths).vector, encoder(words[1:, :1], lengths[1:]).vector
+    encoder.train()
+    if together.shape != (2, encoder.dim):
+        raise InputError(f"encoder: two vectors are {tuple(together.shape)}, not (2, {encoder.dim}) as its dim says")
+    if not torch.allclose(together[1:], alone, rtol=1e-3, atol=1e-4):
+        raise InputError("encoder: padding changes the vector of a sentence; encoders/pooling.py leaves padding out")
 
 
 def probed_model(
