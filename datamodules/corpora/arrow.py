@@ -97,8 +97,6 @@ class SavedDataset(OnDisk):
 
     def _rows(self, split: Split, *fields: str) -> Iterator[Any]:
         """The values of some columns, row by row."""
-        if split == "probe":
-            raise InputError("corpus dataset has no probe split: use probes=files, trees, senteval or none")
         if split != "train" and split in self.folders:
             return self._read_texts(self.folders[split], fields)
         return rows_of_split(self._read_texts(self.folders["train"], fields), split, self.folders, self.held_out)

@@ -91,8 +91,6 @@ class Parallel(Corpus):
 
     def _examples(self, split: Split, read: Callable[[tuple[Path, Path]], Iterator[Example]]) -> Iterator[Example]:
         """The examples of a split, from its own files or the training files."""
-        if split == "probe":
-            raise InputError("corpus parallel has no probe split: use probes=files, trees, senteval or none")
         if split != "train" and split in self.pairs:
             return read(self.pairs[split])
         rows = rows_of_split(read(self.pairs["train"]), split, self.pairs, self.held_out)
@@ -101,5 +99,7 @@ class Parallel(Corpus):
 
 def rows_of_split(rows: Iterable[Example], split: Split, splits: Container[str], held_out: int) -> Iterator[Example]:
     """The rows of a split of the training text: one in `held_out` is dev and one test, unless they are in `splits`."""
+    if split == "probe":
+        raise InputError("this corpus has no probe split: use probes=files, trees, senteval or none")
     shares = {row: name for row, name in enumerate(("dev", "test")) if name not in splits}
     return (row for index, row in enumerate(rows) if shares.get(index % held_out, "train") == split)
