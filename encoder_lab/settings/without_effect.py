@@ -170,7 +170,7 @@ def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
     for name, part in {"": settings, **parts}.items():
         prefix, objective = rf"parts\.{name}\." if name else "", part.get("objective") or {}
         yield from _unread_in_objective(prefix, objective)
-        pair = NAMED_PAIR.fullmatch(name or str(settings["objective_name"]))
+        pair = NAMED_PAIR.fullmatch(name or str(settings.get("objective_name")))
         source = (part.get("corpus") or settings["corpus"]).get("source_language", "en")
         if pair and pair.groups() != (source, part["datamodule"].get("target")):
             languages = rf"{prefix}datamodule\.target|({prefix})?corpus\.source_language"
