@@ -259,7 +259,7 @@ def model_panel(model: ReportedModel, suite: str, classifier: str, unit: str) ->
     charts = [rows_by_chart(run.rows).get((suite, unit), []) for run in model.runs]
     rows = rows_by_one_reader(charts, classifier)
     # several seeds of one checkpoint each are one point, also if their best epochs differ
-    if all(run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs):
+    if all(len({row.epoch for row in seed_rows}) < 2 for seed_rows in rows):
         last = max((row.epoch for seed_rows in rows for row in seed_rows), default=0)
         rows = [[replace(row, epoch=last) for row in seed_rows] for seed_rows in rows]
     curves = panel_of(model.title, rows, model.score, [run.metrics for run in model.runs])

@@ -543,8 +543,11 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path, capsys)
 
 def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path) -> None:
     of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
-    (line,) = model_panel(*models(*of_seeds), "downstream", "mlp", "").lines
-    assert (len(line.x), line.y[0][0]) == (1, 80)
+    runs = [run_of(tmp_path / f"run {k}", seed=k) for k in (1, 2, 3)]
+    of_runs = [evaluation_of(tmp_path / f"of {k}", run, epoch=k) for k, run in enumerate(runs, 1)]
+    for folders in (of_seeds, [*runs, *of_runs]):
+        (line,) = model_panel(*models(*folders), "downstream", "mlp", "").lines
+        assert (len(line.x), line.y[0][0]) == (1, 80)
 
 
 @pytest.mark.usefixtures("plain_layout")
