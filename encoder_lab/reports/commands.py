@@ -4,6 +4,7 @@ report.py imports this module only to make a report, because it loads scipy.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +25,7 @@ from encoder_lab.reports.findings_chart import chart_of_findings
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
 from encoder_lab.reports.page import TABLE_FORMATS, html_page
 from encoder_lab.reports.published import TRAINING_TABLE
-from encoder_lab.reports.runs import rows_by_one_reader
+from encoder_lab.reports.runs import grouped, rows_by_one_reader
 from encoder_lab.reports.scores import as_csv, read_runs
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.strips import TOKENS_FILE, StripItem, strip_items
@@ -258,10 +259,11 @@ def model_panel(model: ReportedModel, suite: str, classifier: str, unit: str) ->
     """The curves of a model on one suite in one unit, by the requested classifier where a task has several."""
     charts = [rows_by_chart(run.rows).get((suite, unit), []) for run in model.runs]
     rows = rows_by_one_reader(charts, classifier)
+    epochs = grouped((row.task, row.epoch) for seed_rows in rows for row in seed_rows)
+    seeds = Counter(task for seed_rows in rows for task in {row.task for row in seed_rows})
     # several seeds of one checkpoint each are one point, also if their best epochs differ
-    if all(len({row.epoch for row in seed_rows}) < 2 for seed_rows in rows):
-        last = max((row.epoch for seed_rows in rows for row in seed_rows), default=0)
-        rows = [[replace(row, epoch=last) for row in seed_rows] for seed_rows in rows]
+    last = {task: max(of_seeds) for task, of_seeds in epochs.items() if len(of_seeds) == seeds[task]}
+    rows = [[replace(row, epoch=last.get(row.task, row.epoch)) for row in seed_rows] for seed_rows in rows]
     curves = panel_of(model.title, rows, model.score, [run.metrics for run in model.runs])
     return curves._replace(colour=model.colour)
 

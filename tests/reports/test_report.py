@@ -548,6 +548,10 @@ def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path) 
     for folders in (of_seeds, [*runs, *of_runs]):
         (line,) = model_panel(*models(*folders), "downstream", "mlp", "").lines
         assert (len(line.x), line.y[0][0]) == (1, 80)
+    for k, run in enumerate(runs, 1):
+        with_rows(run, *(row for row in read_rows(run / "probes.csv") if row.task != "BShift" or row.epoch == k))
+    lines = model_panel(*models(*runs), "probing", "mlp", "").lines
+    assert [(line.name, line.x) for line in lines] == [("SentLen", [0, 1, 2, 3]), ("WC", [0, 1, 2, 3]), ("BShift", [3])]
 
 
 @pytest.mark.usefixtures("plain_layout")
