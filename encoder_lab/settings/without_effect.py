@@ -127,8 +127,6 @@ def _unread_in_evaluation(settings: Mapping[str, Any]) -> Unread:
         yield WORD_VECTOR_SETTINGS, f"no model here reads word vectors; give model=bov or a run, {OMIT}"
     elif from_text and not initial:
         yield WORD_VECTOR_SETTINGS, f"a run has its own word vectors; give embeddings=file for more, {OMIT}"
-    elif not initial:
-        yield r"embeddings\.scale", "more vectors of a run get its scale; leave it out"
     yield r"embeddings\.freeze", "it is about training; leave it out"
     if not (_some_suite_reads("corpus", settings) or (initial and from_text) or forms & {"ngram", "unigram"}):
         yield r"corpus(\..*)?", "no suite or model here reads it; leave it out"

@@ -151,7 +151,6 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate model=[majority,nb-uni-tfidf] embeddings.dim=8": "give model=bov or a run, or leave it out",
     "evaluate model=[hf:a,vectors:b,ngram] embeddings=file": "no model here reads word vectors",
     "evaluate model=[RUN,majority] embeddings.dim=8": "a run has its own word vectors; give embeddings=file for more",
-    "evaluate model=RUN embeddings=file embeddings.path=x embeddings.scale=2": "get its scale; leave it out",
     "evaluate model=bov embeddings.freeze=false": "it is about training",
     "train probes.classifier.widths=[0] probes.classifier.dropouts=[0.1]": "[0] has no hidden layer; give other",
     "train probes.tasks=[WC] probes.classifier.widths=[50]": "WC is read by logistic regression; add tasks, or",
