@@ -136,11 +136,8 @@ def look_of_index(index: int) -> Look:
 
 def values_and_ends(values: Sequence[float | Interval]) -> np.ndarray:
     """The values and the ends of their intervals (3, P); a number is both of its ends."""
-    return (
-        np.array([value if isinstance(value, tuple) else (value,) * 3 for value in values], dtype=float)
-        .reshape(-1, 3)
-        .T
-    )
+    rows = [value if isinstance(value, tuple) else (value,) * 3 for value in values]
+    return np.array(rows, dtype=float).reshape(-1, 3).T
 
 
 def chance_levels(series: Sequence[DataSeries]) -> list[float]:

@@ -16,7 +16,7 @@ from encoder_lab.reports.evidence import (
     model_title,
     share_point,
 )
-from encoder_lab.reports.findings import Comparison, compare_close, compare_higher
+from encoder_lab.reports.findings import Comparison, compare_scores
 from encoder_lab.reports.layers import group_by_layer, layer_of
 from encoder_lab.reports.published import published
 from probes.discoeval import FACTS
@@ -38,7 +38,7 @@ def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:
         yield Comparison(f"{objective} BLEU, last over middle epoch", last.bleu - middle.bleu, 0.5, needed=True)
         for task in (task for task in middle.probing if task in last.probing and task not in ("SentLen", "WC")):
             label = f"{objective} {task}: 5 points minus the change from the middle epoch to the last"
-            yield compare_close(middle.probing[task], last.probing[task], 5, label)
+            yield compare_scores(middle.probing[task], last.probing[task], label, within=5)
 
 
 def alone_they_help_here_and_hurt_there(e: Evidence) -> Iterator[Comparison]:
@@ -46,7 +46,7 @@ def alone_they_help_here_and_hurt_there(e: Evidence) -> Iterator[Comparison]:
     for alone in ("+ SPP", "+ NL"):
         scores = e.tables["groups"].get(("BiGRU", alone), {})
         compared = [
-            compare_higher(scores[task], base[task], f"{task}, {alone} over NSP") for task in base if task in scores
+            compare_scores(scores[task], base[task], f"{task}, {alone} over NSP") for task in base if task in scores
         ]
         if len(compared) > 1:
             highest = max(compared, key=lambda c: c.difference - c.margin)
@@ -61,7 +61,7 @@ def bert_has_the_highest_mean(e: Evidence) -> Iterator[Comparison]:
     for bert in filter(_is_bert, models):
         for rival in (name for name in models if not _is_bert(name)):
             label = f"mean of {len(models[bert])} DiscoEval tasks, {model_title(bert)} over {model_title(rival)}"
-            yield compare_higher(means[bert], means[rival], label)
+            yield compare_scores(means[bert], means[rival], label)
 
 
 def bert_is_not_best_at_coherence(e: Evidence) -> Iterator[Comparison]:
@@ -69,7 +69,7 @@ def bert_is_not_best_at_coherence(e: Evidence) -> Iterator[Comparison]:
     rivals = [point for name, point in scores.items() if not _is_bert(name)]
     for name, point in scores.items():
         if rivals and _is_bert(name):
-            yield compare_higher(_best_point(rivals), point, f"DC, the best other model over {model_title(name)}")
+            yield compare_scores(_best_point(rivals), point, f"DC, the best other model over {model_title(name)}")
 
 
 def deeper_layers_know_more_of_discourse(e: Evidence) -> Iterator[Comparison]:
@@ -78,9 +78,8 @@ def deeper_layers_know_more_of_discourse(e: Evidence) -> Iterator[Comparison]:
         for task in FACTS.groups.values():
             lower, upper = ([layer[task] for layer in part if task in layer] for part in (layers[:cut], layers[cut:]))
             if lower and upper:
-                yield compare_higher(
-                    _best_point(upper), _best_point(lower), f"{model} {task}, upper over lower half of the layers"
-                )
+                label = f"{model} {task}, upper over lower half of the layers"
+                yield compare_scores(_best_point(upper), _best_point(lower), label)
 
 
 def discourse_needs_deeper_layers_than_other_tasks(e: Evidence) -> Iterator[Comparison]:
@@ -102,9 +101,8 @@ def people_are_far_above_models(e: Evidence) -> Iterator[Comparison]:
     for task, items in HUMAN_ITEMS.items():
         if scores := [points[task] for points in _complete_models(e).values()]:
             person = share_point(people[task], items)._replace(score=people[task] - MIN_DIFFERENCE)
-            yield compare_higher(
-                person, _best_point(scores), f"{task}, a person minus {MIN_DIFFERENCE} points over the best model"
-            )
+            label = f"{task}, a person minus {MIN_DIFFERENCE} points over the best model"
+            yield compare_scores(person, _best_point(scores), label)
 
 
 def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
@@ -115,9 +113,8 @@ def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
             worst = min(finite, key=lambda task: finite[task].score + finite[task].margin)
             best = max(finite, key=lambda task: finite[task].score - finite[task].margin)
             limit = finite[worst]._replace(score=finite[worst].score + MIN_DIFFERENCE)
-            yield compare_higher(
-                finite[best], limit, f"{model_title(name)}: {best} over {worst} plus {MIN_DIFFERENCE} points"
-            )
+            label = f"{model_title(name)}: {best} over {worst} plus {MIN_DIFFERENCE} points"
+            yield compare_scores(finite[best], limit, label)
 
 
 def scores_by_layer(scores: PointsByModel) -> dict[str, dict[int, Points]]:

@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 
 from encoder_lab.reports import claim_rules
 from encoder_lab.reports.evidence import Evidence, ModelName, Point, correlation_point, mean_point, model_title
-from encoder_lab.reports.findings import Claim, Comparison, compare_close, compare_higher
+from encoder_lab.reports.findings import Claim, Comparison, compare_scores
 
 PAPERS = ("conneau2018", "chen2019", "beyer2021")
 Side = list[str] | float  # [scores, encoder, objective] of Evidence.tables, `*` for any; or a score
@@ -51,23 +51,16 @@ class Rule:
             first, second = (_resolved_side(side, star, value) for side in (self.first, self.second))
             names = [model[1] if isinstance(model, tuple) else ("", "") for model in (first, second)]
             pairs = self._pairs(e, first, second, value)
-            fields = {
-                "first": model_title(names[0]),
-                "second": model_title(names[1]),
-                "encoder": star[0],
-                "each": value,
-            }
-            sizes = e.sizes.get(names[0], {})
+            titles, sizes = list(map(model_title, names)), e.sizes.get(names[0], {})
+            fields = {"first": titles[0], "second": titles[1], "encoder": star[0], "each": value}
             fields |= {"tasks": len(pairs), "smallest": min(sizes, default=0), "largest": max(sizes, default=0)}
-            for task, *points in _mean_pair(pairs) if self.mean and pairs else pairs:
+            if self.mean and pairs:
+                _, scores_of_first, scores_of_second = zip(*pairs, strict=True)
+                pairs = [("", mean_point(scores_of_first), mean_point(scores_of_second))]
+            for task, *points in pairs:
                 point, rival = (p._replace(score=p.score + bonus) for p, bonus in zip(points, self.plus, strict=True))
                 label = self.about.format(task=task, **fields)
-                compared = (
-                    compare_higher(point, rival, label)
-                    if self.within is None
-                    else compare_close(point, rival, self.within, label)
-                )
-                yield compared._replace(needed=self.needed)
+                yield compare_scores(point, rival, label, self.within)._replace(needed=self.needed)
 
     def _pairs(self, e: Evidence, first: Scored | float, second: Scored | float, value: Any) -> list[TaskPair]:
         """Task, score and score; a score that is a number is that of every task."""
@@ -105,11 +98,6 @@ def _resolved_side(side: Side, star: Sequence[str], value: Any) -> Scored | floa
     scores, *parts = side
     encoder, objective = (s if part == "*" else part.format(each=value) for part, s in zip(parts, star, strict=True))
     return scores, (encoder, objective)
-
-
-def _mean_pair(pairs: Sequence[TaskPair]) -> list[TaskPair]:
-    _, first, second = zip(*pairs, strict=True)
-    return [("", mean_point(first), mean_point(second))]
 
 
 def _comparisons_of_rules(rules: Sequence[Mapping[str, Any]], e: Evidence) -> Iterator[Comparison]:

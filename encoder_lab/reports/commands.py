@@ -69,15 +69,9 @@ def quoted_tables(arguments: SimpleNamespace) -> list[str] | None:
 
 def report_table(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments, or_published=True)
-    requested = (
-        arguments.epoch,
-        arguments.classifier,
-        quoted_tables(arguments),
-        arguments.tasks or (),
-        arguments.intervals,
-    )
-    table = probing_table(models, arguments.suite, *requested)
-    refuse_without_effect(quoted_tables(arguments) or [], [table] if models else [])
+    quoted, final = quoted_tables(arguments), (arguments.epoch, arguments.classifier)
+    table = probing_table(models, arguments.suite, *final, quoted, arguments.tasks or (), arguments.intervals)
+    refuse_without_effect(quoted or [], [table] if models else [])
     write_table(replace(table, transposed=arguments.transpose), arguments)
 
 

@@ -259,7 +259,6 @@ def epoch_scores_of(runs: Sequence[Run]) -> list[EpochScores]:
 
 
 def _rows_by_epoch(rows: Sequence[ProbeRow]) -> dict[Epoch, dict[str, ProbeRow]]:
-    """The scores of a run by epoch, in order, and by task."""
     by_epoch: dict[Epoch, dict[str, ProbeRow]] = {}
     for row in sorted(rows, key=lambda row: row.epoch):
         by_epoch.setdefault(row.epoch, {})[row.task] = row

@@ -3,8 +3,7 @@
 import io
 import math
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -71,13 +70,8 @@ def draw_section(section: ChartSection) -> Figure:
         else:
             _draw_chart(axes, chart, bool(section.bands))
     if entries:
-        figure.legend(
-            handles=entries,
-            loc="outside upper left" if note else "outside lower left",
-            ncols=entries_in_row,
-            fontsize=8.5,
-            frameon=False,
-        )
+        looks: dict[str, Any] = {"ncols": entries_in_row, "fontsize": 8.5, "frameon": False}
+        figure.legend(handles=entries, loc="outside upper left" if note else "outside lower left", **looks)
     if note:
         figure.supxlabel(note, fontsize=8, color=NOTE_COLOUR)
     return figure
@@ -166,18 +160,14 @@ def _set_ticks(axes: Axes, chart: Chart, last: float) -> None:
 
 def _draw_series(axes: Axes, series: DataSeries, banded: bool) -> None:
     """The line over its light band, or the points with bars for their intervals."""
-    (colour, style), (x, left, right), (y, low, high) = (
-        series.look,
-        values_and_ends(series.x),
-        values_and_ends(series.y),
-    )
+    colour, style = series.look
+    (x, left, right), (y, low, high) = values_and_ends(series.x), values_and_ends(series.y)
     if series.shape == "points":
         across, upwards = np.maximum([x - left, right - x], 0), np.maximum([y - low, high - y], 0)
         axes.errorbar(x, y, upwards, across, fmt="none", ecolor=colour, elinewidth=1.2, alpha=0.7)
         if series.chance is not None:
-            axes.plot(
-                [x[0] - 0.3, x[0] + 0.3], [series.chance] * 2, label=f"chance {series.chance:.0f}", **CHANCE_STYLE
-            )
+            label = f"chance {series.chance:.0f}"
+            axes.plot([x[0] - 0.3, x[0] + 0.3], [series.chance] * 2, label=label, **CHANCE_STYLE)
     else:
         if banded:
             axes.fill_between(x, low, high, color=colour, alpha=0.10, linewidth=0)
@@ -293,17 +283,8 @@ def save_figure(figure: Figure, out: Path) -> Path:
 def render_figure(figure: Figure, form: str) -> bytes:
     """A png or svg. Text of an svg is outlines, the same everywhere; the same figure gives the same bytes."""
     buffer = io.BytesIO()
-    with (
-        rc_context({"svg.hashsalt": "names of shapes"}),
-        _ignore_name_warnings(),
-    ):  # there is no other way to fix the names
+    # there is no other way to fix the names of shapes; those of models may have letters that the font lacks, or be long
+    with rc_context({"svg.hashsalt": "names of shapes"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing|constrained_layout not applied|Matplotlib currently")
         figure.savefig(buffer, format=form, metadata={"Date": None} if form == "svg" else None)
     return buffer.getvalue()
-
-
-@contextmanager
-def _ignore_name_warnings() -> Iterator[None]:
-    """Without warnings where names have letters that the font lacks, or are too long for the layout."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing|constrained_layout not applied|Matplotlib currently")
-        yield

@@ -100,11 +100,8 @@ class Finding(NamedTuple):
     @property
     def corrected(self) -> "Finding":
         """The finding where only comparisons count that are significant together (Holm 1979)."""
-        together = (
-            holm_adjusted(np.array([math.nan if c.joint else c.p_value for c in self.comparisons]))
-            <= SIGNIFICANCE_LEVEL
-        )
-        pairs = zip(self.comparisons, together, strict=True)
+        adjusted = holm_adjusted(np.array([math.nan if c.joint else c.p_value for c in self.comparisons]))
+        pairs = zip(self.comparisons, adjusted <= SIGNIFICANCE_LEVEL, strict=True)
         return self._replace(comparisons=[c if sure or c.joint else c._replace(margin=math.inf) for c, sure in pairs])
 
     @property
@@ -141,18 +138,12 @@ def check_claims(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
     return findings
 
 
-def compare_higher(first: Point, second: Point, label: str) -> Comparison:
-    """Compare: the first score is higher."""
-    return _make_comparison(first, second, first.score - second.score, label)
+def compare_scores(first: Point, second: Point, label: str, within: float | None = None) -> Comparison:
+    """Compare: the first score is higher, or two scores differ by less than `within` points.
 
-
-def compare_close(first: Point, second: Point, points: float, label: str) -> Comparison:
-    """Compare: two scores differ by less than `points`."""
-    return _make_comparison(first, second, points - abs(first.score - second.score), label)
-
-
-def _make_comparison(first: Point, second: Point, difference: float, label: str) -> Comparison:
-    """With the interval of the difference of two scores, item by item where their items are the same."""
+    With the interval of the difference, item by item where their items are the same. `label` gets the scores; one
+    without an interval is a limit that it names.
+    """
     seeds = _paired_differences(first, second)
     margin = math.hypot(first.margin, second.margin)
     if seeds:
@@ -160,7 +151,10 @@ def _make_comparison(first: Point, second: Point, difference: float, label: str)
         margin = (high - low) / 2
     errors = [error for runs in ([seeds] if seeds else [first.seeds, second.seeds]) for error in errors_of(runs)]
     has_variance = any(math.isfinite(error.degrees_of_freedom) for error in errors)
-    text = _label_with_scores(label, first, second)
+    difference = first.score - second.score
+    difference = difference if within is None else within - abs(difference)
+    scores = " and ".join(f"{p.score:.1f} ± {p.margin:.1f}" for p in (first, second) if p.margin)
+    text = f"{label} ({scores})" if scores else label
     return Comparison(text, difference, margin, paired=bool(seeds), errors=errors if has_variance else ())
 
 
@@ -181,12 +175,6 @@ def paired_by_items(first: Sequence[Answers], second: Sequence[Answers]) -> list
     if any(a.test != b.test or a.sizes != b.sizes for a, b in pairs):
         return []
     return [compare_correlations(a.domains, b.domains) if a.domains else compare(a.right, b.right) for a, b in pairs]
-
-
-def _label_with_scores(label: str, *scores: Point) -> str:
-    """`label` with the scores; one without an interval is a limit that `label` names."""
-    parts = [f"{p.score:.1f} ± {p.margin:.1f}" for p in scores if p.margin]
-    return f"{label} ({' and '.join(parts)})" if parts else label
 
 
 def as_markdown(findings: Sequence[Finding], notes: Sequence[str] = ()) -> str:

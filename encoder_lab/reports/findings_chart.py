@@ -48,10 +48,9 @@ def _dots(row: int, finding: Finding) -> list[DataSeries]:
     series = []
     for (sign, needed), group in grouped(zip(looks, points, strict=True)).items():
         x, heights, texts = zip(*group, strict=True)
-        dots = DataSeries(
-            finding.name, x, [row - height for height in heights], look=(SIGN_COLOURS[sign], "solid"), hover=texts
-        )
-        series.append(replace(dots, shape="points", marker="diamond" if needed else "circle"))
+        y = [row - height for height in heights]
+        dots = DataSeries(finding.name, x, y, look=(SIGN_COLOURS[sign], "solid"), hover=texts, shape="points")
+        series.append(replace(dots, marker="diamond" if needed else "circle"))
     return series
 
 

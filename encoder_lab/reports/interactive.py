@@ -46,19 +46,14 @@ def _traces(series: DataSeries, chart: Chart) -> list[dict[str, Any]]:
     colour, style = series.look
     meta = {"task": series.task or series.name, "model": series.model}
     (x, left, right), (y, low, high) = _positions(chart.x, series.x), _positions(chart.y, series.y)
-    trace: dict[str, Any] = {
-        "x": x,
-        "y": y,
-        "meta": meta,
-        "hovertemplate": HOVER,
-        "text": _hover(series, chart.x.label),
-    }
+    hover = _hover(series, chart.x.label)
+    trace: dict[str, Any] = {"x": x, "y": y, "meta": meta, "hovertemplate": HOVER, "text": hover}
     marker = {"symbol": f"{series.marker}-open" if series.hollow else series.marker, "color": colour, "size": 9}
     if series.shape == "points":
         trace |= {"mode": "markers", "marker": marker}
         trace |= {"error_x": _bars(x, left, right, colour), "error_y": _bars(y, low, high, colour)}
         if chart.named:
-            trace |= {"mode": "markers+text", "hovertext": trace["text"], "hovertemplate": POINTS}
+            trace |= {"mode": "markers+text", "hovertext": hover, "hovertemplate": POINTS}
             trace |= {"text": [_text(series.name)] * len(x), "textposition": "top center"}
         return [trace]
     trace |= {"mode": "lines+markers" if series.marker else "lines", "marker": marker | {"size": 5}}
@@ -109,13 +104,8 @@ def _heat_map(heat: HeatMap) -> dict[str, Any]:
         names = [f"{name} <i>{head} {cell}</i>" if cell else name for name, cell in zip(names, cells, strict=True)]
     trace = {"type": "heatmap", "z": heat.shades.tolist(), "zmin": 0, "zmax": 1}
     trace |= {"x": list(map(_text, heat.columns)), "y": names}
-    trace |= {
-        "text": heat.texts,
-        "texttemplate": "%{text}",
-        "hovertext": [list(map(_text, row)) for row in heat.hover],
-        "xgap": 1,
-        "ygap": 1,
-    }
+    hover = [list(map(_text, row)) for row in heat.hover]
+    trace |= {"text": heat.texts, "texttemplate": "%{text}", "hovertext": hover, "xgap": 1, "ygap": 1}
     trace |= {"hovertemplate": "%{y}, %{x}: %{hovertext}<extra></extra>", "showscale": False}
     trace["colorscale"] = [[step / 10, to_hex(colours(step / 10))] for step in range(11)]
     across = {"title": {"text": heat.label}, "automargin": True, "type": "category"}  # numbers of layers are names

@@ -114,16 +114,15 @@ def group_by_layer(models: Iterable[tuple[str, str, Value]]) -> dict[str, dict[i
 
 
 def _scores_by_model(rows: Iterable[TableRow]) -> list[LayerScores]:
-    models = group_by_layer((row.encoder, row.name, row) for row in rows)
-    return [_model_layers(title, layers) for title, layers in models.items()]
-
-
-def _model_layers(title: str, rows: dict[int, TableRow]) -> LayerScores:
-    """Rows: the mean over probing tasks, the seven groups and their mean, then all others."""
-    scored = dict.fromkeys(task for row in rows.values() for task in row.cells)
-    first = [task for task in (PROBING_MEAN, *DISCOEVAL_GROUPS.values(), MEAN_COLUMN) if task in scored]
-    tasks = list(dict.fromkeys([*first, *in_paper_order(list(scored))]))
-    return LayerScores(title, list(rows), {task: [row.cells.get(task) for row in rows.values()] for task in tasks})
+    """Of each model: the mean over probing tasks, the seven groups and their mean, then all others."""
+    models = []
+    for title, layers in group_by_layer((row.encoder, row.name, row) for row in rows).items():
+        scored = dict.fromkeys(task for row in layers.values() for task in row.cells)
+        first = [task for task in (PROBING_MEAN, *DISCOEVAL_GROUPS.values(), MEAN_COLUMN) if task in scored]
+        tasks = dict.fromkeys([*first, *in_paper_order(list(scored))])
+        cells = {task: [row.cells.get(task) for row in layers.values()] for task in tasks}
+        models.append(LayerScores(title, list(layers), cells))
+    return models
 
 
 def as_text(models: Sequence[LayerScores]) -> str:

@@ -19,24 +19,12 @@ ENCODERS = {
     "gated_convnet": "Gated ConvNet", "bigru_mean": "BiGRU", "transformer": "Transformer",
     "transformer_max": "Transformer-max", "bov": "BoV", "borep": "BOREP", "esn": "ESN", "baseline": "Baselines",
 }  # fmt: skip
-OBJECTIVES = {
-    "nmt_enfr": "NMT En-Fr",
-    "nmt_ende": "NMT En-De",
-    "nmt_enfi": "NMT En-Fi",
-    "autoencoder": "AutoEncoder",
-    "untrained": "Untrained",
-    "seq2tree": "Seq2Tree",
-    "skipthought": "SkipThought",
-    "nli": "NLI",
-    "majority": "Majority vote",
-    "length": "Length",
-    "nb-uni-tfidf": "NB-uni-tfidf",
-    "nb-bi-tfidf": "NB-bi-tfidf",
-    "bov": "BoV",
-    "unigram": "Unigram",
-    "ngram": "N-gram",
-    "discourse": "Discourse",  # all losses; a combination of some is named after them
-}
+OBJECTIVES = {  # "discourse": all losses; a combination of some is named after them
+    "nmt_enfr": "NMT En-Fr", "nmt_ende": "NMT En-De", "nmt_enfi": "NMT En-Fi", "autoencoder": "AutoEncoder",
+    "untrained": "Untrained", "seq2tree": "Seq2Tree", "skipthought": "SkipThought", "nli": "NLI",
+    "majority": "Majority vote", "length": "Length", "nb-uni-tfidf": "NB-uni-tfidf", "nb-bi-tfidf": "NB-bi-tfidf",
+    "bov": "BoV", "unigram": "Unigram", "ngram": "N-gram", "discourse": "Discourse",
+}  # fmt: skip
 UNSET_TEXT = "none"  # an empty list or null, in titles
 FINGERPRINT_COLUMN = "fingerprint"  # a column of files of scores: of the settings that have none
 SETTING_NAME = re.compile(r"[\w.]+(?==)")
@@ -48,10 +36,8 @@ INCIDENTAL_SETTINGS = {
     *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
     *("probes.steps", "probes.every_n_epochs", "probes.measures", "logger"),
     *(f"made_with.{key}" for key in MADE_WITH_KEYS),
-    *(
-        f"trainer.{name}"
-        for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
-    ),
+    *("trainer.accelerator", "trainer.strategy", "trainer.log_every_n_steps"),
+    *("trainer.enable_model_summary", "trainer.enable_progress_bar"),
 }
 # prefixes of the settings that make the tasks; those of the corpus do where tasks are made of it
 TASK_SETTINGS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "seed")
@@ -247,7 +233,6 @@ def setting_text(value: Any) -> str:
 
 
 def _shared_settings(group: Sequence[Run]) -> dict[str, str]:
-    """The settings that are equal in all runs of a group."""
     first, *rest = map(_identifying_settings, group)
     return {key: value for key, value in first.items() if all(settings.get(key) == value for settings in rest)}
 

@@ -60,15 +60,11 @@ def html_page(
 
 @cache
 def _template() -> Template:
-    """The template of a page, compiled once."""
     files = FileSystemLoader(Path(__file__).parent)
-    forms = Environment(loader=files, autoescape=True, finalize=_escape_value, keep_trailing_newline=True)
+    forms = Environment(loader=files, autoescape=True, keep_trailing_newline=True)
+    forms.finalize = lambda value: value if isinstance(value, Markup) else Markup(for_html(str(value)))
     forms.globals |= {function.__name__: function for function in TEMPLATE_FUNCTIONS}
     return forms.get_template("page.html")
-
-
-def _escape_value(value: Any) -> Markup:
-    return value if isinstance(value, Markup) else Markup(for_html(str(value)))
 
 
 def _scripts(charts: Sequence[Chart | HeatMap]) -> str:

@@ -107,7 +107,6 @@ def charts_of_fronts(fronts: Sequence[Fronts], suite: str) -> ChartSection:
 
 
 def _lines(front: Fronts, look: Look, end: float) -> Iterator[DataSeries]:
-    """The steps and the points of each seed."""
     for points in front.seeds:
         x, y = map(list, zip(*points, strict=True))
         steps = DataSeries(front.model, [0.0, *x, end], [front.chance, *y, y[-1]], look=look, shape="steps", marker="")

@@ -110,12 +110,9 @@ class Run:
         if "model" not in evaluation.settings:
             return False
         if "model" not in self.settings:  # the folder may have another run by now
-            scored = {
-                key.removeprefix("run."): value for key, value in evaluation.settings.items() if key[:4] == "run."
-            }
-            same = all(
-                str(self.settings.get(key, v)) == str(v) for key, v in scored.items() if WEIGHT_SETTINGS.match(key)
-            )
+            scored = {key[4:]: value for key, value in evaluation.settings.items() if key.startswith("run.")}
+            made = {key: value for key, value in scored.items() if WEIGHT_SETTINGS.match(key)}
+            same = all(str(self.settings.get(key, value)) == str(value) for key, value in made.items())
             return same and evaluation.evaluated == str(self.folder.resolve())
         scored_model, evaluated_model = ((run.evaluated, run.encoder, run.objective) for run in (self, evaluation))
         return scored_model == evaluated_model and settings_agree(self, evaluation, MODEL_SETTINGS)
@@ -187,11 +184,8 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
 
 def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming the corrupt file."""
-    leaves = (
-        (key, value)
-        for key, value in dotted_items(read_settings(folder / SETTINGS_FILE))
-        if not isinstance(value, dict)
-    )
+    leaves = dotted_items(read_settings(folder / SETTINGS_FILE))
+    leaves = ((key, value) for key, value in leaves if not isinstance(value, dict))
     settings = {key: value for key, value in leaves if not key.startswith("suites.")}  # these are no part of a model
     check_settings(folder / SETTINGS_FILE, settings)
     unnamed = UNNAMED_DEFAULTS | {

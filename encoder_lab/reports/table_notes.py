@@ -91,7 +91,6 @@ def _scaling_notes(models: Sequence[ReportedModel]) -> list[str]:
 
 
 def _trained_by(settings: Mapping[str, Any], suite: str) -> str:
-    """The protocol, the settings of the classifier that were changed, and the number of folds."""
     parts = [f"protocol={settings['probes.classifier.protocol']}"]
     for name in ("widths", "dropouts", "l2", *SENTEVAL_ONLY):
         value, default = settings.get(f"probes.classifier.{name}"), getattr(Grid, name)

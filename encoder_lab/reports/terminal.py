@@ -57,10 +57,8 @@ def _margin(low: float, high: float) -> str:
 def measures_text(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> str:
     """What `extra_rows` adds to the accuracies in `rows`: control tasks, codes, and the seconds that each took."""
     times = ", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in seconds_by_suite([*rows, *extra_rows]).items())
-    return (
-        "\n".join([*_selectivity_lines(title, rows, extra_rows), *_code_lines(title, extra_rows), f"{title}: {times}"])
-        + "\n"
-    )
+    lines = [*_selectivity_lines(title, rows, extra_rows), *_code_lines(title, extra_rows), f"{title}: {times}"]
+    return "\n".join(lines) + "\n"
 
 
 def _selectivity_lines(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> Iterator[str]:

@@ -95,11 +95,9 @@ def _property_use(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]
         for column in COLUMNS
         if (values := [v for row in rows if isinstance(v := row.hyperparameters.get(column), int | float)])
     }
-    accuracy = mean_of_seeds(known) if known else None
+    accuracy, rise = mean_of_seeds(known) if known else None, mean_of_runs([row.interval for row in rows])
     used = sum(row.hyperparameters.get("used") == 1 for row in rows)
-    return PropertyUse(
-        name, accuracy, len(known), mean_of_runs([row.interval for row in rows]), used, len(rows), numbers
-    )
+    return PropertyUse(name, accuracy, len(known), rise, used, len(rows), numbers)
 
 
 def as_text(models: Sequence[ModelUse]) -> str:
@@ -142,11 +140,9 @@ def _chart(model: ModelUse) -> Chart:
         point = DataSeries(use.name, [known], [use.rise], look=colours[use.name], shape="points")
         series.append(replace(point, hollow=use.used < use.seeds, hover=[hover], model=model.title))
         if "control" in use.numbers:
-            cross = DataSeries(
-                "", known[:1], [use.numbers["control"]], look=colours[use.name], shape="points", marker="x"
-            )
+            cross = replace(point, name="", x=known[:1], y=[use.numbers["control"]], marker="x", task=use.name)
             hover = f"{use.name}\nlabels of the control task erased: {use.numbers['control']:.2f}"
-            series.append(replace(cross, hover=[hover], task=use.name, model=model.title))
+            series.append(replace(cross, hover=[hover], model=model.title))
     ticks = {tick: f"{tick:.0f}" for tick in signed_ticks(LINEAR_LIMIT)}
     rise = Axis("used: rise of the loss (thousandths)", ticks=ticks, linear=LINEAR_LIMIT)
     known_axis = Axis("known: accuracy of the probe on test (%)", ticks={float(x): str(x) for x in range(0, 101, 10)})

@@ -15,7 +15,7 @@ from scipy.stats import kstest
 from encoder_lab.errors import InputError
 from encoder_lab.reports.compare import TaskComparison, compare_models, two_models
 from encoder_lab.reports.evidence import evidence_of
-from encoder_lab.reports.findings import compare_higher
+from encoder_lab.reports.findings import compare_scores
 from probes.correlations import make_domain
 from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import compare, compare_over_seeds, compare_unpaired
@@ -94,7 +94,7 @@ def test_findings_and_the_comparison_have_one_interval_and_one_p_value(tmp_path)
     tasks = compared(tmp_path, "a", "b")
     for suite, task in (("probing", "WC"), ("downstream", "STS12")):
         points = [next(iter(getattr(evidence_of([model]), suite).values()))[task] for model in (first, second)]
-        finding, difference = compare_higher(*points, ""), tasks[task].difference
+        finding, difference = compare_scores(*points, ""), tasks[task].difference
         assert (finding.margin, finding.paired) == (width(tasks[task]) / 2, True)
         assert finding.p_value == pytest.approx(difference.p_value, rel=0.01)  # scores have two decimals
 

@@ -15,7 +15,7 @@ from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.commands import model_panel
 from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, epoch_scores_of, evidence_of
 from encoder_lab.reports.evidence import published_evidence as quoted
-from encoder_lab.reports.findings import Comparison, Finding, check_claims, compare_higher
+from encoder_lab.reports.findings import Comparison, Finding, check_claims, compare_scores
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import Run, final_rows, read_run, rows_by_one_reader
 from encoder_lab.reports.table import probing_table
@@ -276,7 +276,7 @@ def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path
     assert half == pytest.approx(math.hypot(seeds, 45 / 3**0.5))
     items = compare(*RIGHT)
     expected = math.hypot(2 * seeds, (items.high - items.low) / 2 / 3**0.5)
-    compared = compare_higher(ours["SP"], theirs["SP"], "")
+    compared = compare_scores(ours["SP"], theirs["SP"], "")
     assert (compared.margin, compared.paired) == (pytest.approx(expected, abs=0.1), True)
     assert score == pytest.approx(other)
 
