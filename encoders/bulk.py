@@ -153,7 +153,6 @@ def encode_in_processes(job: Job, shards: Iterable[Shard], processes: int) -> It
 
 
 def _shards_with_texts(job: Job, shards: Iterable[Shard]) -> Iterator[tuple[Shard, list[str]]]:
-    """Each shard with its texts; a file is read once."""
     for file, group in groupby(shards, lambda shard: shard.file):
         first, *rest = group
         texts, row = read_rows(file, job.column, first.skip), first.skip

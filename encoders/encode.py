@@ -98,7 +98,6 @@ def input_files(names: list[str]) -> list[Path]:
 
 
 def _visible_files(path: Path) -> list[Path]:
-    """The file, or all files below the folder, without hidden ones."""
     if not path.is_dir():
         return [path] if path.is_file() else []
     below = (entry for entry in sorted(path.iterdir()) if not entry.name.startswith("."))

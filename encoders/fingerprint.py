@@ -22,16 +22,8 @@ def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: I
     words = {word for sentence in texts for word in sentence.split()} - set(frozen.vocabulary.words)
     composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}
     vectors = {word: None if vector is None else vector.tobytes().hex() for word, vector in composed.items()}
-    device = str(frozen.embedding.table.device)
-    parts = [
-        *code_of_encoder(frozen),
-        settings,
-        device,
-        frozen.bfloat16,
-        frozen.lowercase,
-        vectors,
-        frozen.vocabulary.words,
-    ]
+    arithmetic = [str(frozen.embedding.table.device), frozen.bfloat16, frozen.lowercase]
+    parts = [*code_of_encoder(frozen), settings, *arithmetic, vectors, frozen.vocabulary.words]
     digest = sha256(json.dumps(parts).encode())
     for name, tensor in (*frozen.encoder.state_dict().items(), ("word vectors", frozen.embedding.table)):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())

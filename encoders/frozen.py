@@ -50,8 +50,6 @@ class Coverage(NamedTuple):
 
 
 class _EncodeOptions(NamedTuple):
-    """The options of one call of `encode`."""
-
     sentences: int | None  # in a batch, at most
     bar: bool | None  # None: in a terminal
     normalize: bool

@@ -62,7 +62,6 @@ class CausalLM:
             raise InputError(f"lm:{path}: cannot score a text ({first_line(error)}); {REMEDY}") from None
 
     def _context(self) -> int:
-        """The most tokens that the model reads at once."""
         positions = getattr(self.model.config, "max_position_embeddings", None) or 1 << 30
         if type(positions) is not int or positions < 2:
             raise InputError(f"lm:{self.path}: max_position_embeddings is {positions!r} in its config.json; {REMEDY}")

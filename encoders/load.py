@@ -198,7 +198,6 @@ def encoder_class(path: Path, config: Mapping[str, Any], allow: Sequence[str] = 
 
 
 def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Sequence[str]) -> Callable[[], Encoder]:
-    """A function that builds the encoder of the settings."""
     encoder = encoder_class(path, config, allow)
     settings = {name: value for name, value in config["encoder"].items() if name != "_target_"}
     if "_target_" in str(settings):

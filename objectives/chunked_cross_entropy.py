@@ -87,7 +87,6 @@ def _replace_by_gradients(logits: Tensor, bias: Tensor, gold: Tensor, grad_bias:
 
 
 def _split_rows(matrix: Tensor) -> tuple[Tensor, ...]:
-    """Some rows at a time."""
     return matrix.split(max(1, PART_NUMBERS.get(matrix.device.type, PART_NUMBERS["cuda"]) // matrix.shape[1]))
 
 

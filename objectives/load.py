@@ -65,7 +65,6 @@ def _objective_of(run: SavedRun, allow: Sequence[str] = ()) -> type[Objective]:
 
 
 def _without_optimizer(settings: Any) -> Any:
-    """Settings that train nothing."""
     if isinstance(settings, dict):
         return {key: _without_optimizer(value) for key, value in settings.items() if key != "optimizer"}
     return [_without_optimizer(value) for value in settings] if isinstance(settings, list) else settings

@@ -95,7 +95,6 @@ def _selectivity_outcome(score: Evaluated, control: Evaluated) -> Outcome:
 
 
 def _hard_outcome(score: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
-    """The accuracy on the hard test items, with Wilson's interval."""
     correct = score.correct[hard]
     majority = np.bincount(task.train.gold).argmax()
     chance = 100 * float((task.test.gold[hard] == majority).mean())
@@ -136,6 +135,5 @@ def hard_items(task: Classification) -> np.ndarray:
 
 
 def _distinct_words(items: Items) -> list[list[str]]:
-    """The distinct words of each item, in their order."""
     texts = [" ".join(map(str, columns)) for columns in zip(*items.texts, strict=True)]
     return [list(dict.fromkeys(text.split())) for text in texts]

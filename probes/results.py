@@ -152,7 +152,6 @@ def answers_to_text(answers: Answers) -> dict[str, str]:
 
 
 def _read_answers(path: Path) -> dict[tuple[str, ...], Answers]:
-    """The answers by the key of their row. Raises InputError naming file and line."""
     numbered = read_numbered_csv(path, [*KEY_COLUMNS, "test", "right"], KEY_COLUMNS) if path.exists() else []
     return {tuple(row[name] for name in KEY_COLUMNS): answers_from_text(path, line, row) for line, row in numbered}
 

@@ -96,7 +96,6 @@ class SavedDataset(OnDisk):
             raise InputError(f"{info}: damaged ({error}); save the data set again") from None
 
     def _rows(self, split: Split, *fields: str) -> Iterator[Any]:
-        """The values of some columns, row by row."""
         if split != "train" and split in self.folders:
             return self._read_texts(self.folders[split], fields)
         return rows_of_split(self._read_texts(self.folders["train"], fields), split, self.folders, self.held_out)

@@ -51,7 +51,6 @@ def _parse_document(path: Path, id: str, text: str, language: str) -> Document:
 
 
 def _read_text(path: Path) -> str:
-    """The text of the file. Raises InputError naming file and line."""
     lines, size = [], 0
     for number, line in read_lines(path):
         size += len(line) + 1

@@ -99,7 +99,6 @@ def _read_article(page: Element, location: str) -> Iterator[Page]:
 
 
 def _translate_namespaces(wikitext: str, names: dict[str, str]) -> str:
-    """The text with English names of namespaces in its links."""
     for name, english in names.items():
         wikitext = re.sub(rf"\[\[\s*{re.escape(name)}\s*:", f"[[{english}:", wikitext, flags=re.IGNORECASE)
     return wikitext

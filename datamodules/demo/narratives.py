@@ -33,7 +33,6 @@ def narrative(seed: int, split: str, number: int) -> Story:
 
 
 def _things(chance: Chance, scene: Scene) -> list[Noun]:
-    """Three or four different things of the topic."""
     count = chance.between(3, 4)
     things: list[Noun] = []
     while len(things) < count:

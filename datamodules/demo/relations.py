@@ -183,7 +183,6 @@ def rhetorical_tree(seed: int, split: str, number: int) -> RhetoricalTree:
 
 
 def _unit(chance: Chance) -> RhetoricalTree:
-    """Two clauses in a relation."""
     narrator = Narrator(chance)
     sense = chance.choice(list(LABELS))
     first, second = clauses(narrator, sense)

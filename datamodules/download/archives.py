@@ -70,7 +70,6 @@ def unpack(path: Path, folder: Path) -> None:
 
 
 def _max_unpacked_bytes(path: Path) -> int:
-    """How many bytes may come out of an archive."""
     return MAX_RATIO * path.stat().st_size + EXTRA_BYTES
 
 
@@ -98,7 +97,6 @@ def _limit_members(members: Iterable[Member], path: Path) -> Iterator[Member]:
 
 
 def _members(path: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
-    """The regular files of an archive."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as zipped:
             for info in _limit_members(_zip_entries(zipped, path), path):

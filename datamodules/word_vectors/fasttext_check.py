@@ -105,7 +105,6 @@ class _Reader:
         self.offset += 8 * count
 
     def _skip_matrix(self, quantised: bool) -> tuple[int, int]:
-        """Skips a matrix; returns its rows and columns."""
         (with_norm,) = self._unpack("<?") if quantised else (False,)
         rows, columns = self._unpack("<2q")
         if not quantised:

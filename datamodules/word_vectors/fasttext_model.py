@@ -56,7 +56,6 @@ class FastTextFile:
 
     @cached_property
     def _word_rows(self) -> dict[bytes, int]:
-        """The row of each word."""
         rows = {}
         data, offset = self._read_bytes(self.layout.words, self.layout.matrix - self.layout.words), 0
         for row in range(self.layout.entries):

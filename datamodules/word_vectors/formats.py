@@ -66,7 +66,6 @@ def _parse_header(line: str) -> tuple[int, int] | None:
 
 
 def _has_commas(line: str) -> bool:
-    """Whether commas are between a word and its numbers."""
     numbers = line.split(",")[1:]
     return bool(numbers) and not _first_non_number(numbers)
 

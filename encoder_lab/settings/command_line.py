@@ -232,7 +232,6 @@ class Command(NamedTuple):
         return SimpleNamespace(positional=positional, **{**defaults, **values})
 
     def _advice_for_option(self, text: str, following: Sequence[str]) -> str:
-        """What to write instead of an option with dashes."""
         name, _, value = text.lstrip("-").partition("=")
         key = name.replace("-", "_")
         types = {setting.key: setting.type for setting in self.settings}

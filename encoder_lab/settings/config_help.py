@@ -159,7 +159,6 @@ def _group_help(folder: Path, meaning: str) -> str:
 
 
 def _lines_by_paper(names: Iterable[str]) -> Iterator[str]:
-    """A line for each paper with the names of its experiments."""
     for paper, group in groupby(names, lambda name: name.rpartition("/")[0]):
         runs = [name.rpartition("/")[2] for name in group]
         yield "  " + textwrap.shorten(f"{paper}/ {len(runs)}: {', '.join(runs)}", HELP_WIDTH, placeholder=" ...")

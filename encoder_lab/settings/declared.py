@@ -15,16 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 CLASS_KEY = "_target_"
-BUILTIN_TYPES = {
-    "int": int,
-    "float": float,
-    "str": str,
-    "bool": bool,
-    "list": list,
-    "dict": dict,
-    "tuple": tuple,
-    "None": None,
-}
+BUILTIN_TYPES = {builtin.__name__: builtin for builtin in (int, float, str, bool, list, dict, tuple)} | {"None": None}
 TYPING_NAMES = ("Annotated", "Any", "Iterable", "Literal", "Mapping", "Optional", "Sequence", "Union")
 
 

@@ -114,7 +114,6 @@ def _some_suite_reads(setting: str, settings: Mapping[str, Any]) -> bool:
 
 
 def _unread_in_evaluation(settings: Mapping[str, Any]) -> Unread:
-    """What an evaluation leaves unread."""
     if settings["write_sentences"]:
         groups = "|".join([TASK_SETTINGS, *(suite["settings"] for suite in settings["suites"].values())])
         remedy = "write_sentences= writes the sentences of tasks and stops; leave it out"
@@ -144,12 +143,10 @@ def _unread_in_evaluation(settings: Mapping[str, Any]) -> Unread:
 
 
 def _words_from_text(settings: Mapping[str, Any]) -> bool:
-    """Whether word vectors are trained on the corpus."""
     return settings["embeddings"]["source"].get(CLASS_KEY) != FILE_OF_VECTORS
 
 
 def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
-    """What a run leaves unread."""
     if settings.get("init"):
         yield r"embeddings\.scale", "the words of init= have vectors, and new ones get their scale; leave it out"
     if settings.get("init") and _words_from_text(settings):

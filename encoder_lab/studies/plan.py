@@ -129,7 +129,6 @@ def _evaluation_cells(
 
 @cache
 def _settings_read_by(overrides: Sequence[str], extra: Sequence[str]) -> list[str]:
-    """The settings of a study that an evaluation reads."""
     if not extra:
         return []
     from encoder_lab.studies.compose import compose_config, resolved_settings  # Hydra, slowly

@@ -73,7 +73,6 @@ def refuse_wrong_reports(study: Study, folder: Path) -> None:
 
 
 def _report_arguments(study: Study, folder: Path, runs: Sequence[str]) -> Iterator[list[str]]:
-    """The arguments of report.py."""
     for template in study.reports:
         yield [part for text in template for part in (runs if text == "{runs}" else [text.format(study=folder)])]
 

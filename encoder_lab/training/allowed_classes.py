@@ -74,7 +74,6 @@ def refuse_without_class(settings: Mapping[str, Any], path: Path | str) -> None:
 
 
 def _is_allowed(setting: str, target: str) -> bool:
-    """Whether this setting may name the class."""
     if setting in ALLOWED_CLASSES:
         package, bases = ALLOWED_CLASSES[setting]
         return import_class([package], target, bases) is not None

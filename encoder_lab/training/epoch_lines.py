@@ -40,12 +40,8 @@ class EpochLines(pl.Callback):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch, now = trainer.current_epoch + 1, time.monotonic()
         self._epochs += 1
-        parts = [
-            self._epoch_name(trainer, epoch),
-            *self._score_texts(pl_module),
-            *self._task_texts(epoch),
-            duration(now - self._epoch_started),
-        ]
+        scores = [*self._score_texts(pl_module), *self._task_texts(epoch)]
+        parts = [self._epoch_name(trainer, epoch), *scores, duration(now - self._epoch_started)]
         seconds = (now - self._started) / self._epochs * epochs_left(trainer)
         if seconds > 0 and not trainer.should_stop:
             parts[-1] += f", {duration(seconds)} left"

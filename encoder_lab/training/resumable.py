@@ -30,7 +30,6 @@ def read_resumable(path: Path, trainer: pl.Trainer, module: Objective) -> dict[s
 
 
 def _first_mismatch(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Objective) -> str | None:
-    """The name of the first part that cannot be restored."""
     weights = {name: value.detach() for name, value in module.state_dict().items()}
     stored = checkpoint["state_dict"]
     if stored.keys() != weights.keys() or any(not interchangeable(weights[name], stored[name]) for name in weights):

@@ -12,7 +12,7 @@ and 100 for scores in percent, and at the extremes of all other curves.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
@@ -50,7 +50,8 @@ class FramedLogger(TensorBoardLogger):
 
     def __init__(self, run: Path) -> None:
         super().__init__(run, name="tensorboard", version="")
-        self._curves: dict[str, CurveEnds] = {}
+        self._ends: dict[str, dict[str, float]] = {}  # of each curve: the height of both lines
+        self._steps: dict[str, list[int]] = {}
         self._lines: dict[str, SummaryWriter] = {}
 
     @rank_zero_only
@@ -68,24 +69,18 @@ class FramedLogger(TensorBoardLogger):
             line.close()
 
     def _extend_frame(self, tag: str, value: float, step: int) -> None:
-        curve = self._curves.setdefault(tag, CurveEnds({LOWEST: value, HIGHEST: value}, []))
-        curve.steps.append(step)
-        span = AXIS_MARGIN * (max(value, curve.ends[HIGHEST]) - min(value, curve.ends[LOWEST]))
+        ends = self._ends.setdefault(tag, {LOWEST: value, HIGHEST: value})
+        steps = self._steps.setdefault(tag, [])
+        steps.append(step)
+        span = AXIS_MARGIN * (max(value, ends[HIGHEST]) - min(value, ends[LOWEST]))
         for name, sign in ((LOWEST, -1), (HIGHEST, 1)):
             line = self._lines.get(name) or SummaryWriter(str(Path(self.log_dir) / name))
             self._lines[name] = line
-            beyond = sign * value > sign * curve.ends[name]
+            beyond = sign * value > sign * ends[name]
             if beyond:
-                curve.ends[name] = value + sign * span
-            for point in curve.steps if beyond else [step]:  # an earlier step replaces all that were written after it
-                line.add_scalar(tag, curve.ends[name], point)
-
-
-class CurveEnds(NamedTuple):
-    """What the lines of a curve are drawn from."""
-
-    ends: dict[str, float]  # the height of both lines
-    steps: list[int]
+                ends[name] = value + sign * span
+            for point in steps if beyond else [step]:  # an earlier step replaces all that were written after it
+                line.add_scalar(tag, ends[name], point)
 
 
 class TaskCharts(pl.Callback):

@@ -86,7 +86,6 @@ def _read_definitions(module: str) -> tuple[Path, Definitions]:
 
 
 def _import_statements(foreign: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """The imports: modules first, then names of modules."""
     for module, name, local in sorted(foreign, key=lambda entry: (bool(entry[1]), entry)):
         renamed = f" as {local}" if local not in (name or module.split(".")[0], name) else ""
         yield f"from {module} import {name}{renamed}" if name else f"import {module}{renamed}"

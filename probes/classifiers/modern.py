@@ -106,26 +106,15 @@ def successive_halving(
     in_memory = WEIGHT_BYTES * count_weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
     limit = max_parallel_blocks([candidate.block for candidate in all_candidates], inputs, classes, grid)
     highest, stages, last = dict.fromkeys(keys, -1.0), list[Stage](), list[list[Fitted]]()
-    candidates = (
-        all_candidates
-        if grid.is_logistic
-        else _make_candidates(train, dev, classes, replace(grid, l2=(_middle_l2(grid),)), device)
-    )
+    first_rung = grid if grid.is_logistic else replace(grid, l2=(_middle_l2(grid),))
+    candidates = all_candidates if grid.is_logistic else _make_candidates(train, dev, classes, first_rung, device)
 
     def train_candidate(candidate: Candidate) -> list[Fitted]:
-        cells = candidate.cells or _train_from_start(
-            candidate,
-            stages[:-1],
-            Cells(
-                inputs,
-                classes,
-                _first_rung_cells(candidate.block, grid),
-                seed,
-                device,
-                as_torch=False,
-                bfloat16=bfloat16,
-            ),
-        )
+        cells = candidate.cells
+        if cells is None:
+            first = _first_rung_cells(candidate.block, grid)
+            cells = Cells(inputs, classes, first, seed, device, as_torch=False, bfloat16=bfloat16)
+            cells = _train_from_start(candidate, stages[:-1], cells)
         for _ in _train_passes(cells, candidate.train, stages[-1]):
             if not stages[-1].is_last:
                 for key, accuracy in _dev_accuracies(cells, candidate):
@@ -151,7 +140,6 @@ def successive_halving(
 
 
 def _middle_l2(grid: Grid) -> float:
-    """The only L2 value of the first rung."""
     return sorted(grid.l2)[len(grid.l2) // 2]
 
 
@@ -174,7 +162,6 @@ def _train_from_start(candidate: Candidate, stages: Sequence[Stage], cells: Cell
 def _make_stages(
     sentences: int, inputs: int, grid: Grid, total: int, seed: int, device: torch.device
 ) -> Iterator[tuple[Stage, int]]:
-    """The stages, each with the number of cells that take part, of `total`."""
     rungs, least, largest, full = _schedule(inputs, grid)
     order = np.random.default_rng(seed)
     batch = int(np.clip(sentences // least // BATCH_MULTIPLE * BATCH_MULTIPLE, MIN_BATCH, largest))
@@ -207,7 +194,6 @@ def _make_candidates(train: Data, dev: Data, classes: int, grid: Grid, device: s
 
 
 def _best_keys(candidates: list[Candidate], highest: Mapping[CellKey, float], count: int) -> set[CellKey]:
-    """The best cells so far of the candidates."""
     keys = {candidate.key(cell) for candidate in candidates for cell in candidate.block}
     return set(sorted((key for key in highest if key in keys), key=lambda key: -highest[key])[:count])
 
@@ -269,7 +255,6 @@ def _train_passes(cells: Cells, train: Data, stage: Stage) -> Iterator[None]:
 
 
 def _dev_accuracies(cells: Cells, candidate: Candidate) -> list[tuple[CellKey, float]]:
-    """The dev accuracy of every cell, in percent."""
     accuracies = cells.accuracy(*candidate.dev)
     return [(candidate.key(cell), accuracy) for cell, accuracy in zip(cells.cells, accuracies, strict=True)]
 

@@ -33,12 +33,8 @@ def train_grid(train: Data, dev: Data, classes: int, grid: Grid, seed: int, devi
         best = best_on_dev(fitted, ACCURACY_DIGITS)
         return [cell if cell is best else cell._replace(parameters=[]) for cell in fitted]
 
-    results = map_on_cores(
-        train_block,
-        jobs,
-        device,
-        1 if formed and len(jobs) == 1 else max_parallel_blocks(jobs, train.x.shape[1], classes, grid),
-    )
+    limit = 1 if formed and len(jobs) == 1 else max_parallel_blocks(jobs, train.x.shape[1], classes, grid)
+    results = map_on_cores(train_block, jobs, device, limit)
     return [cell for block in results for cell in block]
 
 

@@ -1,5 +1,7 @@
 """Suites of the embedded world for all six phenomena, at any size and without files."""
 
+from itertools import chain
+
 from datamodules.demo.minimal_pairs import contradiction, mentions, references
 from datamodules.demo.narratives import narrative
 from datamodules.demo.relations import CONNECTIVES, SENSES, capital, relation
@@ -32,14 +34,10 @@ def world_suites(items: int, seed: int) -> list[TestSuite]:
 
 def _stories(seed: int, number: int) -> list[SourceText]:
     document = narrative(seed, SPLIT, number).english()
-    sections = [section for section in document.sections if section.title != "Abstract"]
+    titled = [(section.title or "", section) for section in document.sections if section.title != "Abstract"]
     return [
-        SourceText(
-            f"{document.id}, {section.title}",
-            [sentence for paragraph in section.paragraphs for sentence in paragraph],
-            topic=section.title or "",
-        )
-        for section in sections
+        SourceText(f"{document.id}, {title}", list(chain.from_iterable(section.paragraphs)), topic=title)
+        for title, section in titled
     ]
 
 
@@ -71,9 +69,8 @@ def _connectives(items: int, seed: int) -> list[TestSuite]:
         example = relation(seed, SPLIT, number, explicit=True)
         if len(pairs[example.sense]) < items:
             senses = [example.sense, *(sense for sense in SENSES if sense != example.sense)]
-            texts = tuple(
-                (f"{capital(example.first)} ,", CONNECTIVES[sense], f"{example.second} .") for sense in senses
-            )
+            before, after = f"{capital(example.first)} ,", f"{example.second} ."
+            texts = tuple((before, CONNECTIVES[sense], after) for sense in senses)
             pairs[example.sense].append(DraftPair(f"relation {SPLIT}-{number}", texts))
         number += 1
     return [_connective(sense, drafts) for sense, drafts in pairs.items()]

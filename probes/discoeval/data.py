@@ -122,7 +122,6 @@ def _read_orders(name: str, files: Sequence[Path], seed: int) -> Classification:
 
 
 def _read_relations(name: str, files: Sequence[Path]) -> Classification:
-    """PDTB: the number of a sense in labelset.txt, and the two arguments."""
     labelset, *texts = files
     classes = [line.strip() for _, line in read_lines(labelset)]
     for number, label in enumerate(classes, 1):

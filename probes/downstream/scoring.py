@@ -150,7 +150,6 @@ def _correlation_outcome(
     chosen: dict[str, float | int | str],
     details: dict[str, float],
 ) -> Outcome:
-    """The mean over parts of a correlation with its predictions."""
     r = float(np.mean([r for r, _ in parts]))
     low, high = fisher_interval(r, sum(len(predicted) for _, predicted in parts))
     text = pack_domains([make_domain(*part) for part in parts])

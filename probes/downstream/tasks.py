@@ -53,12 +53,8 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
             raise InputError(f"{paths[task.name]}: probes.classifier.protocol=senteval reads scores from 1 to 5 only")
     if not chosen:
         raise InputError(f"{settings.root}: none of the tasks is there")
-    return [
-        replace(task, grid=grid, seed=context.seed, folds=settings.kfold)
-        if isinstance(task, Downstream)
-        else replace(task, grid=grid, seed=context.seed)
-        for task in chosen
-    ]
+    ready = [replace(task, grid=grid, seed=context.seed) for task in chosen]
+    return [replace(task, folds=settings.kfold) if isinstance(task, Downstream) else task for task in ready]
 
 
 def without_hidden_layer(grid: Grid) -> Grid:

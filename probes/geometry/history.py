@@ -72,7 +72,6 @@ def _subspaces(task: Classification, vectors: np.ndarray) -> dict[str, Tensor]:
 
 
 def _data_tensor(task: Classification) -> Tensor:
-    """The fingerprint of its items."""
     return torch.tensor(list(task.data.encode()))
 
 

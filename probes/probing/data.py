@@ -232,20 +232,17 @@ def held_out_text(corpus: Corpus) -> Iterator[str]:
 
 
 def _read_sentences(files: Sequence[Path], language: str | None) -> Iterator[str]:
-    """The lines of text files, tokenised if they have a language."""
     lines = (line for file in files for _, line in read_lines(file) if line.strip())
     return parallel_map(partial(tokenize, language=language), lines) if language else lines
 
 
 def _files_below(paths: Sequence[Path], files_in: Callable[[Path], list[Path]]) -> list[Path]:
-    """The files of the user's files and folders. Raises InputError if one is missing."""
     if missing := [path for path in paths if not path.exists()]:
         raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
     return [file for path in paths for file in files_in(path)]
 
 
 def _builder_settings(builder: TaskBuilder) -> str:
-    """The settings of a builder: the arguments of a partial function, the attributes of an object."""
     return repr([builder.args, builder.keywords] if isinstance(builder, partial) else vars(builder))
 
 

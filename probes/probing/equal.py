@@ -55,14 +55,9 @@ def equalise(name: str, tasks: "Tasks", ids: TestIds) -> tuple[dict[str, "Classi
         raise InputError(f"{differ}; build both alike")
     if parallel and name == "WC":
         raise InputError("its classes are words of each language, so it has no test sentences that are in all")
-    counts = [
-        min(
-            int((tasks[language].parts[part].gold == tasks[language].classes.index(label)).sum())
-            for language, labels in labels_by_language.items()
-            for label in labels
-        )
-        for part in range(3)
-    ]
+    classes = [(tasks[language], label) for language, labels in labels_by_language.items() for label in labels]
+    sizes = [[int((part.gold == t.classes.index(label)).sum()) for part in t.parts] for t, label in classes]
+    counts = list(map(min, zip(*sizes, strict=True)))
     if counts[0] < MIN_CLASS_SENTENCES or not all(counts[: 2 if parallel else 3]):
         raise InputError(f"a class has {'/'.join(map(str, counts))} sentences; it needs {MIN_CLASS_SENTENCES} to train")
     cut_tasks = {language: cut_task(tasks[language], labels, counts) for language, labels in labels_by_language.items()}

@@ -24,16 +24,10 @@ FILES = {
 }  # fmt: skip
 PUBLISHED_SIZE = 120_000  # lines of each
 TOOLKIT_NAMES = {  # the toolkit's names of its tasks
-    "Length": "SentLen",
-    "WordContent": "WC",
-    "Depth": "TreeDepth",
-    "TopConstituents": "TopConst",
-    "BigramShift": "BShift",
-    "SubjNumber": "SubjNum",
-    "ObjNumber": "ObjNum",
-    "OddManOut": "SOMO",
+    "Length": "SentLen", "WordContent": "WC", "Depth": "TreeDepth", "TopConstituents": "TopConst",
+    "BigramShift": "BShift", "SubjNumber": "SubjNum", "ObjNumber": "ObjNum", "OddManOut": "SOMO",
     "CoordinationInversion": "CoordInv",
-}
+}  # fmt: skip
 SPREADSHEET_PATTERN = re.compile(r'"\S[^"]*,[^"]*"')  # a text with a comma, as it is saved with tabs between columns
 SPLITS = ("tr", "va", "te")
 SPLIT_NAMES = {"train": "tr", "dev": "va", "validation": "va", "test": "te"}  # in JSON lines

@@ -40,7 +40,6 @@ def build_cloze(texts: Iterable[SourceText]) -> Draft:
 
 
 def _exchange_endings(story: SourceText, other: SourceText) -> DraftPair:
-    """The story with its own ending and that of the other one."""
     pair = _ending_pair(story, other.sentences[-1])
     sources = " and ".join(sorted([story.source, other.source]))
     return pair._replace(source=f"{story.source}; wrong ending of {other.source}", twins=sources)

@@ -73,7 +73,6 @@ def _read_document(words: Path, levels: dict[str, Path]) -> AnnotatedDocument:
 
 
 def _read_elements(path: Path, name: str) -> list[ElementTree.Element]:
-    """The elements of a name, in any namespace."""
     root = read_xml(path, "a file of MMAX2")
     return [element for element in root.iter() if element.tag.rpartition("}")[2] == name]
 

@@ -98,11 +98,8 @@ def _persona_chat(path: Path) -> Iterator[SourceText]:
             turns = []
         start = number if line_number == "1" or not start else start
         if not rest.startswith(("your persona:", "partner's persona:")):
-            turns += [
-                with_final_mark(text, True)
-                for text in map(single_spaced, rest.split("\t")[:2])
-                if text not in ("", SILENCE)
-            ]
+            said = map(single_spaced, rest.split("\t")[:2])
+            turns += [with_final_mark(text, True) for text in said if text not in ("", SILENCE)]
     if start:
         yield SourceText(f"{path.name}:{start}", turns, dialogue=True)
 

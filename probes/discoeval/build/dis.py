@@ -57,7 +57,6 @@ def _parse_brackets(path: Path) -> list[Any]:
 
 
 def _parse_node(path: Path, content: Sequence[Any]) -> DisNode:
-    """A node with its role, its relation to the parent, and a text or children."""
     line, role, *parts = [*content, ""]
     if role not in ("Root", *CHILD_ROLES):
         raise _error(path, line, f"expected Root, Nucleus or Satellite, found {str(role)[:20]}")

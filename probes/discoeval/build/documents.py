@@ -121,7 +121,6 @@ def read_conversations(root: Path) -> Iterator[tuple[str | None, str, list[str]]
 
 
 def _conversations(path: Path, messages: int) -> list[list[int]]:
-    """The messages that links connect, one list for each conversation."""
     linked: DisjointSet = DisjointSet()
     for number, line in read_lines(path):
         link = LINK_PATTERN.fullmatch(line)

@@ -196,11 +196,8 @@ def _head_number(phrase: Tree | None, tags: TagSet) -> Target | None:
         if last is not None and last.word is not None:
             form = last.word.lower()
             is_common_noun = last.label in tags.numbers and form.isalpha() and form not in tags.time_nouns
-            return (
-                Target(tags.numbers[last.label], form)
-                if is_common_noun and not (has_complement and form in tags.quantities)
-                else None
-            )
+            is_counted = is_common_noun and not (has_complement and form in tags.quantities)
+            return Target(tags.numbers[last.label], form) if is_counted else None
         core = inner[0] if inner and inner[0].label == tags.noun_phrase else None
         has_complement = len(inner) > 1 and inner[1].label == tags.prepositional_phrase
         phrase = core

@@ -32,12 +32,8 @@ def coordination_inversion(pool: Pool, sizes: Sizes) -> TaskDraft:
         splits.append(classes)
     draft = balanced("CoordInv", splits, sizes, sources=sources)
     for label in draft.task.classes:
-        values = [
-            differences[s]
-            for split in draft.task.parts
-            for s, gold in zip(split.sentences, split.gold, strict=True)
-            if draft.task.classes[gold] == label
-        ]
+        pairs = [pair for split in draft.task.parts for pair in zip(split.sentences, split.gold, strict=True)]
+        values = [differences[s] for s, gold in pairs if draft.task.classes[gold] == label]
         draft.samples[label] = np.array(values)
         draft.controls[f"first minus second clause, {label}, mean words"] = sum(values) / len(values)
         draft.controls[f"first clause longer, {label}"] = sum(d > 0 for d in values) / len(values)

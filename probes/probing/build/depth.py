@@ -46,20 +46,13 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
             continue
         shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
         quotas = np.diff(np.cumsum(shared) * count // shared.sum(), prepend=0)  # in proportion, with sum `count`
-        parts.append(
-            {
-                depth: [s for n in np.flatnonzero(quotas).tolist() for s in split[depth][n][: quotas[n]]]
-                for depth in chosen.labels
-            }
-        )
-    draft = assemble_task(
-        "TreeDepth", parts, sizes, notes_on_left_out([_sentences_by_depth(split) for split in splits], chosen)
-    )
+        chosen_lengths = np.flatnonzero(quotas).tolist()
+        parts.append({d: [s for n in chosen_lengths for s in split[d][n][: quotas[n]]] for d in chosen.labels})
+    notes = notes_on_left_out(list(map(_sentences_by_depth, splits)), chosen)
+    draft = assemble_task("TreeDepth", parts, sizes, notes)
     draft.controls["length-depth correlation before"] = _length_depth_correlation(pool.shape)
-    draft.samples["lengths and depths"] = length_depth_counts(parts)
-    draft.controls["length-depth correlation after"] = _length_depth_correlation(
-        draft.samples["lengths and depths"][:, : MAX_DEPTH + 1]
-    )
+    draft.samples["lengths and depths"] = after = length_depth_counts(parts)
+    draft.controls["length-depth correlation after"] = _length_depth_correlation(after[:, : MAX_DEPTH + 1])
     return draft
 
 

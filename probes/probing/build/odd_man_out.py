@@ -112,8 +112,6 @@ def odd_man_out(pool: Pool, sizes: Sizes) -> TaskDraft:
 
 
 class _Replacer:
-    """Finds replacements for words."""
-
     def __init__(self, pool: Pool, sizes: Sizes) -> None:
         self.tag_set = pool.tags
         self.bigrams = Bigrams(s.sentence for s in pool.all())
@@ -172,7 +170,6 @@ class _Replacer:
     def _find_candidates(
         self, tag: int, split: int, before: int, after: int, left: int, right: int, random: Random
     ) -> np.ndarray:
-        """Words of this tag and split with comparable frequency between these neighbours."""
         if not left and not right:
             ids = _draw_by_frequency(self._ids[tag, split], self._edges[tag, split], MAX_DRAWS, random)
         else:

@@ -60,8 +60,6 @@ def _add_ranks(draft: TaskDraft, rank: Mapping[str, int]) -> TaskDraft:
 
 
 def _sentences_by_target(pool: Pool, targets: set[str]) -> list[dict[str, list[str]]]:
-    """Sentences with exactly one target, by that target."""
-
     def only_target(s: Analysis) -> str | None:
         present = [word for word in s.words if word in targets]
         return present[0] if len(present) == 1 else None

@@ -45,7 +45,6 @@ def _is_allowed(top: str, forbidden: frozenset[str], tags: TagSet) -> bool:
 
 
 def _frequent_sequences(pool: Pool, sizes: Sizes, forbidden: frozenset[str]) -> set[str]:
-    """The most frequent sequences with enough sentences."""
     splits, requested = deciding_splits(pool.splits, sizes)
     counts = [Counter(s.top for s in split if _is_allowed(s.top, forbidden, pool.tags)) for split in splits]
     totals = sum(counts, Counter[str]())

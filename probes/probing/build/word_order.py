@@ -27,7 +27,6 @@ def neighbouring_pair(s: Analysis, tags: TagSet, random: Random) -> tuple[int, i
 
 
 def _swappable_positions(s: Analysis, tags: TagSet) -> list[int]:
-    """The places of all words but the first."""
     return [i for i, part in enumerate(s.tags.split(" ")) if part not in tags.punctuation][1:]
 
 
