@@ -129,11 +129,9 @@ def main(arguments: list[str]) -> int:
     if asks_for_help(arguments):
         show_help(overview())
         return 0
-    return fail(
-        f"{name}: {unknown_name_message('report', name, list(REPORTS))}"
-        if name
-        else f"give a report: {', '.join(REPORTS)}"
-    )
+    if name:
+        return fail(f"{name}: {unknown_name_message('report', name, list(REPORTS))}")
+    return fail(f"give a report: {', '.join(REPORTS)}")
 
 
 def make_report(name: str, options: SimpleNamespace) -> None:

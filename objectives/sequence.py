@@ -47,15 +47,8 @@ class SequenceObjective(Objective):
         super().__init__(encoder, embedding, optimizer, seed)
         self.data = data
         self.attends = attention or encoder.attention
-        self.decoder = Decoder(
-            data.target_counts(),
-            encoder.dim,
-            decoder_embedding,
-            decoder_hidden,
-            decoder_layers,
-            dropout,
-            attends_over=encoder.state_dim if self.attends else None,
-        )
+        sizes, attends_over = (decoder_embedding, decoder_hidden), encoder.state_dim if self.attends else None
+        self.decoder = Decoder(data.target_counts(), encoder.dim, *sizes, decoder_layers, dropout, attends_over)
 
     def encode_source(self, source: Sentences) -> tuple[Tensor, Memory | None]:
         """The input of the decoder: vectors (B, D), and the word states if it attends over them."""

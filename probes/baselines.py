@@ -6,6 +6,7 @@ Naive Bayes on tf-idf of words, and of words and bigrams.
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -35,24 +36,21 @@ def _fit_length(train: Items) -> Predict:
     return lambda items: model.predict(token_counts(items))
 
 
-def _naive_bayes_fitter(longest: int) -> Callable[[Items], Predict]:
-    def fit(train: Items) -> Predict:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.naive_bayes import MultinomialNB
-        from sklearn.pipeline import make_pipeline
+def _fit_naive_bayes(train: Items, longest: int) -> Predict:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
 
-        words = TfidfVectorizer(token_pattern=r"\S+", lowercase=False, ngram_range=(1, longest))
-        model = make_pipeline(words, MultinomialNB()).fit(list(train.sentences), train.gold)
-        return lambda items: model.predict(list(items.sentences))
-
-    return fit
+    words = TfidfVectorizer(token_pattern=r"\S+", lowercase=False, ngram_range=(1, longest))
+    model = make_pipeline(words, MultinomialNB()).fit(list(train.sentences), train.gold)
+    return lambda items: model.predict(list(items.sentences))
 
 
 BASELINES: dict[str, Callable[[Items], Predict]] = {
     "majority": _fit_majority,
     "length": _fit_length,
-    "nb-uni-tfidf": _naive_bayes_fitter(1),
-    "nb-bi-tfidf": _naive_bayes_fitter(2),
+    "nb-uni-tfidf": partial(_fit_naive_bayes, longest=1),
+    "nb-bi-tfidf": partial(_fit_naive_bayes, longest=2),
 }
 
 
@@ -60,13 +58,6 @@ def score_baseline(name: str, train: Items, dev: Items, test: Items) -> Score:
     """Fit a baseline on the training items and score it on dev and test."""
     started = time.monotonic()
     predict = BASELINES[name](train)
-    predicted = predict(test)
+    predicted, dev_accuracy = predict(test), 100 * float((predict(dev) == dev.gold).mean())
     correct = predicted == test.gold
-    return Score(
-        dev_accuracy=100 * float((predict(dev) == dev.gold).mean()),
-        test_accuracy=100 * float(correct.mean()),
-        test_correct=correct,
-        hyperparameters={},
-        seconds=time.monotonic() - started,
-        predicted=predicted,
-    )
+    return Score(dev_accuracy, 100 * float(correct.mean()), correct, {}, time.monotonic() - started, predicted)

@@ -89,15 +89,12 @@ class Classification:
         return self._outcome(score_baseline(name, *self.parts))
 
     def _outcome(self, score: Score) -> Outcome:
+        """The outcome of a classifier, with the 95% interval of its test accuracy."""
         chance = 100 * float((self.test.gold == np.bincount(self.train.gold).argmax()).mean())
-        return outcome_of(score, self.second(score.predicted, self.test) if self.second else {}, chance)
-
-
-def outcome_of(score: Score, details: dict[str, float], chance: float) -> Outcome:
-    """The outcome of a classifier, with the 95% interval of its test accuracy."""
-    low, high = wilson_interval(int(score.test_correct.sum()), len(score.test_correct))
-    dev, test, correct, chosen = score.dev_accuracy, score.test_accuracy, score.test_correct, score.hyperparameters
-    return Outcome(dev, test, low, high, correct, chosen, details, score.seconds, chance)
+        details = self.second(score.predicted, self.test) if self.second else {}
+        dev, test, correct, chosen, seconds, _ = score
+        interval = wilson_interval(int(correct.sum()), len(correct))
+        return Outcome(dev, test, *interval, correct, chosen, details, seconds, chance)
 
 
 def in_published_order(items: Items) -> Items:

@@ -26,7 +26,7 @@ class Domain(NamedTuple):
 
 
 def make_domain(r: float, predicted: np.ndarray) -> Domain:
-    """A correlation with its predictions `(N,)`, from the lowest to the highest in STEPS."""
+    """A correlation with its predictions `(N,)`, from the lowest to the highest in PREDICTION_STEPS."""
     shifted = predicted - predicted.min(initial=np.inf)
     return Domain(r, np.rint(PREDICTION_STEPS * shifted / (shifted.max(initial=0) or 1)).astype(np.uint8))
 
@@ -76,11 +76,9 @@ def _steiger_difference(a: float, b: float, between: float, pairs: int) -> tuple
     """The difference of two correlations by Fisher's z, and its variance, on the scale of correlations."""
     mean = min(abs(a + b) / 2, MAX_AGREEMENT)
     slope = 1 - mean * mean
-    step = math.atanh(max(min(a, MAX_AGREEMENT), -MAX_AGREEMENT)) - math.atanh(
-        max(min(b, MAX_AGREEMENT), -MAX_AGREEMENT)
-    )
+    first, second = (math.atanh(max(min(r, MAX_AGREEMENT), -MAX_AGREEMENT)) for r in (a, b))
     variance = (2 - 2 * _agreement(mean, mean, between)) / max(pairs - 3, 1)
-    return slope * step, slope * slope * variance
+    return slope * (first - second), slope * slope * variance
 
 
 def _zou_reach(a: float, b: float, between: float, pairs: int) -> tuple[float, float]:

@@ -207,22 +207,10 @@ class Evaluation:
         for text in outcome.warnings:
             warnings.warn(text, stacklevel=2)
         domains = correlations.unpack_domains(outcome.domains)
-        row = ProbeRow(
-            epoch=self.model.epoch,
-            step=self.model.step,
-            suite=task.suite,
-            task=task.name,
-            classifier=self._reader_name(task),
-            dev_accuracy=outcome.dev,
-            test_accuracy=outcome.test,
-            test_low=outcome.low,
-            test_high=outcome.high,
-            hyperparameters=outcome.hyperparameters,
-            seed=self.seed,
-            seconds=outcome.seconds,
-            chance=outcome.chance,
-            answers=Answers(task.test_items, outcome.correct, domains) if len(outcome.correct) or domains else None,
-        )
+        answers = Answers(task.test_items, outcome.correct, domains) if len(outcome.correct) or domains else None
+        key = self.model.epoch, self.model.step, task.suite, task.name, self._reader_name(task)
+        score = outcome.dev, outcome.test, outcome.low, outcome.high
+        row = ProbeRow(*key, *score, outcome.hyperparameters, self.seed, outcome.seconds, answers, outcome.chance)
         return Evaluated(row, outcome.details)
 
 

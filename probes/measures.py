@@ -44,13 +44,9 @@ def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed
 def _measures_of_task(task: Classification, measures: Sequence[str], hard: bool, seed: int) -> list[Task]:
     per = CONTROL_UNITS if "control" in measures else CONTROL_UNITS[:1] if "selectivity" in measures else ()
     controls, codes = [control_task(task, decides, seed) for decides in per], codes_of(task, measures)
-    return [
-        *controls,
-        *codes,
-        *(FromScores(task, "selectivity", control) for control in controls[:1]),
-        *([FromScores(task, "hard")] if hard else []),
-        *(FromScores(code, "gain") for code in codes),
-    ]
+    numbers = [FromScores(task, "selectivity", control) for control in controls[:1]]
+    numbers += [FromScores(task, "hard")] if hard else []
+    return [*controls, *codes, *numbers, *(FromScores(code, "gain") for code in codes)]
 
 
 @dataclass(frozen=True)

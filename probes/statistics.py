@@ -90,18 +90,15 @@ def errors_of(runs: Sequence[Interval]) -> list[StandardError]:
     """The errors of a mean over runs: of the test items and, with several runs, of the seeds."""
     scores, lows, highs = np.array(runs, dtype=float).T
     items = StandardError(float((highs - lows).mean()) / 2 / Z95, math.inf)
-    has_seeds = len(runs) > 1
-    return [
-        items,
-        *([StandardError(float(scores.std(ddof=1)) / math.sqrt(len(runs)), len(runs) - 1)] if has_seeds else []),
-    ]
+    if len(runs) == 1:
+        return [items]
+    return [items, StandardError(float(scores.std(ddof=1)) / math.sqrt(len(runs)), len(runs) - 1)]
 
 
 def half_width(errors: Sequence[StandardError], level: float = 0.05) -> float:
     """Half of the interval of a sum with these independent errors, at 1 - `level`."""
-    return math.hypot(
-        *(error.deviation * float(scipy.stats.t.isf(level / 2, error.degrees_of_freedom)) for error in errors)
-    )
+    tails = (float(scipy.stats.t.isf(level / 2, error.degrees_of_freedom)) for error in errors)
+    return math.hypot(*(error.deviation * tail for error, tail in zip(errors, tails, strict=True)))
 
 
 def p_value(difference: float, errors: Sequence[StandardError]) -> float:

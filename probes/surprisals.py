@@ -70,7 +70,7 @@ class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
 def score_pairs(logprobs: Logprobs, pairs: Iterable[Pair]) -> Surprisals:
     """Each distinct pair, scored once and checked. Raises InputError for an answer of another form.
 
-    A model is given CHUNK pairs at a time, sorted, so that those with the same beginning are next to each other.
+    A model is given CHUNK_PAIRS pairs at a time, sorted, so that those with the same beginning are next to each other.
     """
     distinct = sorted(set(pairs))
     stored = StoredSurprisals()

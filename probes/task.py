@@ -8,11 +8,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-Texts = (
-    Sequence[str] | Sequence[Sequence[str]]
-)  # N texts, or N lists of texts, which stand for the mean of their vectors
-
-
+# N texts, or N lists of texts, which stand for the mean of their vectors
+Texts = Sequence[str] | Sequence[Sequence[str]]
 Needs = Literal["vectors", "surprisal", "loss", "use", "scored", "bag"]
 
 

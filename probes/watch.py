@@ -36,7 +36,8 @@ def probe_now(
     several probe together. `cache`: a folder with scores that were computed before, of an untrained model with a
     fingerprint; no other run will have the same trained weights.
     """
-    base = model if isinstance(model, Model) else Model("the model", "", model.encode, bfloat16=uses_bfloat16(model))
+    bfloat16 = getattr(model, "bfloat16", False) is True  # modules of torch have a method of this name
+    base = model if isinstance(model, Model) else Model("the model", "", model.encode, bfloat16=bfloat16)
 
     def encode(sentences: list[str]) -> Any:
         with evaluation_mode(module), torch.no_grad():
@@ -53,8 +54,3 @@ def probe_now(
         write_rows(results, rows)
         rows += compare_states(results, epoch) if saved else []
     return rows
-
-
-def uses_bfloat16(model: EncodesSentences) -> bool:
-    """Whether a model says that its products are in bfloat16, as a frozen encoder does."""
-    return getattr(model, "bfloat16", False) is True  # modules of torch have a method of this name

@@ -145,11 +145,8 @@ def _verb(e: Event) -> tuple[str, str | None, str]:
     """The finite form, the participle of the passé composé, and the tense of the finite form."""
     many, past = e.subject.many, e.tense == "past"
     if e.verb is None:
-        return (
-            (("étaient" if many else "était") if past else ("sont" if many else "est")),
-            None,
-            "Imp" if past else "Pres",
-        )
+        finite = ("étaient" if many else "était") if past else ("sont" if many else "est")
+        return finite, None, "Imp" if past else "Pres"
     singular, plural, participle, imparfait = e.verb.french
     if past and e.aspect == "progressive":
         return (imparfait[:-1] + "ent" if many else imparfait), None, "Imp"

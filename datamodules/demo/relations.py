@@ -23,14 +23,6 @@ DETAIL_TOKENS = {"frequency": 1, "manner": 1, "time": 2, "city": 2, "place": 3} 
 DETAIL_SETS = [  # details of one clause: one place at most
     names for count in range(4) for names in combinations(DETAIL_TOKENS, count) if not {"city", "place"} <= set(names)
 ]
-CONNECTIVES = {
-    "Contingency.Cause": "so",
-    "Contingency.Condition": "if",
-    "Comparison.Contrast": "but",
-    "Temporal.Asynchronous": "and then",
-    "Expansion.Level-of-detail": "that is ,",
-}
-SENSES = list(CONNECTIVES)
 EventPair = tuple[Event, Event]
 
 
@@ -91,7 +83,7 @@ def clauses(narrator: Narrator, sense: str) -> tuple[str, str]:
     """Two different clauses in the relation `sense`; their lengths are drawn first."""
     lengths = [narrator.chance.between(*CLAUSE_LENGTHS) for _ in range(2)]
     while True:
-        events = MAKERS[sense](narrator)
+        events = RELATIONS[sense][2](narrator)
         first, second = (narrator.detailed(event, length) for event, length in zip(events, lengths, strict=True))
         if first != second:
             return first, second
@@ -111,12 +103,8 @@ def _cause(narrator: Narrator) -> EventPair:
 
 
 def _contrast(narrator: Narrator) -> EventPair:
-    adjectives = narrator.chance.choice(CONTRASTS)
-    people = [narrator.person(), narrator.person()]
-    first, second = (
-        Event(person, None, narrator.tense, adjective=ADJECTIVES[word])
-        for person, word in zip(people, adjectives, strict=True)
-    )
+    adjectives = [ADJECTIVES[word] for word in narrator.chance.choice(CONTRASTS)]
+    first, second = (Event(narrator.person(), None, narrator.tense, adjective=word) for word in adjectives)
     return first, second
 
 
@@ -134,22 +122,17 @@ def _elaboration(narrator: Narrator) -> EventPair:
     return event, event
 
 
-MAKERS: dict[str, Callable[[Narrator], EventPair]] = {
-    "Contingency.Cause": _cause,
-    "Contingency.Condition": lambda narrator: _cause(narrator)[::-1],
-    "Comparison.Contrast": _contrast,
-    "Temporal.Asynchronous": _time,
-    "Expansion.Level-of-detail": _elaboration,
+# by sense: the connective, the label in a rhetorical tree, and what draws the two events
+RELATIONS: dict[str, tuple[str, str, Callable[[Narrator], EventPair]]] = {
+    "Contingency.Cause": ("so", "SN-Cause", _cause),
+    "Contingency.Condition": ("if", "NS-Condition", lambda narrator: _cause(narrator)[::-1]),
+    "Comparison.Contrast": ("but", "NN-Contrast", _contrast),
+    "Temporal.Asynchronous": ("and then", "NN-Temporal", _time),
+    "Expansion.Level-of-detail": ("that is ,", "NS-Elaboration", _elaboration),
 }
-
-
-LABELS = {
-    "Contingency.Cause": "SN-Cause",
-    "Contingency.Condition": "NS-Condition",
-    "Comparison.Contrast": "NN-Contrast",
-    "Temporal.Asynchronous": "NN-Temporal",
-    "Expansion.Level-of-detail": "NS-Elaboration",
-}
+SENSES = list(RELATIONS)
+CONNECTIVES = {sense: connective for sense, (connective, *_) in RELATIONS.items()}
+LABELS = {sense: label for sense, (_, label, _) in RELATIONS.items()}
 
 
 class RhetoricalTree(NamedTuple):
@@ -184,6 +167,6 @@ def rhetorical_tree(seed: int, split: str, number: int) -> RhetoricalTree:
 
 def _unit(chance: Chance) -> RhetoricalTree:
     narrator = Narrator(chance)
-    sense = chance.choice(list(LABELS))
+    sense = chance.choice(SENSES)
     first, second = clauses(narrator, sense)
     return RhetoricalTree(LABELS[sense], first, second)

@@ -19,9 +19,8 @@ TRACE_TAG = "-NONE-"
 TRACE_PATTERN = re.compile(r"\*(T|ICH|con|pro|exp|arb)\*(-\d+)?")  # traces of the historical corpora, under any tag
 CODE_TAGS = {"ID", "CODE", "COMMENT", "METADATA", "-DFL-"}  # of the historical corpora and Switchboard: no words
 ROOT_LABELS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
-TREE_START_PATTERN = re.compile(
-    r"([^(]*\t)?\(\s*(\(|(ROOT|TOP|S1|VROOT)\b)"
-)  # of a line: also after a tree with an open bracket
+# of a line: also after a tree with an open bracket
+TREE_START_PATTERN = re.compile(r"([^(]*\t)?\(\s*(\(|(ROOT|TOP|S1|VROOT)\b)")
 TREE_ENDINGS = (".mrg", ".const.tsv", ".txt.json", ".txt.xml", ".txt.out")  # taken from a folder
 MAX_TREE = 1_000_000  # characters; bounds the memory for a file without closing brackets
 

@@ -188,12 +188,10 @@ def read_run(folder: Path) -> Run:
     leaves = ((key, value) for key, value in leaves if not isinstance(value, dict))
     settings = {key: value for key, value in leaves if not key.startswith("suites.")}  # these are no part of a model
     check_settings(folder / SETTINGS_FILE, settings)
-    unnamed = UNNAMED_DEFAULTS | {
-        f"run.{key}": value for key, value in UNNAMED_DEFAULTS.items()
-    }  # also of an evaluated run
-    settings = with_whole_numbers(
-        {key: value for key, value in settings.items() if key not in unnamed or value != unnamed[key]}
-    )
+    # also of an evaluated run
+    unnamed = UNNAMED_DEFAULTS | {f"run.{key}": value for key, value in UNNAMED_DEFAULTS.items()}
+    named = {key: value for key, value in settings.items() if key not in unnamed or value != unnamed[key]}
+    settings = with_whole_numbers(named)
     *_, outer, inner, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or outer, settings.get("encoder_name") or inner
     if objective == "discourse":

@@ -50,9 +50,8 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
         if SWEEP_SETTING.match(text) and not sweep:
             raise InputError(f"{text}: only a sweep reads it; add -m")
         if RUN_FOLDER_SETTING.match(text) and (sweep or program == "evaluate"):
-            raise InputError(
-                f"{text}: {'evaluate.py has out=' if program == 'evaluate' else 'a sweep has hydra.sweep.dir='}"
-            )
+            instead = "evaluate.py has out=" if program == "evaluate" else "a sweep has hydra.sweep.dir="
+            raise InputError(f"{text}: {instead}")
         name = text.removeprefix("~").partition("=")[0]
         if text.startswith("~") and _declarations(known_settings(configs, program), program, name):
             raise InputError(f"{text}: it needs a value; give {name}= instead")  # not the default of its class
@@ -88,9 +87,8 @@ def refuse_too_few_epochs(run: Path, overrides: Sequence[str]) -> None:
     from encoder_lab.storage.csv_files import read_csv  # brings locks, which --help does not need
 
     keys_and_values = (text.lstrip("+").partition("=")[::2] for text in overrides)
-    trainer = dict(dotted_items(read_settings(run / "config.yaml"))) | {
-        key: plain_value(text) for key, text in keys_and_values
-    }
+    trainer = dict(dotted_items(read_settings(run / "config.yaml")))
+    trainer |= {key: plain_value(text) for key, text in keys_and_values}
     rows = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
     for name in ("epoch", "step"):
         limit, recorded = trainer.get(f"trainer.max_{name}s"), [plain_value(row.get(name, "")) for row in rows]
@@ -113,9 +111,8 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
 
 
 def requested_suites(arguments: Sequence[str]) -> list[str]:
-    return [
-        name for text in arguments if text.startswith("suite=") for name in split_names(text.removeprefix("suite="))
-    ]
+    texts = [text.removeprefix("suite=") for text in arguments if text.startswith("suite=")]
+    return [name for text in texts for name in split_names(text)]
 
 
 def refuse_unknown_settings(defaults: YamlSettings, program: str, settings: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeGuard, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -23,10 +23,7 @@ INTEGER_LIMIT = 2**63
 PLAIN_VALUE_MESSAGE = "a text of sensible length, a finite number or a whole one below 2^63"
 STRICT_CONFIG = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
 SUITE_CLASS = "encoder_lab.settings.run.SuiteEntry"
-PROGRAM_CLASSES = {
-    "train": "encoder_lab.settings.run.RunSettings",
-    "evaluate": "encoder_lab.settings.run.EvaluationSettings",
-}
+PROGRAM_CLASSES: dict[str, type] = {"train": RunSettings, "evaluate": EvaluationSettings}
 LIBRARY_REQUIREMENTS = {  # what we ask of classes of libraries, in addition to what they declare
     "pytorch_lightning.Trainer": "encoder_lab.settings.run.Trainer",
     "torch.optim.": "encoder_lab.settings.run.Optimizer",
@@ -43,10 +40,8 @@ def exit_on_mistakes(
     program: str, settings: Mapping[str, Any], referred: Collection[str] = (), arguments: Sequence[str] | None = None
 ) -> None:
     """Ends the program with a line for each mistake. `arguments`: of a new run."""
-    if arguments is None:
-        lines = mistakes(program, settings, referred)
-    else:
-        lines = mistakes_of_command(program, settings, referred, arguments)
+    checked = program, settings, referred
+    lines = mistakes(*checked) if arguments is None else mistakes_of_command(*checked, arguments)
     if statuses := list(map(fail, lines)):
         raise SystemExit(statuses[0])
 
@@ -55,7 +50,7 @@ def mistakes_of_command(
     program: str, settings: Mapping[str, Any], referred: Collection[str], arguments: Sequence[str]
 ) -> list[str]:
     """A line for each mistake in a new run or evaluation, where each setting must have an effect."""
-    missing = missing_settings({"train": RunSettings, "evaluate": EvaluationSettings}[program], settings)
+    missing = missing_settings(PROGRAM_CLASSES[program], settings)
     return (
         [f"{name}: missing; give it" for name in missing]
         or mistakes(program, settings, referred)
@@ -72,7 +67,7 @@ def mistakes(program: str, settings: Mapping[str, Any], referred: Collection[str
 
 def program_parameters(program: str, settings: Mapping[str, Any]) -> GroupParameters:
     """The settings of a program, and those of its suites."""
-    declared = dict(parameters(PROGRAM_CLASSES[program]) or {})
+    declared = dict(parameters(f"{RunSettings.__module__}.{PROGRAM_CLASSES[program].__name__}") or {})
     suites = settings.get("suites")
     for suite in suites.values() if isinstance(suites, dict) else ():
         if isinstance(suite, dict) and (parameter := (parameters(str(suite.get(CLASS_KEY))) or {}).get("settings")):
@@ -88,15 +83,13 @@ def group_parameters(node: Mapping[str, Any], parameter: Parameter | None, name:
     if CLASS_KEY in node:
         target = str(node[CLASS_KEY])
         declared = parameters(target)
-        narrower = next(
-            (requirements for prefix, requirements in LIBRARY_REQUIREMENTS.items() if target.startswith(prefix)), None
-        )
-        if declared is not None and narrower:
-            declared = {**declared, **(parameters(narrower) or {})}
+        for prefix, requirements in LIBRARY_REQUIREMENTS.items():
+            if declared is not None and target.startswith(prefix):
+                declared = {**declared, **(parameters(requirements) or {})}
     elif parameter and parameter.group:
         declared = parameters(parameter.group)
     source = node.get("source")
-    if declared is not None and _has_class(source):
+    if declared is not None and isinstance(source, dict) and CLASS_KEY in source:
         return {**(group_parameters(source, None, name) or {}), **declared}
     return declared
 
@@ -187,10 +180,6 @@ def _adapter(hint: Any) -> TypeAdapter[Any]:
 
 def _short_text(value: Any) -> str:
     return shortened(printable(str(value)), 200)
-
-
-def _has_class(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, dict) and CLASS_KEY in value
 
 
 def _value_type(hint: Any) -> Any:

@@ -199,9 +199,8 @@ class Command(NamedTuple):
                 positional.append(text)
                 continue
             if key not in types:
-                raise InputError(
-                    f"{text}: {unknown_name_message('setting', f'{key}=', [f'{name}=' for name in types])}"
-                )
+                keys = [f"{name}=" for name in types]
+                raise InputError(f"{text}: {unknown_name_message('setting', f'{key}=', keys)}")
             if key in values:
                 raise InputError(f"{text}: {key}= is given twice; give it once")
             if not value:
@@ -214,12 +213,9 @@ class Command(NamedTuple):
                 raise InputError(f"{nowhere[0]}: no such file or folder ({key}=)")
         if missing := [setting for setting in self.settings if setting.required and setting.key not in values]:
             raise InputError(f"{missing[0].key}= is missing: {missing[0].meaning}; see --help")
+        present = {**values, self.positional: positional}
         for setting in self.settings:
-            if (
-                setting.key in values
-                and setting.needs
-                and not {**values, self.positional: positional}.get(setting.needs)
-            ):
+            if setting.key in values and setting.needs and not present.get(setting.needs):
                 needed = f"{setting.needs}{'=' * (setting.needs in types)}"
                 raise InputError(f"{setting.key}= has an effect only with {needed}; give it too, or leave it out")
         if len(positional) < self.least:

@@ -1,7 +1,7 @@
 """The text of --help of train.py and evaluate.py: choices by the files in configs/, settings by their declarations."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -81,10 +81,8 @@ def train_help(configs: Path, arguments: Sequence[str] = ()) -> str:
 
 def config_folders(arguments: Sequence[str]) -> list[Path]:
     following = dict(pairwise(arguments))
-    folders = [
-        text.partition("=")[2] or following.get(text, "") for text in arguments if text.startswith(CONFIG_DIR_OPTIONS)
-    ]
-    return [Path(folder) for folder in folders]
+    options = [text for text in arguments if text.startswith(CONFIG_DIR_OPTIONS)]
+    return [Path(text.partition("=")[2] or following.get(text, "")) for text in options]
 
 
 def _choice_help(folders: Sequence[Path], text: str) -> Iterator[str]:
@@ -146,22 +144,19 @@ def _group_help(folder: Path, meaning: str) -> str:
         return ""
     choices = [(path.relative_to(folder).with_suffix("").as_posix(), read_description(path)) for path in paths]
     wide = max(16, max(len(name) for name, _ in choices))
-    lines = [f"  {name:<{wide}} {text}" for name, text in choices if "not a choice" not in text]
-    if folder.name == "experiment":
-        lines = list(_lines_by_paper(name for name, text in choices if "not a choice" not in text))
+    choices = [(name, text) for name, text in choices if "not a choice" not in text]
+    lines = [f"  {name:<{wide}} {text}" for name, text in choices]
+    if folder.name == "experiment":  # a line for each paper
+        groups = groupby((name.rpartition("/") for name, _ in choices), lambda parts: parts[0])
+        runs = {paper: [name for *_, name in group] for paper, group in groups}
+        texts = [f"{paper}/ {len(names)}: {', '.join(names)}" for paper, names in runs.items()]
+        lines = ["  " + textwrap.shorten(text, HELP_WIDTH, placeholder=" ...") for text in texts]
     if folder.name == "suite":
         lines += [line for path in paths for line in _setting_lines("evaluate", settings_with_defaults(path))]
     if (shared := folder / "classifier.yaml").is_file():
-        lines += _setting_lines(
-            "evaluate", {"probes": {"classifier": settings_with_defaults(shared)["probes"]["classifier"]}}
-        )
+        classifier = settings_with_defaults(shared)["probes"]["classifier"]
+        lines += _setting_lines("evaluate", {"probes": {"classifier": classifier}})
     return "\n".join([f"{folder.name}=  {meaning}", *lines, ""])
-
-
-def _lines_by_paper(names: Iterable[str]) -> Iterator[str]:
-    for paper, group in groupby(names, lambda name: name.rpartition("/")[0]):
-        runs = [name.rpartition("/")[2] for name in group]
-        yield "  " + textwrap.shorten(f"{paper}/ {len(runs)}: {', '.join(runs)}", HELP_WIDTH, placeholder=" ...")
 
 
 def read_description(path: Path) -> str:

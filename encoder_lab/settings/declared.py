@@ -186,9 +186,8 @@ class _Names(dict[str, Any]):
     """The names in an annotation: types of settings, values of the module, and AnyClass for every other class."""
 
     def __init__(self, module: str) -> None:
-        super().__init__(
-            BUILTIN_TYPES | {name: getattr(typing, name) for name in TYPING_NAMES} | {"Field": Field, "Path": Path}
-        )
+        types = {name: getattr(typing, name) for name in TYPING_NAMES}
+        super().__init__(BUILTIN_TYPES | types | {"Field": Field, "Path": Path})
         self.module = module
 
     def __missing__(self, name: str) -> Any:

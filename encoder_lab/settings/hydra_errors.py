@@ -1,14 +1,12 @@
 """Hydra's errors with the remedy: how to quote a value, and which choices have a setting."""
 
 import re
-from pathlib import Path
 
 from encoder_lab.errors import in_one_line
-from encoder_lab.settings.known import settings_of_file
+from encoder_lab.settings.known import CONFIGS, settings_of_file
 from encoder_lab.settings.quoting import for_shell
 from encoder_lab.settings.run_settings import dotted_items
 
-CONFIGS = Path(__file__).parents[2] / "configs"
 AMBIGUOUS_VALUE = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
 NO_SUCH_KEY = re.compile(r"Could not override '([\w.]+)'\.")
 SPLITS_ADVICE = "this corpus has splits of its own; for tasks of more text take probes=text probes.paths=[FILE]"

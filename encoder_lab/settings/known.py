@@ -11,6 +11,7 @@ import yaml
 
 from encoder_lab.settings.run_settings import dotted_items
 
+CONFIGS = Path(__file__).parents[2] / "configs"
 GROUPS_WITHOUT_SETTINGS = ("experiment", "study")  # groups that change settings and have none of their own
 GLOBAL_PACKAGE = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
 PART_PREFIX = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow

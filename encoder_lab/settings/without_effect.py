@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from encoder_lab.settings.config_help import command_line_value, settings_with_defaults
-from encoder_lab.settings.known import CLASS_KEY, known_settings
+from encoder_lab.settings.known import CLASS_KEY, CONFIGS, known_settings
 from encoder_lab.settings.model_setting import MODEL_NAMES, UNTRAINED_ENCODERS
 from encoder_lab.settings.run import names_of
 from encoder_lab.settings.run_settings import dotted_items
 
-CONFIGS = Path(__file__).parents[2] / "configs"
 OMIT = "or leave it out"
 TASK_SETTINGS = "write_sentences|suites?|seed|cache|corpus|probes|protocol|allow"  # what write_sentences= reads
 # models that are no run and have no name of one word

@@ -1,7 +1,6 @@
 """What Hydra composes, as plain data."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
@@ -10,9 +9,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import mistakes_of_command
+from encoder_lab.settings.known import CONFIGS
 from encoder_lab.settings.run_settings import dotted_items
-
-CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 def checked_settings(program: str, settings: list[str]) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig
 
+from encoder_lab.settings.known import CONFIGS
 from encoder_lab.settings.quoting import quoted
 from encoder_lab.studies.cell import ROOT, run_cell
 from encoder_lab.studies.plan import StudyCell
 
-CONFIGS = ROOT / "configs"
 JOB_CONFIG = "study_job"  # configs/study_job.yaml
 GPUS_VARIABLE = "CUDA_VISIBLE_DEVICES"
 

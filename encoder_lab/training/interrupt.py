@@ -17,9 +17,8 @@ class StopsOnInterrupt(pl.Callback):
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
         self._previous = signal.getsignal(signal.SIGINT)
-        if (
-            _may_set_handlers() and self._previous is not signal.SIG_IGN
-        ):  # a process started in the background ignores Ctrl-C
+        # a process started in the background ignores Ctrl-C
+        if _may_set_handlers() and self._previous is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, self._handle_interrupt)
 
     def on_train_batch_start(self, *_: Any) -> None:

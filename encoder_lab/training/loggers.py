@@ -37,9 +37,8 @@ def loggers_of(chosen: Sequence[str], settings: Mapping[str, Any], run: Path) ->
     recorded = (run / MLFLOW_FILE).exists()
     for name in chosen:
         logger = LOGGER_MAKERS[name](run)
-        if (
-            name in LOGGER_PACKAGES and is_rank_zero() and not (name == "mlflow" and recorded)
-        ):  # TensorBoard has them as text
+        # TensorBoard has them as text
+        if name in LOGGER_PACKAGES and is_rank_zero() and not (name == "mlflow" and recorded):
             logger.log_hyperparams(dict(settings))
         loggers.append(logger)
     return loggers

@@ -74,9 +74,8 @@ def build_trainer(
     if not lines:
         bar = [EpochsFrom1(1 if device == "cpu" else GPU_CHECK_STEPS)]  # it shows the loss: a GPU waits for that
     callbacks, loggers = _user_objects("callbacks", trainer.callbacks), _user_objects("logger", trainer.logger)
-    environment = (
-        [LightningEnvironment()] if trainer.single_process else []
-    )  # the variables of a SLURM shell do not count then
+    # the variables of a SLURM shell do not count then
+    environment = [LightningEnvironment()] if trainer.single_process else []
     return build(
         {CLASS_KEY: "pytorch_lightning.Trainer", **trainer.written},
         accelerator=device,

@@ -48,9 +48,8 @@ class Bits(DerivedTask):
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The mean over `ORDERS`; the interval is over orders and labels. Chance: a code that knows the frequencies."""
         started, task = time.monotonic(), self.task
-        train, dev = (
-            Labelled(vectors.features(part, task.features, device)[:], part.gold) for part in (task.train, task.dev)
-        )
+        parts = [(vectors.features(part, task.features, device)[:], part.gold) for part in (task.train, task.dev)]
+        train, dev = (Labelled(*part) for part in parts)
         size = len(task.classes)
         if self.reader == "variational":
             values = sorted({*filter(None, task.grid.l2), *STRONG_L2})  # a penalty of 0 has no prior

@@ -57,8 +57,7 @@ class FoldCells:
         means, squares, steps = (state[:folds] for state in (self.means, self.squares, self.steps))
         if self.optimiser == "adam":
             steps += 1
-            state = [list(tensors.unbind()) for tensors in (weights, gradient, means, squares, steps)]
-            adam(state)
+            adam([list(tensors.unbind()) for tensors in (weights, gradient, means, squares, steps)])
         else:
             rmsprop([weights], [gradient], [squares])
 
@@ -95,9 +94,8 @@ def train_folds(
         for _ in range(grid.block):
             _train_one_pass(cells, x, data.y, [folds[fold] for fold in indices], grid)
         passes += grid.block
-        accuracies = torch.stack(
-            [_accuracies(w, x, data.y, folds[f].dev) for w, f in zip(cells.weights, indices, strict=True)]
-        )
+        each = [_accuracies(w, x, data.y, folds[f].dev) for w, f in zip(cells.weights, indices, strict=True)]
+        accuracies = torch.stack(each)
         running = failures[indices] <= grid.tenacity
         better = running & (accuracies > best[indices])
         failures[indices] += (running & ~better).long()

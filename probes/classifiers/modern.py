@@ -106,13 +106,15 @@ def successive_halving(
     in_memory = WEIGHT_BYTES * count_weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
     limit = max_parallel_blocks([candidate.block for candidate in all_candidates], inputs, classes, grid)
     highest, stages, last = dict.fromkeys(keys, -1.0), list[Stage](), list[list[Fitted]]()
-    first_rung = grid if grid.is_logistic else replace(grid, l2=(_middle_l2(grid),))
-    candidates = all_candidates if grid.is_logistic else _make_candidates(train, dev, classes, first_rung, device)
+    middle, candidates = sorted(grid.l2)[len(grid.l2) // 2], all_candidates
+    if not grid.is_logistic:  # the first rung has one L2 value
+        candidates = _make_candidates(train, dev, classes, replace(grid, l2=(middle,)), device)
 
     def train_candidate(candidate: Candidate) -> list[Fitted]:
         cells = candidate.cells
         if cells is None:
-            first = _first_rung_cells(candidate.block, grid)
+            with_one_l2 = dict.fromkeys(cell._replace(l2=middle) for cell in candidate.block)
+            first = candidate.block if grid.is_logistic else list(with_one_l2)
             cells = Cells(inputs, classes, first, seed, device, as_torch=False, bfloat16=bfloat16)
             cells = _train_from_start(candidate, stages[:-1], cells)
         for _ in _train_passes(cells, candidate.train, stages[-1]):
@@ -139,17 +141,6 @@ def successive_halving(
     return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2), points=points)
 
 
-def _middle_l2(grid: Grid) -> float:
-    return sorted(grid.l2)[len(grid.l2) // 2]
-
-
-def _first_rung_cells(block: Sequence[Cell], grid: Grid) -> list[Cell]:
-    """The cells of the first rung from which these continue."""
-    return (
-        list(block) if grid.is_logistic else list(dict.fromkeys(cell._replace(l2=_middle_l2(grid)) for cell in block))
-    )
-
-
 def _train_from_start(candidate: Candidate, stages: Sequence[Stage], cells: Cells) -> Cells:
     """The cells of a candidate after these stages, from those of the first rung."""
     for stage in stages:
@@ -162,7 +153,8 @@ def _train_from_start(candidate: Candidate, stages: Sequence[Stage], cells: Cell
 def _make_stages(
     sentences: int, inputs: int, grid: Grid, total: int, seed: int, device: torch.device
 ) -> Iterator[tuple[Stage, int]]:
-    rungs, least, largest, full = _schedule(inputs, grid)
+    logistic = LOGISTIC if inputs <= MAX_WHITENED_FEATURES else WIDE_LOGISTIC
+    rungs, least, largest, full = logistic if grid.is_logistic else MLP
     order = np.random.default_rng(seed)
     batch = int(np.clip(sentences // least // BATCH_MULTIPLE * BATCH_MULTIPLE, MIN_BATCH, largest))
     repeats = max(1, ceil(least * batch / sentences))
@@ -173,12 +165,6 @@ def _make_stages(
         decay = rate / steps if rung is rungs[-1] else 0.0
         orders = [torch.from_numpy(rows).to(device) for rows in passes]
         yield Stage(orders, batch, rate, decay), ceil(total * rung.share)
-
-
-def _schedule(inputs: int, grid: Grid) -> Schedule:
-    if not grid.is_logistic:
-        return MLP
-    return LOGISTIC if inputs <= MAX_WHITENED_FEATURES else WIDE_LOGISTIC
 
 
 def _make_candidates(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> list[Candidate]:

@@ -13,7 +13,9 @@ ENDINGS = (".json", ".jsonl")
 
 def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuite]:
     """The suites of files and folders: SyntaxGym's .json, and minimal pairs as .jsonl. Raises InputError for none."""
-    files = [file for path in paths for file in _suite_files(path)]
+    if missing := [path for path in paths if not path.exists()]:
+        raise InputError(f"coherence.paths: {missing[0]}: no such file or folder; build suites with {BUILD_COMMAND}")
+    files = [file for path in paths for file in files_below(path, ENDINGS)]
     origins: dict[str, Path] = {}
     suites = []
     for file in dict.fromkeys(files):
@@ -24,12 +26,6 @@ def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuit
             origins[suite.name] = file
             suites.append(suite)
     return suites
-
-
-def _suite_files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise InputError(f"coherence.paths: {path}: no such file or folder; build suites with {BUILD_COMMAND}")
-    return files_below(path, ENDINGS)
 
 
 GOOD, BAD = "sentence_good", "sentence_bad"

@@ -117,7 +117,8 @@ def _read_labelled(name: str, files: Sequence[Path], classes: list[str], texts: 
 def _read_orders(name: str, files: Sequence[Path], seed: int) -> Classification:
     """BSO: pairs in their true order, without labels."""
     pairs = [_read_file(path, [], 2) for path in files]
-    _check_splits(files, [_sort_pairs(part) for part in pairs])
+    in_one_order = [items_from_rows(map(sorted, zip(*part.texts, strict=True)), part.gold.tolist()) for part in pairs]
+    _check_splits(files, in_one_order)  # as both orders become items
     return order_task(name, pairs, seed)
 
 
@@ -175,12 +176,6 @@ def _checked_task(
         raise InputError(f"{files[0]}: no item has the label {classes[int(counts.argmin())]}; is it the whole file?")
     _check_splits(files, parts)
     return discourse_task(name, classes, *parts)
-
-
-def _sort_pairs(pairs: Items) -> Items:
-    """Each pair in one order, as both orders become items."""
-    texts = zip(*(sorted(pair) for pair in zip(*pairs.texts, strict=True)), strict=True)
-    return pairs._replace(texts=tuple(map(list, texts)))
 
 
 def _check_splits(files: Sequence[Path], parts: Sequence[Items]) -> None:

@@ -127,18 +127,13 @@ def _read_sick(folder: Path, name: str) -> Classification | Downstream:
     files = _task_files(folder, name)
     joint = len(files) == 1
     column = "relatedness_score" if name != "SICK-E" else "entailment_label" if joint else "entailment_judgment"
+    labels, sets = partial(_parse_label, labels=ENTAILMENT), list(SETS.values())
+    parse = labels if name == "SICK-E" else partial(_parse_score, low=1, high=5)
 
     def rows(path: Path, part: str) -> Iterator[DownstreamItem]:
         for number, row in read_table(path, ["sentence_A", "sentence_B", column, *(["SemEval_set"] if joint else [])]):
-            text = row[column]
-            gold = (
-                _parse_label(path, number, text, ENTAILMENT)
-                if name == "SICK-E"
-                else _parse_score(path, number, text, 1, 5)
-            )
-            if not joint or _parse_label(path, number, row["SemEval_set"], list(SETS.values())) == list(SETS).index(
-                part
-            ):
+            gold = parse(path, number, row[column])
+            if not joint or SPLITS[_parse_label(path, number, row["SemEval_set"], sets)] == part:
                 yield DownstreamItem(row["sentence_A"], row["sentence_B"], gold)
 
     paths = files * len(SPLITS) if joint else files
@@ -161,9 +156,8 @@ def _read_benchmark(folder: Path, name: str) -> Downstream:
 def _read_sts_year(folder: Path, name: str) -> Downstream:
     """Pairs and their gold scores in two files for each domain; a pair without a score is left out."""
     files = iter(_task_files(folder, name))
-    return Downstream(
-        name, "similarity", {domain: _read_domain(next(files), next(files)) for domain in STS_DOMAINS[name]}
-    )
+    domains = {domain: _read_domain(next(files), next(files)) for domain in STS_DOMAINS[name]}
+    return Downstream(name, "similarity", domains)
 
 
 def _read_domain(pairs: Path, scores: Path) -> Items:
@@ -235,9 +229,8 @@ def read_own_file(name: str, path: Path) -> Classification | Downstream:
             if len(parts[part].texts) != 2:
                 raise InputError(f"{path}:{rows[0].number}: a score is of a pair; give sentence and sentence2")
             if len(set(gold)) == 1:
-                raise InputError(
-                    f"{path}: the {part} lines have only one score, {gold[0]:g}; nothing correlates with it"
-                )
+                problem = f"the {part} lines have only one score, {gold[0]:g}; nothing correlates with it"
+                raise InputError(f"{path}: {problem}")
     if list(parts) == ["test"]:
         return Downstream(name, "similarity", parts)
     if len(parts) < len(SPLITS):
@@ -253,10 +246,7 @@ SPLITS = ("train", "dev", "test")
 MAX_SCORE = 1000  # the regression has an output for each whole number in the range of scores
 COSINE_SUFFIX = "-cosine"
 SICK_FILES = ("SICK/SICK_train.txt", "SICK/SICK_trial.txt", "SICK/SICK_test_annotated.txt")
-SST_FILES = {
-    classes: tuple(f"SST/{folder}/sentiment-{part}" for part in SPLITS)
-    for classes, folder in ((2, "binary"), (5, "fine"))
-}
+SST_FILES = {n: tuple(f"SST/{of}/sentiment-{part}" for part in SPLITS) for n, of in ((2, "binary"), (5, "fine"))}
 
 # in the order of Conneau et al. 2018, Table 5
 TASKS: Mapping[str, TaskFiles] = {

@@ -81,7 +81,7 @@ def _fit_as_published(
 
 
 def with_constant(x: Tensor) -> Tensor:
-    """Vectors (N, D) followed by the constant 1 of the bias, and by zeros until a row is ALIGNED."""
+    """Vectors (N, D) followed by the constant 1 of the bias, and by zeros until a row is a ROW_MULTIPLE long."""
     wide = x.new_zeros(len(x), -(-(x.shape[1] + 1) // ROW_MULTIPLE) * ROW_MULTIPLE)
     wide[:, : x.shape[1]] = x
     wide[:, x.shape[1]] = 1

@@ -102,9 +102,8 @@ class Downstream:
         """
         assert name == "majority"
         if self.method == "similarity":
-            return _similarity_outcome(
-                {name: (np.zeros(len(part.gold)), part.gold) for name, part in self.parts.items()}
-            )
+            constant = {name: (np.zeros(len(part.gold)), part.gold) for name, part in self.parts.items()}
+            return _similarity_outcome(constant)
         all_items = self.parts.get("all")
         train, test = (all_items or self.parts[part] for part in ("train", "test"))
         if self.method == "relatedness":

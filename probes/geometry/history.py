@@ -37,10 +37,8 @@ def save_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], over
     """
     shape = next((task for task in tasks if isinstance(task, Shape)), None)
     path = state_file(folder, evaluation.model.epoch)
-    subspace_tasks = [
-        task for task in evaluation.tasks if isinstance(task, Classification) and task.features is sentence_vector
-    ]
-    subspace_tasks = [task for task in subspace_tasks if task.suite != CONTROL]
+    labelled = [task for task in evaluation.tasks if isinstance(task, Classification) and task.suite != CONTROL]
+    subspace_tasks = [task for task in labelled if task.features is sentence_vector]
     if shape is None:
         return False
     saved = read_state(path) if path.exists() else {}
@@ -114,9 +112,8 @@ def similarities(series: Series, since: int = 0) -> list[list[ProbeRow]]:
         if index >= since:
             references |= {FIRST: series[0][1], BEFORE: series[max(0, index - 1)][1]}
         vectors = read_state(file)[VECTORS]
-        rows.append(
-            [_similarity_row(row, name, vectors, read_state(path)[VECTORS]) for name, path in references.items()]
-        )
+        others = {name: read_state(path)[VECTORS] for name, path in references.items()}
+        rows.append([_similarity_row(row, name, vectors, other) for name, other in others.items()])
     return rows
 
 

@@ -91,9 +91,8 @@ def linear_cka(a: Tensor, b: Tensor) -> Interval:
 def gram_matrix(vectors: Tensor) -> Tensor:
     """The products (N, N) of centred vectors (N, D) with each other; 0 with themselves."""
     centred = vectors.double() - vectors.double().mean(0)
-    centred[:, centred.abs().amax(0) <= RELATIVE_TOLERANCE * vectors.abs().amax(0)] = (
-        0  # what rounding leaves of a constant
-    )
+    constant = centred.abs().amax(0) <= RELATIVE_TOLERANCE * vectors.abs().amax(0)
+    centred[:, constant] = 0  # what rounding leaves of it
     return (centred @ centred.T).fill_diagonal_(0)
 
 

@@ -8,9 +8,7 @@ import scipy  # which imports its parts at their first use
 
 SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")  # how the names of saved ones begin
 RANDOM_DRAWS = 50  # of random subspaces
-RELATIVE_TOLERANCE = (
-    1e-6  # of the largest number of a matrix: nearer vectors are one (also for measures.py, which loads torch)
-)
+RELATIVE_TOLERANCE = 1e-6  # of the largest number of a matrix: nearer vectors are one, also for measures.py
 RANK_TOLERANCE = 1e-5  # of the largest singular value: a direction with less is none
 
 

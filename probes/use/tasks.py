@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -88,10 +89,8 @@ class Use(DerivedTask):
         effect = erasures.effect(on, size, erase, decode=True)
         random = erasures.random_effects(on, size, erase.rank, self.draws)
         rise, low, high = excess_over_controls(effect, [unchanged])
-        above_controls = [
-            excess_over_controls(effect, random),
-            excess_over_controls(effect, [erasures.effect(on, size, control)]),
-        ]
+        controls = random, [erasures.effect(on, size, control)]
+        above_controls = [excess_over_controls(effect, effects) for effects in controls]
         numbers: dict[str, float] = {
             "rank": erase.rank,
             "random": rise - above_controls[0][0],
@@ -102,9 +101,8 @@ class Use(DerivedTask):
         }
         numbers = {name: round(value, 4) for name, value in numbers.items()}
         messages = [f"suite=use: {self.task.name}: {problem}" for problem in problems]
-        return Outcome(
-            rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, time.monotonic() - started, warnings=messages
-        )
+        seconds = time.monotonic() - started
+        return Outcome(rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, seconds, warnings=messages)
 
     def _mlp_accuracies(self, erasures: Erasures, erase: Eraser, device: str) -> dict[str, float]:
         """The accuracy of an MLP on the erased vectors, with the widest layer of the grid; empty for other grids."""
@@ -140,11 +138,8 @@ def tasks(context: Context, settings: UseSettings) -> list[Use]:
     reading = [task for task in context.earlier if task.suite == on and task.needs == "vectors"]
     if on != ON_OBJECTIVE and not reading:
         raise InputError(f"use.on={on}: no suite before it has this name and reads vectors, as suite=downstream does")
-    properties = [
-        task
-        for task in context.earlier
-        if isinstance(task, Classification) and task.suite != on and len(task.train.texts) == 1
-    ]
+    others = [task for task in context.earlier if isinstance(task, Classification) and task.suite != on]
+    properties = [task for task in others if len(task.train.texts) == 1]
     constant = [task.name for task in properties if len(np.unique(task.train.gold)) < 2]
     if constant:
         warnings.warn(f"suite=use: {', '.join(constant)}: one class, so nothing to erase; left out", stacklevel=2)
@@ -153,8 +148,5 @@ def tasks(context: Context, settings: UseSettings) -> list[Use]:
         requirement = "it erases the properties of classification tasks of single sentences"
         raise InputError(f"suite=use: {requirement}, and no suite before it has one; give suite=[probing,use]")
     readers: Sequence[Task | None] = reading or [None]
-    return [
-        Use(task, reading=reader, draws=settings.draws, examples=settings.examples)
-        for task in properties
-        for reader in readers
-    ]
+    use = partial(Use, draws=settings.draws, examples=settings.examples)
+    return [use(task, reading=reader) for task in properties for reader in readers]

@@ -5,7 +5,6 @@ python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR
 
 import sys
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -72,7 +71,9 @@ def build(options: SimpleNamespace) -> "Draft":
     if not suites:
         reasons = ", ".join(f"{count} {reason}" for reason, count in draft.excluded.items()) or "nothing to read"
         raise InputError(f"{options.source[0]}: no item for {options.phenomenon} ({reasons})")
-    _refuse_other_suites(options.out, {f"{suite.name}.json" for suite in suites})
+    names = {f"{suite.name}.json" for suite in suites}
+    if others := sorted(path.name for path in options.out.glob("[!.]*.json*") if path.name not in names):
+        raise InputError(f"out={options.out}: has suites of another build, such as {others[0]}; give another folder")
     draft = draft._replace(suites=suites)
     for suite in suites:
         write_suite(suite, options.out / f"{suite.name}.json")
@@ -101,13 +102,6 @@ def _build_draft(options: SimpleNamespace) -> "Draft":
             return build_connectives(source, comma_scored=options.comma)
     builders = {"winograd": build_winograd, "remention": build_remention, "speakers": build_speakers}
     return builders[options.phenomenon](source)
-
-
-def _refuse_other_suites(out: Path, names: set[str]) -> None:
-    """Raises InputError where the folder has suites that this build does not replace: they would be scored too."""
-    other_suites = sorted(path.name for path in out.glob("[!.]*.json*") if path.name not in names)
-    if other_suites:
-        raise InputError(f"out={out}: has suites of another build, such as {other_suites[0]}; give another folder")
 
 
 def run_build(options: SimpleNamespace) -> None:
