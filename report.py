@@ -7,6 +7,7 @@ python report.py html runs evaluations out=report.html
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -35,13 +36,8 @@ COMPARE_FORMATS = ("text", "csv", "latex")
 DEFAULTS = {"suite": "probing", "epoch": "best", "classifier": "mlp", "published": None}
 
 SUITE = Setting("suite", "which tasks", TEXT, DEFAULTS["suite"])
-EPOCH = Setting(
-    "epoch",
-    "best is by the objective's own score",
-    one_of("best", "last", or_number=True),
-    DEFAULTS["epoch"],
-    needs="RUN...",
-)
+EPOCHS, BEST = one_of("best", "last", or_number=True), DEFAULTS["epoch"]
+EPOCH = Setting("epoch", "best is by the objective's own score", EPOCHS, BEST, needs="RUN...")
 CLASSIFIER = Setting("classifier", "where a task has both", one_of("mlp", "logreg"), DEFAULTS["classifier"])
 TABLES = Setting("published", f"instead of the published table that fits: none, or some of {', '.join(SOURCES)}", NAMES)
 FORMAT = Setting("format", "of the table", one_of(*FORMATS), FORMATS[0])
@@ -121,11 +117,8 @@ def main(arguments: list[str]) -> int:
     """Make one report; the exit status."""
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in REPORTS:
-        out = "standard output"
-        remedy = "fix this, or choose another out="
-        return run(
-            REPORTS[name], rest, lambda options: make_report(name, options), lambda options: options.out or out, remedy
-        )
+        work, remedy = partial(make_report, name), "fix this, or choose another out="
+        return run(REPORTS[name], rest, work, lambda options: options.out or "standard output", remedy)
     if asks_for_help(arguments):
         show_help(overview())
         return 0

@@ -80,15 +80,10 @@ def read_modules(name: str) -> SentenceModules | None:
         raise InputError(f"{source}: the prompts of config_sentence_transformers.json are no texts")
     default, longest = prompt_settings.get("default_prompt_name"), limits.get("max_seq_length")
     longest = longest if isinstance(longest, int) and longest > 2 else None
-    return SentenceModules(
-        _pooling_modes(settings[1], source),
-        settings[1].get("include_prompt", True) is not False,
-        post_pooling,
-        longest,
-        limits.get("do_lower_case") is True,
-        prompts,
-        prompts.get(default, "") if isinstance(default, str) else "",
-    )
+    pooling, with_prompt = _pooling_modes(settings[1], source), settings[1].get("include_prompt", True) is not False
+    lowercase = limits.get("do_lower_case") is True
+    prompt = prompts.get(default, "") if isinstance(default, str) else ""
+    return SentenceModules(pooling, with_prompt, post_pooling, longest, lowercase, prompts, prompt)
 
 
 def pool_states(states: Tensor, mask: Tensor, mode: str) -> Tensor:

@@ -207,7 +207,8 @@ def _tree_texts(path: Path) -> Iterator[tuple[int, str]]:
     """The text of each tree, with the line on which it begins."""
     lines: list[str] = []
     first_line = level = size = 0
-    for number, line in tree_lines(path, read_lines(path)):
+    read = FORMATS.get(without_packed_suffix(path).suffix)  # of an output file of CoreNLP
+    for number, line in read(read_lines(path)) if read else read_lines(path):
         new_tree = level <= 0 or bool(TREE_START_PATTERN.match(line))
         if new_tree and "\t" in line and not line.lstrip().startswith("("):
             line = line.rsplit("\t", 1)[1]  # document, tab, index, tab, tree
@@ -259,9 +260,3 @@ FORMATS: dict[str, Callable[[Lines], Iterator[tuple[int, str]]]] = {
     ".xml": _xml_trees,
     ".out": _text_trees,
 }
-
-
-def tree_lines(path: Path, lines: Lines) -> Lines:
-    """The lines of a file; of an output file of CoreNLP, known by its ending, those of its trees."""
-    read = FORMATS.get(without_packed_suffix(path).suffix)
-    return read(lines) if read else lines

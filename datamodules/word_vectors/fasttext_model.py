@@ -32,9 +32,9 @@ class FastTextFile:
 
     def get_word_vector(self, word: str) -> np.ndarray:
         """The mean (E,) of the vectors of a word, if the model has it, and of its n-grams; zero without any."""
-        total, rows = np.zeros(self.layout.dim, np.float32), self._rows_of_word(word)
+        total, rows, size = np.zeros(self.layout.dim, np.float32), self._rows_of_word(word), 4 * self.layout.dim
         for row in rows:
-            total += self._row_vector(row)
+            total += np.frombuffer(self._read_bytes(self.layout.matrix + row * size, size), "<f4")
         return total * np.float32(1 / max(1, len(rows)))
 
     def _rows_of_word(self, word: str) -> list[int]:
@@ -43,10 +43,6 @@ class FastTextFile:
             return rows
         sizes = self.layout.shortest, self.layout.longest, self.layout.bucket
         return [*rows, *(self.layout.ngrams + row for row in ngram_rows(word, *sizes))]
-
-    def _row_vector(self, row: int) -> np.ndarray:
-        size = 4 * self.layout.dim
-        return np.frombuffer(self._read_bytes(self.layout.matrix + row * size, size), "<f4")
 
     def _read_bytes(self, offset: int, size: int) -> bytes:
         data = os.pread(self.file.fileno(), size, offset)  # threads and forked processes share the position in a file

@@ -11,7 +11,7 @@ from zipfile import BadZipFile, ZipFile
 from datamodules.word_vectors.fasttext_check import MAGIC
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import disk_errors, refuse_special
-from encoder_lab.storage.text_files import open_packed
+from encoder_lab.storage.text_files import read_blocks
 
 Form = Literal["text", "fasttext", "word2vec"]
 READ_FORMS = "text (.vec, GloVe .txt), fastText .bin and word2vec .bin, plain or packed with .gz, .bz2 or .zip"
@@ -36,11 +36,7 @@ UNREAD_FORMS = {bytes([0x80, protocol]): PICKLE_PROBLEM for protocol in (2, 3, 4
 def form_of(path: Path) -> Form:
     """The form of a file. Raises InputError for one that is not read, with its name and the remedy."""
     refuse_special(path)
-    try:
-        with open_packed(path) as file:
-            start = file.read(START_BYTES)
-    except (EOFError, OSError, zlib.error) as error:
-        raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
+    start = next(read_blocks(path), b"")[:START_BYTES]
     if start[:4] == struct.pack("<i", MAGIC):
         return "fasttext"
     for magic, problem in UNREAD_FORMS.items():
@@ -59,11 +55,8 @@ def unpack_vectors(path: Path, work: Path) -> Path:
         return _unpack_zip(path, work)
     if path.suffix in (".gz", ".bz2") and form_of(path) == "fasttext":
         out = work / path.stem
-        try:
-            with open_packed(path) as source, out.open("wb") as target, disk_errors(out):
-                shutil.copyfileobj(source, target, 1 << 20)
-        except (EOFError, zlib.error) as error:
-            raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
+        with out.open("wb") as target, disk_errors(out):
+            target.writelines(read_blocks(path))
         return out
     return path
 
