@@ -67,10 +67,6 @@ def test_a_score_that_is_there_twice_is_named(tmp_path) -> None:
         read_rows(path)
 
 
-def test_no_file_is_no_rows(tmp_path) -> None:
-    assert read_rows(tmp_path / "probes.csv") == []
-
-
 @given(st.lists(st.booleans(), max_size=40))
 def test_packed_answers_are_unpacked(right) -> None:
     assert unpack_correct(pack_correct(np.array(right, dtype=bool))).tolist() == right

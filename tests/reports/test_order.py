@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.order import (
     agreement,
@@ -121,10 +120,3 @@ def test_models_are_compared_and_drawn(tmp_path, capsys) -> None:
     assert main(["order", *runs, f"out={tmp_path / 'order.svg'}"]) == 0
     assert "Kendall's tau  1.00: BiLSTM-max, NMT En-Fr; BiGRU, NMT En-Fr" in capsys.readouterr().out
     assert (tmp_path / "order.svg").stat().st_size
-
-
-def test_a_run_with_too_few_steps_is_refused() -> None:
-    run = trained()
-    few = Run(run.folder, run.encoder, run.objective, run.settings, [row for row in run.rows if row.step < 20], [])
-    with pytest.raises(InputError, match="no run has scores of suite=probing at three steps"):
-        model_orders(models_of([few]), "probing", "mlp")

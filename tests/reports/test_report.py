@@ -592,14 +592,21 @@ def test_a_report_of_nothing_asks_for_runs(capsys, report) -> None:
     (["correlation", "{run}"], "no scores of the suite 'downstream'"),
     (["size", "{run}"], "no runs differ only in encoder.dim"),
     (["training", "{untrained}"], "no run has a score"),
+    (["use", "{run}"], "no run has scores of suite=use"),
+    (["order", "{early}"], "no run has scores of suite=probing at three steps"),
+    (["stability", "{run}"], "4 models in common; evaluate the same models again"),
+    (["scores", "{begun}"], "no run has scores yet"),
     (["table", "{broken}"], "probes.csv:2: epoch is 'x'"),
     (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
     (["table", "{config}"], "config.yaml:2: not YAML"),
 ])  # fmt: skip
 def test_errors_that_the_user_can_fix_are_one_line(tmp_path, capsys, arguments, said) -> None:
-    runs = {name: run_of(tmp_path / name) for name in ("run", "broken", "metrics", "config", "untrained")}
+    names = ("run", "broken", "metrics", "config", "untrained", "begun", "early")
+    runs = {name: run_of(tmp_path / name) for name in names}
     runs |= {"none": tmp_path / "none"}
-    (runs["untrained"] / "metrics.csv").unlink()
+    with_rows(runs["early"], *(row for row in read_rows(runs["early"] / "probes.csv") if row.epoch < 2))
+    for file in (runs["untrained"] / "metrics.csv", runs["begun"] / "metrics.csv", runs["begun"] / "probes.csv"):
+        file.unlink()
     header, row, *_ = (runs["broken"] / "probes.csv").read_text().splitlines()
     (runs["broken"] / "probes.csv").write_text(f"{header}\nx{row[1:]}\n")
     (runs["metrics"] / "metrics.csv").write_text("epoch,val/bleu\n1,high\n")

@@ -151,13 +151,6 @@ def test_a_file_next_to_a_folder_is_another_seed_of_its_model(tmp_path, seed, si
     assert [len(model.runs) for model in models_of(read_runs([folder, file]))] == seeds
 
 
-def test_without_scores_it_says_so(tmp_path) -> None:
-    run = run_of(tmp_path / "run", own=())
-    (run / "probes.csv").unlink()
-    with pytest.raises(InputError, match="no run has scores yet"):
-        as_csv(scores(run))
-
-
 @pytest.mark.parametrize(("old", "new", "message"), [
     ("run,encoder", "run,model", r":1: no column encoder"),
     (",70.00,", ",many,", r":2: test_accuracy is 'many'"),

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from encoder_lab.errors import InputError
 from encoder_lab.reports.figure import draw_section
 from encoder_lab.reports.interactive import plotly_figure
 from encoder_lab.reports.models import models_of
@@ -76,9 +75,3 @@ def test_an_epoch_that_is_not_the_last_is_told(tmp_path, capsys) -> None:
     printed = capsys.readouterr().out
     assert "At epoch 2, as the requested one has no scores: BiLSTM-max, NMT En-Fr." in printed
     assert "| Tense | 90.0 | 28.0 [" in printed  # both are of that epoch
-
-
-def test_runs_without_the_suite_are_refused() -> None:
-    only = Run(Path("runs/1"), "bilstm_max", "nmt_enfr", {"seed": 1}, run(1).rows[:3], [])
-    with pytest.raises(InputError, match="no run has scores of suite=use"):
-        use_of(models_of([only]), "last", "mlp")
