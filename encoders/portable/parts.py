@@ -10,7 +10,6 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from datamodules.batches import UNKNOWN
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Corpus
 from datamodules.text.tokenize import tokenize
@@ -84,7 +83,8 @@ def _word_table(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np
             f"{path}: quantised, so that its n-grams cannot be exported; train with the .bin file it is of"
         )
     arguments = model.f.getArgs()
-    new = [word for word in model.get_words() if UNKNOWN in frozen.vocabulary.rows(word) and len(word.split()) == 1]
+    known = set(words)
+    new = [word for word in model.get_words() if word not in known and len(word.split()) == 1]
     new_vectors = {word: vector for word in new if (vector := composed(word)) is not None}
     if new_vectors:
         words = [*words, *new_vectors]

@@ -46,7 +46,7 @@ Make = Callable[..., Path]
 def subwords(tmp_path_factory) -> Path:
     """A small fastText model."""
     folder = tmp_path_factory.mktemp("fasttext")
-    (folder / "text").write_text("the dog sees a hound\n" * 9)
+    (folder / "text").write_text("the dog sees a hound <unk>\n" * 9)
     sizes = {"dim": 5, "bucket": 40, "minn": 0, "maxn": 4, "epoch": 200, "thread": 1, "t": 1.0}
     train_bin(folder / "text", folder / "subwords.bin", sizes)
     return folder / "subwords.bin"
