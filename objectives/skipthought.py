@@ -62,7 +62,8 @@ class SkipThought(SequenceObjective):
 class NextSentence:
     """log p of the subwords of a sentence given the vector of the one before it, as the decoder is trained.
 
-    The mark that begins a sentence is context. The one that ends it is scored only with `ends`.
+    The mark that begins a sentence is context. The one that ends it is scored only with `ends`, and
+    has its last character.
     """
 
     def __init__(self, decoder: Decoder, subwords: Subwords, ends: bool = False) -> None:
@@ -70,7 +71,7 @@ class NextSentence:
 
     def tokens(self, sentence: str) -> SentenceTokens:
         pieces = self.subwords.pieces(sentence)
-        pieces += [Piece(END, "</s>", len(sentence), len(sentence))] if self.ends else []
+        pieces += [Piece(END, "</s>", len(sentence) - 1, len(sentence))] if self.ends else []
         spans = np.array([(piece.first, piece.end) for piece in pieces], np.int64).reshape(-1, 2)
         return SentenceTokens([piece.id for piece in pieces], [piece.text for piece in pieces], spans)
 

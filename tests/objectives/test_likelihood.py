@@ -142,6 +142,8 @@ def test_a_decoder_has_the_bits_of_one_sentence_and_one_token_at_a_time(skipthou
     for text, scored, whole in zip(TEXTS, result, ending.logprobs(pairs(TEXTS)), strict=True):
         np.testing.assert_allclose(-scored.logprobs, plain_skipthought(module, encoder, text), atol=1e-4)
         np.testing.assert_allclose(-whole.logprobs, plain_skipthought(module, encoder, text, ends=True), atol=1e-4)
+        marks = [span for span, name in zip(whole.offsets.tolist(), whole.tokens, strict=True) if name == "</s>"]
+        assert marks == [[end - 1, end] for _, end in sentence_spans(text)]  # of the sentence, not of the next region
 
 
 @torch.no_grad()
