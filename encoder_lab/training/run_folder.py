@@ -188,7 +188,8 @@ def run_vectors(
         if not is_rank_zero():
             wait_for_file(written, run / RUN_LOCK)
             return load_run_vectors(run)
-        vocabulary = data.vocabulary.extend(word for s in probed for word in s.split())
+        texts = map(str.lower, probed) if data.lowercase else probed
+        vocabulary = data.vocabulary.extend(word for text in texts for word in text.split())
         if begin_with:
             vocabulary, looked_up = extend_vocabulary(begin_with, vocabulary, store)
             composed, scale = begin_with.vectors.lookup_oov, begin_with.vectors.scale

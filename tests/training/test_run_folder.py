@@ -11,14 +11,24 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
 import train
+from datamodules.discourse import SentencesInDocuments
+from datamodules.word_vectors.store import FromFile
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.made_with import made_with
 from encoder_lab.training.initial import init_history
-from encoder_lab.training.run_folder import locked_run, resume_command, run_summary, settings_to_resume, threads_note
+from encoder_lab.training.run_folder import (
+    locked_run,
+    resume_command,
+    run_summary,
+    run_vectors,
+    settings_to_resume,
+    threads_note,
+)
 from probes.results import ProbeRow
 from tests.conftest import ROOT, Lab
 from tests.settings.test_config_check import composed
+from tests.tiny_corpus import TinyCorpus
 
 SHORT = ("probes=none", "trainer.max_epochs=1")
 
@@ -151,3 +161,12 @@ def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path, be
     (tmp_path / "config.yaml").write_text(f"{parts}begun_from: {before}\n")
     names = [run["objective"] for run in init_history(str(tmp_path))]
     assert names == [*(["nsp"] if "nsp" in before else []), "nli"]
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_a_run_keeps_the_vectors_of_the_words_that_its_encoder_reads_in_tasks(tmp_path, lowercase) -> None:
+    data = SentencesInDocuments(TinyCorpus(), tmp_path, seed=1, lowercase=lowercase)
+    words = ["house", *data.vocabulary.words[2:]]
+    (tmp_path / "own.vec").write_text("".join(f"{word} 1 2\n" for word in words))
+    vectors = run_vectors(FromFile(str(tmp_path / "own.vec")), tmp_path / "run", data, ["House"], tmp_path)
+    assert {"house", "House"}.intersection(vectors.vocabulary.words) == {"house" if lowercase else "House"}
