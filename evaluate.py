@@ -45,7 +45,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.progress import print_progress_lines
     from encoder_lab.reports.evaluations import compare_states, note_unjoined_scores
     from encoder_lab.storage.content import cache_digests_in
-    from encoder_lab.storage.scratch import scratch_folder
+    from encoder_lab.storage.files import scratch_folder
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
 

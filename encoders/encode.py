@@ -160,7 +160,7 @@ def encode_stdin(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
     import numpy as np
 
     from datamodules.arrays import ArrayFile, chunks
-    from encoder_lab.storage.scratch import scratch_folder
+    from encoder_lab.storage.files import scratch_folder
     from encoders.frozen import Coverage
     from encoders.load import load_encoder
 

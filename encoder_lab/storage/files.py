@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import stat
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -56,6 +57,14 @@ def temporary_path(path: Path, folder: bool = False) -> Iterator[Path]:
             _delete(work)
         if descriptor >= 0:
             os.close(descriptor)
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """An empty folder among the system's temporary files, deleted at the end; the next one deletes what a kill left."""
+    with temporary_path(Path(tempfile.gettempdir()) / "sentence-encoders", folder=True) as folder:
+        folder.chmod(0o700)
+        yield folder
 
 
 def delete_leftovers(folder: Path) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from encoder_lab.storage.files import delete_leftovers, temporary_path
-from encoder_lab.storage.scratch import scratch_folder
+from encoder_lab.storage.files import delete_leftovers, scratch_folder, temporary_path
 
 
 def killed(work: Callable[[], object]) -> None:
