@@ -72,6 +72,12 @@ def read_study(path: Path, name: str, scale: str, data: str, extra: list[str]) -
         raise InputError(f"scale={scale}: {name} has {', '.join(settings['scales'])}")
     scale_settings = settings["scales"][scale] or {}
     axes = settings["axes"] | scale_settings.get("axes", {})
+    varied = {
+        word.partition("=")[0] for axis in axes.values() for words in axis.values() for word in (words or "").split()
+    }
+    for text in extra:
+        if text.partition("=")[0] in varied:
+            raise InputError(f"{text}: an axis of study={name} sets it, so cells would not be what their names say")
     cells, left_out = [], {}
     for labels in product(*axes.values()):
         cell_name = "/".join(labels)

@@ -317,7 +317,8 @@ def test_a_command_names_a_study_or_none() -> None:
 
 
 WRONG = {"dry_run=maybe": "give true or false", "dry_run": "give true or false", "hydra/launcher=nonsense": "launcher"}
-WRONG |= {"trainer.max_epoch=3": "trainer.max_epoch", "seed=abc": "seed"}  # in all cells, and said once
+WRONG |= {"trainer.max_epoch=3": "mean trainer.max_epochs=", "encoder=esn": "an axis of study=tiny sets it, so cells"}
+WRONG |= {"dryrun=true": "nothing reads such a setting", "seed=abc": "seed"}  # in all cells, and said once
 WRONG |= {"hydra.launcher.n_jobs=2": "n_jobs", "hydra.run.dir=x": "dir", "resume=x": "resume"}
 WRONG |= {"--config-dir=x": "--config-dir=x: has no effect on a study", "data=x": "data=x: tiny reads no files"}
 
