@@ -2,7 +2,7 @@
 
 import gzip
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from datamodules.corpora.sick import Sick
 from datamodules.corpora.trees import Trees
 from datamodules.corpora.wikipedia import Wikipedia
 from datamodules.corpora.wikitext import why_not_parsed
-from datamodules.corpus import Corpus
+from datamodules.corpus import Corpus, Split
 from datamodules.trees.parse import main, parse_file
 from datamodules.trees.penn import read_trees
 from encoder_lab.errors import InputError
@@ -29,6 +29,7 @@ from encoder_lab.storage.text_files import read_lines
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 
 Case = tuple[type[Corpus], str, str]
+Texts = tuple[str | None, ...]
 READERS: dict[str, Case] = {
     "multi30k": (Multi30k, "multi30k", "train.fr"),
     "europarl": (Europarl, "europarl", "europarl-v7.fr-en.en"),
@@ -48,29 +49,28 @@ PAIRED = ("snli jsonl", "snli txt", "multinli", "sick", "sick whole")
 
 def read_all(corpus: Corpus, name: str) -> list[str]:
     """Every text that the corpus gives; each must be clean."""
-    texts = [text for text in _texts(corpus, name) if text is not None]
+    texts = [text for example in examples(corpus, name, ("train", "dev", "test")) for text in example if text]
     for text in texts:
         assert text == " ".join(text.split())
         assert text.encode("utf-8").decode("utf-8") == text
     return texts
 
 
-def _texts(corpus: Corpus, name: str) -> Iterator[str | None]:
-    for split in ("train", "dev", "test") if name in PAIRED else ():
-        for pair in corpus.inference(split):  # type: ignore[arg-type]
-            yield from pair
-    if isinstance(corpus, DocumentCorpus):
-        for document in (unread.read() for unread in corpus.unread_documents()):
-            yield document.title
-            for section in document.sections:
-                yield section.title
-                for paragraph in section.paragraphs:
-                    yield from paragraph
+def examples(corpus: Corpus, name: str, splits: Iterable[Split]) -> Iterator[Texts]:
+    """The texts of each example that a corpus gives."""
+    for split in splits:
+        if name in PAIRED:
+            yield from ((pair.premise, pair.hypothesis) for pair in corpus.inference(split))
+        elif name in ("multi30k", "europarl"):
+            yield from corpus.parallel(split, "fr")
     if isinstance(corpus, Trees):
-        yield from (" ".join(tree.words()) for file in corpus.files() for tree in read_trees(file))
-    if isinstance(corpus, (Multi30k, Europarl)):
-        for pair in corpus.parallel("train", "fr"):
-            yield from pair
+        yield from ((" ".join(tree.words()),) for file in corpus.files() for tree in read_trees(file))
+    elif isinstance(corpus, DocumentCorpus):
+        for document in (unread.read() for unread in corpus.unread_documents()):
+            sentences = [s for section in document.sections for paragraph in section.paragraphs for s in paragraph]
+            titles = (document.title, *(section.title for section in document.sections))
+            by_sentence = isinstance(corpus, PlainText | JsonDocuments)
+            yield from [(s,) for s in sentences] if by_sentence else [(*titles, *sentences)]
 
 
 def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
@@ -103,11 +103,8 @@ def test_parallel_files_of_different_length_are_both_named(tmp_path) -> None:
         corpus = with_bytes(tmp_path / "c", READERS["multi30k"], changed.encode())
         with pytest.raises(InputError, match=message):
             list(corpus.parallel("train", "fr"))
-
-
-def test_an_empty_line_is_kept_on_both_sides(tmp_path) -> None:
-    text = (FIXTURES / "multi30k" / "train.fr").read_text().splitlines()
-    corpus = with_bytes(tmp_path / "c", READERS["multi30k"], "\n".join([text[0], "", *text[2:]]).encode())
+    first, _, *others = text.splitlines()  # an empty line stays on both sides
+    corpus = with_bytes(tmp_path / "c", READERS["multi30k"], "\n".join([first, "", *others]).encode())
     assert [target for _, target in corpus.parallel("train", "fr")][1] == ""
     assert len(list(corpus.parallel("train", "fr"))) == 4
 
@@ -149,16 +146,13 @@ def test_a_skipped_article_is_named(tmp_path, caplog) -> None:
     assert "'Rain' left out" in caplog.text
 
 
-WRONG_ROWS = [
+@pytest.mark.parametrize(("name", "old", "new", "message"), [
     ("sick", "NEUTRAL", "PERHAPS", r"SICK_train\.txt:4: label 'PERHAPS'"),
     ("sick", "sentence_B", "sentence_C", r"SICK_train\.txt:1: no column sentence_B"),
     ("sick whole", "FLICKR\tTRIAL", "FLICKR\tTRAIL", r"SICK\.txt:5: set 'TRAIL', expected one of TRAIN, TRIAL, TEST"),
     ("sick whole", "relatedness_score\t", "", r"SICK\.txt:2: 12 columns, expected 11"),
     ("wikipedia", "<ns>0</ns>", "<ns>O</ns>", r"pages\.xml:\d+: the namespace .* is 'O'"),
-]
-
-
-@pytest.mark.parametrize(("name", "old", "new", "message"), WRONG_ROWS)
+])  # fmt: skip
 def test_a_wrong_row_is_named_with_its_line(name, old, new, message, tmp_path) -> None:
     text = (FIXTURES / READERS[name][1] / READERS[name][2]).read_text()
     assert old in text

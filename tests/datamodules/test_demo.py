@@ -37,30 +37,20 @@ def test_all_views_have_the_same_sentences_in_the_same_order() -> None:
     assert from_documents[: len(from_trees)] == from_trees
 
 
-def test_splits_are_different_streams() -> None:
+def test_splits_are_different_streams_also_of_a_million_sentences() -> None:
     corpus = Demo(size=300)
     train, probe = set(corpus.sentences("train")), set(islice(corpus.sentences("probe"), 300))
     assert len(train & probe) < 6
-
-
-def test_a_million_sentences_are_a_stream() -> None:
     assert len(list(islice(Demo(size=10_000_000).sentences("train"), 5))) == 5
 
 
-def test_sentences_have_5_to_28_words_over_2000_forms(trees) -> None:
+def test_sentences_have_5_to_28_words_over_2000_forms_in_many_depths_and_top_constituents(trees) -> None:
     words = [tree.words() for tree in trees]
     assert {len(sentence) for sentence in words} <= set(range(5, 29))
     assert len({word for sentence in words for word in sentence}) >= 2000
-
-
-def test_depths_spread_over_5_to_12(trees) -> None:
     depths = Counter(tree.depth() for tree in trees)
     assert all(depths[depth] >= 40 for depth in range(5, 13))
-
-
-def test_twenty_top_constituent_sequences_are_frequent(trees) -> None:
-    tops = Counter("_".join(child.label for child in tree.children[0].children) for tree in trees)
-    assert sum(count >= 0.004 * len(trees) for count in tops.values()) >= 20
+    assert sum(count >= 0.004 * len(trees) for count in Counter(map(_labels, trees)).values()) >= 20
 
 
 def test_subject_and_verb_agree(trees) -> None:
@@ -89,9 +79,8 @@ def halves(trees) -> list[tuple[Tree, Tree]]:
 
 
 def test_pronouns_begin_first_and_second_clauses_equally_often(halves) -> None:
-    first, second = (
-        sum(pair[i].words()[0].lower() in {"he", "she", "they", "it"} for pair in halves) / len(halves) for i in (0, 1)
-    )
+    pronouns = [[half.words()[0].lower() in {"he", "she", "they", "it"} for half in pair] for pair in halves]
+    first, second = (sum(column) / len(halves) for column in zip(*pronouns, strict=True))
     assert abs(first - second) < 0.1
     assert 0.3 < first < 0.6
 
@@ -113,10 +102,12 @@ def _labels(tree: Tree) -> str:
     return "_".join(child.label for child in tree.children[0].children)
 
 
-def test_inference_labels_take_turns_and_sentences_differ() -> None:
+def test_inference_labels_take_turns_sentences_differ_and_negation_does_not_reveal_a_contradiction() -> None:
     pairs = list(Demo(size=90).inference("train"))
     assert Counter(pair.label for pair in pairs) == {"entailment": 30, "neutral": 30, "contradiction": 30}
     assert all(pair.premise != pair.hypothesis for pair in pairs)
+    denied = Counter(p.label for p in Demo(size=900).inference("train") if "did not" in p.hypothesis)
+    assert denied["neutral"] > 0.2 * denied["contradiction"]
 
 
 def test_a_neutral_hypothesis_does_not_contradict_what_the_premise_says_of_its_things() -> None:
@@ -126,11 +117,6 @@ def test_a_neutral_hypothesis_does_not_contradict_what_the_premise_says_of_its_t
         words = pair.hypothesis.lower().split()
         against = [(opposite[word], noun) for word, noun in pairwise(words) if word in opposite]
         assert pair.label != "neutral" or not said & set(against), pair
-
-
-def test_negation_does_not_reveal_a_contradiction() -> None:
-    denied = Counter(p.label for p in Demo(size=900).inference("train") if "did not" in p.hypothesis)
-    assert denied["neutral"] > 0.2 * denied["contradiction"]
 
 
 def test_sections_are_nested_and_titled() -> None:
@@ -170,17 +156,10 @@ IMPARFAIT = "buy achetait free libérait call appelait clean nettoyait see voyai
 IMPARFAIT += "remember retenait receive recevait learn apprenait read lisait"
 
 
-@pytest.mark.parametrize(("word", "form", "right"), FORMS)
-def test_verbs_inflect(word, form, right) -> None:
-    assert getattr(WORDS.transitive[word], form) == right
-
-
-def test_the_imparfait_has_the_stem_of_nous() -> None:
-    right = IMPARFAIT.split()
+def test_verbs_inflect_and_vowels_that_are_heard_take_an() -> None:
+    assert [getattr(WORDS.transitive[word], form) for word, form, _ in FORMS] == [right for *_, right in FORMS]
+    right = IMPARFAIT.split()  # the stem of nous
     assert [WORDS.transitive[base].french[3] for base in right[::2]] == right[1::2]
-
-
-def test_vowels_that_are_heard_take_an() -> None:
     assert [*map(english.vowel_sound, ("uncle", "university", "useful", "old"))] == [True, False, False, True]
 
 
