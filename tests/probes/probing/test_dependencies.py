@@ -56,30 +56,20 @@ LABELS = {  # tense, subject, object, other classes
     SEES: (("Pres", "sieht"), None, ("Plur", "häuser"), {"Mood": "Ind", "SubjPerson": "3", "ObjCase": "Acc"}),
     # the auxiliary is the finite verb, and a noun as a subject has number and gender
     "Der/DET/2/det Hund/NOUN/4/nsubj/Gender=Masc/Number=Sing hat/AUX/4/aux/Tense=Pres/VerbForm=Fin "
-    "geschlafen/VERB/0/root/VerbForm=Part ./PUNCT/4/punct": (
-        *[("Pres", "hat"), ("Sing", "hund"), None],
-        {"SubjGender": "Masc"},
-    ),
+    "geschlafen/VERB/0/root/VerbForm=Part ./PUNCT/4/punct":
+        (("Pres", "hat"), ("Sing", "hund"), None, {"SubjGender": "Masc"}),
     # a copula makes a noun a clause; the passive has no object; a language without VerbForm
-    "Ev/NOUN/2/nsubj/Number=Sing büyük/ADJ/0/root idi/AUX/2/cop/Tense=Past çok/ADV/2/advmod ./PUNCT/2/punct": (
-        *[("Past", "idi"), ("Sing", "ev"), None],
-        {},
-    ),
+    "Ev/NOUN/2/nsubj/Number=Sing büyük/ADJ/0/root idi/AUX/2/cop/Tense=Past çok/ADV/2/advmod ./PUNCT/2/punct":
+        (("Past", "idi"), ("Sing", "ev"), None, {}),
     # coordinated clauses, subjects and objects have no classes; an infinitive is not finite
-    "a/NOUN/2/nsubj/Number=Sing b/VERB/0/root/Tense=Past/VerbForm=Fin c/CCONJ/4/cc d/VERB/2/conj e/NOUN/4/obj": (
-        *[None, ("Sing", "a"), None],
-        {},
-    ),
-    "a/NOUN/4/nsubj/Number=Sing c/CCONJ/3/cc e/NOUN/1/conj b/VERB/0/root/VerbForm=Inf d/PROPN/4/obj/Number=Sing": (
-        *[None, None, None],
-        {},
-    ),
+    "a/NOUN/2/nsubj/Number=Sing b/VERB/0/root/Tense=Past/VerbForm=Fin c/CCONJ/4/cc d/VERB/2/conj e/NOUN/4/obj":
+        (None, ("Sing", "a"), None, {}),
+    "a/NOUN/4/nsubj/Number=Sing c/CCONJ/3/cc e/NOUN/1/conj b/VERB/0/root/VerbForm=Inf d/PROPN/4/obj/Number=Sing":
+        (None, None, None, {}),
     # two values at a time are none
-    "a/NOUN/2/nsubj/Number=Plur,Sing b/VERB/0/root/Tense=Past c/X/2/dep d/X/2/dep e/X/2/dep": (
-        *[("Past", "b"), None, None],
-        {},
-    ),
-}
+    "a/NOUN/2/nsubj/Number=Plur,Sing b/VERB/0/root/Tense=Past c/X/2/dep d/X/2/dep e/X/2/dep":
+        (("Past", "b"), None, None, {}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), LABELS.items(), ids=range(len(LABELS)))
@@ -132,10 +122,8 @@ TWO = (
 def test_two_clauses_change_places_around_the_conjunction() -> None:
     analysis = sentence(TWO)
     assert analysis.clauses == (0, 2, 4, 7)
-    assert (
-        swap_clauses(analysis, UNIVERSAL_TAGS._replace(names=frozenset({"PROPN"})))
-        == "Hunde bellten laut , und Anna kam ."
-    )
+    tags = UNIVERSAL_TAGS._replace(names=frozenset({"PROPN"}))
+    assert swap_clauses(analysis, tags) == "Hunde bellten laut , und Anna kam ."
 
 
 @pytest.mark.parametrize(("old", "new"), [
@@ -175,12 +163,8 @@ def test_turkish_is_known_by_its_letters(words, dotted) -> None:
     assert pool_of(text).tags.dotted == dotted
 
 
-LATER = [
-    ("runs", "VERB", "", 0, "root"),
-    ("and", "CCONJ", "", 3, "cc"),
-    ("I", "PRON", "", 3, "dep"),
-    ("it", "PRON", "", 3, "dep"),
-]
+LATER = [("runs", "VERB", "", 0, "root"), ("and", "CCONJ", "", 3, "cc")]
+LATER += [(pronoun, "PRON", "", 3, "dep") for pronoun in ("I", "it")]
 
 
 @pytest.fixture(scope="module")
@@ -239,9 +223,8 @@ def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_las
             for s in part.sentences:
                 assert (home[s] == split or s in last) if own.name not in changed else home.get(s, split) == split
     assert built.split_overlap() == 0
-    assert {
-        built.drafts[name].controls["target forms in two splits"] for name in FEATURE_TASKS if name in built.drafts
-    } == {0}
+    controls = [built.drafts[name].controls for name in FEATURE_TASKS if name in built.drafts]
+    assert {each["target forms in two splits"] for each in controls} == {0}
 
 
 SPLITS = {"train": 800, "dev": 250, "test": 250}
@@ -276,9 +259,7 @@ def test_another_treebank_can_be_the_test_split(tmp_path, names) -> None:
     else:
         assert shares[0] == pytest.approx(3 * shares[1], rel=0.25)
     built = build_universal(analyses, Sizes(120, 40, 40))
-    assert {s for built_task in built.tasks if built_task.name == "SentLen" for s in built_task.test.sentences} <= {
-        s.sentence for s in parallel
-    }
+    assert set(task(built, "SentLen").test.sentences) <= {s.sentence for s in parallel}
     assert built.split_overlap() == 0
 
 
@@ -323,21 +304,21 @@ def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path, monkeypatch) -> 
 COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(*[st.integers(0, 9)] * 3), min_size=1)
 
 
+def targets_of(counts: dict[str, tuple[int, int, int]]) -> list[tuple[Target, int]]:
+    return [(Target("x", form), split) for form in counts for split in range(3) for _ in range(counts[form][split])]
+
+
 @given(COUNTS)
 @settings(max_examples=50, deadline=None)
 def test_a_form_is_in_one_split_in_which_it_occurs(counts) -> None:
-    targets = [
-        (Target("x", form), split) for form, held in counts.items() for split, n in enumerate(held) for _ in range(n)
-    ]
+    targets = targets_of(counts)
     homes = assign_forms_in_splits(targets, Sizes(20, 5, 5))
     assert homes.keys() == {target.form for target, _ in targets}
     assert all(counts[form][home] for form, home in homes.items())
 
 
 def test_frequent_forms_do_not_all_go_to_one_split() -> None:
-    targets = [
-        (Target("x", form), split) for form in "abcdef" for split, n in enumerate((40, 10, 10)) for _ in range(n)
-    ]
+    targets = targets_of(dict.fromkeys("abcdef", (40, 10, 10)))
     assert Counter(assign_forms_in_splits(targets, Sizes(400, 100, 100)).values()) == {0: 2, 1: 2, 2: 2}
 
 

@@ -68,9 +68,13 @@ def tasks(request, built) -> BuiltTasks:
 
 
 @BUILDERS
-def test_every_task_is_built_in_the_order_of_the_paper(tasks) -> None:
+def test_every_task_is_built_in_the_order_of_the_paper_with_balanced_classes(tasks) -> None:
     assert tasks.failures == {}
     assert [task.name for task in tasks.tasks] in (list(TASKS), list(UD_TASKS))
+    for task, split in every(tasks):
+        counts = np.bincount(split.gold, minlength=len(task.classes))
+        assert split.gold.dtype == np.int64
+        assert 0 < counts.max() <= counts.min() + (task.name in UD_TASKS and task.name not in TASKS)
 
 
 @BUILDERS
@@ -82,15 +86,9 @@ def test_a_sentence_is_in_one_split_in_all_tasks_and_once_in_a_task(tasks) -> No
 
 
 @BUILDERS
-def test_classes_are_balanced(tasks) -> None:
-    for task, split in every(tasks):
-        counts = np.bincount(split.gold, minlength=len(task.classes))
-        assert split.gold.dtype == np.int64
-        assert 0 < counts.max() <= counts.min() + (task.name in UD_TASKS and task.name not in TASKS)
-
-
-@BUILDERS
-def test_depth_does_not_depend_on_length(tasks) -> None:
+def test_depth_does_not_depend_on_length_and_neighbouring_training_items_alternate_classes(tasks) -> None:
+    labels = task(tasks, "Tense").train.gold.tolist()
+    assert all(a != b for a, b in pairwise(labels))
     depth = task(tasks, "TreeDepth")
     for split in depth.parts:
         by_depth = [Counter(len(s.split()) for s, label in labelled(depth, split) if label == c) for c in depth.classes]
@@ -99,15 +97,9 @@ def test_depth_does_not_depend_on_length(tasks) -> None:
 
 @BUILDERS
 def test_no_target_form_is_in_two_splits(tasks) -> None:
-    forms = {
-        name: held for name, draft in tasks.drafts.items() if "target forms in two splits" in (held := draft.controls)
-    }
-    assert len(forms) >= 3
-    assert all(held["target forms in two splits"] == 0 and held["target forms in train"] > 3 for held in forms.values())
-
-
-def test_sentences_have_5_to_28_words(built) -> None:
-    assert all(5 <= len(s.split()) <= 28 for _, split in every(built) for s in split.sentences)
+    controls = [draft.controls for draft in tasks.drafts.values() if "target forms in two splits" in draft.controls]
+    assert len(controls) >= 3
+    assert all(each["target forms in two splits"] == 0 and each["target forms in train"] > 3 for each in controls)
 
 
 @pytest.mark.parametrize("name", ["BShift", "SOMO", "CoordInv"])
@@ -124,57 +116,45 @@ def test_no_sentence_is_there_both_changed_and_as_it_was(tasks) -> None:
         assert name == "SOMO" or max(bags.values()) == 1
 
 
-def texts(built: BuiltTasks) -> list[list[tuple[list[str], list[int]]]]:
-    return [[(split.sentences, split.gold.tolist()) for split in task.parts] for task in built.tasks]
+def texts(built: BuiltTasks, *names: str) -> list[list[tuple[list[str], list[int]]]]:
+    tasks = [task for task in built.tasks if task.name in names]
+    return [[(split.sentences, split.gold.tolist()) for split in task.parts] for task in tasks]
 
 
-def test_a_task_does_not_depend_on_the_other_tasks(built) -> None:
-    alone = build_tasks(corpus_texts(TREES), SIZES, ["CoordInv", "WC"])
-    assert texts(alone) == [
-        t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in TASKS.keys() & {"WC", "CoordInv"}
-    ]
-
-
-def test_the_order_of_the_trees_does_not_matter(built) -> None:
+def test_neither_other_tasks_nor_the_order_of_the_trees_matter_and_the_seed_does(built) -> None:
     shuffled = list(TREES)
     Random(7).shuffle(shuffled)
-    names = ["SentLen", "BShift", "SubjNum"]
-    again = build_tasks(corpus_texts(shuffled), SIZES, names)
-    assert texts(again) == [t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in names]
+    for trees, names in ((TREES, ["CoordInv", "WC"]), (shuffled, ["SentLen", "BShift", "SubjNum"])):
+        assert texts(build_tasks(corpus_texts(trees), SIZES, names), *names) == texts(built, *names)
+    other = build_tasks(corpus_texts(TREES), SIZES, ["SentLen"], seed=1)
+    assert texts(other, "SentLen") != texts(built, "SentLen")
 
 
-def some(analyses: Iterable[Analysis]) -> Pool:
-    """A pool that has no room for all of the sentences."""
+def full_pool(analyses: Iterable[Analysis]) -> Pool:
+    """A pool that has no space for all of the sentences."""
     return gather_pool(analyses, Sizes(20, 5, 5), 0, ENGLISH)
 
 
-def test_the_order_of_more_trees_than_are_kept_does_not_matter(analyses) -> None:
+def test_the_order_of_more_trees_than_a_pool_takes_and_of_the_parses_of_a_sentence_does_not_matter(analyses) -> None:
     sentences = list(analyses.values())
-    pool, again = some(sentences), some(reversed(sentences))
+    pool, again = full_pool(sentences), full_pool(reversed(sentences))
     assert sum(map(len, pool.splits)) < len(sentences)
     assert (pool.splits, pool.form_splits) == (again.splits, again.form_splits)
-
-
-def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses) -> None:
-    sentences = list(analyses.values())
     parses = [replace(s, depth=s.depth % 9 + 4) for s in sentences]
     parses += [replace(s, classes=(("Passive", "passive"),), id="b") for s in sentences]
-    pool, again = some([*sentences, *parses]), some([*parses, *sentences])
+    pool, again = full_pool([*sentences, *parses]), full_pool([*parses, *sentences])
     assert (pool.splits, pool.form_splits) == (again.splits, again.form_splits)
-    assert len(chosen := [s.sentence for s in pool.all()]) == len(set(chosen))
+    chosen = [s.sentence for s in pool.all()]
+    assert len(chosen) == len(set(chosen))
 
 
-def test_another_seed_gives_other_tasks(built) -> None:
-    other = build_tasks(corpus_texts(TREES), SIZES, ["SentLen"], seed=1)
-    assert texts(other)[0] != texts(built)[0]
-
-
-def test_tasks_share_sentences(built) -> None:
+def test_tasks_share_sentences_of_5_to_28_words(built) -> None:
     assert built.sentences() < 0.7 * sum(len(split.sentences) for task in built.tasks for split in task.parts)
+    assert all(5 <= len(s.split()) <= 28 for _, split in every(built) for s in split.sentences)
 
 
 def test_memory_is_bounded_by_the_sizes() -> None:
-    pool = some(analyse_all(corpus_texts(TREES), ENGLISH))
+    pool = full_pool(analyse_all(corpus_texts(TREES), ENGLISH))
     assert sum(map(len, pool.splits)) < 3000
     assert pool.shape.sum() > 3000
 
@@ -236,14 +216,9 @@ def test_a_reduced_task_has_a_note() -> None:
     assert any("of 2,000/400/600 sentences" in note for note in built.drafts["SubjNum"].notes)
 
 
-def test_a_class_that_would_shrink_all_others_is_left_out() -> None:
+def test_a_class_that_would_shrink_all_others_is_left_out_and_a_somewhat_smaller_one_shrinks_all() -> None:
     pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * n, "d": ["x"] * (n // 10)} for n in (400, 40, 40)]
-    chosen = plan_classes("Test", pools, Sizes(400, 40, 40))
-    assert chosen.labels == ["a", "b", "c"]
-    assert chosen.counts == (133, 13, 13)
-
-
-def test_a_somewhat_smaller_class_shrinks_all() -> None:
+    assert plan_classes("Test", pools, Sizes(400, 40, 40))[:2] == (["a", "b", "c"], (133, 13, 13))
     pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * (n // 4)} for n in (400, 40, 40)]
     assert plan_classes("Test", pools, Sizes(400, 40, 40)).counts == (100, 10, 10)
 
@@ -306,9 +281,8 @@ INVERSIONS = {
 @pytest.mark.parametrize(("tagged", "inverted"), INVERSIONS.items())
 def test_the_new_first_word_gets_the_capital_letter(tagged, inverted) -> None:
     text, spans = tagged
-    words, tags = zip(
-        *((f"{token}/{token}" if "/" not in token else token).split("/") for token in text.split()), strict=True
-    )
+    pairs = [token.split("/") if "/" in token else (token, token) for token in text.split()]
+    words, tags = zip(*pairs, strict=True)
     made = Analysis(" ".join(words), " ".join(tags), 5, "", None, None, None, Clauses(*spans))
     other = replace(made, sentence="We saw Irish dogs and cats", tags="PRP VBD JJ NNS CC NNS")
     assert swap_clauses(made, gather_pool([made, other], Sizes(8, 1, 1), 0, ENGLISH).tags) == inverted
@@ -358,11 +332,6 @@ def test_too_few_trees_are_refused_by_the_tasks_name() -> None:
 def test_analyses_come_in_the_order_of_the_trees_on_any_number_of_cores(analyses, monkeypatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
     assert list(dict.fromkeys(each.sentence for each in analyse_all(corpus_texts(TREES), ENGLISH))) == list(analyses)
-
-
-def test_neighbouring_training_items_alternate_classes(built) -> None:
-    labels = task(built, "Tense").train.gold.tolist()
-    assert all(a != b for a, b in pairwise(labels))
 
 
 @pytest.mark.parametrize(("name", "field"), [("Tense", "tense"), ("SubjNum", "subject"), ("ObjNum", "object")])
