@@ -159,6 +159,22 @@ def finish(
     return subprocess.CompletedProcess(command.args, command.returncode, out, err)
 
 
+def succeed(*arguments: str, environment: Mapping[str, str] = os.environ, forking: bool = False) -> str:
+    """What `python ARGUMENTS` prints. Fails unless it ends well."""
+    done = finish(*arguments, environment=environment, forking=forking)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refusal(*arguments: str) -> str:
+    """The one line in which `python ARGUMENTS` ends. Fails if it prints more lines of errors, or ends otherwise."""
+    done = finish(*arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("error: "), line
+    return line
+
+
 def address() -> str:
     """Where our server is found by other processes. The first call starts it."""
     SERVER.ensure_running()

@@ -67,6 +67,14 @@ class Lab:
         """The command to its end, with its imports done."""
         return commands.finish("train.py", *arguments, forking=forking)
 
+    def succeed(self, *arguments: str, forking: bool = False) -> str:
+        """What the command prints. Fails unless it ends well."""
+        return commands.succeed("train.py", *arguments, forking=forking)
+
+    def refusal(self, *arguments: str) -> str:
+        """The one line in which the command ends. Fails if it prints more lines of errors, or ends otherwise."""
+        return commands.refusal("train.py", *arguments)
+
     def cold(self, *arguments: str) -> subprocess.CompletedProcess:
         """The command as a user starts it, to its end."""
         command = [sys.executable, "train.py", *arguments]

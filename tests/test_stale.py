@@ -295,24 +295,18 @@ def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab, 
     small = ["encoder=bov", "embeddings=file", f"embeddings.path={tmp_path}/v.vec", "probes=none", "logger=[]"]
     objective = ["objective=autoencoder", "objective.decoder_embedding=8", "objective.decoder_hidden=12"]
     corpus = [*objective, "corpus=text", f"corpus.root={tmp_path}/a.txt", f"cache={tmp_path}/cache"]
-    first = lab.finish(*small, *corpus, f"hydra.run.dir={run}", "trainer.max_epochs=1")
-    assert first.returncode == 0, first.stderr
+    lab.succeed(*small, *corpus, f"hydra.run.dir={run}", "trainer.max_epochs=1")
     (tmp_path / "a.txt").rename(tmp_path / "b.txt")
     moved = f"corpus.root={tmp_path}/b.txt"
-    done = lab.finish(f"resume={run}", "trainer.max_epochs=3", moved, f"cache={tmp_path}/other")
-    assert done.returncode == 0, done.stderr
+    lab.succeed(f"resume={run}", "trainer.max_epochs=3", moved, f"cache={tmp_path}/other")
     assert (read_config(run)["corpus"]["root"], read_config(run)["cache"]) == (f"{tmp_path}/b.txt", f"{tmp_path}/other")
-    done = lab.finish(f"resume={run}", "trainer.max_epochs=1")
-    assert done.stderr.splitlines() == [
-        "error: trainer.max_epochs=1: the run has had more epochs; give a larger number"
-    ]
+    refusal = lab.refusal(f"resume={run}", "trainer.max_epochs=1")
+    assert refusal == "error: trainer.max_epochs=1: the run has had more epochs; give a larger number"
     with pytest.raises(InputError, match="max_steps=3: the run has had more steps; give a larger number"):
         refuse_too_few_epochs(run, ["trainer.max_epochs=3", "+trainer.max_steps=3"])
     (tmp_path / "b.txt").write_text(text.replace("dog", "cat"))
-    done = lab.finish(f"resume={run}", "trainer.max_epochs=4")
-    assert done.returncode == 2
-    assert f"{run}: not what the run has read until now: text " in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    refusal = lab.refusal(f"resume={run}", "trainer.max_epochs=4")
+    assert f"{run}: not what the run has read until now: text " in refusal
 
 
 def test_a_changed_corpus_at_the_place_of_the_text_of_a_run_is_refused(tmp_path) -> None:

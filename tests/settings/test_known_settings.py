@@ -227,9 +227,9 @@ def test_arguments_of_classes_and_references_are_read() -> None:
 def test_an_experiment_of_the_user_has_no_unread_settings(tmp_path) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "own.yaml").write_text("# @package _global_\nprobes:\n  early: 3\n")
-    done = commands.finish("train.py", "--config-dir", str(tmp_path), "experiment=own", f"hydra.run.dir={tmp_path}/run")
-    assert done.returncode == 2
-    assert done.stderr == "error: probes.early=3: nothing reads such a setting; see --help and the files in configs/\n"
+    own = "--config-dir", str(tmp_path), "experiment=own", f"hydra.run.dir={tmp_path}/run"
+    message = "error: probes.early=3: nothing reads such a setting; see --help and the files in configs/"
+    assert commands.refusal("train.py", *own) == message
     assert not (tmp_path / "run" / "config.yaml").exists()
 
 
@@ -294,8 +294,7 @@ def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab, tmp_path) -> N
     rates = "{_target_: pytorch_lightning.callbacks.LearningRateMonitor}"
     table = f"{{_target_: pytorch_lightning.loggers.CSVLogger, save_dir: {run}}}"
     added = [f"+trainer.callbacks=[{rates}]", f"+trainer.logger=[{table}]", "allow=[pytorch_lightning]"]
-    done = commands.finish("train.py", *lab.settings(run, "logger=[tensorboard]", *added))
-    assert done.returncode == 0, done.stderr
+    commands.succeed("train.py", *lab.settings(run, "logger=[tensorboard]", *added))
     assert len(read_csv(run / "metrics.csv")) == 2
     assert list((run / "tensorboard").glob("events*"))
     (written,) = run.glob("lightning_logs/*/metrics.csv")
@@ -303,6 +302,5 @@ def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab, tmp_path) -> N
 
 
 def test_evaluate_refuses_them_too() -> None:
-    done = commands.finish("evaluate.py", "model=majority", "+protokol=senteval")
-    assert done.returncode == 2
-    assert re.fullmatch(r"error: \+protokol=senteval: .* did you mean protocol=.*\n", done.stderr)
+    refusal = commands.refusal("evaluate.py", "model=majority", "+protokol=senteval")
+    assert re.fullmatch(r"error: \+protokol=senteval: .* did you mean protocol=.*", refusal)

@@ -25,10 +25,9 @@ from tests import commands
 from tests.conftest import TINY, Lab
 from train import CONFIGS
 
-STUDIES = [
-    path.relative_to(CONFIGS / "study").with_suffix("").as_posix()
-    for path in sorted((CONFIGS / "study").rglob("*.yaml"))
-]
+STUDIES = sorted(
+    str(path.relative_to(CONFIGS / "study").with_suffix("")) for path in (CONFIGS / "study").rglob("*.yaml")
+)
 TEXT = """\
 axes:
   objective: {untrained: objective=untrained}
@@ -93,10 +92,8 @@ evaluations: {medium: {again: "model={run} c={seed}"}}
         "nmt/max/2": ["seed=2", "b=2"],
     }
     assert [cell.overrides[1] for cell in study.evaluations] == ["c=1", "c=2"] * 3
-    assert [cell.name for cell in read_study(tmp_path / "a.yaml", "a", "demo", "data", []).cells][:2] == [
-        "nli/bov",
-        "nli/max",
-    ]
+    demo = read_study(tmp_path / "a.yaml", "a", "demo", "data", [])
+    assert [cell.name for cell in demo.cells][:2] == ["nli/bov", "nli/max"]
 
 
 def test_an_evaluation_gets_the_settings_of_its_study_that_it_reads(tmp_path) -> None:
@@ -152,7 +149,8 @@ evaluations:
     }
 
 
-def fork_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def forked(monkeypatch) -> None:
     """Start cells and reports with their imports done. They do not inherit the lock, which this process keeps."""
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess:
@@ -162,11 +160,6 @@ def fork_cells(monkeypatch: pytest.MonkeyPatch) -> None:
         return done
 
     monkeypatch.setattr("encoder_lab.studies.cell.subprocess.run", run)
-
-
-@pytest.fixture
-def forked(monkeypatch) -> None:
-    fork_cells(monkeypatch)
 
 
 @pytest.mark.usefixtures("forked")
@@ -187,9 +180,8 @@ def test_a_study_does_its_cells_once_and_reports(lab, tmp_path, capsys) -> None:
 @pytest.fixture
 def quick(monkeypatch) -> None:
     """Cells and reports that are done when they begin."""
-    monkeypatch.setattr(
-        "encoder_lab.studies.cell.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0)
-    )
+    done = subprocess.CompletedProcess([], 0)
+    monkeypatch.setattr("encoder_lab.studies.cell.subprocess.run", lambda *_, **__: done)
 
 
 @pytest.mark.usefixtures("quick")
@@ -231,10 +223,8 @@ def test_a_cell_that_fails_is_named_and_the_others_run(lab, tmp_path, capfd) -> 
 
 
 def test_a_study_has_failed_where_a_report_was_killed(tmp_path, monkeypatch) -> None:
-    ends = iter([-9, 0])
-    monkeypatch.setattr(
-        "encoder_lab.studies.run.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, next(ends))
-    )
+    done = (subprocess.CompletedProcess([], status) for status in (-9, 0))
+    monkeypatch.setattr("encoder_lab.studies.run.subprocess.run", lambda *_, **__: next(done))
     assert make_reports(Study("tiny", "demo", [], [], {}, [["table"], ["curves"]]), tmp_path) == -9
 
 
@@ -296,7 +286,9 @@ def test_a_dry_run_counts_the_steps_that_the_trainer_would_take(trainer, steps, 
     assert steps_of(default | trainer, 64_000, rate) == (steps, text)
 
 
-def test_an_unknown_scale_is_answered_with_the_choices() -> None:
+def test_a_command_names_a_study_or_none_and_an_unknown_scale_is_answered_with_the_choices() -> None:
+    assert requested_study(CONFIGS, ["seed=2", "study=chen2019/table2"]) == "chen2019/table2"
+    assert requested_study(CONFIGS, ["experiment=chen2019/all"]) is None
     with pytest.raises(InputError, match="has demo, small, medium, paper"):
         run_study(CONFIGS, "conneau2018/figure1", ["scale=huge"])
 
@@ -309,11 +301,6 @@ def test_an_unknown_scale_is_answered_with_the_choices() -> None:
 def test_an_old_or_unknown_name_of_a_study_is_answered_with_the_new_one(said, remedy) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(said)}: {re.escape(remedy)}"):
         requested_study(CONFIGS, ["scale=demo", said])
-
-
-def test_a_command_names_a_study_or_none() -> None:
-    assert requested_study(CONFIGS, ["seed=2", "study=chen2019/table2"]) == "chen2019/table2"
-    assert requested_study(CONFIGS, ["experiment=chen2019/all"]) is None
 
 
 WRONG = {"dry_run=maybe": "give true or false", "dry_run": "give true or false", "hydra/launcher=nonsense": "launcher"}
@@ -331,21 +318,20 @@ def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab, tmp_path, wron
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.usefixtures("quick")
-def test_what_an_evaluation_would_refuse_is_refused_before_the_runs(lab, tmp_path) -> None:
-    text = f"{TEXT}evaluations:\n  demo: {{downstream: 'model={{run}} suite=downstream probes.train_size=9'}}\n"
-    with pytest.raises(InputError, match=r"^probes.train_size=9: only suite=probing reads it"):
-        run_study(tmp_path, "tiny", tiny(tmp_path, lab, text))
-    assert not (tmp_path / "results").exists()
+WRONG_EVALUATION = "evaluations:\n  demo: {a: 'model={run} suite=downstream probes.train_size=9'}\nreports:"
 
 
-@pytest.mark.parametrize(("report", "said"), [
-    ("tabel {runs}", "^reports of study=tiny: tabel: no such report; did you mean table"),
-    ("table {runs} epoch=best epoc=last", "^epoc=last: no such setting; did you mean epoch="),
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("reports:", WRONG_EVALUATION, "^probes.train_size=9: only suite=probing reads it"),
+    ("table {runs}", "tabel {runs}", "^reports of study=tiny: tabel: no such report; did you mean table"),
+    ("epoch=last", "epoch=best epoc=last", "^epoc=last: no such setting; did you mean epoch="),
 ])  # fmt: skip
-def test_what_a_report_would_refuse_is_refused_before_the_runs(lab, tmp_path, report, said) -> None:
-    arguments = tiny(tmp_path, lab, TEXT.replace("table {runs} epoch=last", report))
-    with pytest.raises(InputError, match=said):
+@pytest.mark.usefixtures("quick")
+def test_what_an_evaluation_or_a_report_would_refuse_is_refused_before_the_runs(
+    lab, tmp_path, old, new, message
+) -> None:
+    arguments = tiny(tmp_path, lab, TEXT.replace(old, new))
+    with pytest.raises(InputError, match=message):
         run_study(tmp_path, "tiny", arguments)
     assert not (tmp_path / "results").exists()
 
@@ -353,9 +339,7 @@ def test_what_a_report_would_refuse_is_refused_before_the_runs(lab, tmp_path, re
 @pytest.mark.usefixtures("quick")
 def test_a_study_belongs_to_one_command_at_a_time(lab, tmp_path) -> None:
     arguments = tiny(tmp_path, lab)
-    with (
-        locked(tmp_path / "results" / STUDY_LOCK),
-        pytest.raises(InputError, match="another process works on this study"),
-    ):
+    another = pytest.raises(InputError, match="another process works on this study")
+    with locked(tmp_path / "results" / STUDY_LOCK), another:
         run_study(tmp_path, "tiny", arguments)
     assert run_study(tmp_path, "tiny", arguments) == 0

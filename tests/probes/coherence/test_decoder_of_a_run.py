@@ -39,8 +39,7 @@ class Trained:
     def train(self, name: str, *more: str, suites: Sequence[str] = SUITES) -> Path:
         run = self.folder / name
         own = [*OBJECTIVES[self.objective], f"cache={self.lab.cache}", f"hydra.run.dir={run}"]
-        done = self.lab.finish(*suites, *SMALL, *own, *more)
-        assert done.returncode == 0, done.stderr
+        self.lab.succeed(*suites, *SMALL, *own, *more)
         return run
 
 
@@ -70,8 +69,7 @@ def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained)
     without = trained.train("without", suites=["suite=[]"])
     assert_same_weights(without, whole)
     begun = trained.train("begun", "trainer.max_epochs=1")
-    done = trained.lab.finish(f"resume={begun}", "trainer.max_epochs=2")
-    assert done.returncode == 0, done.stderr
+    trained.lab.succeed(f"resume={begun}", "trainer.max_epochs=2")
     assert_same_weights(begun, whole)
     assert rows(begun) == rows(whole)
 
@@ -127,8 +125,6 @@ def test_a_damaged_run_is_refused_in_one_line(trained, tmp_path, damaged, said) 
 
 
 def test_an_objective_without_a_decoder_refuses_the_suite_at_the_start(lab, tmp_path) -> None:
-    done = lab.finish(*lab.settings(tmp_path / "run", "suite=[probing,coherence]", "coherence.items=2"))
-    assert done.returncode == 2
-    (line,) = done.stderr.strip().splitlines()
+    line = lab.refusal(*lab.settings(tmp_path / "run", "suite=[probing,coherence]", "coherence.items=2"))
     assert "suite=coherence needs the surprisal of texts, and objective=nmt_enfr has none: its decoder writes" in line
     assert not (tmp_path / "run" / "checkpoints").exists()

@@ -1,7 +1,6 @@
 """The geometry suite in training and in evaluate.py: measures of any model, and the similarity of its states."""
 
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
@@ -94,15 +93,14 @@ def run(lab, tmp_path_factory) -> Path:
     """A run with both suites that keeps every epoch."""
     folder = tmp_path_factory.mktemp("geometry") / "run"
     more = "suite=[probing,geometry]", "geometry.sentences=60", "checkpoints.keep=every", "logger=[tensorboard]"
-    ended = lab.finish(*lab.settings(folder, *more))
-    assert ended.returncode == 0, ended.stderr
+    lab.succeed(*lab.settings(folder, *more))
     return folder
 
 
-def evaluated(lab: Lab, out: Path, *arguments: str) -> CompletedProcess:
+def evaluation(lab: Lab, out: Path, *arguments: str) -> list[str]:
     tiny = [text for text in TINY if text.startswith("corpus.")]
     more = f"cache={lab.cache}", f"out={out}", "suite=[geometry]", "geometry.sentences=60"
-    return commands.finish("evaluate.py", *tiny, *more, *arguments)
+    return ["evaluate.py", *tiny, *more, *arguments]
 
 
 def scores(path: Path) -> dict[tuple[float, str], float]:
@@ -113,8 +111,7 @@ def test_training_and_evaluation_of_the_kept_epochs_agree(run, lab) -> None:
     trained = scores(run / "probes.csv")
     assert {epoch for epoch, _ in trained} == {0, 1, 2}
     assert {task for _, task in trained} == {*MEASURES, "CKAfirst", "CKAbefore", "CKAlast"}
-    ended = evaluated(lab, Path("evaluations"), f"model={run}", "epochs=all")
-    assert ended.returncode == 0, ended.stderr
+    commands.succeed(*evaluation(lab, Path("evaluations"), f"model={run}", "epochs=all"))
     (path,) = run.glob("evaluations/geometry/*/probes.csv")
     assert scores(path) == pytest.approx(trained, abs=0.02)
 
@@ -127,9 +124,8 @@ def test_the_curves_and_tensorboard_have_dimensions_and_percent_apart(run) -> No
 
 
 def test_a_model_without_vectors_is_refused(lab, tmp_path) -> None:
-    ended = evaluated(lab, tmp_path, "model=majority")
-    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
-    assert "model=majority: has no vectors, which suite=geometry needs" in ended.stderr
+    refusal = commands.refusal(*evaluation(lab, tmp_path, "model=majority"))
+    assert "model=majority: has no vectors, which suite=geometry needs" in refusal
 
 
 def test_the_layers_of_a_transformer_are_compared_in_their_order(lab, tmp_path) -> None:
