@@ -45,29 +45,17 @@ def test_every_epoch_and_task_has_one_row_and_epoch_0_is_before_training(finishe
     assert sorted(keys) == [(e, t) for e in (0, 1, 2) for t in ("BShift", "SentLen", "SubjNum")]
 
 
-def test_tensorboard_shows_a_curve_per_task_and_the_score_of_the_objective(finished_run) -> None:
-    events = EventAccumulator(str(finished_run / "tensorboard")).Reload()
-    for tag in ("probing/SentLen", "probing/BShift", "probing/SubjNum"):
-        assert [point.step for point in events.Scalars(tag)] == [0, 1, 2]
-    assert [point.step for point in events.Scalars("val/bleu")] == [1, 2]
-
-
-def test_tensorboard_has_a_chart_of_each_suite_with_a_line_for_each_task_and_a_picture_of_each_epoch(
-    finished_run,
-) -> None:
-    rows = read_rows(finished_run / "probes.csv")
+def test_tensorboard_has_curves_of_tasks_scores_and_losses_a_chart_of_each_suite_and_pictures(finished_run) -> None:
+    rows, folder = read_rows(finished_run / "probes.csv"), finished_run / "tensorboard"
+    events = EventAccumulator(str(folder)).Reload()
     for task in ("SentLen", "BShift", "SubjNum"):
-        points = EventAccumulator(str(finished_run / "tensorboard" / task)).Reload().Scalars("all tasks/probing")
+        assert [point.step for point in events.Scalars(f"probing/{task}")] == [0, 1, 2]
+        points = EventAccumulator(str(folder / task)).Reload().Scalars("all tasks/probing")
         expected = [(row.epoch, pytest.approx(row.test_accuracy, abs=0.01)) for row in rows if row.task == task]
         assert [(point.step, point.value) for point in points] == expected
-    pictures = EventAccumulator(str(finished_run / "tensorboard")).Reload().Images("curves")
-    assert [picture.step for picture in pictures] == [1, 2]
-
-
-def test_the_losses_of_steps_and_of_epochs_are_two_curves(finished_run) -> None:
-    events = EventAccumulator(str(finished_run / "tensorboard")).Reload()
-    assert [point.step for point in events.Scalars("train/step_loss")] == [4, 8]
-    assert [point.step for point in events.Scalars("train/loss")] == [1, 2]
+    for tag, steps in {"val/bleu": [1, 2], "train/step_loss": [4, 8], "train/loss": [1, 2]}.items():
+        assert [point.step for point in events.Scalars(tag)] == steps
+    assert [picture.step for picture in events.Images("curves")] == [1, 2]
 
 
 def test_word_vectors_are_not_in_the_checkpoint(finished_run) -> None:

@@ -86,20 +86,12 @@ def one_at_a_time(model: CausalLM, regions: list[str]) -> list[float]:
 
 @settings(max_examples=12)
 @given(REGIONS)
-def test_the_bits_of_each_region_are_those_of_one_text_at_a_time(model, regions) -> None:
+def test_each_region_has_the_bits_of_one_text_at_a_time_and_tokens_of_its_characters_alone(model, regions) -> None:
     text = text_of(regions)
     (scored,) = model.logprobs([("", text)])
     owners = regions_of(scored.offsets[:, 0], regions)
     sums = np.bincount(owners, -scored.logprobs, minlength=len(regions))
     np.testing.assert_allclose(sums, one_at_a_time(model, regions), atol=1e-4)
-
-
-@settings(max_examples=12)
-@given(REGIONS)
-def test_the_tokens_of_a_region_have_all_its_characters_and_no_other(model, regions) -> None:
-    text = text_of(regions)
-    (scored,) = model.logprobs([("", text)])
-    owners = regions_of(scored.offsets[:, 0], regions)
     for number, region in enumerate(regions):
         inside = {at for start, end in scored.offsets[owners == number] for at in range(start, end)}
         assert "".join(text[at] for at in sorted(inside)).replace(" ", "") == region.replace(" ", "")

@@ -17,7 +17,7 @@ from encoder_lab.studies.run import run_study
 from encoder_lab.training.run_folder import RUN_LOCK
 from tests.commands import Forked, address
 from tests.conftest import ROOT
-from tests.studies.test_run import TEXT, fork_cells, tiny
+from tests.studies.test_run import TEXT, forked, tiny  # noqa: F401
 
 FORKING = [str(ROOT / "tests" / "forking"), str(ROOT)]
 CELLS = ["untrained/bilstm_last", "untrained/bov"]
@@ -86,7 +86,7 @@ def assert_each_row_once(run: Path) -> None:
     assert len(rows) == len(set(rows)) == 3
 
 
-def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(lab, tmp_path, capsys, monkeypatch) -> None:
+def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(lab, tmp_path, capsys, request) -> None:
     arguments, run = tiny(tmp_path, lab, NO_REPORTS), tmp_path / "results" / "untrained" / "bov"
     study = start(tmp_path, arguments)
     wait_until(lambda: (run / "config.yaml").exists())
@@ -94,7 +94,7 @@ def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(lab, 
     assert study.wait(300) == 1
     assert "failed: untrained/bov\n" in (tmp_path / "said").read_text()
     assert done_cells(tmp_path) == CELLS[:1]
-    fork_cells(monkeypatch)
+    request.getfixturevalue("forked")
     assert run_study(tmp_path, "tiny", arguments) == 0
     said = (tmp_path / "said").read_text() + capsys.readouterr().out
     begun = [line for line in said.splitlines() if line.endswith((": begun", ": resumed"))]

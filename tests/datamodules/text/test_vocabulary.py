@@ -18,30 +18,18 @@ def test_words_are_sorted_by_frequency_then_alphabet() -> None:
 
 
 @small
-@given(sentences)
-def test_known_words_round_trip_and_unknown_ones_share_a_row(texts) -> None:
+@given(sentences, sentences)
+def test_known_words_round_trip_also_packed_unknown_ones_share_a_row_and_extending_moves_no_row(texts, more) -> None:
     vocabulary = Vocabulary.count(texts)
     for text in texts:
         assert [vocabulary.words[row] for row in vocabulary.rows(text)] == text.split()
     assert vocabulary.rows("never\u00a0seen-before") == [UNKNOWN] * len(["never", "seen-before"])
-
-
-@small
-@given(sentences, sentences)
-def test_extending_moves_no_row(texts, more) -> None:
-    vocabulary = Vocabulary.count(texts)
-    longer = vocabulary.extend(word for text in more for word in text.split())
-    assert longer.words[: len(vocabulary)] == vocabulary.words
-    assert {word for text in more for word in text.split()} <= set(longer.words)
-
-
-@small
-@given(sentences)
-def test_packing_keeps_sentences_separate(texts) -> None:
-    vocabulary = Vocabulary.count(texts)
     packed = make_ragged(map(vocabulary.rows, texts))
     parts = np.split(packed.ids, packed.offsets[1:-1]) if texts else []
     assert [part.tolist() for part in parts] == [vocabulary.rows(text) for text in texts]
+    longer = vocabulary.extend(word for text in more for word in text.split())
+    assert longer.words[: len(vocabulary)] == vocabulary.words
+    assert {word for text in more for word in text.split()} <= set(longer.words)
 
 
 @pytest.mark.parametrize(("text", "line"), [("a\nb\na\n", ":3"), ("a\n\nb\n", ":2")])

@@ -53,10 +53,6 @@ def test_tokens_are_those_of_the_surface_and_words_know_their_token(tmp_path) ->
     assert tree.root() == 1
     assert [place for place, word in enumerate(tree.words) if word.head == 1] == [0, 4, 5]
     assert tree.levels() == [2, 1, 3, 3, 2, 2]
-
-
-def test_features_may_be_missing_and_relations_have_subtypes(tmp_path) -> None:
-    [tree] = read_conllu(written(tmp_path, FRENCH))
     assert [word.feature("Number") for word in tree.words[:2]] == ["Sing", ""]
     assert (tree.words[4].relation, tree.words[4].universal_relation) == ("obl:arg", "obl")
 

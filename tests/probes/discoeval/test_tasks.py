@@ -105,20 +105,16 @@ def test_the_analyses_of_the_paper_are_tasks_with_one_thing_left_out(root) -> No
     assert len({task.fingerprint for task in tasks}) == 4
 
 
-def test_what_is_missing_is_skipped_in_one_line(root, capsys) -> None:
+def test_what_is_missing_is_skipped_in_one_line_without_control_characters(root, capsys) -> None:
     (root / "DC/wiki/test.txt").unlink()
     assert len(of_files(root)) == 11
     first, *sizes = capsys.readouterr().err.splitlines()
     assert first.startswith(f"DCwiki: skipped, no {root}/DC/wiki/test.txt; get it from")
     assert all(line.startswith("warning: ") for line in sizes)  # the files here are small
-
-
-def test_what_is_skipped_is_said_without_control_characters(root, capsys) -> None:
-    (root / "DC/wiki/test.txt").unlink()
     of_files(root.rename(root.parent / "evil\x1b]0;pwn\x07"))
-    said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("DCwiki: skipped")
-    assert all(line.isprintable() for line in said)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("DCwiki: skipped")
+    assert all(line.isprintable() for line in lines)
 
 
 @pytest.mark.parametrize(("settings", "said"), [
