@@ -1,6 +1,6 @@
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,7 +32,7 @@ class Scripted(TinyCorpus):
         return iter(self.pairs)
 
 
-def test_a_build_that_fails_leaves_nothing(tmp_path) -> None:
+def test_a_build_that_fails_leaves_nothing_and_what_is_built_is_built_once(tmp_path) -> None:
     def fail(work: Path) -> None:
         (work / "half").write_text("done")
         raise ZeroDivisionError
@@ -40,9 +40,6 @@ def test_a_build_that_fails_leaves_nothing(tmp_path) -> None:
     with pytest.raises(ZeroDivisionError):
         build_once(tmp_path / "made", fail)
     assert [path.name for path in tmp_path.iterdir()] == [".made.lock"]
-
-
-def test_what_is_built_is_built_once(tmp_path) -> None:
     calls: list[Path] = []
     for _ in range(2):
         build_once(tmp_path / "made", calls.append)
@@ -68,26 +65,22 @@ build_once(Path({str(tmp_path / "made")!r}), build)
 CACHED_FILES = ["words.txt", "skipped.json", "train.source.ids.npy", "train.source.offsets.npy", "subwords.model"]
 
 
-def cut_off(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-3])
-
-
-def of_other_brackets(path: Path) -> None:
-    path.write_bytes(path.read_bytes().replace(b"{", b"["))
-
-
-def emptied(path: Path) -> None:
-    path.write_bytes(b"[]".ljust(path.stat().st_size))
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:-3]),
+    "of other brackets": lambda path: path.write_bytes(path.read_bytes().replace(b"{", b"[")),
+    "emptied": lambda path: path.write_bytes(b"[]".ljust(path.stat().st_size)),
+    "deleted": Path.unlink,
+}
 
 
 @pytest.mark.parametrize(("damage", "name"), [
-    *[(cut_off, name) for name in (*CACHED_FILES, "train.source.txt", CONTENTS_FILE)],
-    *[(damage, name) for name in ("skipped.json", CONTENTS_FILE) for damage in (of_other_brackets, emptied)],
-    (Path.unlink, "words.txt"),
+    *[("cut off", name) for name in (*CACHED_FILES, "train.source.txt", CONTENTS_FILE)],
+    *[(damage, name) for name in ("skipped.json", CONTENTS_FILE) for damage in ("of other brackets", "emptied")],
+    ("deleted", "words.txt"),
 ])  # fmt: skip
 def test_a_damaged_cache_names_the_folder_to_delete(tmp_path, damage, name) -> None:
     data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
-    damage(data.folder / name)
+    DAMAGES[damage](data.folder / name)
     with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
         TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
 
@@ -196,13 +189,8 @@ def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path) -> None:
     assert data.lengths("train", "target").dtype == np.uint8
 
 
-@pytest.mark.parametrize(
-    "data",
-    [lambda cache: TextPairs(TinyCorpus(), "fr", cache, 1, 40), lambda cache: SentenceTrees(TinyCorpus(), cache, 1)],
-    ids=["pairs", "trees"],
-)
-def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path, data) -> None:
-    made = data(tmp_path)
-    files = {side: (made.folder / f"train.{side}.txt").read_text().splitlines() for side in ("source", "target")}
-    written = [line for batch in made.train_dataloader() for line in made.readable_lines(batch)]
-    assert sorted(written) == sorted(f"{side}\t{text}" for side, texts in files.items() for text in texts)
+def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path) -> None:
+    for data in (TextPairs(TinyCorpus(), "fr", tmp_path, 1, 40), SentenceTrees(TinyCorpus(), tmp_path, 1)):
+        files = {side: (data.folder / f"train.{side}.txt").read_text().splitlines() for side in ("source", "target")}
+        written = [line for batch in data.train_dataloader() for line in data.readable_lines(batch)]
+        assert sorted(written) == sorted(f"{side}\t{text}" for side, texts in files.items() for text in texts)

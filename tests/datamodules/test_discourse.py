@@ -41,13 +41,10 @@ def texts(data: SentencesInDocuments, side: str, bag: tuple[torch.Tensor, torch.
     return [" ".join(words[i] for i in row[:size]) for row, size in zip(bag[0].tolist(), bag[1].tolist(), strict=True)]
 
 
-def test_neighbours_are_of_the_same_document_and_missing_ones_are_empty(data, batch) -> None:
+def test_neighbours_are_of_the_same_document_missing_ones_are_empty_and_titles_bags_of_lower_case(data, batch) -> None:
     long = "long " * 30 + "end"
     assert texts(data, "source", batch.previous) == ["", "a b", long, "", "f g h"]
     assert texts(data, "source", batch.next) == ["c", long, "", "i", ""]
-
-
-def test_titles_are_bags_of_lower_cased_words(data, batch) -> None:
     assert texts(data, "section", batch.section_title) == ["", "", "more on x", "x", "x"]
     assert texts(data, "document", batch.document_title) == ["first one"] * 3 + [""] * 2
 
@@ -58,19 +55,15 @@ def test_sentences_are_lower_cased_where_it_is_asked_for(data, tmp_path) -> None
     assert (data.lowercase, lower.lowercase) == (False, True)
 
 
-def test_positions_count_real_sentences_and_paragraphs(batch) -> None:
+def test_positions_count_real_sentences_and_paragraphs_and_those_beyond_the_classes_become_the_last(
+    data, batch
+) -> None:
     assert batch.in_paragraph.value.tolist() == [0, 1, 0, 0, 1]
     assert batch.in_paragraph.total.tolist() == [2, 2, 1, 2, 2]
-
-
-def test_positions_and_levels_beyond_the_classes_become_the_last_and_are_counted(data, batch) -> None:
     assert batch.in_document.value.tolist() == [0, 0, 1, 0, 0]  # "d e" is in the third paragraph
     assert batch.in_document.total.tolist() == [2, 2, 2, 1, 1]
     assert batch.level.tolist() == [0, 0, 6, -1, -1]
     assert data.clipped["train"] == ClassCounts(levels=2, sentences=0, paragraphs=1)
-
-
-def test_empty_and_long_sentences_are_counted(data) -> None:
     assert data.skipped["train"]._asdict() == {"empty": 2, "too_long": 1, "in_tasks": 0}
 
 

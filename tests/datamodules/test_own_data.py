@@ -47,10 +47,12 @@ def test_each_pair_is_in_one_split_and_the_shares_are_held_out(tmp_path_factory,
     assert list(corpus.sentences("dev")) == [first for first, _ in result["dev"]]
 
 
-def test_files_for_dev_leave_the_other_rows_to_train(tmp_path) -> None:
-    given = files(tmp_path, 10) | files(tmp_path, 2, "dev") | files(tmp_path, 3, "test")
-    corpus = Parallel(**given, source_language="fr", target_language="de", held_out=5, size=8)
+def test_files_for_dev_leave_the_other_rows_to_train_and_another_target_is_refused(tmp_path) -> None:
+    paths = files(tmp_path, 10) | files(tmp_path, 2, "dev") | files(tmp_path, 3, "test")
+    corpus = Parallel(**paths, source_language="fr", target_language="de", held_out=5, size=8)
     assert [len(list(corpus.parallel(split, "de"))) for split in ("train", "dev", "test")] == [8, 2, 3]
+    with pytest.raises(InputError, match="has fr-de, not en"):
+        corpus.parallel("train", "en")
 
 
 @pytest.mark.parametrize(("more", "message"), [
@@ -61,11 +63,6 @@ def test_files_for_dev_leave_the_other_rows_to_train(tmp_path) -> None:
 def test_what_is_missing_is_named(tmp_path, more, message) -> None:
     with pytest.raises(InputError, match=message):
         Parallel(**(files(tmp_path, 5) | {"target_language": "de"} | more))
-
-
-def test_another_target_is_refused(tmp_path) -> None:
-    with pytest.raises(InputError, match="has fr-de, not en"):
-        Parallel(**files(tmp_path, 5), source_language="fr", target_language="de").parallel("train", "en")
 
 
 def test_the_demo_translates_from_any_of_its_languages(tmp_path) -> None:
@@ -151,22 +148,16 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
     saved(tmp_path / "train", rows, ["contradiction", "neutral", "entailment"])
     saved(tmp_path / "validation", rows | {"label": [2, 1, 0, -1]}, ["entailment", "neutral", "contradiction"])
     corpus = SavedDataset(str(tmp_path), held_out=3)
-    assert list(corpus.inference("dev")) == [
-        Inference("a b", "c", "contradiction"),
-        Inference("a b", "d", "neutral"),
-        Inference("a b", "e", "entailment"),
-    ]
+    labels = "contradiction", "neutral", "entailment"
+    assert [*corpus.inference("dev")] == [Inference("a b", h, label) for h, label in zip("cde", labels, strict=True)]
     assert [pair.label for pair in corpus.inference("train")] == ["contradiction", "entailment"]  # row 1 is test
 
 
-def test_size_counts_pairs_with_a_gold_label(tmp_path) -> None:
+def test_size_counts_pairs_with_a_gold_label_and_premises_are_tokenised_in_their_language(tmp_path) -> None:
     rows = {"premise": ["a"] * 5, "hypothesis": list("bcdef"), "label": [0, 0, -1, 1, 2]}
     corpus = SavedDataset(str(saved(tmp_path / "set", rows)), held_out=5, size=2)
     assert [pair.hypothesis for pair in corpus.inference("train")] == ["e", "f"]
-
-
-def test_premises_are_tokenised_in_the_language_of_the_data_set(tmp_path) -> None:
-    folder = saved(tmp_path / "set", {"premise": ["L'homme ."], "hypothesis": ["Il n'est là ."], "label": [0]})
+    folder = saved(tmp_path / "french", {"premise": ["L'homme ."], "hypothesis": ["Il n'est là ."], "label": [0]})
     (pair,) = SavedDataset(str(folder), source_language="fr").inference("dev")
     assert pair == Inference("L' homme .", "Il n' est là .", "entailment")
 
@@ -188,10 +179,8 @@ def test_a_broken_data_set_is_named(tmp_path, break_it, message) -> None:
     if break_it == "file":
         (folder / "data-00000-of-00002.arrow").write_bytes(b"not arrow")
     elif break_it == "indices":  # as `select(...)` and `save_to_disk` left a data set until 2021
-        state = json.loads((folder / "state.json").read_text()) | {
-            "_indices_data_files": [{"filename": "indices.arrow"}]
-        }
-        (folder / "state.json").write_text(json.dumps(state))
+        state, indices = json.loads((folder / "state.json").read_text()), [{"filename": "indices.arrow"}]
+        (folder / "state.json").write_text(json.dumps(state | {"_indices_data_files": indices}))
     corpus = SavedDataset(str(folder), text="words" if break_it == "column" else "text")
     with pytest.raises(InputError, match=message):
         list(corpus.sentences("train"))

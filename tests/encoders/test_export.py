@@ -84,8 +84,6 @@ def make(tmp_path, subwords, monkeypatch) -> Make:
 def loaded(folder: Path) -> ModuleType:
     """The Python file of an export."""
     spec = importlib.util.spec_from_file_location(f"exported_{folder.name}", folder / "sentence_encoder.py")
-    assert spec
-    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -121,9 +119,7 @@ def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make, tmp_path)
     wanted = load_encoder(make("bov", moses=True), "cpu").encode(["the dog sees", "the cat"])
     texts = ["THE Dog sees", "The cat"]
     np.testing.assert_array_equal(load_encoder(run, "cpu").encode(texts), wanted)
-    encode_bag = bag_of(load_encoder(run, "cpu")).encode
-    assert encode_bag
-    np.testing.assert_array_equal(encode_bag(texts), wanted)
+    np.testing.assert_array_equal(bag_of(load_encoder(run, "cpu")).encode(texts), wanted)
     export(run, tmp_path / "torch", "torch")
     result = loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch").encode(texts)
     np.testing.assert_allclose(result, wanted, atol=1e-6)
@@ -153,9 +149,8 @@ def test_stock_modules_on_request_give_unknown_words_the_zero_vector(make, tmp_p
     export(run, tmp_path / "out", modules="stock")
     (run / "vectors" / "subwords.bin").unlink()
     wanted = load_encoder(run, "cpu").encode(TEXTS)
-    np.testing.assert_allclose(
-        vectors_in_sentence_transformers(tmp_path / "out")[[0, 2, 4]], wanted[[0, 2, 4]], atol=1e-5
-    )
+    result = vectors_in_sentence_transformers(tmp_path / "out")
+    np.testing.assert_allclose(result[[0, 2, 4]], wanted[[0, 2, 4]], atol=1e-5)
     assert "Unknown words get the zero vector" in (tmp_path / "out" / "README.md").read_text()
 
 

@@ -78,12 +78,9 @@ def test_an_encoder_that_computes_in_its_constructor_is_loaded(monkeypatch) -> N
     np.testing.assert_allclose(load_encoder(GOLDEN).encode(SENTENCES), VECTORS, atol=2e-6)
 
 
-def test_a_checkpoint_file_loads_as_its_folder_does(run, monkeypatch) -> None:
+def test_a_file_or_a_folder_with_one_run_stands_for_it_and_of_several_the_newest_is_named(run, monkeypatch) -> None:
     monkeypatch.chdir(run / "checkpoints")
     np.testing.assert_allclose(load_encoder("best.ckpt").encode(SENTENCES), VECTORS, atol=2e-6)
-
-
-def test_a_folder_with_one_run_stands_for_it_and_of_several_the_newest_is_named(run) -> None:
     assert load_encoder(run.parent).dim == 8
     shutil.copytree(run, run.parent / "second")
     assert "2 runs inside" in refusal(run.parent)
@@ -125,11 +122,9 @@ def test_only_encoders_of_this_project_are_loaded(run, target) -> None:
     assert f"encoder._target_ is {target}; only the classes in encoders/" in refusal(run)
 
 
-@pytest.mark.parametrize(
-    "value", ["{_target_: os.getcwd}", "[{_target_: os.getcwd}]", "'\\${oc.create:{_target_: os.getcwd}}'"]
-)
-def test_a_class_hidden_in_a_setting_is_refused(run, value) -> None:
-    edit(run, "projection: 6", f"projection: {value}")
+@pytest.mark.parametrize("form", ["{}", "[{}]", "'\\${{oc.create:{}}}'"])
+def test_a_class_hidden_in_a_setting_is_refused(run, form) -> None:
+    edit(run, "projection: 6", f"projection: {form.format('{_target_: os.getcwd}')}")
     message = refusal(run)
     assert "only the classes in encoders/ are loaded, alone" in message or "would be computed" in message
 
@@ -157,17 +152,12 @@ def test_settings_that_the_encoder_does_not_accept_are_refused(run, old, new, sa
     assert said in message
 
 
-def test_weights_of_another_size_are_named(run) -> None:
+def test_weights_that_do_not_fit_are_named(run) -> None:
     edit(run, "dim: 8", "dim: 4")
     assert "wrong shape or dtype of lstm.forward_layers.0.weight_ih_l0 (16, 6)" in refusal(run)
-
-
-def test_missing_and_unexpected_weights_are_named(run) -> None:
+    edit(run, "dim: 4", "dim: 8")
     rewrite(run, encoder__projection__bias=None, encoder__extra=torch.zeros(1))
     assert "missing ['projection.bias'], unexpected ['extra']" in refusal(run)
-
-
-def test_a_checkpoint_of_another_project_is_refused(run) -> None:
     torch.save({"model": {"weight": torch.zeros(2)}}, run / "checkpoints" / "best.ckpt")
     assert "not a checkpoint of this project" in refusal(run)
 

@@ -97,27 +97,21 @@ def test_states_equal_those_of_torchs_own_bidirectional_layers_on_packed_sentenc
     words, lengths = sentences(5)
     ours = BiLSTM(5, dim=8, projection=7).eval()
     theirs = nn.LSTM(7, 4, 2, bidirectional=True, batch_first=True)
-    for layer in range(2):
-        for direction, module in (
-            ("", ours.lstm.forward_layers[layer]),
-            ("_reverse", ours.lstm.backward_layers[layer]),
-        ):
-            for name, weight in module.named_parameters():
-                getattr(theirs, name.replace("l0", f"l{layer}{direction}")).data.copy_(weight)
+    for suffix, layers in {"": ours.lstm.forward_layers, "_reverse": ours.lstm.backward_layers}.items():
+        for number, layer in enumerate(layers):
+            for name, weight in layer.named_parameters():
+                getattr(theirs, name.replace("l0", f"l{number}{suffix}")).data.copy_(weight)
     packed = nn.utils.rnn.pack_padded_sequence(ours.projection(words), lengths, True, enforce_sorted=False)
     expected, _ = nn.utils.rnn.pad_packed_sequence(theirs(packed)[0], batch_first=True)
     torch.testing.assert_close(ours(words, lengths).states, expected, atol=1e-6, rtol=1e-5)
 
 
-def test_the_attention_flag_changes_no_vector() -> None:
+def test_the_attention_flag_changes_no_vector_and_an_odd_width_is_refused() -> None:
     words, lengths = sentences(5)
     plain, attended = BiLSTM(5, dim=8), BiLSTM(5, dim=8, attention=True)
     attended.load_state_dict(plain.state_dict())
     assert (plain.attention, attended.attention) == (False, True)
     assert torch.equal(plain.eval()(words, lengths).vector, attended.eval()(words, lengths).vector)
-
-
-def test_an_odd_width_is_refused() -> None:
     with pytest.raises(InputError, match=r"encoder\.dim=513: each direction has half of it"):
         BiLSTM(300, dim=513)
 
@@ -164,15 +158,12 @@ def test_packed_words_under_autocast_are_in_bfloat16_where_the_cpu_has_such_laye
     torch.testing.assert_close(narrow.float(), wide, atol=0 if computes_in_float32 else 0.02, rtol=0)
 
 
-def test_the_packing_of_three_sentences_by_hand() -> None:
+def test_the_packing_of_three_sentences_by_hand_and_blocks_of_whole_steps() -> None:
     result = pack(torch.tensor([2, 3, 1]), steps=4)
     assert result.sizes == [3, 2, 1]
     assert result.order.tolist() == [1, 0, 2]
     assert result.padded_index.tolist() == [4, 0, 8, 5, 1, 6]  # first words of the longest, ...
     assert result.mirror.tolist() == [5, 4, 2, 3, 1, 0]
-
-
-def test_a_block_has_whole_steps_and_at_least_one() -> None:
     with patch("encoders.packed.BLOCK_WORDS", 10):
         assert [block_size(sizes) for sizes in ([12, 1], [5, 5, 1], [4, 4, 4], [1])] == [12, 10, 8, 1]
 

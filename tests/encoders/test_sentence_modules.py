@@ -43,19 +43,11 @@ def library(path: Path, **how: object) -> np.ndarray:
     return SentenceTransformer(str(path), device="cpu").encode(TEXTS, **how)
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        {"pooling": "cls"},
-        {"pooling": "max", "above": "n"},
-        {"pooling": "lasttoken", "longest": 6},
-        {"pooling": "weightedmean", "above": "dn"},
-        {"pooling": "mean_sqrt_len_tokens", "above": "nd"},
-        {"pooling": ("max", "mean", "cls"), "above": "d"},
-        {"default_prompt_name": "query"},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("made", [
+    {"pooling": "cls"}, {"pooling": "max", "above": "n"}, {"pooling": "lasttoken", "longest": 6},
+    {"pooling": "weightedmean", "above": "dn"}, {"pooling": "mean_sqrt_len_tokens", "above": "nd"},
+    {"pooling": ("max", "mean", "cls"), "above": "d"}, {"default_prompt_name": "query"},
+], ids=str)  # fmt: skip
 def test_the_modules_of_a_folder_are_used_and_named(made, tmp_path, capsys) -> None:
     path = folder_of(tmp_path, **made)
     (model,) = pretrained(str(path), "last", None, "cpu", tmp_path)
@@ -120,20 +112,20 @@ def test_modules_that_are_not_read_or_damaged_are_refused(name, tmp_path) -> Non
         pretrained(str(path), "last", None, "cpu", tmp_path)
 
 
+def test_pickled_weights_of_a_module_are_not_read(tmp_path) -> None:
+    weights = folder_of(tmp_path, above="d") / "2_Dense" / "model.safetensors"
+    torch.save(load_file(weights), weights.with_name("pytorch_model.bin"))
+    weights.unlink()
+    with pytest.raises(InputError, match=r"no model\.safetensors"):
+        pretrained(str(weights.parents[1]), "last", None, "cpu", tmp_path)
+
+
 def test_a_folder_without_a_transformer_is_named_with_its_modules(tmp_path) -> None:
     (tmp_path / "modules.json").write_text('[{"type": "x.StaticEmbedding", "path": ""}]')
     with pytest.raises(InputError, match=r"has StaticEmbedding; read are .*; model=call: takes a function"):
         pretrained(str(tmp_path), "last", None, "cpu", tmp_path)
     with pytest.raises(InputError, match="absent: no such folder; "):
         pretrained(str(tmp_path / "absent"), "last", None, "cpu", tmp_path)
-
-
-def test_pickled_weights_of_a_module_are_not_read(tmp_path) -> None:
-    path = folder_of(tmp_path, above="d")
-    torch.save(load_file(path / "2_Dense" / "model.safetensors"), path / "2_Dense" / "pytorch_model.bin")
-    (path / "2_Dense" / "model.safetensors").unlink()
-    with pytest.raises(InputError, match=r"no model\.safetensors"):
-        pretrained(str(path), "last", None, "cpu", tmp_path)
 
 
 def test_a_folder_that_says_no_limit_is_cut_where_a_transformer_alone_is(tmp_path) -> None:
@@ -145,15 +137,12 @@ def test_a_folder_that_says_no_limit_is_cut_where_a_transformer_alone_is(tmp_pat
     np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.parametrize(
-    ("of", "config", "longest"),
-    [("Bert", BERT | {"max_position_embeddings": 20}, 20), ("Roberta", BERT | {"max_position_embeddings": 23}, 22)],
-)
-def test_a_model_with_few_positions_gets_no_more_tokens_and_what_is_cut_is_counted(
-    of, config, longest, tmp_path, capsys
+@pytest.mark.parametrize(("of", "positions", "longest"), [("Bert", 20, 20), ("Roberta", 23, 22)])
+def test_a_model_with_few_positions_gets_no_more_tokens_and_cuts_are_counted(
+    of, positions, longest, tmp_path, capsys
 ) -> None:
     (tmp_path / "model").mkdir()
-    path = tiny(tmp_path / "model", of, **config)
+    path = tiny(tmp_path / "model", of, **BERT, max_position_embeddings=positions)
     (model,) = pretrained(str(path), "last", None, "cpu", tmp_path)
     words = longest - 2  # without the marks of the beginning and the end
     vectors = model.encode(["a " * words, "a " * (words + 1), "a " * 600, "b"])

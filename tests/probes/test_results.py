@@ -22,22 +22,17 @@ def test_the_columns_and_their_order_are_fixed(tmp_path) -> None:
     assert line == '1,10,probing,Tense,mlp,80.12,79.00,77.50,81.25,"{""l2"":1e-05,""width"":50}",1,2.50,'
 
 
-def test_what_was_written_is_read(tmp_path) -> None:
-    row = replace(ROW, epoch=5e-05, dev_accuracy=80.25, task='a, "b"')  # the first of 20,000 batches
-    write_rows(tmp_path / "probes.csv", [row])
-    assert read_rows(tmp_path / "probes.csv") == [row]
-
-
-def test_a_row_of_the_same_key_takes_the_place_of_the_old_one(tmp_path) -> None:
-    write_rows(tmp_path / "probes.csv", [ROW, replace(ROW, task="WC")])
-    write_rows(tmp_path / "probes.csv", [replace(ROW, test_accuracy=10.0, step=99)])
-    assert [(r.task, r.test_accuracy) for r in read_rows(tmp_path / "probes.csv")] == [("Tense", 10.0), ("WC", 79.0)]
-
-
-def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path) -> None:
+def test_what_was_written_is_read_sorted_by_epoch_then_by_arrival_the_last_row_of_each_key(tmp_path) -> None:
+    path, early = tmp_path / "probes.csv", replace(ROW, epoch=5e-05, dev_accuracy=80.25, task='a, "b"')
+    assert read_rows(path) == []
+    write_rows(path, [early])  # the first of 20,000 batches
+    assert read_rows(path) == [early]
     for epoch, task in ((10, "B"), (2, "B"), (10, "A"), (2, "C")):
-        write_rows(tmp_path / "probes.csv", [replace(ROW, epoch=epoch, task=task)])
-    assert [(r.epoch, r.task) for r in read_rows(tmp_path / "probes.csv")] == [(2, "B"), (2, "C"), (10, "B"), (10, "A")]
+        write_rows(path, [replace(ROW, epoch=epoch, task=task)])
+    write_rows(path, [replace(ROW, epoch=2, task="B", test_accuracy=10.0, step=99)])
+    assert [(r.epoch, r.task, r.test_accuracy) for r in read_rows(path)[1:]] == [
+        *[(2, "B", 10.0), (2, "C", 79.0), (10, "B", 79.0), (10, "A", 79.0)]
+    ]
 
 
 @pytest.mark.parametrize(("old", "new", "named"), [
@@ -77,7 +72,6 @@ def test_answers_are_read_with_their_row_and_replaced_with_it(tmp_path) -> None:
     for right in ([True, False, True], [False, False, True]):
         write_rows(path, [replace(ROW, answers=Answers("t", np.array(right))), replace(ROW, task="WC")])
     tense, wc = read_rows(path)
-    assert tense.answers is not None
     assert (tense.answers.test, tense.answers.right.tolist()) == ("t", [False, False, True])
     assert wc.answers is None
     assert len((tmp_path / "answers.csv").read_text().splitlines()) == 2
@@ -86,7 +80,6 @@ def test_answers_are_read_with_their_row_and_replaced_with_it(tmp_path) -> None:
 def test_answers_to_a_million_items_fit_into_a_row(tmp_path) -> None:
     write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.ones(1_000_000, dtype=bool)))])
     (row,) = read_rows(tmp_path / "probes.csv")
-    assert row.answers is not None
     assert row.answers.right.sum() == 1_000_000
 
 
@@ -97,9 +90,9 @@ def test_answers_are_written_before_their_row(tmp_path, monkeypatch) -> None:
     assert written == ["answers.csv", "probes.csv"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("3:a0", "9:a0"), ("3:a0", "3:xx"), ("3:a0", "a0"), (",right", ",wrong"), ("\n1,", "\nx,")]
-)
+@pytest.mark.parametrize(("old", "new"), [
+    ("3:a0", "9:a0"), ("3:a0", "3:xx"), ("3:a0", "a0"), (",right", ",wrong"), ("\n1,", "\nx,"),
+])  # fmt: skip
 def test_broken_answers_are_named(tmp_path, old, new) -> None:
     write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.array([True, False, True])))])
     path = tmp_path / "answers.csv"

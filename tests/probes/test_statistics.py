@@ -43,6 +43,7 @@ def test_swapping_the_models_changes_the_sign() -> None:
     assert back.difference == -forth.difference
     assert (back.low, back.high) == pytest.approx((-forth.high, -forth.low), abs=1)
     assert forth.low > 0
+    assert compare(first, first) == (0, 0, 0, 1)
     assert forth.p_value == back.p_value < 0.001
 
 
@@ -52,10 +53,6 @@ def test_the_paired_interval_equals_that_of_the_mean_difference() -> None:
     half = 1.96 * differences.std() / 2000**0.5
     comparison = compare(first, second)
     assert (comparison.low, comparison.high) == pytest.approx(differences.mean() + np.array([-half, half]), abs=0.15)
-
-
-def test_equal_runs_have_the_interval_of_one() -> None:
-    assert mean_of_runs([(71.5, 70.0, 74.0)] * 3) == (71.5, 70.0, 74.0)
 
 
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=7), st.floats(0, 20), st.floats(0, 20))
@@ -71,6 +68,7 @@ def test_the_interval_over_seeds_is_that_of_the_mean() -> None:
     interval = mean_of_runs([(score, score, score) for score in (68.0, 70.0, 72.0)])
     half = 4.303 * 2 / 3**0.5  # t of two degrees of freedom, as in tables
     assert interval == pytest.approx((70, 70 - half, 70 + half), abs=0.001)
+    assert mean_of_runs([(71.5, 70.0, 74.0)] * 3) == (71.5, 70.0, 74.0)  # of equal runs that of one
 
 
 def test_tasks_of_a_mean_have_their_own_items_and_share_the_seeds() -> None:

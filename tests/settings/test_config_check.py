@@ -66,9 +66,8 @@ def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(right,
 
 
 def test_no_default_is_refused_before_slow_imports() -> None:
-    values = {
-        f"{name}={value}" for file in known_settings(CONFIGS, "train").files for name, value in dotted_items(file)
-    }
+    items = [item for file in known_settings(CONFIGS, "train").files for item in dotted_items(file)]
+    values = {f"{name}={value}" for name, value in items}
     single = [text.replace("=None", "=null") for text in values if "{" not in text and "hydra.sweep." not in text]
     refuse_wrong_arguments(CONFIGS, "train", single)
 

@@ -15,14 +15,7 @@ from datamodules.nli import InferencePairs
 from encoder_lab.errors import InputError
 from encoder_lab.training.checkpoints import StepsAreReached
 from encoder_lab.training.early_stopping import StopsEarly
-from encoder_lab.training.schedules import (
-    Cosine,
-    InferSent,
-    InverseSquareRoot,
-    Linear,
-    Plateau,
-    StepSchedule,
-)
+from encoder_lab.training.schedules import Cosine, InferSent, InverseSquareRoot, Linear, Plateau, StepSchedule
 from tests.objectives.test_nli import objective
 from tests.parts import SCHEDULES
 from tests.silent import silent_trainer
@@ -128,14 +121,10 @@ def test_a_plateau_halves_the_rate_after_its_patience_and_never_raises_it(data, 
     assert by_epoch(rates, 6) == pytest.approx([RATE, RATE, RATE, RATE, RATE, last])
 
 
-@pytest.mark.parametrize(
-    ("make", "last"),
-    [
-        (lambda: StopsEarly("val/accuracy", "max", 1), 5),  # the fifth score is lower than the fourth
-        (lambda: InferSent(0.01, 0.2, 1e-4), 2),  # 0.1 * 0.01 * 0.01 < 1e-4
-    ],
-    ids=["patience", "spent rate"],
-)
+@pytest.mark.parametrize(("make", "last"), [
+    (lambda: StopsEarly("val/accuracy", "max", 1), 5),  # the fifth score is lower than the fourth
+    (lambda: InferSent(0.01, 0.2, 1e-4), 2),  # 0.1 * 0.01 * 0.01 < 1e-4
+], ids=["patience", "spent rate"])  # fmt: skip
 def test_what_ends_a_run_ends_a_resumed_one(data, tmp_path, make, last) -> None:
     run, _ = fit(data, [make()], epochs=6)
     assert run.current_epoch == last

@@ -53,10 +53,8 @@ def test_the_race_multiplies_in_bfloat16_where_the_machine_has_it(machine, monke
 
 def test_the_rates_fall_with_the_root_of_the_sentences_beyond_4000() -> None:
     """At the rates of few sentences 20 classes of 100,000 were read 2 points too low."""
-    few, same, many = (
-        [stage.rate for stage, _ in _make_stages(sentences, 6, Grid(), 36, 1, torch.device("cpu"))]
-        for sentences in (1000, 4000, 16_000)
-    )
+    stages = [_make_stages(sentences, 6, Grid(), 36, 1, torch.device("cpu")) for sentences in (1000, 4000, 16_000)]
+    few, same, many = ([stage.rate for stage, _ in of_size] for of_size in stages)
     assert few == same
     assert many == pytest.approx([rate / 2 for rate in few])
 
@@ -66,12 +64,19 @@ def test_random_labels_are_at_chance(grid) -> None:
     assert 21 < score.test_accuracy < 29  # four standard errors of 25 %
 
 
-def test_the_same_seed_gives_the_same_score(grid) -> None:
-    splits = three(random_labels, 100, 50, 50, classes=3)
+def test_the_same_seed_gives_the_same_score_and_the_global_random_state_is_not_changed(grid) -> None:
+    splits = three(random_labels, 100, 50, 70, classes=3)
+    torch.manual_seed(3)
+    np.random.seed(3)  # noqa: NPY002 - it is the global state that is looked at
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
     first, second = (probe(*splits, 3, grid, seed=4) for _ in range(2))
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
     assert first[:2] == second[:2]
     assert first.hyperparameters == second.hyperparameters
     assert np.array_equal(first.test_correct, second.test_correct)
+    assert first.test_correct.shape == (70,)
+    assert first.test_accuracy == round(100 * first.test_correct.mean(), 2)
 
 
 def test_the_number_of_threads_changes_no_score(grid) -> None:
@@ -83,21 +88,6 @@ def test_the_number_of_threads_changes_no_score(grid) -> None:
         assert torch.get_num_threads() == count
     torch.set_num_threads(threads)
     assert np.array_equal(scores[0].test_correct, scores[1].test_correct)
-
-
-def test_the_global_random_state_is_not_changed(grid) -> None:
-    torch.manual_seed(3)
-    np.random.seed(3)  # noqa: NPY002 - it is the global state that is looked at
-    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-    probe(*three(random_labels, 50, 20, 20, classes=2), 2, grid, seed=4)
-    assert torch.equal(torch.get_rng_state(), before[0])
-    assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
-
-
-def test_the_test_accuracy_is_the_share_of_correct_test_sentences(grid) -> None:
-    score = probe(*three(random_labels, 100, 50, 70, classes=3), 3, grid, seed=4)
-    assert score.test_correct.shape == (70,)
-    assert score.test_accuracy == round(100 * score.test_correct.mean(), 2)
 
 
 def test_vectors_that_are_all_the_same_give_the_majority() -> None:

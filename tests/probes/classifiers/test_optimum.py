@@ -79,7 +79,9 @@ def test_a_value_may_come_after_smaller_and_larger_ones() -> None:
         torch.testing.assert_close(ours, theirs, atol=2e-3, rtol=0)
 
 
-def test_features_beyond_32_bits_that_the_covariance_is_not_of_are_refused() -> None:
+def test_features_or_products_beyond_32_bits_are_refused() -> None:
+    with pytest.raises(InputError, match="beyond 32 bits"):
+        covariance(torch.full((3, 2), 1e20))
     x = torch.randn(40, 3)
     x[-1, 0] = float("inf")
     data = Tensors(x, torch.arange(40) % 2)
@@ -104,7 +106,8 @@ def test_a_search_that_starts_at_the_optimum_stays_there(classes) -> None:
     assert (cold[0] - expected[0]).abs().max() > 0.1
 
 
-def test_the_curvature_of_dependent_features_has_a_factor() -> None:
+def test_the_curvature_of_dependent_features_or_of_one_without_variance_and_l2_has_a_factor() -> None:
+    assert curvature_factor(torch.zeros(2, 2), 3, 0.0).diagonal().min() > 0
     x = torch.randn(40, 1).expand(-1, 5).contiguous()
     lower = curvature_factor(covariance(x), 2, 0.0)
     torch.testing.assert_close((lower @ lower.t())[:5, :5], covariance(x) / 4, atol=1e-5, rtol=0)
@@ -115,18 +118,12 @@ def test_the_curvature_is_that_of_the_loss_at_equally_likely_classes() -> None:
 
     def loss(point: torch.Tensor) -> torch.Tensor:  # of one class's weights and bias, the other's being zero
         scores = train.x.double() @ point[:-1] + point[-1]
-        return (
-            functional.binary_cross_entropy_with_logits(scores, train.y.double()) + 1e-2 / 4 * point[:-1].square().sum()
-        )
+        penalty = 1e-2 / 4 * point[:-1].square().sum()
+        return functional.binary_cross_entropy_with_logits(scores, train.y.double()) + penalty
 
     exact = torch.autograd.functional.hessian(loss, torch.zeros(41, dtype=torch.double))
     factor = curvature_factor(train.x.t() @ train.x / len(train.x), 2, 1e-2).double()
     torch.testing.assert_close(factor @ factor.t(), exact, atol=1e-4, rtol=0)
-
-
-def test_features_with_products_beyond_32_bits_are_refused() -> None:
-    with pytest.raises(InputError, match="beyond 32 bits"):
-        covariance(torch.full((3, 2), 1e20))
 
 
 @pytest.mark.parametrize(("peak", "chosen", "tried"), [(1.0, 1.0, 7), (1e-7, 1e-7, 7), (1e-3, 1e-3, 4), (1e9, 1e2, 8)])
@@ -142,11 +139,8 @@ def test_default_l2_values_are_continued_where_the_best_is_at_their_end(peak, ch
     assert len(asked) == tried
 
 
-def test_l2_values_of_the_user_are_all_that_is_tried() -> None:
+def test_l2_values_of_the_user_are_all_that_is_tried_and_equal_scores_are_no_reason_to_go_further() -> None:
     assert best_of_l2(Grid(l2=(1e-3, 1e-2)), lambda values: values, float)[0] == 1e-2
-
-
-def test_equal_scores_at_the_end_are_no_reason_to_go_further() -> None:
     assert best_of_l2(Grid(), lambda values: [1.0] * len(values), float)[0] == 1e-5
 
 
@@ -175,7 +169,3 @@ def test_streamed_features_have_the_same_optimum() -> None:
     streamed = Examples(StreamedFeatures([table.column_of(table.sentences)], sentence_vector, "cpu"), train.y)
     weights, expected = (best_logistic_cell(some, dev, 10, LOGISTIC, "cpu").parameters for some in (streamed, train))
     torch.testing.assert_close(weights, expected, atol=1e-2, rtol=1e-2)
-
-
-def test_a_feature_without_variance_and_without_l2_curves_all_the_same() -> None:
-    assert curvature_factor(torch.zeros(2, 2), 3, 0.0).diagonal().min() > 0

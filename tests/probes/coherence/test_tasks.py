@@ -42,13 +42,15 @@ def found(cache: Path, **settings: object) -> list[Coherence]:
     return tasks(Context(Grid(), 1, cache, TinyCorpus()), settings_as_declared(tasks, SETTINGS | settings, "coherence"))
 
 
-def test_a_score_is_the_share_of_items_with_ties_counted_half() -> None:
+def test_a_score_is_the_share_of_items_with_ties_counted_half_and_details_are_of_each_region() -> None:
     score = outcome(Coherence(suite("(2;%a%) < (2;%b%)")))  # 3 and 1 bits, 2 and 2, 1 and 6
     assert score.test == score.dev == pytest.approx(50)
     assert (score.low, score.high) == (wilson_interval(1, 3)[0], wilson_interval(2, 3)[1])
     assert score.details["ties"] == 1
     assert score.details["undefined"] == 0
     assert score.correct.tolist() == [False, False, True]
+    assert score.details["sum a 2"] == pytest.approx((3 + 2 + 1) / 3)
+    assert score.details["mean b 2"] == pytest.approx((1 + 2 + 3) / 3)
 
 
 def test_an_item_holds_where_each_of_its_predictions_does() -> None:
@@ -58,12 +60,6 @@ def test_an_item_holds_where_each_of_its_predictions_does() -> None:
     assert both.details[PAIRS_DETAIL] == pytest.approx((50 + 200 / 3) / 2)  # each prediction of each item by itself
 
 
-def test_details_have_the_sum_and_the_mean_of_each_region() -> None:
-    details = outcome(Coherence(suite("(2;%a%) < (2;%b%)"))).details
-    assert details["sum a 2"] == pytest.approx((3 + 2 + 1) / 3)
-    assert details["mean b 2"] == pytest.approx((1 + 2 + 3) / 3)
-
-
 def test_every_second_item_that_ties_holds_the_same_ones_for_all_models() -> None:
     truths = np.array([0.5, 0.5, 1, 0.5, 0.5, 0])
     assert which_hold(truths).tolist() == [True, False, True, False, True, False]
@@ -71,12 +67,8 @@ def test_every_second_item_that_ties_holds_the_same_ones_for_all_models() -> Non
 
 def test_another_metric_another_formula_and_another_reading_are_another_task() -> None:
     task = Coherence(suite("(2;%a%) < (2;%b%)"))
-    others = [
-        Coherence(suite("(2;%a%) > (2;%b%)")),
-        Coherence(suite("(2;%a%) < (2;%b%)", metric="max")),
-        replace(task, syntaxgym=True),
-    ]
-    assert len({task.fingerprint for task in [task, *others]}) == 4
+    others = Coherence(suite("(2;%a%) > (2;%b%)")), Coherence(suite("(2;%a%) < (2;%b%)", metric="max"))
+    assert len({each.fingerprint for each in [task, *others, replace(task, syntaxgym=True)]}) == 4
     assert task.test_items == Coherence(suite("(2;%a%) < (2;%b%)")).test_items
 
 

@@ -120,16 +120,12 @@ def test_lengths_and_places_tell_nothing(group, tasks) -> None:
     assert measured["ceiling"] > 99
 
 
-def test_every_group_has_the_wanted_size(tasks) -> None:
+def test_every_group_has_its_size_and_splits_share_few_sentences(tasks) -> None:
     assert list(tasks) == GROUPS
     for group, task in tasks.items():
         sizes = [len(part.gold) for part in task.parts]
         assert sizes == [(2 if group == "BSO" else 1) * size for size in SIZES.values()]
         assert len(set(task.train.gold.tolist())) == len(task.classes)
-
-
-def test_splits_share_few_sentences(tasks) -> None:
-    for task in tasks.values():
         train, test = set(task.train.sentences), set(task.test.sentences)
         assert len(train & test) < 0.02 * len(test)
 

@@ -51,9 +51,8 @@ def test_it_is_the_subspace_of_linear_discriminant_analysis(classes) -> None:
     np.testing.assert_allclose(basis.T @ basis, np.eye(classes - 1), atol=1e-6)
     theirs = LinearDiscriminantAnalysis(solver="eigen").fit(vectors, gold).scalings_[:, : classes - 1]
     assert nearness(basis, theirs).angles.max() < 0.5
-    more = probe_subspace(
-        np.hstack([vectors, np.full((6000, 1), 2.0**30)]), gold
-    )  # a large constant feature hides no others
+    wider = np.hstack([vectors, np.full((6000, 1), 2.0**30)])  # a large constant feature hides no others
+    more = probe_subspace(wider, gold)
     assert nearness(more, np.vstack([basis, np.zeros(classes - 1)])).angles.max() < 0.5
 
 
@@ -65,9 +64,7 @@ def test_with_fewer_vectors_than_dimensions_it_is_that_of_the_same_system() -> N
     assert basis.shape == (41, 2)
     assert np.abs(basis[39:]).max() < 1e-6
     assert probe_subspace(random, gold).shape == (200, 2)
-
-
-def test_equal_vectors_have_no_direction() -> None:
+    # equal vectors have no direction
     assert probe_subspace(np.full((20, 5), 0.1), np.arange(20) % 2).shape == (5, 0)
 
 
@@ -106,10 +103,8 @@ def run(tmp_path_factory) -> Path:
     """Three epochs, two tasks of two classes and one of four."""
     folder = tmp_path_factory.mktemp("run")
     grid = Grid(l2=(1e-3,)).logistic()
-    tasks = [
-        Classification(name, [str(label) for label in np.unique(gold)], *[single(TEXTS, gold)] * 3, grid=grid)
-        for name, gold in GOLD.items()
-    ]
+    classes = {name: [str(label) for label in np.unique(gold)] for name, gold in GOLD.items()}
+    tasks = [Classification(name, classes[name], *[single(TEXTS, GOLD[name])] * 3, grid=grid) for name in GOLD]
     for epoch in range(3):
         probe_now([*SHAPES, *tasks], Learning(epoch), nn.Identity(), folder / "probes.csv", epoch)
     return folder

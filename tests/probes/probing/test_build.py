@@ -147,10 +147,8 @@ def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path) -> No
     (tmp_path / "a.txt").write_text("\n".join(lines(500)))
     sizes = ["train=60", "dev=12", "test=12"]
     for source, name in {"ud": "SubjGender", "text": "FarSwap"}.items():
-        out = tmp_path / source
+        out, files = tmp_path / source, {"controls.png", "report.md", FILES["SentLen"], f"{name}.txt"}
         assert command([f"{source}={tmp_path}", f"out={out}", f"tasks=SentLen,{name}", *sizes]) == 0
-        assert sorted(path.name for path in out.iterdir()) == sorted(
-            ["controls.png", "report.md", FILES["SentLen"], f"{name}.txt"]
-        )
+        assert {path.name for path in out.iterdir()} == files
         assert f"## {name}" in (out / "report.md").read_text()
         assert len(read_task(name, out / f"{name}.txt").classes) >= 2

@@ -24,11 +24,19 @@ def written(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_the_published_format_is_read(tmp_path) -> None:
-    (task,) = read_senteval(written(tmp_path, GOOD), ["TreeDepth"])
-    assert task.classes == ["10", "5"]  # sorted as text, from training only
+def test_the_published_format_is_read_also_in_a_folder_named_probing_and_what_is_written_reads_back_equal(
+    tmp_path,
+) -> None:
+    (tmp_path / "probing").mkdir()
+    written(tmp_path / "probing", GOOD)
+    (task,) = read_senteval(tmp_path, ["TreeDepth"])
+    assert (task.name, task.classes) == ("TreeDepth", ["10", "5"])  # sorted as text, from training only
     assert task.train.sentences == ["a b c d .", "a b ."]
     assert (task.dev.gold.tolist(), task.test.gold.tolist()) == ([1], [0])
+    write_task(task, tmp_path / "again" / "tree_depth.txt")
+    (again,) = read_senteval(tmp_path / "again", ["TreeDepth"])
+    assert again.classes == task.classes
+    assert [s.sentences for s in again.parts] == [s.sentences for s in task.parts]
 
 
 def test_fields_between_label_and_sentence_are_passed_over(tmp_path, caplog) -> None:
@@ -36,12 +44,6 @@ def test_fields_between_label_and_sentence_are_passed_over(tmp_path, caplog) -> 
         (task,) = read_senteval(written(tmp_path, GOOD.replace("\ta b .", "\tmore\ta b .")), ["TreeDepth"])
     assert task.train.sentences[1] == "a b ."
     assert "what stands between label and sentence is not read" in caplog.text
-
-
-def test_the_files_may_lie_in_a_folder_named_probing(tmp_path) -> None:
-    (tmp_path / "probing").mkdir()
-    written(tmp_path / "probing", GOOD)
-    assert read_senteval(tmp_path, ["TreeDepth"])[0].name == "TreeDepth"
 
 
 BROKEN = {
@@ -60,12 +62,9 @@ def test_a_broken_file_names_the_line(tmp_path, text, named) -> None:
         read_senteval(written(tmp_path, text), ["TreeDepth"])
 
 
-def test_a_missing_file_names_where_to_get_it(tmp_path) -> None:
+def test_with_some_of_the_files_their_tasks_are_there_and_one_line_names_the_others(tmp_path, capsys) -> None:
     with pytest.raises(InputError, match=r"none of the 1 files; get them from .*SentEval"):
         read_senteval(tmp_path, ["SOMO"])
-
-
-def test_with_some_of_the_files_their_tasks_are_there_and_one_line_names_the_others(tmp_path, capsys) -> None:
     tasks = read_senteval(written(tmp_path, GOOD), ["SOMO", "TreeDepth", "WC"])
     assert [task.name for task in tasks] == ["TreeDepth"]
     (said,) = capsys.readouterr().err.splitlines()
@@ -196,11 +195,3 @@ def test_what_own_files_cannot_be_is_refused(tmp_path, names, sizes, said) -> No
     (tmp_path / "mine.jsonl").write_text(JSON.replace("train", "all"))
     with pytest.raises(InputError, match=said):
         FromFiles([str(tmp_path / "mine.jsonl")]).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), names, sizes)
-
-
-def test_what_is_written_reads_back_equal(tmp_path) -> None:
-    (task,) = read_senteval(written(tmp_path, GOOD), ["TreeDepth"])
-    write_task(task, tmp_path / "again" / "tree_depth.txt")
-    (again,) = read_senteval(tmp_path / "again", ["TreeDepth"])
-    assert again.classes == task.classes
-    assert [s.sentences for s in again.parts] == [s.sentences for s in task.parts]
