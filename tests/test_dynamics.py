@@ -157,10 +157,13 @@ def test_epochs_that_cannot_be_scored_are_refused(lab, finished_run, tmp_path, m
     ("checkpoints.every_n_epochs=2", "give checkpoints.keep=every with it"),
     ("checkpoints.steps=[1,999]", "checkpoints.steps: the run has 10 steps, so it never reaches step 999"),
     ("probes.steps=[11]", "probes.steps: the run has 10 steps"),
-    ("init=/nowhere", "no such run folder"),
 ])  # fmt: skip
-def test_what_would_have_no_effect_or_is_missing_is_refused(lab, tmp_path, setting, said) -> None:
+def test_what_would_have_no_effect_is_refused(lab, tmp_path, setting, said) -> None:
     assert said in lab.refusal(*lab.settings(tmp_path / "run", setting, "probes.tasks=[SentLen]"))
+
+
+def test_a_run_to_begin_with_that_is_missing_is_refused(lab, tmp_path) -> None:
+    assert "no such run folder" in lab.refusal("init=/nowhere", f"hydra.run.dir={tmp_path / 'run'}")
 
 
 OF_NLI = ["objective=nli", "trainer.max_epochs=1"]
