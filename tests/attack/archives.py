@@ -67,10 +67,5 @@ _member = st.tuples(
     st.sampled_from(SIZES) | st.none(),
     st.binary(max_size=600).map(bytes.hex),
 )
-ATTACKS = [
-    Attack(
-        "archive",
-        st.tuples(st.sampled_from([".zip", ".tar", ".tgz"]), st.lists(_member, max_size=4), st.booleans()),
-        unpacked,
-    )
-]
+_case = st.tuples(st.sampled_from([".zip", ".tar", ".tgz"]), st.lists(_member, max_size=4), st.booleans())
+ATTACKS = [Attack("archive", _case, unpacked)]

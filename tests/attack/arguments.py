@@ -57,12 +57,9 @@ def of_path(text: Any, _: Path) -> None:
 
 
 _letters = st.characters(exclude_categories=["Cs", "Cc"])
+_setting = st.tuples(st.sampled_from(sorted(OPTIMIZERS)), st.integers(0, 20), st.integers(0, len(VALUES) - 1))
 ATTACKS = [
     Attack("trainer argument", st.tuples(st.sampled_from(TRAINER), st.integers(0, len(ODD) - 1)), of_trainer),
-    Attack(
-        "optimiser setting",
-        st.tuples(st.sampled_from(sorted(OPTIMIZERS)), st.integers(0, 20), st.integers(0, len(VALUES) - 1)),
-        of_optimizer,
-    ),
+    Attack("optimiser setting", _setting, of_optimizer),
     Attack("quoted path", st.text(_letters, max_size=30).filter(lambda text: "${" not in text), of_path),
 ]

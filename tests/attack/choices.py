@@ -23,10 +23,7 @@ ODD += [
     [{"a": 1}],
 ]  # fmt: skip
 ODD += [{"_target_": "os.getcwd"}, {"_target_": "datamodules.demo.Demo"}]
-COMPOSED = [
-    "train",
-    *(f"train objective={name}" for name in ("nli", "discourse", "multitask", "seq2tree", "untrained")),
-]
+COMPOSED = ["train", *(f"train objective={n}" for n in ("nli", "discourse", "multitask", "seq2tree", "untrained"))]
 COMPOSED += ["train encoder=gated_convnet embeddings=file probes=trees", "train corpus=text probes=senteval"]
 COMPOSED += ["evaluate model=bov", *(f"evaluate model=bov suite=[{name}]" for name in ("discoeval", "coherence"))]
 COMPOSED += ["evaluate model=bov suite=downstream", "train schedule=linear suite=[discoeval,coherence,downstream]"]
@@ -85,11 +82,8 @@ def placed(case: Any, folder: Path) -> None:
 
 
 _targets = [*ALLOWED_CLASSES, "objective.optimizer", "trainer", "probes.source"]
+_setting = st.tuples(st.integers(0, len(COMPOSED) - 1), st.integers(0, 200), st.integers(0, len(ODD) - 1))
 ATTACKS = [
-    Attack(
-        "setting",
-        st.tuples(st.integers(0, len(COMPOSED) - 1), st.integers(0, 200), st.integers(0, len(ODD) - 1)),
-        checked,
-    ),
+    Attack("setting", _setting, checked),
     Attack("class", st.tuples(st.sampled_from(_targets), st.sampled_from(_targets)), placed),
 ]

@@ -66,10 +66,5 @@ def edited(case: Any, folder: Path) -> None:
     assert str(now) == str(fresh)  # NaN is equal to NaN
 
 
-ATTACKS = [
-    Attack(
-        "edited data",
-        st.tuples(st.sampled_from(["v.vec", *READERS]), st.integers(0, 10**6), st.integers(1, 255), st.booleans()),
-        edited,
-    )
-]
+_case = st.tuples(st.sampled_from(["v.vec", *READERS]), st.integers(0, 10**6), st.integers(1, 255), st.booleans())
+ATTACKS = [Attack("edited data", _case, edited)]

@@ -25,9 +25,8 @@ from tests.attack import processes
 from tests.attack.attack import Attack
 
 KILL, ERRORS = 0, ("EIO", "ENOSPC", "EMFILE", "ESTALE")
-SMALL = (
-    "probes.tasks=[SentLen] probes.train_size=60 probes.dev_size=30 probes.test_size=30 probes.classifier.widths=[0]"
-)
+SMALL = "probes.tasks=[SentLen] probes.train_size=60 probes.dev_size=30 probes.test_size=30"
+SMALL += " probes.classifier.widths=[0]"
 COMMANDS = {  # what each writes below {0}, in which the folder `run` and `text.txt` are there
     "table": "report.py table {0}/run format=html out={0}/out/table.html",
     "figure": "report.py curves {0}/run out={0}/out/curves.png",
@@ -103,10 +102,6 @@ def disturbed(case: Any, folder: Path) -> None:
     assert not list(place.rglob("*.making")), how
 
 
-ATTACKS = [
-    Attack(
-        "fault",
-        st.tuples(st.sampled_from(sorted(COMMANDS)), st.floats(0, 1, width=16), st.just("") | st.sampled_from(ERRORS)),
-        disturbed,
-    )
-]
+_fault = st.just("") | st.sampled_from(ERRORS)
+_case = st.tuples(st.sampled_from(sorted(COMMANDS)), st.floats(0, 1, width=16), _fault)
+ATTACKS = [Attack("fault", _case, disturbed)]

@@ -107,11 +107,8 @@ def inside(case: Any, folder: Path) -> None:
 
 _hex = st.binary(max_size=40).map(bytes.hex)
 _steps = st.lists(st.sampled_from([*RUN_FOLDERS, "a", "runs", "2026"]), min_size=1, max_size=3)
+_uuid = st.uuids().map(lambda number: number.hex)
 ATTACKS = [
     Attack("output", st.tuples(st.sampled_from(sorted(WRITERS)), st.sampled_from(KINDS), _hex), onto),
-    Attack(
-        "place of a run",
-        st.tuples(_steps, st.sampled_from([RUN_LOCK, "metrics.csv"]), st.uuids().map(lambda number: number.hex)),
-        inside,
-    ),
+    Attack("place of a run", st.tuples(_steps, st.sampled_from([RUN_LOCK, "metrics.csv"]), _uuid), inside),
 ]

@@ -112,18 +112,8 @@ def _made(kind: str, path: Path, content: bytes) -> Path:
     return others.get(kind, path)
 
 
-_content = st.binary(max_size=60) | st.sampled_from(
-    [b"a b\n", b"{}\n", b"PK\5\6" + bytes(18), b"\x93NUMPY\x01\x00", b"a: 1\n"]
-)
-ATTACKS = [
-    Attack(
-        "path",
-        st.tuples(
-            st.sampled_from(sorted(READERS)),
-            st.sampled_from(KINDS),
-            st.sampled_from(["a", "a.txt", "a.bin", "a.npy", "a.gz", "a.bz2", "a.vec", "a.jsonl", "a b", "é\n"]),
-            _content.map(bytes.hex),
-        ),
-        read,
-    )
-]
+NAMES = ["a", "a.txt", "a.bin", "a.npy", "a.gz", "a.bz2", "a.vec", "a.jsonl", "a b", "é\n"]
+CONTENTS = [b"a b\n", b"{}\n", b"PK\5\6" + bytes(18), b"\x93NUMPY\x01\x00", b"a: 1\n"]
+_content = (st.binary(max_size=60) | st.sampled_from(CONTENTS)).map(bytes.hex)
+_case = st.tuples(st.sampled_from(sorted(READERS)), st.sampled_from(KINDS), st.sampled_from(NAMES), _content)
+ATTACKS = [Attack("path", _case, read)]

@@ -60,7 +60,7 @@ FIGURE |= {FINDINGS: "x.svg"}
 def reported(case: Any, folder: Path) -> None:
     """The report is made, or refused in one line; at once, and without a warning of a library."""
     (name, arguments), runs = case
-    folders = [_run(folder / str(number), number, *run) for number, run in enumerate(runs)]
+    folders = [_run(folder / str(number), number, run) for number, run in enumerate(runs)]
     drawn = name in FIGURE and (name != FINDINGS or len(runs) % 2)
     out = [f"out={folder / FIGURE[name]}"] if drawn else []
     said, errors = io.StringIO(), io.StringIO()
@@ -82,19 +82,9 @@ def reported(case: Any, folder: Path) -> None:
             ElementTree.parse(made)
 
 
-def _run(
-    run: Path,
-    number: int,
-    objective: str,
-    settings: Any,
-    grid: Any,
-    refused: Any,
-    score: str,
-    own: Any,
-    record: Any,
-    line: Any,
-) -> Path:
+def _run(run: Path, number: int, case: Any) -> Path:
     """A run with these settings, scores, scores of its own, and lines of surprisals."""
+    objective, settings, grid, refused, score, own, record, line = case
     run.mkdir()
     config: dict[str, Any] = {"encoder_name": "bilstm_max", "objective_name": objective, "seed": number}
     config |= {"encoder": {"dim": 2**number}}
@@ -106,20 +96,10 @@ def _run(
         config |= value
     (run / "config.yaml").write_bytes(yaml.safe_dump(config, allow_unicode=True).encode())
     suites, tasks, epochs, values = grid
-    cells = [
-        [
-            epoch,
-            "1",
-            suite,
-            task,
-            "mlp",
-            *(values[(at + shift) % len(values)] for shift in (0, 0, 1, 2)),
-            "{}",
-            "1",
-            "0.1",
-        ]
-        for at, (suite, epoch, task) in enumerate(product(suites, epochs, tasks))
-    ]
+    cells = []
+    for at, (suite, epoch, task) in enumerate(product(suites, epochs, tasks)):
+        numbers = [values[(at + shift) % len(values)] for shift in (0, 0, 1, 2)]
+        cells.append([epoch, "1", suite, task, "mlp", *numbers, "{}", "1", "0.1"])
     for row, column, text in refused if cells else ():
         cells[row % len(cells)][column] = text
     upsert_csv(run / "probes.csv", [dict(zip(COLUMNS, row, strict=True)) for row in cells], COLUMNS[:5])

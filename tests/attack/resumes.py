@@ -56,24 +56,11 @@ def resumed(case: Any, folder: Path) -> None:
 
 
 _number = st.integers(0, 60)
+_schedule = st.sampled_from([name for name in SCHEDULES if len(SCHEDULES[name]) > 1])
+_training = st.sampled_from([n for n, text in enumerate(COMPOSED) if text.startswith("train")])
+_steps, _part = st.lists(_number, max_size=4), st.integers(0, len(PARTS) - 1)
+_changes = st.lists(st.sampled_from([*MAY, *ODD, *OTHER]), max_size=1)
 ATTACKS = [
-    Attack(
-        "schedule",
-        st.tuples(
-            st.sampled_from([name for name in SCHEDULES if len(SCHEDULES[name]) > 1]),
-            _number,
-            st.integers(0, len(VALUES) - 1),
-        ),
-        of_schedule,
-    ),
-    Attack(
-        "settings of a run",
-        st.tuples(
-            st.sampled_from([n for n, text in enumerate(COMPOSED) if text.startswith("train")]),
-            st.lists(_number, max_size=4),
-            st.integers(0, len(PARTS) - 1),
-            st.lists(st.sampled_from([*MAY, *ODD, *OTHER]), max_size=1),
-        ),
-        resumed,
-    ),
+    Attack("schedule", st.tuples(_schedule, _number, st.integers(0, len(VALUES) - 1)), of_schedule),
+    Attack("settings of a run", st.tuples(_training, _steps, _part, _changes), resumed),
 ]

@@ -32,9 +32,8 @@ TEXTS: dict[str, tuple[str, Callable[[Path], object]]] = {
 }
 CODECS = ["utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "cp1252", "utf-7", "cp037", "shift-jis"]
 HEADS = ["", "\ufeff", "\0", "# -*- coding: cp037 -*-\n"]
-HEADS += [
-    f'<?xml version="1.0" encoding="{name}"?>\n' for name in ("x-unknown", "utf-16", "ascii", "latin-1", "", "hex")
-]
+NAMES = "x-unknown", "utf-16", "ascii", "latin-1", "", "hex"
+HEADS += [f'<?xml version="1.0" encoding="{name}"?>\n' for name in NAMES]
 SWAPS = [(" ", "\t"), ("\t", " "), ("\n", "\r\n"), ("\n", "\r"), ("\n", "\x85"), (" ", "\u00a0"), (" ", "  ")]
 SWAPS += [('"', "'"), ("1", "\u0661"), ("2", "2.5"), ("3", "3,0"), ("\n", ""), ("\n", "\n\n"), (" ", " \t ")]
 
@@ -51,15 +50,6 @@ def read(case: Any, folder: Path) -> None:
     assert said is None or name in said, said
 
 
-ATTACKS = [
-    Attack(
-        "text",
-        st.tuples(
-            st.sampled_from(sorted(TEXTS)),
-            st.sampled_from(CODECS),
-            st.sampled_from(HEADS),
-            st.lists(st.sampled_from(SWAPS), max_size=2),
-        ),
-        read,
-    )
-]
+_swaps = st.lists(st.sampled_from(SWAPS), max_size=2)
+_case = st.tuples(st.sampled_from(sorted(TEXTS)), st.sampled_from(CODECS), st.sampled_from(HEADS), _swaps)
+ATTACKS = [Attack("text", _case, read)]

@@ -132,11 +132,8 @@ def _shape(files: dict[str, bytes], which: int, shape: list[int]) -> None:
     header, tensors = read
     names = [name for name in header if name != "__metadata__"]
     size = 4 * int(np.prod(shape))
-    header[names[which % len(names)]] = {
-        "dtype": "F32",
-        "shape": shape,
-        "data_offsets": [len(tensors), len(tensors) + size],
-    }
+    offsets = [len(tensors), len(tensors) + size]
+    header[names[which % len(names)]] = {"dtype": "F32", "shape": shape, "data_offsets": offsets}
     text = json.dumps(header).encode()
     files[WEIGHTS] = struct.pack("<Q", len(text)) + text + tensors + bytes(size)
 
@@ -181,6 +178,5 @@ _change = st.one_of(
     st.tuples(st.just("index"), st.sampled_from(PLACES), st.integers(0, 7)),
     st.tuples(st.just("gone"), _number),
 )
-ATTACKS = [
-    Attack("transformer", st.tuples(st.sampled_from(sorted(MODELS)), st.lists(_change, min_size=1, max_size=2)), loaded)
-]
+_case = st.tuples(st.sampled_from(sorted(MODELS)), st.lists(_change, min_size=1, max_size=2))
+ATTACKS = [Attack("transformer", _case, loaded)]
