@@ -17,7 +17,7 @@ from encoder_lab.reports.compare import TaskComparison, compare_models, two_mode
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.findings import compare_scores
 from probes.correlations import make_domain
-from probes.results import Answers, ProbeRow, read_rows, write_rows
+from probes.results import Answers, ProbeRow, read_rows
 from probes.statistics import compare, compare_over_seeds, compare_unpaired
 from report import main
 from tests.reports.small_runs import run_of, with_rows
@@ -27,25 +27,19 @@ GOLD = np.random.default_rng(2).random(300)
 correlations = st.lists(st.floats(0, 100).map(lambda r: (r, r - 3.0, r + 2.0)), min_size=1, max_size=4)
 
 
-def models_in(
-    folder: Path, right: np.ndarray, test: str = "t", encoders: tuple[str, ...] = ("bilstm_max", "bov")
-) -> None:
+def models_in(folder: Path, right: np.ndarray, test: str = "t") -> None:
     """Folders a and b with a run for each seed of `right (2, S, N)`; SICK-R has no answers, STS12 is a correlation."""
-    for name, encoder, seeds in zip("ab", encoders, right, strict=True):
+    for name, encoder, seeds in zip("ab", ("bilstm_max", "bov"), right, strict=True):
         for seed, items in enumerate(seeds, 1):
-            run = run_of(folder / name / str(seed), encoder, seed)
-            (run / "probes.csv").unlink()
             score = 100 * items.mean()
             about = (score, score - 4, score + 4, {}, seed, 0.1)
             answers = Answers(test if name == "b" else "t", items)
             predictions = answers._replace(right=items[:0], domains=(make_domain(items.mean(), items + GOLD),))
-            write_rows(
-                run / "probes.csv",
-                [
-                    ProbeRow(2, 2, "probing", "WC", "logreg", 1.0, *about, answers),
-                    ProbeRow(2, 2, "downstream", "SICK-R", "ridge", 1.0, *about),
-                    ProbeRow(2, 2, "downstream", "STS12", "cosine", 1.0, *about, predictions),
-                ],
+            with_rows(
+                run_of(folder / name / str(seed), encoder, seed),
+                ProbeRow(2, 2, "probing", "WC", "logreg", 1.0, *about, answers),
+                ProbeRow(2, 2, "downstream", "SICK-R", "ridge", 1.0, *about),
+                ProbeRow(2, 2, "downstream", "STS12", "cosine", 1.0, *about, predictions),
             )
 
 
@@ -104,10 +98,8 @@ def test_p_values_are_uniform_where_models_do_not_differ(items_differ, seeds_dif
     rng = np.random.default_rng(5)
     p_values = []
     for _ in range(100):
-        means = (
-            rng.normal(0, seeds_differ, (2, 4, 1)) + rng.normal(0, items_differ, (2, 1, 200)) + rng.normal(0, 1, 200)
-        )
-        first, second = means > 0
+        of_seeds, of_items = rng.normal(0, seeds_differ, (2, 4, 1)), rng.normal(0, items_differ, (2, 1, 200))
+        first, second = of_seeds + of_items + rng.normal(0, 1, 200) > 0
         p_values.append(compare_over_seeds([compare(a, b) for a, b in zip(first, second, strict=True)]).p_value)
     assert np.mean(np.array(p_values) <= 0.05) < 0.1
     assert kstest(p_values, "uniform").pvalue > 0.001
@@ -152,9 +144,8 @@ def test_the_report_says_where_classifiers_and_epochs_differ_too(tmp_path, capsy
 def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_difference(tmp_path, capsys) -> None:
     about = 2, 2, "use", "WC"
     for name, reader in (("a", "loss"), ("b", "error")):
-        rows = [
-            replace(row, answers=Answers("t", RIGHT[0, 0])) for row in read_rows(run_of(tmp_path / name) / "probes.csv")
-        ]
+        probed, answers = read_rows(run_of(tmp_path / name) / "probes.csv"), Answers("t", RIGHT[0, 0])
+        rows = [replace(row, answers=answers) for row in probed]
         used = [
             ProbeRow(*about, reader, 9, 9, 8, 10, {}, 1, 0.1),
             ProbeRow(2, 2, "use", "SOMO", "loss", 9, 9, 8, 10, {}, 1, 0.1),

@@ -50,13 +50,12 @@ UNDECIDED = {  # of the papers' own tables
 
 
 def test_the_papers_own_tables_support_what_the_papers_say() -> None:
-    verdicts = {finding.name: finding.verdict for finding in check_claims(CLAIMS, quoted())}
+    findings = check_claims(CLAIMS, quoted())
+    verdicts = {finding.name: finding.verdict for finding in findings}
     assert {name for name, verdict in verdicts.items() if verdict != "holds"} == UNDECIDED
     assert {verdicts[name] for name in UNDECIDED} == {"cannot tell"}
-
-
-def test_of_the_papers_own_tables_two_claims_do_not_survive_the_correction_for_many_comparisons() -> None:
-    changed = {f.name for f in check_claims(CLAIMS, quoted()) if f.corrected.verdict != f.verdict}
+    # that do not survive the correction for many comparisons
+    changed = {finding.name for finding in findings if finding.corrected.verdict != finding.verdict}
     assert changed == {"max is above last downstream", "seq2tree is above the human bound"}
 
 
@@ -98,14 +97,12 @@ def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(tmp_path, 
     write_rows(folder / "probes.csv", [replace(row, answers=Answers("t", np.ones(2000, bool))), hard])
     predicted = np.array([0] * modified + [1] * (10 - modified))
     (measure,) = share_rated_modified(predicted, Items((), predicted)).items()
-    upsert_csv(
-        folder / "details.csv", [{"task": "SOMO", "measure": measure[0], "score": measure[1]}], ("task", "measure")
-    )
+    details = {"task": "SOMO", "measure": measure[0], "score": measure[1]}
+    upsert_csv(folder / "details.csv", [details], ("task", "measure"))
     other = evaluation_of(tmp_path / "b", "untrained/bilstm_max", objective="untrained") if joined else None
     (model,) = models_of(map(read_run, filter(None, [other, folder])))
-    finding_of_bias = finding_of("untrained encoders call odd words everywhere", evidence_of([model]))
-    assert finding_of_bias.verdict == verdict
-    assert finding_of_bias.comparisons[0].difference == pytest.approx(10 * modified - 60)
+    bias = finding_of("untrained encoders call odd words everywhere", evidence_of([model]))
+    assert (bias.verdict, bias.comparisons[0].difference) == (verdict, pytest.approx(10 * modified - 60))
     (folder / "details.csv").write_text("task,measure,score\nSOMO,other,many\n")
     with pytest.raises(InputError, match=r"details.csv:2: score is 'many'; evaluate the model again"):
         evidence_of([model])
@@ -160,10 +157,8 @@ def test_max_above_last_is_about_trained_encoders_and_not_about_length() -> None
 def test_flattening_is_measured_from_the_middle_epoch() -> None:
     moments = [EpochScores(e, {"Tense": Point(score, 1)}, e) for e, score in enumerate((50, 70, 80, 84, 85))]
     evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
-    assert [c.difference for c in finding_of("probes flatten while bleu rises", evidence).comparisons] == [
-        2,
-        5 - (85 - 80),
-    ]
+    flat = finding_of("probes flatten while bleu rises", evidence)
+    assert [c.difference for c in flat.comparisons] == [2, 5 - (85 - 80)]
 
 
 @pytest.mark.parametrize(("last", "verdict"), [(25, "holds"), (10.2, "cannot tell"), (5, "fails")])
@@ -291,9 +286,8 @@ def test_a_loss_that_helps_one_discourse_task_and_hurts_none_has_no_complex_effe
 
 
 def test_a_report_says_how_many_comparisons_are_paired(tmp_path, capsys) -> None:
-    runs = [
-        run_with_answers(tmp_path / e, e, right) for e, right in zip(("bilstm_max", "bilstm_last"), RIGHT, strict=True)
-    ]
+    encoders = "bilstm_max", "bilstm_last"
+    runs = [run_with_answers(tmp_path / e, e, right) for e, right in zip(encoders, RIGHT, strict=True)]
     assert main(["findings", *map(str, runs)]) == 0
     assert "\n6 of 7 comparisons are paired.\n" in capsys.readouterr().out  # all but that of BLEU
 
@@ -358,11 +352,8 @@ def test_claims_about_naive_bayes_read_our_baselines_and_correlations_do_not(tmp
     below = finding_of("words are below chance on odd words", evidence)
     bigrams = finding_of("bigrams help only with order", evidence)
     assert (len(below.comparisons), below.verdict) == (2, "holds")
-    assert [(c.label.split(",")[0], c.needed, c.difference) for c in bigrams.comparisons] == [
-        ("BShift", True, 18),
-        ("SOMO", False, 5),
-        ("WC", False, 5),
-    ]
+    compared = [(c.label.split(",")[0], c.needed, c.difference) for c in bigrams.comparisons]
+    assert compared == [("BShift", True, 18), ("SOMO", False, 5), ("WC", False, 5)]
     assert not evidence.pairs
 
 
@@ -374,10 +365,8 @@ def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path)
         with_settings(at, "probes:\n  paths: [trees]\n  source:\n    paths: [trees]\n")
     evidence = evidence_of(models(run, folder))
     assert evidence.logistic[NMT_FR] == {"SentLen": Point(60, 2), "BShift": Point(60, 2)}
-    assert {c.difference for c in finding_of("linear readout is enough", evidence).comparisons} == {
-        60 + 5 - 72,
-        60 + 5 - 62,
-    }
+    enough = finding_of("linear readout is enough", evidence)
+    assert {c.difference for c in enough.comparisons} == {60 + 5 - 72, 60 + 5 - 62}
 
 
 @pytest.mark.parametrize("last", ["mlp", "logreg"])
@@ -393,9 +382,8 @@ def test_discourse_runs_have_the_names_of_the_papers_table(tmp_path) -> None:
     for losses, name in (names | {"[nl]": "Discourse"}).items():
         config = f"objective: {{losses: {losses}}}"
         run = with_settings(run_of(tmp_path / losses, objective="discourse"), f"{config}\n")
-        scored = evaluation_of(
-            tmp_path / f"of {losses}", "gone", objective="discourse", settings=f"run: {{{config}}}\n"
-        )
+        settings = f"run: {{{config}}}\n"
+        scored = evaluation_of(tmp_path / f"of {losses}", "gone", objective="discourse", settings=settings)
         assert [model.objective for model in models(run, scored)] == [name, name]
 
 

@@ -16,23 +16,16 @@ def evaluations(folder: Path, scores: dict[int, list[float]], seeds: int = 1) ->
     for size, values in scores.items():
         for name, score in zip("abcdef", values, strict=False):
             for seed in range(1, seeds + 1):
-                where = evaluation_of(
-                    folder / f"{name}{size}-{seed}",
-                    name,
-                    suite="probing",
-                    task="WC",
-                    score=score + seed,
-                    settings=f"probes: {{train_size: {size}}}\n",
-                )
-                config = (where / "config.yaml").read_text().replace("seed: 1\n", f"seed: {seed}\n")
-                (where / "config.yaml").write_text(config.replace("bilstm_max", name))
+                path, settings = folder / f"{name}{size}-{seed}", f"probes: {{train_size: {size}}}\n"
+                evaluation_of(path, name, "probing", task="WC", score=score + seed, settings=settings)
+                config = (path / "config.yaml").read_text().replace("seed: 1\n", f"seed: {seed}\n")
+                (path / "config.yaml").write_text(config.replace("bilstm_max", name))
     return [folder]
 
 
-@pytest.mark.parametrize(
-    ("second", "rho", "same"),
-    [([8, 6, 4, 2], 1.0, True), ([1, 2, 3, 4], -1.0, False), ([4, 2, 3, 1], 0.8, True), ([5, 5, 5, 5], None, False)],
-)
+@pytest.mark.parametrize(("second", "rho", "same"), [
+    ([8, 6, 4, 2], 1.0, True), ([1, 2, 3, 4], -1.0, False), ([4, 2, 3, 1], 0.8, True), ([5, 5, 5, 5], None, False),
+])  # fmt: skip
 def test_rank_correlation_is_of_the_order_alone(second, rho, same, tmp_path) -> None:
     """Where all are equal, the first is no better than the others."""
     runs = read_runs(evaluations(tmp_path, {300: [4, 3, 2, 1], 900: second}, seeds=2))

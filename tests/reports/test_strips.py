@@ -67,10 +67,8 @@ def folder(tmp_path) -> Path:
 
 def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(folder) -> None:
     chosen = strip_items("m", folder, None)
-    assert [(item.records[0]["item"], item.reason.partition(":")[0]) for item in chosen] == [
-        (1, "most right"),
-        (2, "most wrong"),
-    ]
+    reasons = [(item.records[0]["item"], item.reason.partition(":")[0]) for item in chosen]
+    assert reasons == [(1, "most right"), (2, "most wrong")]
     assert [item.records[0]["item"] for item in strip_items("m", folder, ["story_cloze:3", "other:1"])] == [3]
 
 
@@ -99,7 +97,7 @@ def test_a_more_surprising_token_is_never_lighter(bits) -> None:
     assert seen == sorted(seen, reverse=True)
 
 
-def test_an_impossible_token_has_the_darkest_colour_of() -> None:
+def test_an_impossible_token_has_the_darkest_colour() -> None:
     assert colour_of(None) == colour_of(DARKEST_BITS) != colour_of(DARKEST_BITS / 2) != colour_of(0)
     assert [token.hover for token in tokens_of(record("a", "x", [None]))[0]] == ["x: ∞ bits"]
 

@@ -62,20 +62,13 @@ def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores
     done = scored(once.folder, *asked)
     print_tables(done, settings(*asked))
     printed = capsys.readouterr().out
-    for said in (
-        "language model",
-        "N-gram",
-        "Unigram",
-        "Length",
-        "DialoGPT",
-        "Beyer et al. 2021, Tables 1 to 5",
+    for text in (
+        *("language model", "N-gram", "Unigram", "Length", "DialoGPT", "Beyer et al. 2021, Tables 1 to 5"),
         "shuffle_narration_all: 50.0 [18.8, 81.2] of 6 items, 6 ties counted half; published GPT-2 86, DialoGPT 78",
         "    4 predictions, each 50 by chance; the score above is of all together, 20.0 by chance",
-        "(3;%cause%) < (3;%contrast%): 50.0 [18.8, 81.2], 6 ties counted half",
-        "cannot tell",
-        "±",
+        *("(3;%cause%) < (3;%contrast%): 50.0 [18.8, 81.2], 6 ties counted half", "cannot tell", "±"),
     ):
-        assert said in printed
+        assert text in printed
     assert re.search("^ {4}condition +1 sum +1 mean +2 sum +2 mean$", printed, re.M)
     assert "protocol=" not in printed  # no classifier has read anything
     length, called = (d.scores.main for d in done[3:])
@@ -144,6 +137,7 @@ def test_suites_in_files_are_scored_as_those_in_memory(lm, once, tmp_path) -> No
     assert all(by_name[e.row.task] == e.row for e in once.written.scores.main)
 
 
+CALLED = f"model=call:{__name__}:characters"
 SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_size=30", "probes.test_size=30"]
 
 
@@ -152,10 +146,7 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
     (["model=bov"], "has no language model"),
     (["model=lm:no/such"], "no such folder"),
     (["model=ngram", "suite=probing", *SMALL_PROBES], "a baseline of other suites; suite=probing has majority"),
-    (
-        [f"model=call:{__name__}:characters", "suite=[probing,coherence]", *SMALL_PROBES],
-        "gives vectors or surprisals, not both",
-    ),
+    ([CALLED, "suite=[probing,coherence]", *SMALL_PROBES], "gives vectors or surprisals, not both"),
     (["write_sentences=all.txt"], "suite=coherence needs none"),
     (["model=ngram", "control=true"], "apply only to probing tasks"),
 ])  # fmt: skip
@@ -164,9 +155,13 @@ def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once, more, sa
         scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", *more)
 
 
-def test_a_run_with_a_decoder_of_translations_is_refused(once, finished_run) -> None:
+def test_a_run_with_a_decoder_of_translations_and_a_language_model_for_vectors_are_refused(
+    lm, once, finished_run
+) -> None:
     with pytest.raises(InputError, match="which suite=coherence needs: its decoder writes a translation"):
         scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", f"model={finished_run}")
+    with pytest.raises(InputError, match="has no vectors, which suite=probing needs"):
+        scored(once.folder, f"model=lm:{lm}", "suite=[probing,coherence]", *SMALL_PROBES)
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +177,7 @@ def of_paper(tmp_path_factory) -> list[str]:
     pair = Item(1, (("A man came.", "He left."), ("A man came.", "The man left.")), "b")
     suite = TestSuite("remention", "mean", ("a", "b"), ("x", "y"), ("(2;%x%) < (2;%y%)",), (pair,))
     write_suite(suite, folder / "remention.json")
-    return [f"model=call:{__name__}:characters", f"coherence.paths=[{folder}]"]
+    return [CALLED, f"coherence.paths=[{folder}]"]
 
 
 def test_the_tables_of_connectives_and_rementions_stand_next_to_ours(of_paper, tmp_path, capsys) -> None:
@@ -211,16 +206,10 @@ def test_a_published_table_of_other_tasks_is_refused_before_scoring(of_paper, tm
 
 
 def test_texts_longer_than_the_context_are_counted_also_from_the_cache(lm, tmp_path, capsys) -> None:
-    long = TestSuite(
-        "long", "sum", ("a",), ("x", "y"), ("(1;%x%) < (1;%y%)",), (Item(1, (("a b " * 99 + "a",), ("b",)), "c"),)
-    )
+    item = Item(1, (("a b " * 99 + "a",), ("b",)), "c")
+    long = TestSuite("long", "sum", ("a",), ("x", "y"), ("(1;%x%) < (1;%y%)",), (item,))
     write_suite(long, tmp_path / "long.json")
     for _ in range(2):
         (done,) = scored(tmp_path, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'long.json'}]")
         print_tables([done], settings(f"model=lm:{lm}"))
         assert "of 1 items, 1 texts longer than the model's context" in capsys.readouterr().out
-
-
-def test_a_language_model_has_no_vectors(lm, once) -> None:
-    with pytest.raises(InputError, match="has no vectors, which suite=probing needs"):
-        scored(once.folder, f"model=lm:{lm}", "suite=[probing,coherence]", *SMALL_PROBES)

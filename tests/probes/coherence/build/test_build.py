@@ -57,11 +57,8 @@ def test_a_shuffled_text_has_the_same_sentences_in_another_order(stories, dialog
     for item in context.items:
         assert item.texts[0][1] == item.texts[1][1]
     if not dialogue:
-        assert all(
-            sum(text.count(end) for end in ("ran.", "ned.", "day.", "end.")) == 5
-            for i in whole.items
-            for text in i.texts[0]
-        )
+        scored = [text for item in whole.items for text in item.texts[0]]
+        assert all(sum(text.count(end) for end in ("ran.", "ned.", "day.", "end.")) == 5 for text in scored)
 
 
 def test_an_item_is_shuffled_in_the_same_way_in_any_company() -> None:
@@ -77,9 +74,8 @@ def test_the_turns_of_a_dialogue_have_a_separator_between_them_where_it_is_asked
     whole, context = build_order(turns, 0, separator=True).suites
     assert whole.items[0].texts[0] == ("Hi. [SEP] Yes? [SEP] Go.",)
     assert context.items[0].texts == (("Hi. [SEP] Yes? [SEP]", "Go."), ("Yes? [SEP] Hi. [SEP]", "Go."))
-    assert build_order(texts([["a", "b", "c", "d", "e"]]), 0, separator=True) == build_order(
-        texts([["a", "b", "c", "d", "e"]]), 0
-    )
+    story = texts([["a", "b", "c", "d", "e"]])
+    assert build_order(story, 0, separator=True) == build_order(story, 0)
 
 
 @given(st.lists(st.lists(SENTENCE, min_size=4, max_size=11), max_size=8))
@@ -115,6 +111,12 @@ PERSONA = """1 your persona: i like cats.
 def written(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def story_file(folder: Path, count: int) -> Path:
+    """Stories of five sentences each."""
+    stories = [{"id": n, "sentences": [f"Word{n} a{m}." for m in range(5)]} for n in range(count)]
+    return written(folder / "stories.jsonl", "\n".join(map(json.dumps, stories)))
 
 
 def test_the_story_cloze_test_is_read(tmp_path) -> None:
@@ -193,15 +195,12 @@ COLLECTION = """<?xml version="1.0" encoding="ISO-8859-1"?>
 """
 
 
-def test_the_published_collection_gives_the_same_schemas(tmp_path) -> None:
+def test_the_published_collection_gives_the_same_schemas_and_one_that_defines_entities_is_refused(tmp_path) -> None:
     published = build_winograd(written(tmp_path / "wsc.xml", COLLECTION))
     ours = build_winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA)))
-    for suite, wanted in zip(published.suites, ours.suites, strict=True):
-        assert [item.texts for item in suite.items] == [item.texts for item in wanted.items]
+    for suite, expected in zip(published.suites, ours.suites, strict=True):
+        assert [item.texts for item in suite.items] == [item.texts for item in expected.items]
         assert suite.items[0].source == "wsc.xml:1"
-
-
-def test_a_collection_that_defines_entities_is_refused(tmp_path) -> None:
     path = written(tmp_path / "wsc.xml", COLLECTION.replace('"schema.dtd"', '[<!ENTITY a "b">]'))
     with pytest.raises(InputError, match="entities"):
         build_winograd(path)
@@ -252,7 +251,7 @@ def test_tokens_are_found_in_the_raw_text(gum) -> None:
     assert document.text(1, 5) == RAW[0]
     assert document.text(4, 7) == "Ann. He waved"
     assert document.text(9, 8) == ""
-    assert (document.first_of(8), document.last_of(8)) == (6, 12)
+    assert (document.first_in_sentence(8), document.last_in_sentence(8)) == (6, 12)
 
 
 def test_a_connective_stands_against_each_other_one(gum) -> None:
@@ -399,9 +398,7 @@ def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path) -> Non
 
 
 def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
-    stories = [[f"Word{n} a{m}." for m in range(5)] for n in range(9)]
-    lines = "\n".join(json.dumps({"id": n, "sentences": story}) for n, story in enumerate(stories))
-    source = written(tmp_path / "stories.jsonl", lines)
+    source = story_file(tmp_path, 9)
     for out in ("one", "two"):
         arguments = ["phenomenon=order", f"source={source}", f"out={tmp_path / out}", "seed=3", "items=4"]
         assert command(arguments) == 0
@@ -409,10 +406,8 @@ def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
     suite = read_suite(tmp_path / "one" / "shuffle_narration_all.json")
     assert [item.number for item in suite.items] == [1, 2, 3, 4]
     assert all(item.source.startswith("stories.jsonl:") for item in suite.items)
-    report = (tmp_path / "one" / "report.md").read_text()
-    assert (
-        "| unigram | `(1;%original%) < (1;%shuffled%)` | 50.0 [15.0, 85.0] of 4 items, 4 ties counted half |" in report
-    )
+    cells = "| unigram | `(1;%original%) < (1;%shuffled%)` | 50.0 [15.0, 85.0] of 4 items, 4 ties counted half |"
+    assert cells in (tmp_path / "one" / "report.md").read_text()
     for name in ("shuffle_narration_all.json", "shuffle_narration_context.json", "report.md"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
@@ -421,13 +416,15 @@ def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
     (["order"], "phenomenon= is missing"),
     (["phenomenon=odd", "source=.", "out=x"], "give order, cloze, winograd"),
     (["phenomenon=order", "source=no/such", "out=x"], "no/such: no such file or folder (source=)"),
+    (["phenomenon=order", "source={short}", "out=x"], "no item for order (1 texts of fewer than 5 sentences)"),
     (["phenomenon=order", "source=.", "out=x", "items=0"], "items=0: give a whole number from 1"),
     (["phenomenon=winograd", "source=.,.", "out=x"], "reads one source"),
     (["phenomenon=order", "source=.", "out=x", "comma=true"], "only phenomenon=connectives has it"),
     (["phenomenon=cloze", "source=.", "out=x", "separator=true"], "only phenomenon=order has it"),
 ])  # fmt: skip
-def test_wrong_arguments_are_one_line(arguments, said, capsys) -> None:
-    assert command(arguments) == 2
+def test_wrong_arguments_are_one_line(arguments, said, tmp_path, capsys) -> None:
+    short = written(tmp_path / "short.jsonl", json.dumps({"sentences": ["One."]}))
+    assert command([argument.format(short=short) for argument in arguments]) == 2
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
@@ -440,17 +437,13 @@ def test_help_names_every_phenomenon(capsys) -> None:
 
 
 def test_twins_are_drawn_together(tmp_path) -> None:
-    stories = [[f"Word{n} a{m}." for m in range(5)] for n in range(8)]
-    source = written(
-        tmp_path / "s.jsonl", "\n".join(json.dumps({"id": n, "sentences": s}) for n, s in enumerate(stories))
-    )
-    arguments = ["phenomenon=cloze", f"source={source}", f"out={tmp_path / 'cloze'}", "items=5"]
+    arguments = ["phenomenon=cloze", f"source={story_file(tmp_path, 8)}", f"out={tmp_path / 'cloze'}", "items=5"]
     assert command(arguments) == 0
     suite = read_suite(tmp_path / "cloze" / "story_cloze.json")
     right, wrong = (Counter(item.texts[at][1] for item in suite.items) for at in (0, 1))
     assert right == wrong
     assert len(suite.items) == 4
-    assert all("; wrong ending of s.jsonl:" in item.source for item in suite.items)
+    assert all("; wrong ending of stories.jsonl:" in item.source for item in suite.items)
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="needs the open data")
@@ -469,22 +462,14 @@ def test_twins_of_winograd_schemas_are_drawn_together(tmp_path) -> None:
 
 
 def test_a_folder_with_suites_of_another_build_is_refused(tmp_path, capsys) -> None:
-    stories = [{"id": n, "sentences": [f"Word{n} a{m}." for m in range(5)]} for n in range(4)]
-    source = written(tmp_path / "stories.jsonl", "\n".join(map(json.dumps, stories)))
     out = tmp_path / "out"
-    arguments = [f"source={source}", f"out={out}"]
+    arguments = [f"source={story_file(tmp_path, 4)}", f"out={out}"]
     assert command(["phenomenon=order", *arguments]) == 0
     assert command(["phenomenon=order", "items=2", *arguments]) == 0  # replaces the same suites
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert command(["phenomenon=cloze", *arguments]) == 2
     assert "has suites of another build, such as shuffle_narration_all.json" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-
-
-def test_a_source_without_an_item_is_an_error(tmp_path, capsys) -> None:
-    source = written(tmp_path / "short.jsonl", json.dumps({"sentences": ["One."]}))
-    assert command(["phenomenon=order", f"source={source}", f"out={tmp_path / 'out'}"]) == 2
-    assert capsys.readouterr().err == (f"error: {source}: no item for order (1 texts of fewer than 5 sentences)\n")
 
 
 @pytest.mark.parametrize("text", ["", "\n"])
