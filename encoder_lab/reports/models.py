@@ -153,8 +153,9 @@ def _age(run: Run) -> tuple[Epoch, int]:
 def join_evaluations(runs: Iterable[Run]) -> list[Run]:
     """Each run with what evaluations of it add: other suites, or the same tasks by another classifier."""
     joined: list[Run] = []
-    # evaluations last, those of several epochs after those of one, which add nothing to them
-    for run in sorted(runs, key=lambda run: ("model" in run.settings, run.settings.get("checkpoint") == EACH_EPOCH)):
+    # evaluations last, of the best epoch before another one, and those of several epochs, to which one adds nothing
+    places = {None: 1, "best.ckpt": 1, EACH_EPOCH: 3}
+    for run in sorted(runs, key=lambda run: "model" in run.settings and places.get(run.settings.get("checkpoint"), 2)):
         base = next((r for r in joined if r.is_scored_by(run) and _scores_fit(r, run)), None)
         if base is None:
             joined.append(run)

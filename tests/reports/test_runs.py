@@ -192,11 +192,15 @@ def test_evaluations_of_one_model_add_their_tasks_and_the_newest_score_counts(tm
     assert sorted((row.task, row.epoch, row.test_accuracy) for row in run.rows) == [("A", 2, 80), ("B", 2, 80)]
 
 
-def test_the_order_of_evaluations_does_not_matter_where_one_adds_epochs_to_another(tmp_path) -> None:
-    run, alone = run_of(tmp_path / "run"), evaluation_of(tmp_path / "a", tmp_path / "run", settings="checkpoint: x\n")
-    more = evaluation_of(tmp_path / "b", run, epoch=3, settings="checkpoint: each epoch\n")
-    for folders in permutations((run, alone, more)):
-        assert [len(model.runs[0].rows) for model in models(*folders)] == [4 * 3 + 2]
+@pytest.mark.parametrize(("other", "epochs"), [("each epoch", [[2, 3]]), ("last.ckpt", [[2], [3]])])
+def test_the_order_of_evaluations_does_not_matter(tmp_path, other, epochs) -> None:
+    """Those of several epochs add to one; of two epochs the best one is that of the run."""
+    run = run_of(tmp_path / "run")
+    best = evaluation_of(tmp_path / "a", run, settings="checkpoint: best.ckpt\n")
+    more = evaluation_of(tmp_path / "b", run, epoch=3, settings=f"checkpoint: {other}\n")
+    for folders in permutations((run, best, more)):
+        scored = [[row.epoch for row in model.runs[0].rows if row.task == "MR"] for model in models(*folders)]
+        assert scored == epochs
 
 
 def test_no_two_models_have_one_name(tmp_path) -> None:
