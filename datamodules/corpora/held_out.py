@@ -83,7 +83,8 @@ class DocumentCorpus(OnDisk):
         """One document in this many is dev; by default it depends on the size of the text."""
         if self._held_out is not None:
             return self._held_out
-        sizes = accumulate(len(block) for path in self.files() for block in read_blocks(path))
+        blocks = (block for path in self.files() for block in read_blocks(path))
+        sizes = accumulate(len(block) - block.count(b"\r") for block in blocks)
         return HELD_OUT if any(size >= SMALL_TEXT_BYTES for size in sizes) else SMALL_HELD_OUT
 
     def fingerprint(self) -> str:

@@ -95,11 +95,13 @@ def test_a_corpus_is_the_same_in_each_form_of_its_files(name, form, tmp_path) ->
     assert read_all(reader(str(tmp_path)), name) == read_all(reader(str(FIXTURES / fixture)), name)
 
 
-def test_packed_text_has_the_splits_of_the_plain_one(tmp_path) -> None:
-    plain, packed = tmp_path / "long.txt", tmp_path / "long.txt.gz"
-    plain.write_text("".join(f"the line {i} .\n\n" for i in range(32_000)))  # more than 500 KB, and less when packed
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    assert [PlainText(str(path)).held_out for path in (plain, packed)] == [20, 20]
+def test_packed_text_and_other_ends_of_lines_have_the_splits_of_the_plain_one(tmp_path) -> None:
+    for line, held_out in (("the line is here .\n\n", 20), ("the line .\n\n", 10)):  # more than 500 KB, and less
+        text = (line * 40_000).encode()
+        (tmp_path / "a.txt").write_bytes(text)
+        (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text))
+        (tmp_path / "c.txt").write_bytes(text.replace(b"\n", b"\r\n"))
+        assert {PlainText(str(path)).held_out for path in tmp_path.iterdir()} == {held_out}
 
 
 def test_a_file_that_is_there_plain_packed_and_hidden_is_read_once(tmp_path, caplog) -> None:
