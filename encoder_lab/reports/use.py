@@ -106,23 +106,19 @@ def as_text(models: Sequence[ModelUse]) -> str:
     for model in models:
         columns = [column for column in COLUMNS if any(column in use.numbers for use in model.properties)]
         heads = ["task", "known", "rise", "used", *(COLUMN_HEADS.get(column, column) for column in columns)]
-        rule = ["---", "---:", "---:", "---", *["---:"] * len(columns)]
-        lines = [f"**{for_markdown(model.title)}**", "", _markdown_row(heads), _markdown_row(rule)]
+        rows = [heads, ["---", "---:", "---:", "---", *["---:"] * len(columns)]]
         for use in model.properties:
             known = f"{use.known[0]:.1f}" if use.known else ""
             known += f" ({use.known_seeds} of {use.seeds} seeds)" if 0 < use.known_seeds < use.seeds else ""
             rise = "{:z.1f} [{:z.1f}, {:z.1f}]".format(*use.rise)
             formats = dict.fromkeys(columns, "z.1f") | {"rank": "g"}
             cells = [format(use.numbers[name], formats[name]) if name in use.numbers else "" for name in columns]
-            lines.append(_markdown_row([for_markdown(use.name), known, rise, use.verdict, *cells]))
+            rows.append([for_markdown(use.name), known, rise, use.verdict, *cells])
+        lines = [f"**{for_markdown(model.title)}**", "", *(f"| {' | '.join(row)} |" for row in rows)]
         if np.isfinite(model.seeds):
             lines += ["", f"Kendall's tau of the order of rises between its seeds: {model.seeds:.2f}"]
         blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, TABLE_NOTE]) + "\n"
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:

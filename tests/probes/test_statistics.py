@@ -37,16 +37,6 @@ def test_mcnemar_counts_coin_flips(first, second, p) -> None:
     assert mcnemar(second, first) == pytest.approx(p)
 
 
-def test_swapping_the_models_changes_the_sign() -> None:
-    first, second = np.random.default_rng(1).random((2, 400)) < [[0.8], [0.6]]
-    forth, back = compare(first, second), compare(second, first)
-    assert back.difference == -forth.difference
-    assert (back.low, back.high) == pytest.approx((-forth.high, -forth.low), abs=1)
-    assert forth.low > 0
-    assert compare(first, first) == (0, 0, 0, 1)
-    assert forth.p_value == back.p_value < 0.001
-
-
 def test_the_paired_interval_equals_that_of_the_mean_difference() -> None:
     first, second = np.random.default_rng(2).random((2, 2000)) < [[0.7], [0.69]]
     differences = 100 * (first.astype(float) - second)
