@@ -118,7 +118,6 @@ def _encoder_state(checkpoint: Path, allow: Sequence[str]) -> dict[str, str]:
 
 
 def _read_row_counts(path: Path, expected: dict[str, Any]) -> list[int]:
-    """The rows of each file, as they were counted."""
     try:
         written = parse_json(path.read_text(encoding="utf-8"))
         differ = [key for key in expected if expected[key] != written[key]]

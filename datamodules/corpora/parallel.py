@@ -90,7 +90,6 @@ class Parallel(Corpus):
         return [path for pair in self.pairs.values() for path in pair]
 
     def _examples(self, split: Split, read: Callable[[tuple[Path, Path]], Iterator[Example]]) -> Iterator[Example]:
-        """The examples of a split, from its own files or the training files."""
         if split != "train" and split in self.pairs:
             return read(self.pairs[split])
         rows = rows_of_split(read(self.pairs["train"]), split, self.pairs, self.held_out)

@@ -171,7 +171,6 @@ def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Mo
 
 
 def _ngram_baseline(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
-    """An n-gram model of the training text, with the settings of its corpus."""
     fingerprint = key_of(name, corpus_key(corpus), code_of(NgramModel))
     return Model(
         "baseline", name, None, fingerprint, settings={"corpus": written}, logprobs=lazy_ngram_model(corpus, name)

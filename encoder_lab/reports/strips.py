@@ -53,7 +53,6 @@ def strip_items(model: str, folder: Path, requested: Sequence[str] | None) -> li
 
 
 def _read_items(path: Path) -> Iterator[list[Record]]:
-    """The records of one item after the other."""
     lines = (checked_record(record, f"{path}:{number}") for number, record in read_json_lines(path))
     for _, records in groupby(lines, lambda record: (record["suite"], record["item"])):
         yield list(records)

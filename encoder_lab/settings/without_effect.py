@@ -174,7 +174,6 @@ def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
 
 
 def _unread_in_objective(prefix: str, objective: Mapping[str, Any]) -> Unread:
-    """What an objective leaves unread of its settings and of its data's."""
     if objective.get("head") == "linear" and objective.get("dropout"):
         yield rf"{prefix}objective\.dropout", f"objective.head=linear has none; give objective.head=nonlinear, {OMIT}"
     if not isinstance(chosen := objective.get("losses"), list):

@@ -82,7 +82,6 @@ def _mlflow_logger(run: Path) -> Logger:
 
 
 def _read_record_name(path: Path) -> str | None:
-    """The name of the record that a run has in a tool."""
     return path.read_text(encoding="utf-8").strip() if path.exists() else None
 
 

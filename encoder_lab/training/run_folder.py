@@ -108,7 +108,6 @@ def record_locations(run: Path, settings: Mapping[str, Any]) -> None:
 
 
 def _with_value(settings: Any, name: Sequence[str], value: Any) -> Any:
-    """Plain settings with another value of one of them."""
     group = settings if isinstance(settings, dict) else {}
     return {**group, name[0]: _with_value(group.get(name[0]), name[1:], value) if name[1:] else value}
 

@@ -50,7 +50,6 @@ def _training(parts: Parts) -> Iterator[str]:
 
 
 def _settings_line(node: Any) -> str:
-    """The plain values of a group of settings on one line."""
     values = node if isinstance(node, dict) else {}
     plain = {key: value for key, value in values.items() if not isinstance(value, dict | list)}
     return ", ".join(f"{key!s}={value}" for key, value in plain.items() if key not in ("_target_", "_partial_"))

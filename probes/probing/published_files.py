@@ -169,7 +169,6 @@ def _read_rows(path: Path, gold: str) -> Iterator[TaskRow]:
 
 
 def _row_from_record(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskRow:
-    """A row of an object or a table, which names its fields."""
     tag = SPLIT_NAMES.get(str(record.get("split")), str(record.get("split")))
     value = record.get(gold)
     if isinstance(value, float) and value.is_integer():

@@ -56,8 +56,6 @@ def _decode_file(path: Path) -> str:
 
 
 class _Rs3Reader:
-    """The nodes of one .rs3 file by their ids."""
-
     def __init__(self, path: Path, root: ElementTree.Element) -> None:
         self.path = path
         elements = [e for e in root.iter() if e.tag in ("segment", "group") and e.get("id")]

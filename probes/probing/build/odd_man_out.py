@@ -183,7 +183,6 @@ class _Replacer:
 
 
 def _draw_by_frequency(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np.ndarray:
-    """At most `number` distinct words, drawn by frequency."""
     if not len(ids):
         return ids
     points = [random.random() for _ in range(number)]
