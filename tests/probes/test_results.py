@@ -43,6 +43,7 @@ def test_what_was_written_is_read_sorted_by_epoch_then_by_arrival_the_last_row_o
     ("suite", "sweet", "probes.csv:1: no column suite"),
     ("\n1,10,", "\n01,10,", "probes.csv:2: epoch is '01'"),
     ("\n1,10,", '\n1,"10\n",', "probes.csv:2: not a line of CSV"),
+    ("2.50,\n", "2.50,\n1,9,probing,Tense,mlp,0,0,0,0,{},1,0,\n", "probes.csv:3: 1 .* is already on line 2"),
 ])  # fmt: skip
 def test_a_broken_file_is_named_and_left_alone(tmp_path, old, new, named) -> None:
     path = tmp_path / "probes.csv"
@@ -52,14 +53,6 @@ def test_a_broken_file_is_named_and_left_alone(tmp_path, old, new, named) -> Non
     with pytest.raises(InputError, match=named):
         write_rows(path, [replace(ROW, epoch=3)])
     assert path.read_text() == broken
-
-
-def test_a_score_that_is_there_twice_is_named(tmp_path) -> None:
-    path = tmp_path / "probes.csv"
-    write_rows(path, [ROW])
-    path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
-    with pytest.raises(InputError, match=r"probes\.csv:3: 1 probing Tense mlp 1 is already on line 2"):
-        read_rows(path)
 
 
 @given(st.lists(st.booleans(), max_size=40))
