@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
@@ -94,7 +95,8 @@ class Evaluation:
     def surprisal(self) -> Surprisals:
         """The surprisals of all texts of the tasks."""
         if self._surprisal is None:
-            assert self.model.logprobs is not None
+            if self.model.logprobs is None:
+                raise InputError(f"{self.model.encoder}: has vectors alone; leave out suites that need surprisals")
             texts = distinct_sentences(self.tasks, "surprisal")[self.share.indices]
             surprisals = score_pairs(self.model.logprobs, (("", text) for text in texts))
             # of one process they stay in their file

@@ -11,7 +11,7 @@ from probes.task import Task
 def tasks_for(*overrides: str) -> list[Task]:
     """The tasks that `python evaluate.py` scores with these settings, and their measures, as control tasks.
 
-    Raises InputError, and Hydra's errors.
+    Raises InputError.
     """
     settings = evaluation_settings(checked_settings("evaluate", list(overrides)))
     grid, corpus, cache = settings.probes.classifier.build(), settings.corpus.build(), Path(str(settings.cache))

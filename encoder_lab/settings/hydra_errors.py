@@ -3,7 +3,7 @@
 import re
 
 from encoder_lab.errors import in_one_line
-from encoder_lab.settings.known import CONFIGS, settings_of_file
+from encoder_lab.settings.known import CONFIGS, known_settings, settings_of_file, unknown_setting_message
 from encoder_lab.settings.quoting import for_shell
 from encoder_lab.settings.run_settings import dotted_items
 
@@ -29,7 +29,10 @@ def message_with_advice(error: Exception) -> str:
         return f"{override}: {several}a value with signs in it is written in quotes: {for_shell(key, value)}"
     if override and not equals:
         return f"{override}: settings are written key=value; see --help"
-    if (match := NO_SUCH_KEY.match(text)) and (choices := _choices_with_setting(match[1])):
+    if (match := NO_SUCH_KEY.match(text)) and not (choices := _choices_with_setting(match[1])):
+        names = known_settings(CONFIGS, "train").names | known_settings(CONFIGS, "evaluate").names
+        return f"{match[1]}: {unknown_setting_message(match[1], names)}"
+    if match:
         hint = SPLITS_ADVICE if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
         return f"{match[1]}: {hint}; these have: {', '.join(choices)}"
     return text

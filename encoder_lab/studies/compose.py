@@ -5,17 +5,22 @@ from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import mistakes_of_command
+from encoder_lab.settings.hydra_errors import message_with_advice
 from encoder_lab.settings.known import CONFIGS
 from encoder_lab.settings.run_settings import dotted_items
 
 
 def checked_settings(program: str, settings: list[str]) -> dict[str, Any]:
-    """The checked settings of a run that is not begun. Raises InputError or HydraException if they are invalid."""
-    config = compose_config(program, settings)
+    """The checked settings of a run that is not begun. Raises InputError if they are invalid."""
+    try:
+        config = compose_config(program, settings)
+    except HydraException as error:
+        raise InputError(message_with_advice(error)) from None
     written = resolved_settings(config)
     if mistakes := mistakes_of_command(program, written, referenced_names(config), settings):
         raise InputError("; ".join(mistakes))

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from hydra.errors import HydraException
-
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.build import build
 from encoder_lab.studies.cell import is_done
@@ -79,7 +77,7 @@ def steps_of(trainer: Mapping[str, Any], examples: int, rate: StepCost) -> tuple
 
 
 def settings_of(cell: StudyCell) -> dict[str, Any]:
-    """The composed settings of a cell. Raises InputError or HydraException if they are invalid."""
+    """The composed settings of a cell. Raises InputError if they are invalid."""
     return checked_settings(cell.program, [fill_folder(text, "run", cell.scored) for text in cell.overrides])
 
 
@@ -99,6 +97,6 @@ def missing_requirements(cell: StudyCell) -> str:
             sources += [group.get("root"), *(group.get("paths") or [])]
         absent += [path for path in sources if path and not Path(path).exists()]
         build(settings["corpus"])
-    except (InputError, HydraException) as error:
+    except InputError as error:
         absent.append(in_one_line(error))
     return f"missing: {'; '.join(absent)}" if absent else ""

@@ -11,9 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.arguments import SETTING_PATTERN, refuse_unknown_settings
 from encoder_lab.settings.command_line import unknown_name_message
-from encoder_lab.settings.known import known_settings
 from encoder_lab.settings.quoting import unquoted
 from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import INTERRUPTED_STATUS, ROOT, is_done, refuse_other_settings
@@ -38,8 +36,6 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     for text in settings:
         if text.startswith(("-", "hydra.", "hydra/", "resume=")):
             raise InputError(f"{text}: has no effect on a study; give study_dir=, hydra/launcher= or hydra.launcher.*=")
-    named = [text for text in settings if SETTING_PATTERN.match(text)]
-    refuse_unknown_settings(known_settings(ROOT / "configs", "train"), "train", named)
     dry_run = options.get("dry_run", NO[0])
     if dry_run.lower() not in (*YES, *NO):
         raise InputError(f"dry_run={dry_run}: give true or false")

@@ -18,6 +18,7 @@ from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.results import read_rows
 from probes.trainer_callback import ProbingTrainerCallback
+from probes.watch import probe_now
 from tests.conftest import TINY
 from tests.probes.test_share import tasks
 from tests.silent import silent_trainer
@@ -113,6 +114,16 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
         InputError, match=r"probes\.train_size=-3: give .*; probes\.tsks=.* did you mean probes\.tasks="
     ):
         tasks_for("probes.train_size=-3", "+probes.tsks=[SentLen]")
+    with pytest.raises(InputError, match=r"^probes.task: nothing reads such a setting; did you mean probes.tasks="):
+        tasks_for("probes.task=[SentLen]")
+    with pytest.raises(InputError, match=r"^the model: has vectors alone; leave out suites that need surprisals"):
+        probe_now(
+            tasks_for("suite=coherence", "coherence.items=2", f"cache={tmp_path}"),
+            Foreign(),
+            Foreign(),
+            tmp_path / "probes.csv",
+            0,
+        )
 
 
 @pytest.mark.parametrize("trained", [True, False])
