@@ -66,7 +66,8 @@ def unknown_setting_message(name: str, names: Iterable[str]) -> str:
     ends = sorted((word for word in words if last.endswith(f"_{word}")), key=len)[-1:]
     if not group and (longer := [word for word in words if word.endswith(f"_{last}")]):  # epochs: trainer.max_epochs
         words[last] = [*words.get(last, []), *(candidate for word in longer for candidate in words[word])]
-    similar = ends or get_close_matches(last, siblings, 1) or get_close_matches(last, words, 1, 0.8)
-    if close := get_close_matches(name, words.get(last, words[similar[0]] if similar else []), 3, 0):
+    near, same = get_close_matches(last, siblings, 1), [last] if last in words else []
+    similar = (near if group else []) or same or ends or near or get_close_matches(last, words, 1, 0.8)
+    if close := get_close_matches(name, words[similar[0]] if similar else [], 3, 0):
         return f"nothing reads such a setting; did you mean {' or '.join(f'{candidate}=' for candidate in close)}?"
     return "nothing reads such a setting; see --help and the files in configs/"

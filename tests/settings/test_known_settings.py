@@ -60,6 +60,7 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     ("+early=3", "see --help"),
     ("+probes.early=3", "see --help"),
     ("probes.task=[WC]", "did you mean probes.tasks="),
+    ("coherence.path=[x]", "did you mean coherence.paths="),  # other groups have path
     ("encodr.dim=3", "did you mean encoder.dim= or "),
     ("sed=3", "did you mean seed="),
     ("checkpoint_every_n_steps=3", "did you mean checkpoints.every_n_steps="),
