@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from datamodules.arrays import save_ragged
 from datamodules.base import SPLITS, CachedData, SkipCountsBySplit, cached_lines, write_examples, write_words
@@ -55,7 +56,10 @@ class TextPairs(SourceTarget):
     def __init__(
         self,
         corpus: Corpus,
-        target: Annotated[str, "same, next (sentence), or the language of the translation"],
+        target: Annotated[
+            str,
+            Field(title="same, next or a language (of nmt, corpus.target_language=)", description="what is predicted"),
+        ],
         cache: Path,
         seed: int,
         codes: Annotated[Count, "maximum number of BPE codes; at most one per five training pairs, or 1,000"] = 40_000,

@@ -90,6 +90,7 @@ def test_an_invalid_value_of_a_suite_is_named(override) -> None:
     ("encoder=bilstm_max encoder.pooling=mean", "max, last or end"),
     ("encoder=transformer encoder.pooling=last", "mean or max"),
     ("objective=nli objective.head=deep", "mlp, linear or nonlinear"),
+    ("objective=nmt datamodule.target=null", "same, next or a language (of nmt, corpus.target_language=)"),
 ])  # fmt: skip
 def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings, rule) -> None:
     wrong = settings.split()[-1].replace("null", "None")
