@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from torch import Tensor, nn
 
@@ -59,8 +59,13 @@ class Multitask(Objective):
             part.log_score = partial(self._log_part, name)
             self._parts.append(part)
         self.parts = nn.ModuleDict(dict(zip(parts, self._parts, strict=True)))
-        best = self._parts[list(parts).index(chosen)]
-        self.score = _part_score_name(chosen, best.score)
+        self._selecting = list(parts).index(chosen)
+        self.score = _part_score_name(chosen, self._parts[self._selecting].score)
+
+    @property
+    def mode(self) -> Literal["min", "max"]:
+        """Of the part with the score that selects."""
+        return self._parts[self._selecting].mode
 
     def _log_part(
         self, part: str, name: str, value: Tensor | float, batch_size: Tensor | int = 1, prog_bar: bool = False

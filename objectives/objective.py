@@ -109,9 +109,11 @@ class Objective(pl.LightningModule):
             torch.cuda.manual_seed(seed)
 
     def log(self, name: str, value: Any, *args: Any, **options: Any) -> None:
-        """Lightning's, but by default the mean of an epoch, not the last batch, and to the run log alone."""
+        """Lightning's, but without `on_step` the mean of an epoch, not the last batch, and to the run log alone."""
         options = {key: option for key, option in options.items() if option is not None}
-        super().log(name, value, *args, **{"on_step": False, "on_epoch": True, "logger": False, **options})
+        if not options.get("on_step"):
+            options = {"on_step": False, "on_epoch": True, "logger": False, **options}
+        super().log(name, value, *args, **options)
 
     def log_score(self, name: str, value: Tensor | float, batch_size: Tensor | int = 1, prog_bar: bool = False) -> None:
         """Record a score of this epoch; the run log writes it to metrics.csv and TensorBoard."""

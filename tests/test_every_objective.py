@@ -11,6 +11,7 @@ import pytest
 import torch
 from hydra.utils import get_method, instantiate
 from omegaconf import DictConfig, OmegaConf
+from pytorch_lightning.loggers import CSVLogger
 
 from datamodules.batches import SentencePair, Sentences
 from datamodules.corpus import Corpus, exclude_sentences
@@ -144,15 +145,18 @@ class Logs(Parts):
         loss = super().training_step(batch, index)
         self.log("train/own", loss)
         self.log_dict({"train/more": loss})
+        self.log("train/step", loss, on_step=True)  # for the loggers
         return loss
 
 
 def test_what_an_objective_of_the_user_logs_is_the_mean_of_an_epoch_and_its_lowest_loss_selects(tmp_path) -> None:
     module = Logs(partial(torch.optim.SGD, lr=0.1), freeze=True)
     trainer = trainer_in(tmp_path, "constant", 1)
+    trainer.logger, trainer.log_every_n_steps = CSVLogger(tmp_path), 1
     fit(trainer, module, [0, 1, 1])
     scores = {name: float(value) for name, value in trainer.callback_metrics.items()}
     assert scores["train/own"] == scores["train/more"] == scores["train/loss"]
+    assert trainer.logged_metrics.keys() == {"train/step"}
     module.score = "val/loss"
     assert module.mode == "min"
     record: Any = SimpleNamespace(row={"train/loss": 2.0, "val/loss": 3.0})

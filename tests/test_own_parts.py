@@ -5,11 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.training.allowed_classes import refuse_foreign_classes
+from encoder_lab.training.build import refuse_broken_encoder
 from encoders import encode, load_encoder
+from encoders.bilstm import BiLSTM
 from probes.results import read_rows
 from tests import commands, test_every_encoder
 from tests.conftest import ROOT
@@ -78,6 +81,14 @@ def test_an_encoder_with_wrong_vectors_is_refused(outside, pooled, message) -> N
     done = train(outside, "allow=[my_parts]", f"hydra.run.dir={outside}/wrong")
     path.write_text(text)
     assert done.stderr.splitlines()[-1].startswith(f"error: encoder: {message}")
+
+
+def test_a_frozen_layer_of_an_encoder_stays_in_evaluation_mode() -> None:
+    encoder = BiLSTM(6, dim=8, layers=1, projection=5)
+    encoder.layer = torch.nn.Dropout().eval()
+    refuse_broken_encoder(encoder, 6)
+    assert encoder.training
+    assert not encoder.layer.training
 
 
 LAWS = [

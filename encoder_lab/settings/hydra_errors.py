@@ -31,7 +31,7 @@ def message_with_advice(error: Exception) -> str:
         return f"{override}: settings are written key=value; see --help"
     if (match := NO_SUCH_KEY.match(text)) and not (choices := _choices_with_setting(match[1])):
         names = known_settings(CONFIGS, "train").names | known_settings(CONFIGS, "evaluate").names
-        return f"{match[1]}: {unknown_setting_message(match[1], names)}"
+        return f"{match[1]}: {unknown_setting_message(match[1], names - {match[1]})}"
     if match:
         hint = SPLITS_ADVICE if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
         return f"{match[1]}: {hint}; these have: {', '.join(choices)}"

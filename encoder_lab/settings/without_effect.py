@@ -72,7 +72,7 @@ def _unread_in_parts(settings: Mapping[str, Any]) -> Unread:
     yield r"parts\.\w+\.(objective\.optimizer\b.*)", r"the parts share one optimiser; give \1="
     yield r"parts\.\w+\.(?!objective\b|datamodule\b|corpus\b)(.*)", r"all parts share it; give \1="
     for name, part in settings["parts"].items():
-        if CLASS_KEY not in part.get("corpus", (CLASS_KEY,)):
+        if CLASS_KEY not in (part.get("corpus") or (CLASS_KEY,)):
             yield rf"parts\.{name}\.corpus\..*", f"the part has no corpus of its own; give +corpus@parts.{name}.corpus="
         if name not in chosen:
             parts = ",".join([*map(str, chosen), name])

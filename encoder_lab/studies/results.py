@@ -64,8 +64,9 @@ class StudyEntry(NamedTuple):
         """Of training and of classifiers, as the runs have recorded them, so that a kill loses none."""
         files = [*self.folder.rglob("metrics.csv"), *self.folder.rglob("probes.csv")]
         records = [row for path in files for row in read_csv(path)]
-        # control tasks are in selectivity
-        return sum(float(row["seconds"]) for row in records if row.get("suite") != "control") / 3600
+        # a control task per word is in selectivity
+        counted = (row for row in records if not row.get("task", "").endswith(" control per word"))
+        return sum(float(row["seconds"]) for row in counted) / 3600
 
 
 def run_studies(options: SimpleNamespace) -> int:

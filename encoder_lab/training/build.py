@@ -13,6 +13,7 @@ from datamodules.corpus import Corpus, exclude_sentences
 from datamodules.excluded import LEFT_OUT_FILE, Excluded, left_out_lines
 from datamodules.word_vectors.store import RunVectors
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
+from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.build import import_object
@@ -115,10 +116,8 @@ def refuse_broken_encoder(encoder: Encoder, width: int) -> None:
     """Raises InputError for vectors of another width than `dim`, and where padding changes one. `width`: E."""
     words, lengths = torch.ones(2, 3, width), torch.tensor([3, 1])
     words[1, 1:] = 0
-    encoder.eval()
-    with torch.no_grad():
+    with evaluation_mode(encoder), torch.no_grad():
         together, alone = encoder(words, lengths).vector, encoder(words[1:, :1], lengths[1:]).vector
-    encoder.train()
     if together.shape != (2, encoder.dim):
         raise InputError(f"encoder: two vectors are {tuple(together.shape)}, not (2, {encoder.dim}) as its dim says")
     if not torch.allclose(together[1:], alone, rtol=1e-3, atol=1e-4):

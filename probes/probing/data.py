@@ -243,7 +243,10 @@ def _files_below(paths: Sequence[Path], files_in: Callable[[Path], list[Path]]) 
 
 
 def _builder_settings(builder: TaskBuilder) -> str:
-    return repr([builder.args, builder.keywords] if isinstance(builder, partial) else vars(builder))
+    if not isinstance(builder, partial):
+        return repr(vars(builder))
+    args = tuple(getattr(value, "__qualname__", value) for value in builder.args)  # where a function is says nothing
+    return repr([args, builder.keywords])
 
 
 class Request(NamedTuple):

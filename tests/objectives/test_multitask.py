@@ -14,6 +14,7 @@ from encoder_lab.errors import InputError
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.multitask import Multitask
+from objectives.nli import NLI
 from tests.silent import silent_trainer
 from tests.tiny_corpus import TinyCorpus
 
@@ -103,10 +104,14 @@ def test_each_part_keeps_its_own_scores(tmp_path) -> None:
     assert {"val/autoencoder/bleu", "val/skipthought/perplexity", "val/nli/accuracy"} <= run.callback_metrics.keys()
 
 
-def test_the_selected_part_chooses_the_best_checkpoint(tmp_path) -> None:
+def test_the_selected_part_chooses_the_best_checkpoint(tmp_path, monkeypatch) -> None:
     first, selected = build(tmp_path)[0], build(tmp_path, select="skipthought")[0]
     assert (first.score, first.mode) == ("val/autoencoder/bleu", "max")
     assert (selected.score, selected.mode) == ("val/skipthought/perplexity", "min")
+    monkeypatch.setattr(NLI, "score", "val/error")
+    monkeypatch.setattr(NLI, "mode", "min")
+    own = build(tmp_path, select="nli")[0]
+    assert (own.score, own.mode) == ("val/nli/error", "min")
 
 
 def test_a_step_equals_the_step_of_its_part(tmp_path) -> None:

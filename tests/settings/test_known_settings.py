@@ -204,6 +204,7 @@ def test_a_setting_without_effect_next_to_the_others_is_refused_alone(command) -
 def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "+trainer.detect_anomaly=true", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
     judge(CONFIGS, "objective=multitask", "+corpus@parts.nli.corpus=snli", "parts.nli.objective.hidden=7")
+    judge(CONFIGS, *TWO.split(), "+parts.nli.corpus=null")
     judge(CONFIGS, "objective=multitask", "objective.optimizer.lr=1", "parts.nli.datamodule.max_words=7")
     judge(
         CONFIGS,

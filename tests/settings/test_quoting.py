@@ -80,6 +80,7 @@ def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key, path) -
     ("probes.tasks=[a=b]", "not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"),
     ("corpus.root=~/text", "after a key with a dot; write corpus.root=$HOME/text"),
     ("foo", "foo: settings are written key=value; see --help"),
+    ("protocol=modern", "nothing reads such a setting; did you mean probes.classifier.protocol=?"),
 ])  # fmt: skip
 def test_no_hint_of_hydra_leads_into_a_refusal(argument, message) -> None:
     assert answer("train", argument).endswith(message)

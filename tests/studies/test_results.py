@@ -72,5 +72,8 @@ def test_what_does_not_exist_is_refused(arguments, wrong, said, capsys) -> None:
 
 def test_the_hours_of_a_control_task_count_once(tmp_path) -> None:
     (tmp_path / "metrics.csv").write_text("epoch,seconds\n1,900\n")
-    (tmp_path / "probes.csv").write_text("suite,seconds\nprobing,900\ncontrol,1800\nselectivity,1800\n")
-    assert StudyEntry(None, "", tmp_path, "").hours() == 1
+    (tmp_path / "probes.csv").write_text(
+        "suite,task,seconds\nprobing,WC,900\ncontrol,WC control per word,1800\nselectivity,WC,1800\n"
+        "control,WC control per sentence,1800\n"
+    )
+    assert StudyEntry(None, "", tmp_path, "").hours() == 1.5

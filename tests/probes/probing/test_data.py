@@ -16,8 +16,19 @@ from datamodules.trees.conllu import DependencyTree, Portion, parse_portion
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
+from probes.probing.build.all_tasks import MORE_TASKS, TASKS
+from probes.probing.build.plain import TEXT_TASKS
 from probes.probing.build.pool import Sizes
-from probes.probing.data import FromCorpus, FromSentEval, FromText, FromTreebank, FromTrees, NoTasks, built_sizes
+from probes.probing.data import (
+    FromCorpus,
+    FromSentEval,
+    FromText,
+    FromTreebank,
+    FromTrees,
+    NoTasks,
+    _builder_settings,
+    built_sizes,
+)
 from probes.probing.published_files import write_task
 from probes.suites import Context
 from tests.probes.probing.test_plain import lines
@@ -228,6 +239,11 @@ def test_what_cannot_be_built_is_said_each_time_but_tried_once(tmp_path, capsys)
     assert written[0] == written[1]
     with pytest.raises(InputError, match="none of the tasks can be built; SubjGender: the treebank has no Gender"):
         source.tasks(context(TextCorpus(), tmp_path / "cache"), ["SubjGender"], SIZES)
+
+
+@pytest.mark.parametrize("builder", (TASKS | MORE_TASKS | TEXT_TASKS).values())
+def test_the_file_of_a_task_has_the_same_name_in_every_process(builder) -> None:
+    assert " at 0x" not in _builder_settings(builder)
 
 
 def test_a_parallel_treebank_is_the_test_split(tmp_path) -> None:
