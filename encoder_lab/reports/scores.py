@@ -192,9 +192,10 @@ def _columns(runs: Sequence[Run]) -> list[str]:
 
 
 def _with_own_seed(run: Run) -> Run:
-    """A run with scores of evaluations alone states its own seed as these do, which have another in their rows."""
+    """A run with scores of evaluations states its own seed as these do, where they have another in their rows."""
     own = {} if "model" in run.settings or "seed" not in run.settings else {"run.seed": run.settings["seed"]}
-    return replace(run, settings={**run.settings, **own}) if run.rows and run.rows[0].seed not in own.values() else run
+    differs = any(row.seed not in own.values() for row in run.rows)
+    return replace(run, settings={**run.settings, **own}) if differs else run
 
 
 def _rows(run: Run) -> list[dict[str, str]]:

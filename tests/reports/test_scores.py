@@ -117,9 +117,11 @@ def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path)
     untrained = [with_rows(run_of(tmp_path / f"0{k}", seed=k, own=(), objective="untrained")) for k in (1, 2, 3)]
     joined = [evaluation_of(tmp_path / f"{run.name} later", run) for run in unprobed]
     later = [evaluation_of(tmp_path / f"{run.name} later", run, objective="untrained", epoch=0) for run in untrained]
-    for folders in ([*unprobed, *joined], [*untrained, *later], scored, scored[:1], [stopped]):
+    probed = [run_of(tmp_path / f"probed{k}", seed=k) for k in (1, 2, 3)]
+    more = [evaluation_of(tmp_path / f"{run.name} more", run, "coherence") for run in probed]
+    for folders in ([*unprobed, *joined], [*untrained, *later], [*probed, *more], scored, scored[:1], [stopped]):
         file = tmp_path / "scores.csv"
-        file.write_text(as_csv(scores(*folders)), encoding="utf-8")
+        file.write_text(as_csv(sorted(scores(*folders), key=lambda row: row["suite"])), encoding="utf-8")
         assert sorted(as_csv(scores(file)).splitlines()) == sorted(file.read_text(encoding="utf-8").splitlines())
         (model,), (again,) = models_of(read_runs(folders)), models_of(read_runs([file]))
         assert len(again.runs) == len(model.runs)
