@@ -52,10 +52,19 @@ def mistakes_of_command(
     """A line for each mistake in a new run or evaluation, where each setting must have an effect."""
     missing = missing_settings(PROGRAM_CLASSES[program], settings)
     return (
-        [f"{name}: missing; give it" for name in missing]
+        list(_mistaken_removals(program, settings, arguments))
+        or [f"{name}: missing; give it" for name in missing]
         or mistakes(program, settings, referred)
         or ineffective_settings(program, settings, arguments)
     )
+
+
+def _mistaken_removals(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> Iterator[str]:
+    """A line for each `~name` of a user's class or of `tasks_for`, which would give it the default of its class."""
+    for text in arguments:
+        name = text.removeprefix("~").partition("=")[0]
+        if text.startswith("~") and parameter_of(program, settings, name.split(".")):
+            yield f"{text}: it needs a value; give {name}= instead"
 
 
 def mistakes(program: str, settings: Mapping[str, Any], referred: Collection[str] = ()) -> list[str]:

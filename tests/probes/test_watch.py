@@ -116,6 +116,8 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
         tasks_for("probes.train_size=-3", "+probes.tsks=[SentLen]")
     with pytest.raises(InputError, match=r"^probes.task: nothing reads such a setting; did you mean probes.tasks="):
         tasks_for("probes.task=[SentLen]")
+    with pytest.raises(InputError, match=r"^~probes.classifier.l2: it needs a value; give probes.classifier.l2="):
+        tasks_for("~probes.classifier.l2")
     with pytest.raises(InputError, match=r"^the model: has vectors alone; leave out suites that need surprisals"):
         probe_now(
             tasks_for("suite=coherence", "coherence.items=2", f"cache={tmp_path}"),
