@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -147,8 +147,9 @@ def _group_help(folder: Path, meaning: str) -> str:
     choices = [(name, text) for name, text in choices if "not a choice" not in text]
     lines = [f"  {name:<{wide}} {text}" for name, text in choices]
     if folder.name == "experiment":  # a line for each paper
-        groups = groupby((name.rpartition("/") for name, _ in choices), lambda parts: parts[0])
-        runs = {paper: [name for *_, name in group] for paper, group in groups}
+        runs: dict[str, list[str]] = {}
+        for paper, _, name in (name.rpartition("/") for name, _ in choices):
+            runs.setdefault(paper, []).append(name)
         texts = [f"{paper}/ {len(names)}: {', '.join(names)}" for paper, names in runs.items()]
         lines = ["  " + textwrap.shorten(text, HELP_WIDTH, placeholder=" ...") for text in texts]
     if folder.name == "suite":

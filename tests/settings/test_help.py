@@ -27,6 +27,11 @@ def test_settings_of_the_programs_and_of_suites_have_the_meaning_that_they_decla
 def test_help_shows_the_parts_of_the_user_and_a_line_for_each_paper(tmp_path) -> None:
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder" / "mine.yaml").write_text("# My own encoder\n_target_: my_package.mine.Mine\n")
+    for name in ("first", "paper/second", "third"):  # the folder of a paper is between two experiments without one
+        path = tmp_path / "experiment" / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("# An experiment\n")
     text = train_help(CONFIGS, [f"--config-dir={tmp_path}", "--help"])
     assert any(line.split() == ["mine", "My", "own", "encoder"] for line in text.splitlines())
     assert text.count("conneau2017/") == 1
+    assert all(line in map(str.strip, text.splitlines()) for line in ("/ 2: first, third", "paper/ 1: second"))
