@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from torch import Tensor, nn
 
@@ -59,13 +59,8 @@ class Multitask(Objective):
             part.log_score = partial(self._log_part, name)
             self._parts.append(part)
         self.parts = nn.ModuleDict(dict(zip(parts, self._parts, strict=True)))
-        self._selecting = list(parts).index(chosen)
-        self.score = _part_score_name(chosen, self._parts[self._selecting].score)
-
-    @property
-    def mode(self) -> Literal["min", "max"]:
-        """Of the part with the score that selects."""
-        return self._parts[self._selecting].mode
+        selecting = self._parts[list(parts).index(chosen)]
+        self.score, self.mode = _part_score_name(chosen, selecting.score), selecting.mode
 
     def _log_part(
         self, part: str, name: str, value: Tensor | float, batch_size: Tensor | int = 1, prog_bar: bool = False

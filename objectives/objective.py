@@ -1,6 +1,7 @@
 """The base of all objectives: an encoder on word vectors, an optimiser, one score that selects."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -39,7 +40,7 @@ class Objective(pl.LightningModule):
         # by training score of this epoch: total and number of examples
         self._train_sums: dict[str, tuple[Tensor | float, Tensor | float]] = {}
 
-    @property
+    @cached_property
     def mode(self) -> Literal["min", "max"]:
         """Whether the lowest or the highest score selects."""
         return "min" if self.score.endswith(("loss", "perplexity")) else "max"
