@@ -9,6 +9,7 @@ import typing
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -177,7 +178,11 @@ def definitions_in(path: Path, module: str) -> Definitions:
 
 def file_of(module: str) -> Path | None:
     """The Python file of a module, which is not imported."""
-    stems = [Path(folder, *module.split(".")) for folder in sys.path]
+    package, *rest = module.split(".")
+    stems = [Path(folder, package, *rest) for folder in sys.path]
+    with suppress(ImportError, ValueError):  # as installed with pip install -e: on no path
+        locations = (spec.submodule_search_locations if (spec := find_spec(package)) else None) or ()
+        stems += [Path(folder, *rest) for folder in locations]
     files = (file for stem in stems for file in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")))
     return next((file for file in files if file.is_file()), None)
 

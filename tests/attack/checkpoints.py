@@ -57,10 +57,10 @@ def resumed(case: Any, folder: Path) -> None:
     if said:
         logging.disable(logging.WARNING)
         try:
-            found = newest_readable_checkpoint(checkpoints, lambda path: read_resumable(path, trainer, module))
+            chosen = newest_readable_checkpoint(checkpoints, lambda path: read_resumable(path, trainer, module))
         finally:
             logging.disable(logging.NOTSET)
-        assert found == checkpoints / PREVIOUS
+        assert chosen == checkpoints / PREVIOUS
         return
     with unchanged(folder / "victim"), limits():
         refused(lambda: train(trainer, module, DataLoader([0, 1]), ANY, folder / "run"))

@@ -65,9 +65,9 @@ def test_training_on_the_same_text_gives_the_same_vectors(store, tmp_path) -> No
     assert np.isfinite(store.matrix).all()
 
 
-@pytest.mark.parametrize(("room", "dim"), [(1000, 8), (4000, 100)], ids=["the text", "first vectors"])
-def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path, room, dim) -> None:
-    with pytest.raises(OSError, match="File too large") as caught, files_of_at_most(room):
+@pytest.mark.parametrize(("max_bytes", "dim"), [(1000, 8), (4000, 100)], ids=["the text", "first vectors"])
+def test_a_cache_that_is_too_small_for_what_training_writes_is_named(tmp_path, max_bytes, dim) -> None:
+    with pytest.raises(OSError, match="File too large") as caught, files_of_at_most(max_bytes):
         trained(tmp_path / "cache", dim)
     assert disk_error_line(caught.value, tmp_path / "run").startswith(str(tmp_path / "cache"))
 
