@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any
 from encoder_lab.compute.memory import give_back_large_blocks
 from encoder_lab.compute.quick_imports import quick_imports
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import (
-    refuse_other_settings,
-    refuse_too_few_epochs,
-    refuse_wrong_arguments,
-    refuse_wrong_environment,
-)
+from encoder_lab.settings.arguments import refuse_other_settings, refuse_wrong_arguments, refuse_wrong_environment
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import train_help
 from encoder_lab.settings.quoting import unquoted
@@ -124,11 +119,11 @@ def resume_run(run: Path, overrides: list[str]) -> None:
     if not (run / "config.yaml").exists():
         raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
     refuse_other_settings(overrides)
-    refuse_too_few_epochs(run, overrides)
     with quick_imports(any(text.startswith("allow=") for text in overrides)):
         from encoder_lab.training import run_folder
 
     settings = run_folder.settings_to_resume(run, overrides)
+    run_folder.refuse_too_few_epochs(run, settings.trainer.written)
     changes = [text for text in overrides if not text.startswith("allow=")]
     with run_folder.errors_with_remedy(run, settings.allow, changes), run_folder.locked_run(run):
         train(settings, run)

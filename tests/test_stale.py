@@ -23,7 +23,6 @@ from datamodules.demo import Demo
 from datamodules.sentences import PlainSentences
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.open_models import open_model
-from encoder_lab.settings.arguments import refuse_too_few_epochs
 from encoder_lab.storage import code
 from encoder_lab.storage.content import SETTLED_NANOSECONDS, content_of
 from encoder_lab.storage.reads import refuse_changed_corpus, refuse_other_reads, write_reads
@@ -302,8 +301,9 @@ def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab, 
     assert (read_config(run)["corpus"]["root"], read_config(run)["cache"]) == (f"{tmp_path}/b.txt", f"{tmp_path}/other")
     refusal = lab.refusal(f"resume={run}", "trainer.max_epochs=1")
     assert refusal == "error: trainer.max_epochs=1: the run has had more epochs; give a larger number"
-    with pytest.raises(InputError, match="max_steps=3: the run has had more steps; give a larger number"):
-        refuse_too_few_epochs(run, ["trainer.max_epochs=3", "+trainer.max_steps=3"])
+    refusal = lab.refusal(f"resume={run}", "trainer.max_epochs=3", "+trainer.max_steps=3")
+    assert refusal == "error: trainer.max_steps=3: the run has had more steps; give a larger number"
+    assert lab.refusal(f"resume={run}", "trainer.max_epoch=4").startswith("error: trainer.max_epoch=4: nothing reads")
     (tmp_path / "b.txt").write_text(text.replace("dog", "cat"))
     refusal = lab.refusal(f"resume={run}", "trainer.max_epochs=4")
     assert f"{run}: not what the run has read until now: text " in refusal

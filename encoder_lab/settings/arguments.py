@@ -12,7 +12,6 @@ from encoder_lab.settings.command_line import fail, unknown_name_message
 from encoder_lab.settings.config_help import read_description
 from encoder_lab.settings.known import PART_PREFIX, YamlSettings, known_settings, unknown_setting_message
 from encoder_lab.settings.quoting import split_names, unquoted
-from encoder_lab.settings.run_settings import dotted_items, read_settings
 
 SETTING_PATTERN = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
 PLAIN_SETTING_PATTERN = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
@@ -80,20 +79,6 @@ def refuse_other_settings(
     if refused := [text for text in plain if not text.startswith(begin) and not LOCATION_PATTERN.match(text)]:
         may = f"only {', '.join(changes)} and places of files (as corpus.root=, cache=) may change"
         raise InputError(f"{setting} keeps the run's settings; {may}, not {' '.join(refused)}")
-
-
-def refuse_too_few_epochs(run: Path, overrides: Sequence[str]) -> None:
-    """Raises InputError where a run to be continued has had more epochs or steps than `trainer.max_*` allow."""
-    from encoder_lab.storage.csv_files import read_csv  # brings locks, which --help does not need
-
-    keys_and_values = (text.lstrip("+").partition("=")[::2] for text in overrides)
-    trainer = dict(dotted_items(read_settings(run / "config.yaml")))
-    trainer |= {key: plain_value(text) for key, text in keys_and_values}
-    rows = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
-    for name in ("epoch", "step"):
-        limit, recorded = trainer.get(f"trainer.max_{name}s"), [plain_value(row.get(name, "")) for row in rows]
-        if type(limit) is int and any(type(number) is int and number > limit >= 0 for number in recorded):
-            raise InputError(f"trainer.max_{name}s={limit}: the run has had more {name}s; give a larger number")
 
 
 def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:

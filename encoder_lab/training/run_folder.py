@@ -26,6 +26,7 @@ from encoder_lab.settings.command_line import one_line_errors
 from encoder_lab.settings.quoting import for_shell, split_names
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import PlainLoader, as_yaml
+from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.files import atomic_write, delete_leftovers
 from encoder_lab.storage.locks import locked, wait_for_file
 from encoder_lab.storage.made_with import made_with
@@ -119,6 +120,15 @@ def threads_note(written: Mapping[str, Any]) -> str:
         return ""
     same = f"for exactly the same result resume with OMP_NUM_THREADS={before}"
     return f"threads: {before} when the run began, now {now}: sums differ in their last bits; {same}"
+
+
+def refuse_too_few_epochs(run: Path, trainer: Mapping[str, Any]) -> None:
+    """Raises InputError where a run to be continued has had more epochs or steps than its trainer allows."""
+    rows = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
+    for name in ("epoch", "step"):
+        limit, recorded = trainer.get(f"max_{name}s"), [plain_value(row.get(name, "")) for row in rows]
+        if type(limit) is int and any(type(number) is int and number > limit >= 0 for number in recorded):
+            raise InputError(f"trainer.max_{name}s={limit}: the run has had more {name}s; give a larger number")
 
 
 @contextmanager
