@@ -63,6 +63,11 @@ class ModelOrder(NamedTuple):
     def halves(self) -> dict[str, float]:
         return halves_of(self.tasks)
 
+    @property
+    def measured(self) -> list[LearntTask]:
+        """Its tasks that all its runs were scored on at three epochs or steps."""
+        return [task for task in self.tasks if np.isfinite(task.gain[0])]
+
 
 def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     """The order of a model's tasks; intervals are of the test items and of the seeds, by Student's t.
@@ -85,11 +90,11 @@ def halves_of(tasks: Sequence[LearntTask]) -> dict[str, float]:
 
 
 def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
-    """The tasks of a run that were scored at three steps or more."""
+    """The scores of each task of a run by step."""
     by_task: dict[str, dict[int, ProbeRow]] = {}
     for row in rows:
         by_task.setdefault(row.task, {})[row.step] = row
-    return {task: _curve([steps[step] for step in sorted(steps)]) for task, steps in by_task.items() if len(steps) > 2}
+    return {task: _curve([steps[step] for step in sorted(steps)]) for task, steps in by_task.items()}
 
 
 def _curve(rows: Sequence[ProbeRow]) -> Curve:
@@ -163,9 +168,9 @@ def mean_agreement(orders: Sequence[Mapping[str, float]]) -> float:
 
 
 def model_orders(models: Sequence[ReportedModel], suite: str, classifier: str) -> list[ModelOrder]:
-    """The order of each model that has one. Raises InputError where none was scored at three steps."""
+    """The order of each model with scores of the suite. Raises InputError where none was scored at three steps."""
     ordered = [order for model in models if (order := order_of(model, suite, classifier)).tasks]
-    if not ordered:
+    if not any(order.measured for order in ordered):
         remedy = "train more epochs, or with probes.steps=[1,2,4,8,16]"
         raise InputError(f"no run has scores of suite={suite} at three steps; {remedy}")
     return ordered
@@ -178,9 +183,11 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
         rows = [["task", "gain", *(f"{part:.0%} at step" for part in GAIN_PARTS)]]
         rows += [
             [task.task, _interval_text(task.gain, 1), *(_interval_text(step, 0) for step in task.steps)]
-            for task in model.tasks
+            for task in model.measured
         ]
         lines += [model.title, *aligned(rows)]
+        if rest := [task.task for task in model.tasks if task not in model.measured]:
+            lines.append(f"{', '.join(rest)}: no order, fewer than three epochs or steps with scores of all its seeds")
         if np.isfinite(model.seeds):
             lines.append(f"Kendall's tau of the order between its seeds: {model.seeds:.2f}")
         lines.append("")
@@ -188,8 +195,6 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
         if np.isfinite(tau := agreement(first.halves, second.halves)):
             lines.append(f"Kendall's tau {tau:5.2f}: {first.title}; {second.title}")
     lines.append("Order: by the step of half the gain. No step: the score may not rise, by its 95% interval.")
-    if any(not np.isfinite(task.gain[0]) for model in ordered for task in model.tasks):
-        lines.append("No gain: the seeds were scored at fewer than three epochs or steps that all of them have.")
     return "\n".join(lines) + "\n"
 
 
@@ -205,7 +210,7 @@ def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:
     ends = [high for model in ordered for task in model.tasks for _, _, high in task.steps if np.isfinite(high)]
     steps = Axis("optimiser step", ends=(0, 1.05 * max(ends, default=1.0)))
     rows = max(len(model.halves) for model in ordered)
-    charts = [_chart(model, steps, rows) for model in ordered]
+    charts = [_chart(model, steps, rows) for model in ordered if model.measured]
     return ChartSection("when tasks are learnt", charts, columns=3, note=note)
 
 

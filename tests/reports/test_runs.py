@@ -105,7 +105,7 @@ def test_one_curve_or_mean_is_of_one_classifier(tmp_path) -> None:
         assert probing_table([model], "probing", "2", classifier).rows[0].cells["WC"].score == score
         drawn = model_panel(model, "probing", classifier, "")
         assert next(line.x for line in drawn.lines if line.name == "WC") == epochs
-        learnt = order_of(model, "probing", classifier).tasks
+        learnt = order_of(model, "probing", classifier).measured
         assert ("WC" in [task.task for task in learnt]) == (classifier == "mlp")
 
 
