@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+from encoder_lab.reports.endings import ENDINGS, PICTURES
 from encoder_lab.reports.published import SOURCES
 from encoder_lab.settings.command_line import (
     BOOLEAN,
@@ -98,8 +99,8 @@ def _command(name: str, purpose: str) -> Command:
     out = None if name in TEXT_REPORTS else Path("report.html" if name == "html" else f"{name}.png")
     output = Setting("out", f"the file to write{'' if out else ' (default: standard output)'}", FILE, out)
     absent = "no such folder; give a run folder, runs/<objective>/<encoder>/<time>"
-    settings = (*SETTINGS[name], output)
-    return Command(f"python report.py {name} RUN...", purpose, settings, "RUN...", RUNS, absent=absent)
+    settings, endings = (*SETTINGS[name], output), {"": ENDINGS.get(name, PICTURES), **ENDINGS}
+    return Command(f"python report.py {name} RUN...", purpose, settings, "RUN...", RUNS, absent=absent, endings=endings)
 
 
 REPORTS = {

@@ -41,7 +41,7 @@ def test_a_full_disk_is_one_line(command, writes, arguments, tmp_path, monkeypat
 
 
 NO_EFFECT = {
-    "name": (train_vectors.main, ["a.txt", "out=words.vec"], "words.vec: the name must end in .bin"),
+    "name": (train_vectors.main, ["a.txt", "out=words.vec"], "words.vec: give a name that ends in .bin"),
     **{
         key: (train_vectors.main, ["a.txt", "out=a.bin", f"{key}=0"], f"{key}=0: give a whole number from 1")
         for key in ("dim", "epochs", "bucket", "threads")

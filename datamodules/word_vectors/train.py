@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import BOOLEAN, COUNT, FILE, Command, Setting, run
 
 COMMAND = Command(
@@ -25,6 +24,7 @@ COMMAND = Command(
     "TEXT...",
     "text files, one sentence per line, plain or .gz",
     least=1,
+    endings={"": (".bin",)},  # by which embeddings=file knows the format
 )
 
 
@@ -35,8 +35,6 @@ def run_train(options: SimpleNamespace) -> None:
     from encoder_lab.compute.processes import parallel_map
     from encoder_lab.storage.text_files import read_lines
 
-    if options.out.suffix != ".bin":
-        raise InputError(f"out={options.out}: the name must end in .bin, so that embeddings=file knows the format")
     lines = (line for path in map(Path, options.positional) for _, line in read_lines(path))
     # as configs/embeddings/train.yaml: the learning rate and sampling of fastText are for billions of words
     training = Trained(options.dim, options.epochs, 0, 0.1, 0.001, options.bucket, 3, 6, options.threads)

@@ -35,7 +35,6 @@ UNGROUPED_LOOKS: list[Look] = [(colour, style) for style in LINE_STYLES for colo
 TASKS = tuple(TASK_LOOKS)
 OBJECTIVE_COLOUR = "#000000"  # the objective's own score
 PERCENT_SCORES = ("BLEU", "accuracy")  # of these scores, those in percent
-FIGURE_SUFFIXES = (".png", ".svg")  # endings of files
 
 
 @dataclass(frozen=True)

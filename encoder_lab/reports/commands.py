@@ -15,9 +15,10 @@ from types import SimpleNamespace
 from encoder_lab.errors import InputError, printable
 from encoder_lab.progress import Progress
 from encoder_lab.reports import compare, correlation, layers, order, pareto, sizes, stability, subspaces, use
-from encoder_lab.reports.chart import FIGURE_SUFFIXES, ChartSection
+from encoder_lab.reports.chart import ChartSection
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.curves import Panel, charts_by_model, charts_by_task, panel_of, rows_by_chart
+from encoder_lab.reports.endings import PICTURES
 from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import as_markdown, check_claims
@@ -43,8 +44,6 @@ from encoder_lab.storage.files import atomic_write
 
 DEFAULT_SUITE = "probing"  # of which the page shows the order of tasks
 CORRELATED_SUITES = "probing", "downstream"
-# endings that are never those of a text
-PICTURE_SUFFIXES = (*FIGURE_SUFFIXES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")
 
 
 def reported_models(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
@@ -179,7 +178,7 @@ def report_findings(arguments: SimpleNamespace) -> None:
     selected = [finding for finding in checked if claim is None or finding.name == claim.replace("_", " ")]
     if not selected:
         raise InputError(f"no claim {claim!r}; there are {', '.join(finding.name for finding in checked)}")
-    if arguments.out and arguments.out.suffix in FIGURE_SUFFIXES:
+    if arguments.out and arguments.out.suffix in PICTURES:
         save_charts(chart_of_findings(selected), arguments.out)
         print_notes(evidence.notes)
     else:
@@ -295,12 +294,10 @@ def write_table(table: Table, arguments: SimpleNamespace) -> None:
 
 
 def write_text(text: str, out: Path | None) -> None:
-    """Write to the file, or to standard output. Raises InputError for the ending of a picture."""
+    """Write to the file, or to standard output."""
     if out is None:
         print(for_terminal(text), end="")
         return
-    if out.suffix.lower() in PICTURE_SUFFIXES:
-        raise InputError(f"{out}: this report is a text; a picture of it, where there is one, ends in .png or .svg")
     with atomic_write(out) as file:
         file.write(text)
     print(out)

@@ -18,9 +18,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator, NullLocator
 from scipy.optimize import isotonic_regression
 
-from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import (
-    FIGURE_SUFFIXES,
     GROUP_STYLES,
     OBJECTIVE_COLOUR,
     PERCENT_SCORES,
@@ -272,9 +270,7 @@ def _write_text(axes: Axes, x: float, y: float, text: str, **looks: Any) -> None
 
 
 def save_figure(figure: Figure, out: Path) -> Path:
-    """Write a .png or .svg atomically. Raises InputError on another ending."""
-    if out.suffix not in FIGURE_SUFFIXES:
-        raise InputError(f"{out}: a figure ends in {' or '.join(FIGURE_SUFFIXES)}")
+    """Write a .png or .svg atomically."""
     with atomic_write(out, binary=True) as file:
         file.write(render_figure(figure, out.suffix[1:]))
     return out

@@ -9,12 +9,12 @@ import re
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
 from encoder_lab.errors import (
@@ -185,6 +185,7 @@ class Command(NamedTuple):
     least: int = 0
     most: int | None = None  # by default any number
     absent: str = ""  # the error for a positional argument that does not exist, before slow imports
+    endings: Mapping[str, Sequence[str]] = MappingProxyType({})  # that `out` may have, by `format`; "" without it
 
     def read(self, arguments: Sequence[str]) -> SimpleNamespace:
         """The settings by their keys, and `positional`, the arguments without a key. Raises InputError."""
@@ -225,7 +226,12 @@ class Command(NamedTuple):
         if self.absent and (absent := [text for text in positional if not Path(text).exists()]):
             raise InputError(f"{absent[0]}: {self.absent}")
         defaults = {setting.key: setting.default for setting in self.settings}
-        return SimpleNamespace(positional=positional, **{**defaults, **values})
+        options = {**defaults, **values}
+        form = options.get("format", "")
+        if self.endings and "out" in values and values["out"].suffix not in (possible := self.endings[form]):
+            other = f", or another format= than {form}" if form else ""
+            raise InputError(f"out={values['out']}: give a name that ends in {' or '.join(possible)}{other}")
+        return SimpleNamespace(positional=positional, **options)
 
     def _advice_for_option(self, text: str, following: Sequence[str]) -> str:
         name, _, value = text.lstrip("-").partition("=")

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import OBJECTIVE_COLOUR, TASKS, Axis, Chart, ChartSection, DataSeries, task_looks
 from encoder_lab.reports.curves import (
     charts_by_model,
@@ -21,7 +20,7 @@ from encoder_lab.reports.curves import (
     panel_of,
     rows_by_chart,
 )
-from encoder_lab.reports.figure import draw_section, new_figure, render_figure, save_figure, spread_apart
+from encoder_lab.reports.figure import draw_section, render_figure, spread_apart
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from probes.results import ProbeRow, read_rows, write_rows
 from probes.statistics import mean_of_runs
@@ -264,8 +263,3 @@ def test_the_interval_over_seeds_ends_at_0_and_of_a_share_at_100(name, expected)
 def test_the_same_figure_gives_the_same_svg(tmp_path) -> None:
     run = run_of(tmp_path, 3)
     assert render_figure(figure_of(run), "svg") == render_figure(figure_of(run), "svg")
-
-
-def test_another_ending_is_refused(tmp_path) -> None:
-    with pytest.raises(InputError, match=r"\.png or \.svg"):
-        save_figure(new_figure(1, 1), tmp_path / "figure.gif")

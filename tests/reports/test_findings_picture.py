@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
-from encoder_lab.reports.commands import write_text
 from encoder_lab.reports.evidence import BOV, Evidence, Point, published_evidence
 from encoder_lab.reports.figure import draw_section, render_figure
 from encoder_lab.reports.findings import Comparison, Finding, check_claims
@@ -74,13 +73,6 @@ def test_a_score_without_a_number_for_its_interval_is_not_compared() -> None:
 def test_a_name_with_control_characters_makes_no_broken_picture() -> None:
     named = Finding("x", "", "", [Comparison("\x1b[31m\x00red", 1.0, 0.5)])
     ElementTree.fromstring(render_figure(draw_section(chart_of_findings([named])), "svg"))
-
-
-@pytest.mark.parametrize("name", ["findings.pdf", "findings.PNG", "findings.jpg"])
-def test_a_text_is_not_written_under_the_name_of_a_picture(name, tmp_path) -> None:
-    with pytest.raises(InputError, match=r"ends in \.png or \.svg"):
-        write_text("text", tmp_path / name)
-    assert not (tmp_path / name).exists()
 
 
 def test_findings_of_published_tables_take_no_runs(tmp_path, capsys) -> None:

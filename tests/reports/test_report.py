@@ -305,7 +305,7 @@ def test_published_scores_are_those_of_the_suite_by_our_classifier(
 
 @pytest.mark.parametrize("report", ["table", "training", "html"])
 def test_published_scores_are_in_every_table_until_left_out(tmp_path, report) -> None:
-    out = tmp_path / "out.html"
+    out = tmp_path / ("out.html" if report == "html" else "out.md")
     assert main([report, str(run_of(tmp_path / "a")), f"out={out}"]) == 0
     assert "Conneau et al. 2018, Table" in out.read_text()
     assert main([report, str(tmp_path / "a"), "published=none", f"out={out}"]) == 0
@@ -587,8 +587,7 @@ def test_a_report_of_nothing_asks_for_runs(capsys, report) -> None:
     (["table", "{run}", "suite=downstream"], "no scores of the suite 'downstream'; there are probing"),
     (["table", "{run}", "published=nonsense"], "no published table 'nonsense'"),
     (["training", "{run}", "published=conneau2018_table2"], "conneau2018_table2: it has no score of these tasks"),
-    (["curves", "{run}", "out=a.gif"], "ends in .png or .svg"),
-    (["html", "{run}", "out=a.png"], "this report is a text"),
+    (["table", "{run}", "out=a.csv"], "out=a.csv: give a name that ends in .md or .txt, or another format= than mark"),
     (["correlation", "{run}"], "no scores of the suite 'downstream'"),
     (["size", "{run}"], "no runs differ only in encoder.dim"),
     (["training", "{untrained}"], "no run has a score"),
@@ -615,6 +614,13 @@ def test_errors_that_the_user_can_fix_are_one_line(tmp_path, capsys, arguments, 
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("report", REPORTS)
+@pytest.mark.parametrize("name", ["a.docx", "a.PNG", "a"])
+def test_no_report_has_the_name_of_another_format(report, name) -> None:
+    with pytest.raises(InputError, match=rf"out={name}: give a name that ends in \.\w+"):
+        REPORTS[report].read([".", f"out={name}"])
 
 
 @pytest.mark.parametrize(("scale", "said"), [("null", True), ("1", False)])
