@@ -35,7 +35,7 @@ class ProbingCallback(pl.Callback):
         self,
         tasks: Sequence[Task],
         model: EncodesSentences | Model,
-        results: Path,
+        results: str | Path,
         every_n_epochs: int = 1,
         seed: int = 1,
         device: str = "cpu",
@@ -45,7 +45,7 @@ class ProbingCallback(pl.Callback):
         """The classifiers run on `device`. `cache`: a folder with the scores that other runs gave to the untrained
         model, for a model with a fingerprint.
         """
-        self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, results, every_n_epochs
+        self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, Path(results), every_n_epochs
         self.seed, self.device, self.steps, self.cache = seed, device, frozenset(steps), cache
         self.latest_rows: list[ProbeRow] = []  # of the last probing
         self.seconds = 0.0  # of the last probing, with encoding

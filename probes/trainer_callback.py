@@ -26,12 +26,12 @@ class ProbingTrainerCallback(TrainerCallback):
         self,
         tasks: Sequence[Task],
         model: EncodesSentences | Model,
-        results: Path,
+        results: str | Path,
         every_n_epochs: int = 1,
         seed: int = 1,
         device: str = "cpu",
     ) -> None:
-        self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, results, every_n_epochs
+        self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, Path(results), every_n_epochs
         self.seed, self.device = seed, device
 
     def on_train_begin(

@@ -9,6 +9,7 @@ from pytorch_lightning.utilities.seed import isolate_rng
 from torch import nn
 
 from encoder_lab.compute.modes import evaluation_mode
+from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
 from probes.geometry.history import compare_states, save_state
@@ -22,7 +23,7 @@ def probe_now(
     tasks: Sequence[Task],
     model: EncodesSentences | Model,
     module: nn.Module,
-    results: Path,
+    results: str | Path,
     epoch: Epoch,
     step: int = 0,
     seed: int = 1,
@@ -34,8 +35,12 @@ def probe_now(
 
     `module`: the network of which `model` is a part. The classifiers run on `device`. `share`: of this process, where
     several probe together. `cache`: a folder with scores that were computed before, of an untrained model with a
-    fingerprint; no other run will have the same trained weights.
+    fingerprint; no other run will have the same trained weights. Raises InputError for a model without `encode`.
     """
+    if not hasattr(model, "encode"):
+        remedy = 'give an object with this method, or encoder_lab.model.Model("its name", "", function)'
+        raise InputError(f"the model: {type(model).__name__} has no method encode(sentences); {remedy}")
+    results = Path(results)
     bfloat16 = getattr(model, "bfloat16", False) is True  # modules of torch have a method of this name
     base = model if isinstance(model, Model) else Model("the model", "", model.encode, bfloat16=bfloat16)
 

@@ -11,7 +11,7 @@ from encoder_lab.settings.run import names_of
 from encoder_lab.settings.run_settings import dotted_items
 
 OMIT = "or leave it out"
-TASK_SETTINGS = "write_sentences|suites?|seed|cache|corpus|probes|protocol|allow"  # what write_sentences= reads
+TASK_SETTINGS = "suites?|seed|cache|corpus|probes|protocol|allow"  # of which tasks are made
 # models that are no run and have no name of one word
 MODEL_PREFIXES = ("untrained/", "hf:", "vectors:", "call:", "lm:")
 SHARED_PROBES = "classifier|measures|every_n_epochs|steps"  # those of `probes.` that other suites read, too
@@ -113,9 +113,11 @@ def _some_suite_reads(setting: str, settings: Mapping[str, Any]) -> bool:
 
 def _unread_in_evaluation(settings: Mapping[str, Any]) -> Unread:
     if settings["write_sentences"]:
-        groups = "|".join([TASK_SETTINGS, *(suite["settings"] for suite in settings["suites"].values())])
+        groups = "|".join(
+            ["write_sentences", TASK_SETTINGS, *(suite["settings"] for suite in settings["suites"].values())]
+        )
         remedy = "write_sentences= writes the sentences of tasks and stops; leave it out"
-        yield rf"(?!({groups})\b).*|probes\.classifier\.(?!protocol\b).*", remedy
+        yield rf"(?!(write_sentences|{groups})\b).*|probes\.classifier\.(?!protocol\b).*", remedy
     names, from_text = names_of(settings["model"]), _words_from_text(settings)
     forms = {re.split("[:/]", name)[0] if name.startswith(MODEL_PREFIXES) else name for name in names}
     initial = forms & {*UNTRAINED_ENCODERS, "untrained"}

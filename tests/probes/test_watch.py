@@ -104,10 +104,11 @@ def test_a_training_that_ends_between_probed_epochs_is_probed_at_its_end(tmp_pat
 
 def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
     small = [text for text in TINY if text.startswith("probes.") or text.startswith("corpus.")]
-    made = tasks_for(*small, f"cache={tmp_path}")
+    cache, results = [f"cache={tmp_path}"], str(tmp_path / "probes.csv")
+    made = tasks_for(*small, *cache)
     assert [task.name for task in made] == ["SentLen", "BShift", "SubjNum"]
     assert np.unique([len(task.train.gold) for task in made]).tolist() == [120]
-    published = tasks_for(*small, f"cache={tmp_path}", "control=true", "protocol=senteval")
+    published = tasks_for(*small, *cache, "control=true", "protocol=senteval")
     assert {task.suite for task in published} == {"probing", "control", "selectivity"}
     assert {task.grid.protocol for task in published if task.suite == "probing"} == {"senteval"}
     with pytest.raises(
@@ -119,13 +120,12 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
     with pytest.raises(InputError, match=r"^~probes.classifier.l2: it needs a value; give probes.classifier.l2="):
         tasks_for("~probes.classifier.l2")
     with pytest.raises(InputError, match=r"^the model: has vectors alone; leave out suites that need surprisals"):
-        probe_now(
-            tasks_for("suite=coherence", "coherence.items=2", f"cache={tmp_path}"),
-            Foreign(),
-            Foreign(),
-            tmp_path / "probes.csv",
-            0,
-        )
+        probe_now(tasks_for("suite=coherence", "coherence.items=2", *cache), Foreign(), Foreign(), results, 0)
+    for other in ("model=bov", "embeddings=file", "published=none", "write_sentences=x"):
+        with pytest.raises(InputError, match=f"^{other}: no task depends on it; leave it out"):
+            tasks_for(other, *cache)
+    with pytest.raises(InputError, match=r"^the model: method has no method encode\(sentences\); give an object with"):
+        probe_now(made, Foreign().encode, Foreign(), results, 0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("trained", [True, False])
