@@ -30,7 +30,7 @@ from encoder_lab.errors import (
 )
 from encoder_lab.settings.quoting import split_names, unquoted
 
-HELP_WIDTH = 120  # columns
+HELP_WIDTH, NAME_WIDTH = 120, 44  # columns; a longer name stands on a line of its own
 MAX_DIGITS = 15
 USER_ERROR, INTERRUPTED, READER_ENDED = 2, 130, 141  # exit statuses
 KEY_PATTERN = re.compile(r"[a-z_]+")
@@ -248,10 +248,13 @@ class Command(NamedTuple):
         keys = [f"{setting.key}={setting.type.metavar}" for setting in self.settings]
         rows = [(self.positional, self.meaning)] if self.positional else []
         rows += [(key, _meaning_with_default(setting)) for key, setting in zip(keys, self.settings, strict=True)]
-        indent = " " * (4 + max((len(name) for name, _ in rows), default=0))
+        indent = " " * (4 + max((len(name) for name, _ in rows if len(name) <= NAME_WIDTH), default=0))
+        filled = [
+            textwrap.fill(meaning, HELP_WIDTH, initial_indent=indent, subsequent_indent=indent) for _, meaning in rows
+        ]
         lines = [
-            textwrap.fill(meaning, HELP_WIDTH, initial_indent=f"  {name}".ljust(len(indent)), subsequent_indent=indent)
-            for name, meaning in rows
+            f"  {name}\n{text}" if len(name) > NAME_WIDTH else f"  {name}".ljust(len(indent)) + text[len(indent) :]
+            for (name, _), text in zip(rows, filled, strict=True)
         ]
         return "\n".join([self.purpose, "", f"  {self.usage}{' [key=value ...]' if keys else ''}", "", *lines])
 

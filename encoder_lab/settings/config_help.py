@@ -11,8 +11,8 @@ from encoder_lab.settings.known import HYDRA_KEYS, settings_of_file
 GROUP_MEANINGS = {
     "encoder": "what turns a sentence into a vector",
     "objective": "what the encoder is trained to predict",
-    "corpus": "what it is trained on",
-    "embeddings": "the word vectors below it",
+    "corpus": "the text that an encoder learns from, and that tasks are built from",
+    "embeddings": "the word vectors that encoders read",
     "suite": "the tasks that score its vectors: one or several, suite=[probing,downstream]",
     "probes": "where the probing tasks come from, and the schedule and classifier of all suites",
     "trainer": "how long and on what",
@@ -50,11 +50,13 @@ Score frozen encoders on suites of tasks, next to baselines and published number
   python evaluate.py model=vectors:all.npy sentences=all.txt
   python evaluate.py model=call:my_package.my_module:encode control=true mdl=true
 
-model= is a run folder or checkpoint; bov, borep, esn; untrained/ENCODER; hf:NAME_OR_PATH; vectors:FILE.npy;
-call:MODULE:FUNCTION, a function sentences -> (N, D), an array, a tensor or lists; or a baseline: majority, length,
-nb-uni-tfidf, nb-bi-tfidf (suite=downstream, suite=discoeval: majority). Of suite=coherence, which needs the
-probability of texts: lm:PATH, a causal language model on disk; ngram and unigram, counted in corpus=; length;
-call:MODULE:FUNCTION, a function of (context, continuation) pairs -> (tokens, offsets, log2 p). Scores are cached.
+model= is one or several of these; scores are cached:
+  RUN or FILE.ckpt, bov, borep, esn, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy
+  call:MODULE:FUNCTION, a function: sentences -> (N, D), an array, a tensor or lists
+  the baselines majority, length, nb-uni-tfidf, nb-bi-tfidf (suite=downstream and suite=discoeval: majority alone)
+and for suite=coherence, which needs the probability of texts:
+  lm:PATH, a causal language model on disk; ngram and unigram, counted in corpus=; length
+  call:MODULE:FUNCTION, a function: pairs (context, continuation) -> (tokens, offsets, log2 p)
 
 Settings (key=value) and their defaults:
 """

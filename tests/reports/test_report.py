@@ -215,7 +215,7 @@ def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_pa
     assert [table.best(row, "WC") for row in table.rows] == [False, True, False, False]
     said = " ".join(table.notes)
     assert "WC: rows are of different test sentences, or by different classifiers: do not compare them" in said
-    assert "Bold: the best encoder" in said
+    assert "Bold or *: the best encoder" in said
     scored = ProbeRow(2, 2, "probing", "WC", "mlp", 1, 9, 8, 10, {}, 1, 0.1, Answers("v", answers.right))
     seeds = [with_rows(run_of(tmp_path / f"seed {k}", f"model{k}", 2), scored) for k in (0, 1)]
     for test, apart in (("t", False), ("u", True)):

@@ -130,6 +130,12 @@ def test_help_names_every_setting_with_its_default(capsys) -> None:
     assert lines[10].endswith("of each loaf (default: 500,750)")
 
 
+def test_a_long_list_of_choices_leaves_the_meanings_their_width() -> None:
+    shapes = Setting("shape", "of the loaf", one_of(*(f"shape_{number}" for number in range(20))))
+    lines = Command("python bake.py", "Bake.", [Setting("out", "the loaf", FILE), shapes]).help.splitlines()
+    assert [lines[4], lines[6]] == ["  out=FILE  the loaf", "            of the loaf"]
+
+
 FULL = OSError(errno.ENOSPC, "No space left on device")
 FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
 
