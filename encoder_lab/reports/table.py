@@ -35,8 +35,8 @@ from probes.statistics import Interval, bounded_mean_of_runs, interval_with_ties
 # encoders that are the papers' rows of kind baseline: nothing in them was trained
 BASELINE_ENCODERS = ("baseline", "bov")
 BOLD_NOTE = (
-    "Bold or *: the best encoder of a column, trained or not, among ours and in each published table; baselines and bags of "
-    "vectors (BoV) do not compete."
+    "Bold or *: the best encoder of a column, trained or not, among ours and in each published table; baselines and "
+    "bags of vectors (BoV) do not compete."
 )
 MEAN_COLUMN = "avg."  # the column of the mean over groups, as in Chen et al. 2019
 TUNED_READERS = ("mlp", "logreg", "regression")  # readers with settings that dev chooses
