@@ -92,7 +92,8 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
         choices = sorted(name for name, path in files.items() if "not a choice" not in read_description(path))
         for choice in filter(None, split_names(value)):
             if choice not in choices and not any(letter in choice for letter in "(*$"):
-                raise InputError(f"{group}={choice}: {unknown_name_message('choice', choice, choices)}")
+                own = "a YAML file of your own needs --config-dir=FOLDER"
+                raise InputError(f"{group}={choice}: {unknown_name_message('choice', choice, choices)}; {own}")
 
 
 def requested_suites(arguments: Sequence[str]) -> list[str]:

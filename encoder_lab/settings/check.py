@@ -24,6 +24,7 @@ PLAIN_VALUE_MESSAGE = "a text of sensible length, a finite number or a whole one
 STRICT_CONFIG = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
 SUITE_CLASS = "encoder_lab.settings.run.SuiteEntry"
 PROGRAM_CLASSES: dict[str, type] = {"train": RunSettings, "evaluate": EvaluationSettings}
+NAMES_OF_CHOICES = ("suites", "parts")  # groups of which the keys are names of suites and of objectives
 LIBRARY_REQUIREMENTS = {  # what we ask of classes of libraries, in addition to what they declare
     "pytorch_lightning.Trainer": "encoder_lab.settings.run.Trainer",
     "torch.optim.": "encoder_lab.settings.run.Optimizer",
@@ -53,6 +54,7 @@ def mistakes_of_command(
     missing = missing_settings(PROGRAM_CLASSES[program], settings)
     return (
         list(_mistaken_removals(program, settings, arguments))
+        or list(_settings_in_wrong_group(program, settings))
         or [f"{name}: missing; give it" for name in missing]
         or mistakes(program, settings, referred)
         or ineffective_settings(program, settings, arguments)
@@ -65,6 +67,17 @@ def _mistaken_removals(program: str, settings: Mapping[str, Any], arguments: Seq
         name = text.removeprefix("~").partition("=")[0]
         if text.startswith("~") and parameter_of(program, settings, name.split(".")):
             yield f"{text}: it needs a value; give {name}= instead"
+
+
+def _settings_in_wrong_group(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each choice whose YAML file has settings of the whole command without the line that says so."""
+    declared = program_parameters(program, settings) or {}
+    for group, node in settings.items():
+        for key in node if isinstance(node, dict) and group not in NAMES_OF_CHOICES else ():
+            if key in declared and (isinstance(node[key], dict) or group not in declared):
+                remedy = f"begin the YAML file of {group}= with # @package _global_"
+                yield f"{group}.{key}: {remedy}; without it {key} stands below {group}"
+                break
 
 
 def mistakes(program: str, settings: Mapping[str, Any], referred: Collection[str] = ()) -> list[str]:

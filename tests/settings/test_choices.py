@@ -22,7 +22,7 @@ def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments) -> None:
 
 @pytest.mark.parametrize(("argument", "message"), [
     ("encoder=bilstm_mx", "encoder=bilstm_mx: no such choice; did you mean bilstm_max"),
-    ("suite=[probing,toys]", "suite=toys: no such choice"),
+    ("suite=[probing,toys]", r"suite=toys: no such choice.*; a YAML file of your own needs --config-dir=FOLDER$"),
     ("schedule=null", "schedule=null: no such choice; there are constant"),  # which Hydra cannot read
     ("objective=seq2seq", "objective=seq2seq: no such choice; did you mean seq2tree"),
 ])  # fmt: skip

@@ -104,6 +104,16 @@ def test_what_a_run_needs_and_the_command_removes_is_named(name, capsys) -> None
     assert capsys.readouterr().err == f"error: {name}: missing; give it\n"
 
 
+@pytest.mark.parametrize(("group", "key"), [
+    ("objective", "datamodule"), ("encoder", "encoder"), ("experiment", "seed"), ("suite", "suites"),
+])  # fmt: skip
+def test_a_file_of_the_whole_command_without_its_first_line_is_answered_with_that_line(right, group, key) -> None:
+    settings = resolved_settings(right)
+    moved = {**settings, group: {key: settings[key]}}
+    (line,) = check.mistakes_of_command("train", {k: v for k, v in moved.items() if k != key or k == group}, (), [])
+    assert line.startswith(f"{group}.{key}: begin the YAML file of {group}= with # @package _global_; without it ")
+
+
 def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
     (message,) = mistakes(composed("probes=trees", "probes.paths=data/treebank"))
     assert message == "probes.paths=data/treebank: give a list in brackets, as [data/treebank]"
