@@ -70,7 +70,7 @@ def _mistaken_removals(program: str, settings: Mapping[str, Any], arguments: Seq
 
 
 def _settings_in_wrong_group(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each choice whose YAML file has settings of the whole command without the line that says so."""
+    """A line for each choice with settings of the whole command in its YAML file, without the line that says so."""
     declared = program_parameters(program, settings) or {}
     for group, node in settings.items():
         for key in node if isinstance(node, dict) and group not in NAMES_OF_CHOICES else ():
