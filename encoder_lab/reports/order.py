@@ -210,7 +210,9 @@ def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:
     ends = [high for model in ordered for task in model.tasks for _, _, high in task.steps if np.isfinite(high)]
     steps = Axis("optimiser step", ends=(0, 1.05 * max(ends, default=1.0)))
     rows = max(len(model.halves) for model in ordered)
-    charts = [_chart(model, steps, rows) for model in ordered if model.measured]
+    if without := [model.title for model in ordered if model.measured and not model.halves]:
+        note += f" No task has a gain: {'; '.join(without)}."
+    charts = [_chart(model, steps, rows) for model in ordered if model.halves or (model.measured and not rows)]
     return ChartSection("when tasks are learnt", charts, columns=3, note=note)
 
 

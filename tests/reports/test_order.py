@@ -109,6 +109,13 @@ def test_a_model_that_was_scored_too_rarely_is_named_next_to_others() -> None:
     assert [chart.title for chart in charts_of_order(models).charts] == ["BiLSTM-max, nmt"]
 
 
+def test_a_model_in_which_no_task_gains_is_named_and_has_no_empty_chart() -> None:
+    flat = trained(dict.fromkeys(CURVES, (50, 50, 50, 50)), name="nli")
+    section = charts_of_order(model_orders(models_of([trained(), flat]), "probing", "mlp"))
+    assert [chart.title for chart in section.charts] == ["BiLSTM-max, nmt"]
+    assert section.note.endswith("No task has a gain: BiLSTM-max, NLI.")
+
+
 @pytest.mark.parametrize(
     ("other", "tau"),
     [((1, 2, 3), 1), ((3, 2, 1), -1), ((1, 3, 2), 1 / 3), ((1, 2, np.nan), np.nan), ((1,) * 3, np.nan)],
