@@ -1,5 +1,6 @@
 """The text of a treebank of Universal Dependencies, with more text of the same language."""
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
@@ -15,6 +16,8 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Paths, SourceLanguage
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.text_files import read_lines
+
+LANGUAGE_IN_NAME = re.compile(r"([a-z]{2,3})_\w+-ud-")  # as in fr_sequoia-ud-train.conllu
 
 
 class TreebankText(OnDisk):
@@ -41,7 +44,12 @@ class TreebankText(OnDisk):
             raise InputError(f"corpus.more: {missing[0]}: no such file")
 
     def files(self) -> list[Path]:
-        return conllu_files(self.root)
+        """Raises InputError for a file of another language, by its name."""
+        files = conllu_files(self.root)
+        for path in files:
+            if (name := LANGUAGE_IN_NAME.match(path.name)) and name[1] != self.source_language:
+                raise InputError(f"{path}: another language, by its name; give corpus.source_language={name[1]}")
+        return files
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} {[*map(split_in_name, self.files())]} {key_of(contents_of(self.more))}"

@@ -44,6 +44,13 @@ def test_more_text_is_tokenised_and_counts_towards_the_size(folder) -> None:
     assert corpus.fingerprint() != TreebankText(str(folder), 3, "fr").fingerprint()
 
 
+def test_a_treebank_of_another_language_than_the_setting_is_refused(folder) -> None:
+    (folder / "x-ud-train.conllu").rename(folder / "qaf_x_y-ud-train-a.conllu")
+    with pytest.raises(InputError, match=r"another language, by its name; give corpus\.source_language=qaf"):
+        TreebankText(str(folder)).fingerprint()
+    assert len(TreebankText(str(folder), source_language="qaf").files()) == 3
+
+
 def test_files_that_are_missing_are_named(folder) -> None:
     with pytest.raises(InputError, match=r"corpus\.more: .*nowhere\.txt: no such file"):
         TreebankText(str(folder), more=[str(folder / "nowhere.txt")])
