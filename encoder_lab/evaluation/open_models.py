@@ -47,11 +47,25 @@ def open_models(settings: EvaluationSettings, device: str, work: Path) -> list[t
 def complete_models(
     opened: Iterable[tuple[str, CompleteModels]], corpus: Corpus, tasks: Sequence[Task]
 ) -> Iterable[tuple[str, Model]]:
-    """Each model by its name. Raises InputError where it lacks what a task needs."""
+    """Each model by its name. Raises InputError where it lacks what a task needs, if its name says so before all."""
+    opened = list(opened)
+    for name, model in ((name, model_by_name(name)) for name, _ in opened):
+        if model:
+            _refuse_tasks_without_model(name, model, tasks)
     for name, complete in opened:
         for model in complete(corpus, tasks):
             _refuse_tasks_without_model(name, model, tasks)
             yield name, model
+
+
+def model_by_name(name: str) -> Model | None:
+    """What a name says of its model: whether it has vectors or a language model. None where this depends on files."""
+    if name in UNTRAINED_ENCODERS or name.startswith(("untrained/", "hf:", "vectors:")):
+        return Model(name, "", encode=len)
+    if name in (*ORDERS, *BASELINES):
+        surprisal = length_logprobs if name in (*ORDERS, "length") else None
+        return Model("baseline", name, None, "baseline", logprobs=surprisal)
+    return Model("language model", "", None, logprobs=length_logprobs) if name.startswith("lm:") else None
 
 
 def open_model(name: str, settings: EvaluationSettings, device: str, work: Path) -> CompleteModels:
@@ -69,8 +83,8 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     if form == "call" and rest:
         function = function_named(rest, "turns sentences into vectors, or scores (context, continuation) pairs")
         return lambda _, tasks: [_model_of_function(rest, function, device, tasks)]
-    if name in BASELINES:
-        models = [Model("baseline", name, None, "baseline", logprobs=length_logprobs if name == "length" else None)]
+    if name in BASELINES and (baseline := model_by_name(name)):
+        models = [baseline]
     elif form == "hf" and rest:
         models = pretrained(rest, settings.layers, settings.pooling, device, work, settings.prompt)
     elif form == "vectors" and rest:

@@ -3,12 +3,13 @@
 import json
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
+from encoder_lab.evaluation.open_models import complete_models
 from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.settings.run import EvaluationSettings
 from encoder_lab.storage.csv_files import read_csv
@@ -20,6 +21,9 @@ from probes.results import read_rows
 from report import main
 from tests.asked import evaluation
 from tests.encoders.small_language_models import gpt2
+from tests.probes.test_share import surprising_tasks
+from tests.probes.test_share import tasks as classified_tasks
+from tests.tiny_corpus import TinyCorpus
 
 SMALL = ["suite=coherence", "coherence.items=6", "corpus.size=200"]
 PROBING = ["probes.train_size=50", "corpus.size=200"]
@@ -143,7 +147,6 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
 
 @pytest.mark.parametrize(("more", "said"), [
     (["model=majority"], "model=majority: has no language model, which suite=coherence needs; give a run of"),
-    (["model=bov"], "has no language model"),
     (["model=lm:no/such"], "no such folder"),
     (["model=ngram", "suite=probing", *SMALL_PROBES], "a baseline of other suites; suite=probing has majority"),
     ([CALLED, "suite=[probing,coherence]", *SMALL_PROBES], "gives vectors or surprisals, not both"),
@@ -153,6 +156,17 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
 def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once, more, said) -> None:
     with pytest.raises(InputError, match=said):
         scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", *more)
+
+
+@pytest.mark.parametrize(("tasks", "impossible"), [
+    (surprising_tasks(1), ["bov", "untrained/bilstm_max", "hf:a", "vectors:a.npy", "majority"]),
+    (classified_tasks(1), ["ngram", "lm:a"]),
+])  # fmt: skip
+def test_a_model_that_cannot_do_a_task_by_its_name_is_refused_before_any_is_made(tasks, impossible) -> None:
+    for name in impossible:
+        opened: Any = [(other, lambda *_: 1 / 0) for other in ("run", name)]
+        with pytest.raises(InputError, match=f"^model={name}: "):
+            next(iter(complete_models(opened, TinyCorpus(), tasks)))
 
 
 def test_a_run_with_a_decoder_of_translations_and_a_language_model_for_vectors_are_refused(
