@@ -134,7 +134,7 @@ class PerhapsTokenized(DocumentCorpus):
 
     def __init__(
         self,
-        root: Annotated[str | None, "a file, or a folder of .jsonl, .jsonl.gz, .jsonl.bz2"],
+        root: Annotated[str | None, "a file or folder: .txt of corpus=text, .jsonl of corpus=documents; .gz, .bz2"],
         size: CorpusSize = None,
         tokenized: Tokenized = False,
         source_language: SourceLanguage = "en",

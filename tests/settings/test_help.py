@@ -10,6 +10,7 @@ def test_help_of_choices_lists_their_settings_with_value_and_meaning() -> None:
     shown = {line.split()[0]: line for line in lines if line.startswith("  ")}
     assert {"encoder.pooling=last", "datamodule.target=same", "objective.optimizer.lr=0.001"} <= shown.keys()
     assert "sentence vector" in shown["encoder.dim=512"]
+    assert ".txt" in next(line for line in train_help(CONFIGS, ["corpus=text"]).splitlines() if "root" in line)
     assert not any(name in text for text in shown for name in (".input_dim", ".embedding=", ".cache"))
 
 
