@@ -59,6 +59,7 @@ class Pretrained:
         prompts, default = (modules.prompts, modules.prompt) if modules else ({}, "")
         self.prompt = default if prompt is None else prompts.get(prompt, prompt)
         self.max_tokens = _max_tokens(self.tokenizer, self.model, modules)
+        self.max_rows: int | None = None  # of a batch
         self._last: tuple[list[str], np.ndarray] | None = None
         if modules or has_modules(name):
             self._report(f"modules of its folder: {modules or 'not used, as pooling= or layers= is given'}")
@@ -76,12 +77,17 @@ class Pretrained:
     def _refuse_unusable(self, name: str) -> None:
         """Raises InputError if the model cannot encode a sentence: its files may not fit each other."""
         try:
-            shape = self._pooled_states(["a b"]).shape
-            self.dim = shape[-1]
+            alone = self._pooled_states(["a b"])
+            padded = self._pooled_states(["a b", "a b a b a b a b"])[:, :1]
         except InputError:
             raise
         except Exception as error:  # as many ways as there are models
             raise InputError(f"hf:{name}: cannot encode a sentence ({first_line(error)}); {REMEDY}") from None
+        self.dim, shape = alone.shape[-1], alone.shape
+        tolerance = torch.finfo(self.model.dtype).eps ** 0.5 * float(alone.abs().max())
+        if not torch.allclose(alone, padded, rtol=0, atol=tolerance, equal_nan=True):
+            self.max_rows = 1  # as FNet, ConvBERT and YOSO, which do not mask it
+            self._report("padding changes its vectors, so each sentence is encoded alone")
         if not self.modules and shape != (len(self.layer_names), 1, int(self.model.config.hidden_size)):
             raise InputError(f"hf:{name}: its vectors have another size than its config.json says; {REMEDY}")
 
@@ -125,7 +131,7 @@ class Pretrained:
         tokens = np.minimum(self.max_tokens, letters // 4 + 2)  # about that many
         budget = BATCH_TOKENS if self.device.type == "cpu" else GPU_BATCH_TOKENS
         with Progress(total=len(sentences), desc="encoding", leave=False, unit=" sentences") as bar:
-            for batch in length_batches(np.argsort(-letters, kind="stable"), tokens, budget):
+            for batch in length_batches(np.argsort(-letters, kind="stable"), tokens, budget, self.max_rows):
                 out[:, batch] = self._pooled_states([sentences[i] for i in batch]).cpu().numpy()
                 bar.update(len(batch))
         if self.cut:
@@ -169,7 +175,7 @@ def _max_tokens(tokenizer: Any, model: Any, modules: SentenceModules | None) -> 
     positions = getattr(model.config, "max_position_embeddings", None)
     for name, module in model.named_modules():  # RoBERTa and its like begin behind the row of padding
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            positions = module.num_embeddings - module.padding_idx - 1
+            positions = len(module.weight) - module.padding_idx - 1
     modules_limit = modules.max_tokens if modules else MAX_TOKENS
     sizes = modules_limit, positions, tokenizer.model_max_length
     return min((size for size in sizes if isinstance(size, int) and 0 < size < NO_LIMIT), default=MAX_TOKENS)

@@ -55,6 +55,15 @@ def test_padding_never_changes_a_layer_of_a_transformer(tmp_path, pooling, side)
         np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
+@pytest.mark.parametrize("of", ["FNet", "ConvBert"])
+def test_a_model_that_reads_padding_as_words_encodes_each_sentence_alone(tmp_path, capsys, of) -> None:
+    model = pretrained(str(tiny(tmp_path, of, **BERT)), "last", "mean", "cpu", tmp_path / "work")[0]
+    assert "padding changes its vectors" in capsys.readouterr().err
+    texts = ["a b c d a b", "a", "b c"]
+    alone = np.concatenate([model.encode([text]) for text in texts])
+    np.testing.assert_allclose(model.encode(texts), alone, atol=1e-5)
+
+
 @pytest.mark.parametrize("texts", [[], [""], ["", "The cat"]], ids=str)
 def test_a_text_without_tokens_gets_zeros(tmp_path, texts) -> None:
     gpt2(tmp_path)
