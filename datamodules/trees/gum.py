@@ -27,8 +27,12 @@ COMMAND = Command(
 
 def conllu_sentences(folder: Path) -> Iterator[str]:
     """The sentences of all documents in CoNLL-U. Raises InputError naming file and line."""
-    documents = (record for path in files_below(folder, [".docs.jsonl"]) for _, record in read_json_lines(path))
-    texts = {record.get("id"): record.get("sentences") or [] for record in documents}
+    texts: dict[Any, list[str]] = {}
+    for path in files_below(folder, [".docs.jsonl"]):
+        for number, record in read_json_lines(path):
+            if (name := record.get("id")) in texts:
+                raise InputError(f"{path}:{number}: document {str(name)[:40]!r} is also in another file; keep one copy")
+            texts[name] = record.get("sentences") or []
     for path in files_below(folder, [".coref.jsonl"]):
         for number, record in read_json_lines(path):
             try:

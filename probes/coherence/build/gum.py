@@ -65,6 +65,9 @@ def read_documents(folder: Path) -> dict[str, GumDocument]:
                 document = align_document(str(record["id"]), rows, raw)
             except (KeyError, TypeError, AttributeError, ValueError):
                 raise InputError(f"{path}:{number}: no id, sentences and text of a document; is this GUM?") from None
+            if document.name in documents:
+                other = documents[document.name].location
+                raise InputError(f"{path}:{number}: document {document.name[:40]!r} is also in {other}; keep one copy")
             documents[document.name] = document._replace(location=f"{path}:{number}")
     return documents
 

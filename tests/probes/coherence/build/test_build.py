@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datamodules.trees.gum import conllu_sentences
 from encoder_lab.errors import InputError
 from probes.coherence.build.__main__ import COMMAND, command
 from probes.coherence.build.cloze import build_cloze
@@ -252,6 +254,13 @@ def test_tokens_are_found_in_the_raw_text(gum) -> None:
     assert document.text(4, 7) == "Ann. He waved"
     assert document.text(9, 8) == ""
     assert (document.first_in_sentence(8), document.last_in_sentence(8)) == (6, 12)
+
+
+def test_a_copy_below_the_folder_is_refused_and_not_read_twice(gum) -> None:
+    shutil.copytree(gum, gum / "backup")
+    for read in (read_documents, lambda folder: list(conllu_sentences(folder))):
+        with pytest.raises(InputError, match=r"dev\.docs\.jsonl:1: document 'd' is also in .*; keep one copy"):
+            read(gum)
 
 
 def test_a_connective_stands_against_each_other_one(gum) -> None:
