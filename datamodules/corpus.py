@@ -97,7 +97,8 @@ class Corpus:
 
     def _no_such_view(self, view: str) -> NoSuchView:
         return NoSuchView(
-            f"corpus {self.name} has no {view}: choose another corpus= (python -m datamodules.download lists them)"
+            f"corpus {self.name} has no {view}: choose another objective=, or a corpus= that has them "
+            "(python -m datamodules.download lists corpora)"
         )
 
 

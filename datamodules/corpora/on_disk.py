@@ -28,7 +28,8 @@ class OnDisk(Corpus):
         self, root: Annotated[str | None, "the folder with its files, or one file"], size: CorpusSize = None
     ) -> None:
         if not root or not Path(root).exists():
-            raise InputError(f"corpus.root={root}: no {self.name} there; {self.remedy}")
+            fault = f"corpus.root={root}: no {self.name} there" if root else "corpus.root= is missing"
+            raise InputError(f"{fault}; {self.remedy}")
         self.root, self.size = Path(root), size
 
     def files(self) -> list[Path]:

@@ -85,8 +85,8 @@ def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
 @pytest.mark.parametrize("name", READERS)
 def test_a_missing_folder_says_how_to_get_the_corpus(name, tmp_path) -> None:
     reader = READERS[name][0]
-    for root in (None, str(tmp_path / "nowhere")):
-        with pytest.raises(InputError, match=r"corpus\.root="):
+    for root, fault in ((None, r"corpus\.root= is missing"), (str(tmp_path / "nowhere"), r"corpus\.root=.*nowhere")):
+        with pytest.raises(InputError, match=fault):
             reader(root)  # type: ignore[call-arg]
 
 
