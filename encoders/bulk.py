@@ -26,7 +26,7 @@ from encoder_lab.storage.made_with import without_made_with
 from encoder_lab.storage.text_files import parse_json
 
 if TYPE_CHECKING:
-    from encoders.frozen import FrozenEncoder
+    from encoders.frozen import Coverage, FrozenEncoder
 
 PLAN = "plan.json"  # what the shards are made of
 DIGESTS = ".digests"  # of large files, so that a second command need not read them again
@@ -61,14 +61,6 @@ class Shard(NamedTuple):
 
     def hash_path(self, job: Job) -> Path:
         return job.out / f".{self.path(job).name}.sha256"
-
-
-class ShardCounts(NamedTuple):
-    """Statistics of a shard."""
-
-    rows: int
-    words: int
-    unknown: int  # words without a vector
 
 
 def plan_shards(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
@@ -142,7 +134,7 @@ def is_complete(job: Job, shard: Shard) -> bool:
     return path.is_file() and written.is_file() and content_of(path).encode() == written.read_bytes()
 
 
-def encode_in_processes(job: Job, shards: Iterable[Shard], processes: int) -> Iterator[ShardCounts]:
+def encode_in_processes(job: Job, shards: Iterable[Shard], processes: int) -> Iterator["Coverage"]:
     """Encode shards in processes of this machine; this one reads the files."""
     try:
         start = "spawn" if job.gpus else "fork"
@@ -160,7 +152,7 @@ def _shards_with_texts(job: Job, shards: Iterable[Shard]) -> Iterator[tuple[Shar
             row = shard.skip + shard.rows
 
 
-def _encode_one(job: Job, item: tuple[Shard, list[str]]) -> ShardCounts:
+def _encode_one(job: Job, item: tuple[Shard, list[str]]) -> "Coverage":
     return encode_shard(job, load_worker_encoder(job), *item)
 
 
@@ -178,8 +170,11 @@ def load_worker_encoder(job: Job) -> "FrozenEncoder":
     return load_encoder(job.run, device, allow=job.allow)
 
 
-def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequence[str]) -> ShardCounts:
-    """Write the vectors of a shard: a matrix, or a table with the columns row (int64) and vector (D float32)."""
+def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequence[str]) -> "Coverage":
+    """Write the vectors of a shard: a matrix, or a table with the columns row (int64) and vector (D float32).
+
+    Of what it returns, `sentences` are all rows.
+    """
     import numpy as np
 
     if len(texts) != shard.rows:
@@ -199,4 +194,4 @@ def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequen
             write_table(pyarrow.table({"row": rows, "vector": column}), file, compression="none", use_dictionary=False)
         file.flush()
         shard.hash_path(job).write_text(content_of(Path(file.name)), encoding="ascii")
-    return ShardCounts(shard.rows, encoder.coverage.words, encoder.coverage.unknown)
+    return encoder.coverage._replace(sentences=shard.rows)

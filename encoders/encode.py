@@ -123,7 +123,8 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     from torch.cuda import device_count  # starts nothing on a GPU, so that processes can be forked
     from tqdm import tqdm
 
-    from encoders.bulk import Job, ShardCounts, encode_in_processes, missing_shards, plan_shards
+    from encoders.bulk import Job, encode_in_processes, missing_shards, plan_shards
+    from encoders.frozen import Coverage
     from encoders.load import find_checkpoint
 
     checkpoint = find_checkpoint(Path(settings.positional[0]))
@@ -138,7 +139,7 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     if damaged := [shard.path(job).name for shard in needed if shard.path(job).exists()]:
         print(f"{settings.out}: {len(damaged):,} shards cut off or changed, made again: {damaged[0]}", file=sys.stderr)
     total, remaining = (sum(shard.rows for shard in group) for group in (shards, needed))
-    counts, began = ShardCounts(0, 0, 0), time.monotonic()
+    coverage, began = Coverage(), time.monotonic()
     pause = 0.5 if sys.stderr.isatty() else 30  # seconds between two lines of progress
     with tqdm(total=total, initial=total - remaining, unit=" sentences", unit_scale=True, mininterval=pause) as bar:
         if settings.ray:
@@ -148,11 +149,11 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
         else:
             results = encode_in_processes(job, needed, processes)
         for shard in results:
-            counts = ShardCounts(*map(sum, zip(counts, shard, strict=True)))
-            bar.update(shard.rows)
+            coverage = Coverage(*map(sum, zip(coverage, shard, strict=True)))
+            bar.update(shard.sentences)
     rate = remaining / (time.monotonic() - began)
     encoded = f"{total:,} sentences in {len(shards):,} shards, {remaining:,} of them encoded now, {rate:,.0f} a second"
-    print(f"{encoded}; {counts.unknown:,} of {counts.words:,} words without a vector", file=sys.stderr)
+    print(f"{encoded}; {coverage.summary}", file=sys.stderr)
 
 
 def encode_stdin(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
@@ -175,9 +176,7 @@ def encode_stdin(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
                 coverage = Coverage(*map(sum, zip(coverage, encoder.coverage, strict=True)))
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-    encoded = f"{lines:,} sentences ({coverage.sentences:,} encoded)"
-    unknown = f"{coverage.unknown:,} of {coverage.words:,} words without a vector"
-    print("; ".join(filter(None, [f"{encoded}, {unknown}", coverage.warning])), file=sys.stderr)
+    print(f"{lines:,} sentences ({coverage.sentences:,} encoded), {coverage.summary}", file=sys.stderr)
 
 
 def read_sentences() -> Iterator[str]:

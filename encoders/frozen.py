@@ -48,6 +48,12 @@ class Coverage(NamedTuple):
         parts += [f"{self.cut:,} sentence(s) were cut after {MAX_SENTENCE_WORDS:,} words"] if self.cut else []
         return "; ".join(parts)
 
+    @property
+    def summary(self) -> str:
+        """One line with the words without a vector, and the warning."""
+        unknown = f"{self.unknown:,} of {self.words:,} words without a vector"
+        return "; ".join(filter(None, [unknown, self.warning]))
+
 
 class _EncodeOptions(NamedTuple):
     sentences: int | None  # in a batch, at most

@@ -10,7 +10,8 @@ from typing import Any
 
 from datamodules.rows import read_rows
 from encoder_lab.errors import InputError, first_line
-from encoders.bulk import Job, Shard, ShardCounts, encode_shard, is_complete, load_worker_encoder
+from encoders.bulk import Job, Shard, encode_shard, is_complete, load_worker_encoder
+from encoders.frozen import Coverage
 
 ROOT = Path(__file__).parents[1]
 CONNECT_TIMEOUT_SECONDS = 10.0
@@ -27,12 +28,12 @@ class ShardWorker:
         """Make a shard that is missing; one is there already if its worker was lost afterwards."""
         shard = Shard(Path(row["file"]), int(row["skip"]), int(row["rows"]), int(row["first"]))
         if is_complete(self.job, shard):
-            return ShardCounts(shard.rows, 0, 0)._asdict()
+            return Coverage(shard.rows)._asdict()
         texts = list(islice(read_rows(shard.file, self.job.column, shard.skip), shard.rows))
         return encode_shard(self.job, self.encoder, shard, texts)._asdict()
 
 
-def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: int | None) -> Iterator[ShardCounts]:
+def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: int | None) -> Iterator[Coverage]:
     """Encode shards on the cluster at `address`, on `processes` workers, by default one for each GPU, or each core."""
     if not shards:
         return
@@ -72,7 +73,7 @@ def _no_cluster_error(address: str, error: Exception) -> InputError:
     return InputError(f"ray={address}: no cluster there ({first_line(error)})")
 
 
-def _stream_results(ray: Any, job: Job, shards: Sequence[Shard], processes: int | None) -> Iterator[ShardCounts]:
+def _stream_results(ray: Any, job: Job, shards: Sequence[Shard], processes: int | None) -> Iterator[Coverage]:
     resources = ray.cluster_resources()
     unit = "GPU" if resources.get("GPU") else "CPU"
     ray.data.DataContext.get_current().enable_progress_bars = False  # the command has its own
@@ -87,7 +88,7 @@ def _stream_results(ray: Any, job: Job, shards: Sequence[Shard], processes: int 
     )
     try:
         for row in results.iter_rows():
-            yield ShardCounts(**{name: int(count) for name, count in row.items()})
+            yield Coverage(**{name: int(count) for name, count in row.items()})
     except Exception as error:  # of a worker: an InputError of ours is within the errors of Ray
         cause: BaseException | None = error
         while cause is not None and type(cause) is not InputError:

@@ -74,7 +74,9 @@ def test_shards_together_are_the_vectors_of_all_rows(tmp_path, texts, capfd, for
     assert encode.main(asked) == 0
     np.testing.assert_allclose(vectors(tmp_path, form), load_encoder(GOLDEN).encode(texts), atol=1e-6)
     assert len(shards(tmp_path, form)) == 8  # none has rows of two files
-    assert "700 sentences in 8 shards, 700 of them encoded now" in capfd.readouterr().err
+    err = capfd.readouterr().err
+    assert "700 sentences in 8 shards, 700 of them encoded now" in err
+    assert "empty sentence(s) got the zero vector" in err
     cut, changed, *_ = shards(tmp_path, form)
     cut.write_bytes(cut.read_bytes()[:-1])
     changed.write_bytes(changed.read_bytes().replace(b"\0", b"\1", 1))
