@@ -89,7 +89,8 @@ class CausalLM:
         if len(self.tokenizer) > size:
             problem = f"the tokenizer has {len(self.tokenizer)} tokens, the model {size}"
             raise InputError(f"lm:{self.path}: {problem}; take both from one folder")
-        first, second = (0, 1 % size, 3 % size, 4 % size), (0, 2 % size, 3 % size, 4 % size)
+        rest = (3 % size, 4 % size) * (min(MAX_NODES, self.context) // 4 - 1)
+        first, second = (0, 1 % size, *rest), (0, 2 % size, *rest)  # long, as attention may be local
         out = self.model(input_ids=torch.tensor([first, second], device=self.device), use_cache=True)
         if not torch.allclose(out.logits[0, 0], out.logits[1, 0], atol=1e-3, rtol=1e-3):
             raise InputError(f"lm:{self.path}: not a causal model: a later word changes an earlier probability")
@@ -97,10 +98,10 @@ class CausalLM:
         if {type(layer).__name__ for layer in layers or ()} != {"DynamicLayer"}:  # each token sees all before it
             return False
         try:
-            together = self._logits([prefix_tree(sorted({first, second}))])[0, -1]
+            together = self._logits([prefix_tree(sorted({first, second}))])[0, 1 - len(second) :]
         except (TypeError, ValueError, RuntimeError):  # a model without positions, or with its own kind of mask
             return False
-        return torch.allclose(together, out.logits[1, -1], atol=1e-3, rtol=1e-3)
+        return torch.allclose(together, out.logits[1, 1:], atol=1e-3, rtol=1e-3)
 
     def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[TokenLogprobs]:
         """Each distinct (context, continuation) once. A token that begins in the context is context."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -25,7 +26,7 @@ def gpt2(folder: Path, context: int = 64, text: Sequence[str] = TEXT) -> Path:
     return save(folder, "GPT2LMHead", vocab_size=300, n_positions=context, n_embd=32, n_layer=2, n_head=2)
 
 
-def save(folder: Path, of: str, **config: int | bool) -> Path:
+def save(folder: Path, of: str, **config: Any) -> Path:
     """Weights large enough to be sure of themselves."""
     import transformers
 

@@ -32,6 +32,15 @@ def llama(folder, tmp_path_factory) -> Path:
     return save(other, "LlamaForCausalLM", vocab_size=300, num_key_value_heads=2, max_position_embeddings=64, **sizes)
 
 
+@pytest.fixture(scope="module")
+def local(folder, tmp_path_factory) -> Path:
+    """A model with local attention: a token sees the 8 before it by place, which is another one in a tree."""
+    other = tmp_path_factory.mktemp("models") / "neo"
+    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("model.safetensors", "config.json"))
+    kinds = {"attention_types": [[["global", "local"], 1]], "window_size": 8}
+    return save(other, "GPTNeoForCausalLM", vocab_size=300, hidden_size=32, num_layers=2, num_heads=2, **kinds)
+
+
 def alone(path: Path, text: str, begin: bool = True) -> tuple[list[int], np.ndarray]:
     """Ids of one text and their log2 probabilities, one token at a time, as the library gives them."""
     import transformers
@@ -55,11 +64,11 @@ LONG = "The cat sat on the mat. Then it slept. A dog saw the cat"
 TEXTS = [f"{LONG}, and the cat saw it.", f"{LONG} 😀.", LONG, f"{LONG}, and the mat?", "Where?", "", "The cat sat"]
 
 
-@pytest.mark.parametrize("family", ["folder", "llama"])
-def test_every_token_has_the_probability_of_one_text_at_a_time(family, request) -> None:
+@pytest.mark.parametrize(("family", "shares"), [("folder", True), ("llama", True), ("local", False)])
+def test_every_token_has_the_probability_of_one_text_at_a_time(family, shares, request) -> None:
     path = request.getfixturevalue(family)
     model = CausalLM(path, "cpu")
-    assert model.shares_prefixes
+    assert model.shares_prefixes == shares
     for text, scored in zip(TEXTS, model.logprobs([("", text) for text in TEXTS]), strict=True):
         ids, wanted = alone(path, text)
         assert scored.tokens == model.tokenizer.convert_ids_to_tokens(ids)
