@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+from datamodules.corpora.held_out import HELD_OUT
 from datamodules.corpora.inference_files import tokenize_inference
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpora.parallel import rows_of_split
@@ -42,7 +43,7 @@ class SavedDataset(OnDisk):
         label: Annotated[str, "one of three, for objective=nli"] = "label",
         source_language: SourceLanguage = "en",
         target_language: Annotated[str | None, "of target, which decides how it is tokenised"] = None,
-        held_out: HeldOut = 20,
+        held_out: HeldOut = HELD_OUT,
         size: CorpusSize = None,
     ) -> None:
         super().__init__(root, size)
@@ -53,6 +54,8 @@ class SavedDataset(OnDisk):
         self.folders = {split: folder for split in SPLIT_NAMES if (folder := self._find_folder(split))}
         if "train" not in self.folders:
             raise InputError(f"{self.root}: no state.json there, and none in train/; {self.remedy}")
+        if len(self.folders) == len(SPLIT_NAMES) and held_out != HELD_OUT:
+            raise InputError(f"corpus.held_out={held_out}: {self.root} has a dev and a test split; leave it out")
 
     def files(self) -> list[Path]:
         return [path for folder in self.folders.values() for path in folder.iterdir() if path.is_file()]

@@ -151,6 +151,9 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
     labels = "contradiction", "neutral", "entailment"
     assert [*corpus.inference("dev")] == [Inference("a b", h, label) for h, label in zip("cde", labels, strict=True)]
     assert [pair.label for pair in corpus.inference("train")] == ["contradiction", "entailment"]  # row 1 is test
+    saved(tmp_path / "test", rows)
+    with pytest.raises(InputError, match=r"^corpus\.held_out=3: .* has a dev and a test split; leave it out"):
+        SavedDataset(str(tmp_path), held_out=3)
 
 
 def test_size_counts_pairs_with_a_gold_label_and_premises_are_tokenised_in_their_language(tmp_path) -> None:
