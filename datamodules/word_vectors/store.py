@@ -107,7 +107,7 @@ class WordVectors:
 
     def lookup(self, words: Sequence[str]) -> LookupResult:
         """The vectors of `words`; the special rows of a vocabulary are zero and count as present."""
-        originals, words = words, [word.lower() for word in words] if self.lowercase else words
+        words = [word.lower() for word in words] if self.lowercase else words
         hashes = np.array([_hash(word) for word in words], dtype="<u8")
         positions = np.searchsorted(self._index["hash"], hashes).clip(max=len(self._index) - 1)
         present = self._index["hash"][positions] == hashes
@@ -115,7 +115,7 @@ class WordVectors:
         rows = self._index["row"][positions[present]]
         by_row = np.argsort(rows)  # read the file in order
         matrix[np.flatnonzero(present)[by_row]] = self.matrix[rows[by_row]]
-        special = np.array([word in SPECIALS for word in originals])
+        special = np.array([word in SPECIALS for word in words])
         matrix[special] = 0
         composed = np.zeros(len(words), dtype=bool)
         unknown = np.flatnonzero(~present & ~special).tolist() if self.subwords_bin else []
@@ -183,10 +183,11 @@ class ComposedVectors:
 
     def __call__(self, word: str) -> np.ndarray | None:
         """The vector (E,) of the word in lower case, if that is how the run looks words up and it has that word; or
-        composed of character n-grams; or None where the run has no subwords.
+        composed of character n-grams; or None where the run has no subwords, and for a special word.
         """
         if self.words is not None and self.matrix is not None:
-            word = word.lower()
+            if (word := word.lower()) in SPECIALS:
+                return None
             if (vector := np.array(self.matrix[self.words.rows(word)[0]])).any():
                 return vector
         if not self.path.exists():

@@ -127,10 +127,17 @@ def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make, tmp_path)
         export(run, tmp_path / "stock", modules="stock")
 
 
-def test_the_mark_of_unknown_words_is_read_as_in_training(make) -> None:
-    encoder = load_encoder(make("bov", composes=True), "cpu")
-    assert not encoder.encode(["<unk>"]).any()
-    assert encoder.encode(["<unknown>"]).any()
+def test_the_mark_of_unknown_words_is_read_as_in_training(make, tmp_path) -> None:
+    run = make("bov", composes=True)
+    assert [vector.any() for vector in load_encoder(run, "cpu").encode(["<unk>", "<UNK>", "<unkn>"])] == [
+        False,
+        True,
+        True,
+    ]
+    np.save(run / "vectors" / LOWERCASE_FILE, 1)
+    export(run, tmp_path / "torch", "torch", raw=False)
+    for encoder in (load_encoder(run, "cpu"), loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch")):
+        assert not encoder.encode(["<UNK>"]).any()
 
 
 @pytest.mark.parametrize("name", STOCK)
