@@ -75,7 +75,7 @@ SETTINGS: dict[str, Sequence[Setting]] = {
     "scores": [],
     "curves": [SUITE, CLASSIFIER, Setting("overlay", "models in one panel for each task", BOOLEAN, False)],
     "correlation": [
-        *(EPOCH, CLASSIFIER, Setting("published", "with the models of the paper's Tables 2 and 5", BOOLEAN, False)),
+        *(EPOCH, CLASSIFIER, Setting("published", "with the models of the paper's Tables 2 and 5", BOOLEAN, False))
     ],
     "size": FINAL_SETTINGS,
     "stability": [SUITE, EPOCH],

@@ -80,12 +80,7 @@ def train_alone(
 
 
 def train_grid_alone(
-    train: tuple[Any, Tensor],
-    dev: tuple[Any, Tensor],
-    test: tuple[Any, Tensor],
-    classes: int,
-    grid: Grid,
-    seed: int,
+    train: tuple[Any, Tensor], dev: tuple[Any, Tensor], test: tuple[Any, Tensor], classes: int, grid: Grid, seed: int
 ) -> tuple[float, float, int]:
     """Dev accuracy, test accuracy and the number of passes over the training data.
 

@@ -186,8 +186,7 @@ class FromFiles:
     """`probes=files`: the user's own tasks, one for each file (of a folder: .txt, .tsv and .jsonl), named after it."""
 
     def __init__(
-        self,
-        paths: Annotated[Paths, "files or folders; each file is a task: split, label, sentence, or JSON lines"],
+        self, paths: Annotated[Paths, "files or folders; each file is a task: split, label, sentence, or JSON lines"]
     ) -> None:
         if not paths:
             raise InputError("probes=files needs probes.paths=[FILE,...]: split, tab, label, tab, sentence; or .jsonl")

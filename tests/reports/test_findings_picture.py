@@ -28,9 +28,7 @@ def dots_of(findings: list[Finding]) -> list[tuple[float, str]]:
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.floats(-50, 50), NUMBERS), min_size=1, max_size=6))
-def test_a_dot_is_outside_of_the_band_exactly_if_its_comparison_is_significant(
-    pairs,
-) -> None:
+def test_a_dot_is_outside_of_the_band_exactly_if_its_comparison_is_significant(pairs) -> None:
     comparisons = [Comparison("", difference, half) for difference, half in pairs]
     dots = dots_of([Finding("x", "", "", comparisons)])
     assert sorted(colour for _, colour in dots) == sorted(SIGN_COLOURS[comparison.sign] for comparison in comparisons)

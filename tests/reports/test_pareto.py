@@ -20,9 +20,7 @@ from tests.labelled_vectors import Labelled, random_labels, separable, three
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(0, 100)), min_size=1))
-def test_no_cell_is_simpler_and_as_good_as_a_point_of_the_front_and_the_best_cell_is_in_it(
-    cells,
-) -> None:
+def test_no_cell_is_simpler_and_as_good_as_a_point_of_the_front_and_the_best_cell_is_in_it(cells) -> None:
     points = pareto_front(cells)
     assert points[-1][1] == round(max(accuracy for _, accuracy in cells), 2)
     assert all(before[0] < after[0] and before[1] < after[1] for before, after in pairwise(points))

@@ -41,12 +41,6 @@ from tests.packages import ROOT
 from tests.reports.small_runs import SCORES, evaluation_of, models, of_a_run, run_of, with_rows, with_settings
 
 
-@pytest.mark.parametrize(("epoch", "expected"), [("last", 73.0), ("1", 71.0), ("0", 70.0)])
-def test_another_epoch_can_be_asked_for(tmp_path, epoch, expected) -> None:
-    table = probing_table(models(run_of(tmp_path / "a")), "probing", epoch)
-    assert table.rows[0].cells["SentLen"].score == expected
-
-
 @pytest.mark.parametrize(("epoch", "own", "named"), [
     ("9", (5.0, 9.0, 7.0), True), ("best", (1.0, 2.0, 3.0, 4.0), True), ("last", (4.0, 3.0, 2.0, 1.0), True),
     *((epoch, (5.0, 9.0, 7.0), False) for epoch in ("best", "last", "2")),
@@ -473,13 +467,6 @@ def test_a_colour_that_no_picture_can_draw_is_refused(tmp_path, key) -> None:
     run = with_settings(run_of(tmp_path / "a"), f'{key}: {{colour: "#6A3D9A\\n"}}{"}" * key.count("{")}\n')
     with pytest.raises(InputError, match=r"config.yaml: (run\.)?labels.colour is '#6A3D9A"):
         read_run(run)
-
-
-def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path) -> None:
-    runs = [run_of(tmp_path / f"{dim} {seed}", dim=dim, seed=seed) for dim in (512, 1024) for seed in (1, 2)]
-    other = with_settings(run_of(tmp_path / "other", dim=1024), "  layers: 1\n")
-    sized = group_by_size(map(read_run, [*runs, other]))
-    assert [(model.sizes, len(model.runs)) for model in sized] == [([512, 1024], 4), ([1024], 1)]
 
 
 RATE = "objective:\n  optimizer:\n    lr: {}\n"

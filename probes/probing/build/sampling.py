@@ -158,11 +158,7 @@ def too_large_splits(
 
 
 def too_small_error(
-    name: str,
-    splits: Sequence[Classes],
-    sizes: Sequence[int],
-    fewest: int,
-    limiting: Mapping[str, int] | None = None,
+    name: str, splits: Sequence[Classes], sizes: Sequence[int], fewest: int, limiting: Mapping[str, int] | None = None
 ) -> InputError:
     labels = sorted({label for split in splits for label in split})
     counts = {label: [len(split.get(label, ())) for split in splits] for label in labels}

@@ -5,14 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from encoder_lab.errors import InputError
-from probes.probing.build.all_tasks import (
-    MORE_TASKS,
-    TASKS,
-    BuiltTasks,
-    TaskBuilder,
-    draw_tasks,
-    refuse_unknown_tasks,
-)
+from probes.probing.build.all_tasks import MORE_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks, refuse_unknown_tasks
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.dependencies import MARK_TAG, OPEN_CLASS, TEST_SPLIT
 from probes.probing.build.pool import Pool, Sizes, WholeTest, gather_pool
