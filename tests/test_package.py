@@ -1,13 +1,35 @@
-"""Every package that we import is declared where it is needed."""
+"""Each imported package is declared and locked in its range; the wheel holds our packages and nothing else."""
 
+import re
+import shutil
+import subprocess
 import sys
+import tomllib
+import zipfile
+from collections.abc import Iterable
+from importlib.metadata import distribution
 
 import pytest
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.declared import CORE, EXTRAS, OURS, names, of_extras
 from tests.imported import imported, packages_distributions
 from tests.packages import PACKAGES, ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+CORE = [Requirement(line) for line in PROJECT["dependencies"]]
+OURS = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+
+
+def of_extras(*names: str) -> list[Requirement]:
+    """The requirements of these extras."""
+    return [Requirement(line) for name in names for line in EXTRAS[name]]
+
+
+def names(requirements: Iterable[Requirement]) -> set[str]:
+    """Names as pip compares them."""
+    return {canonicalize_name(requirement.name) for requirement in requirements}
 
 
 @pytest.mark.parametrize(
@@ -21,3 +43,85 @@ def test_every_imported_package_is_declared(folders, extras) -> None:
     declared, has = names([*CORE, *of_extras(*extras)]), packages_distributions()
     assert "torch" in packages
     assert [one for one in packages if not declared & set(map(canonicalize_name, has.get(one, [one])))] == []
+
+
+PARSER = "stanza"  # which brings models of its own: make test does without it
+
+
+def test_every_pin_lies_in_its_declared_range() -> None:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    versions = {canonicalize_name(name): version for name, version in pins.items()}
+    wanted = [need for need in (*CORE, *of_extras(*EXTRAS)) if need.name not in (PROJECT["name"], PARSER)]
+    assert [str(need) for need in wanted if versions.get(canonicalize_name(need.name), "") not in need.specifier] == []
+
+
+def test_a_dependency_of_the_library_has_a_range() -> None:
+    assert [need.name for need in CORE if not need.specifier] == []
+
+
+def test_with_a_wheelhouse_nothing_comes_from_an_index() -> None:
+    """PYTHON=3.12 is the interpreter python3.12."""
+    command = ["make", "--dry-run", "--always-make", ".venv/installed", "PYTHON=3.12", "WHEELS=wheels"]
+    lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    installs = [line for line in lines if "pip install" in line]
+    assert "python3.12 -m venv .venv" in lines
+    assert len(installs) == 2
+    assert all(f"--no-index --find-links {ROOT / 'wheels'} " in line for line in installs)
+
+
+SHIPPED = [*PACKAGES, "configs"]
+INSTALLED = """
+import sys
+sys.modules |= dict.fromkeys({absent})  # importing them fails
+sys.path.insert(0, {wheel!r})
+from encoders import load_encoder
+print(load_encoder({run!r}).encode(["the dog runs .", "a no-such-word"]).shape)
+"""
+
+
+def closure(requirements: set[str]) -> set[str]:
+    """Distributions with all that they need."""
+    every, waiting = set[str](), set(requirements)
+    while waiting:
+        name = canonicalize_name(waiting.pop())
+        needs = map(Requirement, distribution(name).requires or []) if name not in every else ()
+        every.add(name)
+        waiting |= {need.name for need in needs if not need.marker or need.marker.evaluate({"extra": ""})}
+    return every
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> zipfile.Path:
+    """Built from a copy, as building writes into its folder."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    source.mkdir()
+    for name in [*SHIPPED, "train.py", "evaluate.py", "report.py", "pyproject.toml", "README.md", "LICENSE"]:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", folder, source], check=True)
+    return zipfile.Path(next(folder.glob("*.whl")))
+
+
+def test_the_wheel_has_every_file_of_our_packages_and_no_other_name(wheel) -> None:
+    info = f"{re.sub('-', '_', PROJECT['name'])}-{PROJECT['version']}.dist-info"
+    assert {path.name for path in wheel.iterdir()} == {*SHIPPED, info}
+    files = {path for name in SHIPPED for path in (ROOT / name).rglob("*") if path.is_file()}
+    ours = {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
+    assert ours == {name for name in wheel.root.namelist() if not name.startswith(info) and name[-1] != "/"}
+
+
+def test_the_wheel_loads_a_run_with_its_own_dependencies_only_and_without_fasttext(wheel, tmp_path) -> None:
+    core = closure(names(CORE))
+    foreign = packages_distributions().items()
+    absent = [
+        "fasttext",
+        *(name for name, has in foreign if name not in OURS and not core & set(map(canonicalize_name, has))),
+    ]
+    assert {"hydra", "matplotlib", "pytorch_lightning", "torchtext", "transformers"} <= set(absent)
+    wheel.root.extractall(tmp_path / "site")
+    code = INSTALLED.format(absent=absent, wheel=str(tmp_path / "site"), run=str(ROOT / "tests" / "golden_run"))
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "(2, 8)\n", done.stderr

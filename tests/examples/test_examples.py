@@ -1,7 +1,8 @@
-"""The examples run, small, and print what they promise."""
+"""The examples run, small, and print what they promise; published weights become a function of sentences."""
 
 import re
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,9 +11,13 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
+import report
 from encoders import load_encoder
 from probes.results import read_rows
-from tests.conftest import ROOT
+from tests import commands
+from tests.clone import finish
+from tests.conftest import ROOT, TINY
+from tests.pages import Command, blocks
 from tests.test_transformers import BERT, tiny
 
 EXAMPLES = ROOT / "examples"
@@ -91,3 +96,45 @@ def test_mteb_runs_on_a_frozen_encoder() -> None:
     u, v = (torch.from_numpy(load_encoder(golden).encode([pair[k] for pair in pairs])) for k in (0, 1))
     wanted = spearmanr(torch.cosine_similarity(u, v).numpy(), np.array(gold)).statistic
     assert scores == {"LocalPairs": pytest.approx(wanted)}
+
+
+WORDS = ["<s>", "</s>", "the", "dog", "sleeps"]
+
+
+def test_the_code_of_the_page_gives_the_vectors_of_the_weights(tmp_path) -> None:
+    codes = {block.names or n: block.text for n, block in enumerate(blocks(ROOT / "docs" / "published_encoders.md"))}
+    python = [text for text in codes.values() if "import" in text]
+    assert len(python) == 2
+    for name, text in zip(("convert.py", "infersent.py"), python, strict=True):
+        (tmp_path / name).write_text(text)
+    torch.manual_seed(0)
+    lstm = torch.nn.LSTM(4, 3, bidirectional=True)
+    torch.save({f"enc_lstm.{name}": weight for name, weight in lstm.state_dict().items()}, tmp_path / "infersent1.pkl")
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 4)).astype(np.float32)
+    lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in zip(WORDS, vectors.tolist(), strict=True)]
+    (tmp_path / "glove.840B.300d.txt").write_text("".join(lines))
+    sentences = ["the dog sleeps", "unknown dog", ""]
+    use = f"import numpy, infersent; numpy.save('out.npy', infersent.encode({sentences!r}))"
+    for program, *arguments in (["convert.py", "infersent1.pkl", "infersent1.safetensors"], ["-c", use]):
+        finish(tmp_path, Command([program], arguments))
+    for found, known in zip(np.load(tmp_path / "out.npy"), ([2, 3, 4], [3], []), strict=True):
+        with torch.inference_mode():
+            wanted = lstm(torch.from_numpy(vectors[[0, *known, 1]]))[0].amax(0)
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_the_example_runs_and_leaves_both_pictures(lab, tmp_path, monkeypatch, capsys) -> None:
+    def run(command: list[str], **_: bool) -> None:
+        if command[1] == "report.py":  # in this process, as forks do not draw
+            assert report.main(command[2:]) == 0
+            return
+        commands.succeed(*command[1:], f"cache={lab.cache}")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    smaller = [*TINY, "checkpoints.steps=[2]", "probes.steps=[2]", "trainer.max_epochs=1", "probes.tasks=[SentLen]"]
+    monkeypatch.setattr(sys, "argv", ["watch", str(tmp_path / "run"), *smaller])
+    runpy.run_path(str(ROOT / "examples" / "watch_an_encoder_learn.py"))
+    said = capsys.readouterr().out
+    assert "epoch 0: cosine" in said
+    for picture in ("probing.png", "discoeval.png"):
+        assert (tmp_path / "run" / picture).stat().st_size > 10_000

@@ -1,4 +1,4 @@
-"""Files are complete or absent, and each CSV key has one row."""
+"""Files are complete or absent; each key of a CSV file and each name of a text file is there once."""
 
 import errno
 import resource
@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import compose_unicode
+from encoder_lab.storage.reads import READS_FILE, read_reads
+from encoder_lab.storage.text_files import compose_unicode, read_json_lines, read_table
+from probes.coherence.suite_file import read_suite
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=5)
 row = st.fixed_dictionaries({"key": st.sampled_from("abc")}, optional={"x": texts, "y": texts})
@@ -87,3 +89,17 @@ def test_a_truncated_line_and_another_separator_are_named(tmp_path, text, messag
     (tmp_path / "metrics.csv").write_text(text)
     with pytest.raises(InputError, match=message):
         read_csv(tmp_path / "metrics.csv", ["epoch"])
+
+
+@pytest.mark.parametrize(("text", "read", "said"), [
+    ('{"text": "a"}\n{"text": "b", "text": "c"}\n', read_json_lines, ":2: not valid JSON .*'text' twice"),
+    ('{"in": {"label": 1, "x": 2, "label": 3}}\n', read_json_lines, ":1: not valid JSON .*'label' twice"),
+    ('{"meta": {}, "meta": {}}', read_suite, "'meta' twice"),
+    ('{"corpus": "1", "corpus": "2"}', lambda path: read_reads(path.parent), "'corpus' twice"),
+    ("text\tlabel\ttext\na\tb\tc\n", lambda path: read_table(path, ["text"]), ":1: the header has text twice"),
+])  # fmt: skip
+def test_a_name_that_is_there_twice_is_refused(tmp_path, text, read, said) -> None:
+    path = tmp_path / READS_FILE
+    path.write_text(text)
+    with pytest.raises(InputError, match=said):
+        list(read(path))
