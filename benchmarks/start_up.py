@@ -29,12 +29,6 @@ WORK = {  # by function: the stage that ends with it
 }
 
 
-def wall_and_cpu_seconds() -> tuple[float, float]:
-    """Of this process since its start, which /proc counts with CLOCK_BOOTTIME."""
-    started = float(Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19]) / 100
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - started, time.process_time()
-
-
 class Stages:
     """Prints when each stage ends; the functions of the run are replaced in this process."""
 
@@ -42,7 +36,8 @@ class Stages:
         self.ended = (0.0, 0.0)
 
     def end(self, stage: str) -> None:
-        wall, cpu = wall_and_cpu_seconds()
+        started = float(Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19]) / 100
+        wall, cpu = time.clock_gettime(time.CLOCK_BOOTTIME) - started, time.process_time()
         row = f"| {stage} | {wall - self.ended[0]:.1f} | {cpu - self.ended[1]:.1f} | {wall:.1f} |"
         print(row, file=sys.stderr, flush=True)
         self.ended = wall, cpu

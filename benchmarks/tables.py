@@ -103,45 +103,35 @@ def fair_tables(record: Record) -> list[Table]:
 
 
 def training_tables(record: Record) -> list[Table]:
-    cases = record["cases"]
-    counted = all("gflop_per_second" in case["ours"] for case in cases)
-    in_bf16, compiled = (any(case.get(side) for case in cases) for side in ("bf16-mixed", "compiled"))
     rows = []
-    for case in cases:
-        ours, bf16, fused = case["ours"], case.get("bf16-mixed"), case.get("compiled")
-        row = [("encoder, objective", f"{case['encoder']}, {case['objective']}"), ("ratio", f"{case['ratio']:.1f}")]
-        if in_bf16:
-            row.append(("ratio, bf16-mixed", f"{bf16['ratio']:.1f}" if bf16 else ""))
-        if compiled:
-            cell = f"{fused['ratio']:.1f} ({fused['seconds_of_the_first_round']:.0f} s)" if fused else ""
-            row.append(("ratio, torch.compile (first round)", cell))
-        row.append(("sentences/s", f"{ours['sentences_per_second']:,.0f}"))
-        if in_bf16:
-            row.append(("bf16-mixed", f"{bf16['sentences_per_second']:,.0f}" if bf16 else ""))
-        row.append(("reference", f"{case['plain']['sentences_per_second']:,.0f}"))
-        row.append(("tokens/s", f"{ours['tokens_per_second']:,.0f}"))
-        if counted:
-            sides = [side for side in (ours, bf16) if side]
-            row.append(("GFLOP/s", f"{ours['gflop_per_second']:.0f}"))
-            row.append(("GB/s", f"{ours.get('gigabytes_per_second', 0):.1f}"))
-            row.append(("of the matrix-product rate", _share_of_rates_text(record, ours, bf16)))
-            hours = (PUBLISHED_SENTENCES / side["sentences_per_second"] / 3600 for side in sides)
-            row.append(("hours for 2 million", ", ".join(f"{number:.1f}" for number in hours)))
+    for case in record["cases"]:
+        ours, bf16 = case["ours"], case.get("bf16-mixed")
+        sides = [side for side in (ours, bf16) if side]
+        hours = (PUBLISHED_SENTENCES / side["sentences_per_second"] / 3600 for side in sides)
         shares = {key.removeprefix("share_"): value for key, value in ours.items() if key.startswith("share_")}
-        row.append(("where the time goes", ", ".join(f"{name} {share:.0%}" for name, share in shares.items())))
-        rows.append(row)
+        rows.append([
+            ("encoder, objective", f"{case['encoder']}, {case['objective']}"),
+            ("ratio", f"{case['ratio']:.1f}"),
+            *([("ratio, bf16-mixed", f"{bf16['ratio']:.1f}")] if bf16 else []),
+            ("sentences/s", f"{ours['sentences_per_second']:,.0f}"),
+            *([("bf16-mixed", f"{bf16['sentences_per_second']:,.0f}")] if bf16 else []),
+            ("reference", f"{case['plain']['sentences_per_second']:,.0f}"),
+            ("tokens/s", f"{ours['tokens_per_second']:,.0f}"),
+            ("GFLOP/s", f"{ours['gflop_per_second']:.0f}"),
+            ("GB/s", f"{ours.get('gigabytes_per_second', 0):.1f}"),
+            ("of the matrix-product rate", _share_of_rates_text(record, ours, bf16)),
+            ("hours for 2 million", ", ".join(f"{number:.1f}" for number in hours)),
+            ("where the time goes", ", ".join(f"{name} {share:.0%}" for name, share in shares.items())),
+        ])  # fmt: skip
     text = (
         "The reference pads batches in file order, takes the decoder a step at a time and holds all logits of a batch; "
-        f"{record.get('reference_steps', 1)} of its steps are timed. Both sides have the same model and text, and the "
+        f"{record['reference_steps']} of its steps are timed. Both sides have the same model and text, and the "
         "ratio is of real tokens per second: target tokens, or the words that are read where there is no decoder. "
         "`nmt` has 40,000 target codes; AutoEncoder and SkipThought are the same step, and a step of multitask is one "
-        "of its parts'. Where the time goes is that of 32-bit steps."
+        "of its parts'. Where the time goes is that of 32-bit steps. The share of the matrix-product rate (in 32 bits; "
+        "in bfloat16) counts six operations for each weight and real position; hours are those of an epoch of two "
+        "million sentences, by calculation."
     )
-    if counted:
-        text += (
-            " The share of the matrix-product rate (in 32 bits; in bfloat16) counts six operations for each weight and "
-            "real position; hours are those of an epoch of two million sentences, by calculation."
-        )
     return [Table(text, rows)]
 
 

@@ -2,7 +2,7 @@
 
 python benchmarks/training.py                              some pairs, for `make bench`
 python benchmarks/training.py pairs=all                    every encoder with every objective
-python benchmarks/training.py pairs=[bilstm_max:nmt,gated_convnet:nmt] steps=20 compile=true
+python benchmarks/training.py pairs=[bilstm_max:nmt,gated_convnet:nmt] steps=20
 
 benchmarks/steps.py describes models and data. AutoEncoder and SkipThought have the same step as nmt; a step of
 multitask is a step of one of its parts. Both sides make their own batches of the same text. They are compared in tokens
@@ -21,7 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
 from benchmarks.command import PRECISIONS, RESULTS, benchmark, measure
-from encoder_lab.settings.command_line import BOOLEAN, COUNT, Setting, ValueType, list_of, one_of
+from encoder_lab.settings.command_line import COUNT, Setting, ValueType, list_of, one_of
 
 OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
 ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
@@ -47,7 +47,6 @@ SETTINGS = [
     ),
     Setting("steps", f"timed steps of ours; the reference has {REFERENCE_STEPS}", COUNT, 6),
     Setting("precision", "of ours", list_of(one_of(*PRECISIONS)), PRECISIONS),
-    Setting("compile", "also ours through torch.compile", BOOLEAN, False),
 ]
 COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "training_all")
 
@@ -84,8 +83,8 @@ def throughput(step: Step, text: GeneratedText, batches: list[np.ndarray]) -> di
 
 
 @fast_exact_matmul()
-def ours(encoder: str, objective: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, dict]:
-    """Rates by precision, for the first also the share of each part; and with torch.compile if `compiled`."""
+def ours(encoder: str, objective: str, steps: int, precisions: list[str]) -> dict[str, dict]:
+    """Rates by precision, for the first also the share of each part."""
     text = generate(objective)
     batches = by_length(text, steps)
     sides = {}
@@ -97,12 +96,6 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
         sides[precision] = rates | {f"{name}_per_second": number / seconds for name, number in work.items()}
     parts = shares(our_module(encoder, text), text, by_length(text, REFERENCE_STEPS))
     sides[precisions[0]] |= {f"share_{part}": share for part, share in parts.items()}
-    if compiled:
-        step = our_step(our_module(encoder, text), precisions[0], compiled=True)
-        started = synchronised_time()
-        throughput(step, text, batches)
-        seconds = synchronised_time() - started
-        sides["compiled"] = throughput(step, text, batches) | {"seconds_of_the_first_round": seconds}
     return sides
 
 
@@ -162,10 +155,10 @@ def _decode(module: Any, batch: Any, part: Callable[[str], Any]) -> None:
         cross_entropy_sum(flat, decoder.output.weight, decoder.output.bias, targets[:, 1:][real]).backward()
 
 
-def compare(pair: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, Any]:
+def compare(pair: str, steps: int, precisions: list[str]) -> dict[str, Any]:
     """Both sides of one pair."""
     encoder, objective = pair.split(":")
-    sides = in_new_process(ours, encoder, objective, steps, precisions, compiled)
+    sides = in_new_process(ours, encoder, objective, steps, precisions)
     reference = in_new_process(plain, encoder, objective)
     for side in sides.values():
         side["ratio"] = side["tokens_per_second"] / reference["tokens_per_second"]
@@ -177,7 +170,7 @@ def compare(pair: str, steps: int, precisions: list[str], compiled: bool) -> dic
 def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
     pairs, cases = settings.pairs or DEFAULT, []
     for pair in ALL if "all" in pairs else pairs:
-        cases.append(compare(pair, settings.steps, settings.precision, settings.compile))
+        cases.append(compare(pair, settings.steps, settings.precision))
         yield {"batch": BATCH, "reference_steps": REFERENCE_STEPS, "cases": cases}
 
 

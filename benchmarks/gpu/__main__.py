@@ -41,7 +41,10 @@ def run_parts(settings: SimpleNamespace) -> int:
     if settings.device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # of the parts
     else:
-        refuse_without_gpu()
+        import torch
+
+        if not torch.cuda.is_available():
+            raise InputError(f"device=cuda: torch {torch.__version__} sees no GPU here; give device=cpu sizes=tiny")
     from benchmarks.gpu.sizes import BY_NAME
     from benchmarks.machine import write_json
 
@@ -78,14 +81,6 @@ def as_dict(row: Any) -> dict[str, Any]:
     if isinstance(row, dict):
         return row
     return row._asdict() | ({"passes": row.passes} if hasattr(row, "passes") else {})
-
-
-def refuse_without_gpu() -> None:
-    """Raises InputError where torch sees no GPU."""
-    import torch
-
-    if not torch.cuda.is_available():
-        raise InputError(f"device=cuda: torch {torch.__version__} sees no GPU here; give device=cpu sizes=tiny")
 
 
 if __name__ == "__main__":

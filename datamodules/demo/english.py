@@ -146,7 +146,9 @@ def _finite(e: Event, past: str, plural: str, singular: str) -> str:
 
 def verb_phrase(e: Event, bare: bool = False) -> str:
     """The verb and its complements. `bare`: without the finite auxiliary, which a question puts first."""
-    before, tail = adverb(e.frequency), _after(e)
+    said = f"(SBAR (IN that) {clause(e.complement)})" if e.complement else ""
+    details = adverb(e.manner), place(e.place), time(e.time)
+    before, tail = adverb(e.frequency), [thing(e.object, subject=False), *details, said, _subordinate(e.because)]
     be = _finite(e, "were" if e.subject.many else "was", "are", "is")
     if e.verb is None:
         assert e.adjective is not None
@@ -166,12 +168,6 @@ def verb_phrase(e: Event, bare: bool = False) -> str:
 
 def _do(e: Event) -> str:
     return _finite(e, "did", "do", "does")
-
-
-def _after(e: Event) -> list[str]:
-    said = f"(SBAR (IN that) {clause(e.complement)})" if e.complement else ""
-    details = adverb(e.manner), place(e.place), time(e.time)
-    return [thing(e.object, subject=False), *details, said, _subordinate(e.because)]
 
 
 def _subordinate(linked: tuple[str, Event] | None) -> str:

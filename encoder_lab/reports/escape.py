@@ -32,11 +32,6 @@ def for_csv(text: str) -> str:
     return f"'{text}" if text.lstrip().startswith(FORMULA_STARTS) else text
 
 
-def for_html(text: str) -> str:
-    """Text between tags or in an attribute."""
-    return html.escape(printable(text))
-
-
 def for_terminal(text: str) -> str:
     """Lines without the sequences that move the cursor, change colours or set titles."""
     return "\n".join(map(printable, text.split("\n")))

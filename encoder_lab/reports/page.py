@@ -1,5 +1,6 @@
 """Tables, charts and findings on one HTML page that needs no network: Plotly is a part of it. page.html is its form."""
 
+import html
 import json
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -9,8 +10,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, Template
 from markupsafe import Markup
 
+from encoder_lab.errors import printable
 from encoder_lab.reports.chart import Chart, ChartSection, HeatMap
-from encoder_lab.reports.escape import for_html
 from encoder_lab.reports.findings import VERDICT_RULE, Finding, pairing_note
 from encoder_lab.reports.findings_chart import chart_of_findings
 from encoder_lab.reports.formats import as_csv, heads_and_lines, interval_of, latex, markdown, score_of
@@ -62,7 +63,7 @@ def html_page(
 def _template() -> Template:
     files = FileSystemLoader(Path(__file__).parent)
     forms = Environment(loader=files, autoescape=True, keep_trailing_newline=True)
-    forms.finalize = lambda value: value if isinstance(value, Markup) else Markup(for_html(str(value)))
+    forms.finalize = lambda value: value if isinstance(value, Markup) else Markup(html.escape(printable(str(value))))
     forms.globals |= {function.__name__: function for function in TEMPLATE_FUNCTIONS}
     return forms.get_template("page.html")
 

@@ -31,8 +31,9 @@ class RunLog(pl.Callback):
                 logger.log_metrics({"train/step_loss": float(outputs["loss"])}, step=trainer.global_step)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        if trainer.is_global_zero and self._has_settings:
-            self._refuse_removed_folder()
+        if trainer.is_global_zero and self._has_settings and not self._settings.exists():
+            gone = f"{self._settings.parent}: the folder of this run was deleted or renamed while it trained"
+            raise InputError(f"{gone}; continue from its last checkpoint with resume= and its new path")
         epoch = trainer.current_epoch + 1
         logged = {name: float(value) for name, value in trainer.callback_metrics.items()}
         means = pl_module.train_means() if isinstance(pl_module, Objective) else {}
@@ -43,9 +44,3 @@ class RunLog(pl.Callback):
         self.row = {"epoch": epoch, "step": trainer.global_step, **scores, "seconds": seconds}
         if trainer.is_global_zero:
             upsert_csv(self.metrics, [self.row], key=("epoch",))
-
-    def _refuse_removed_folder(self) -> None:
-        """Raises InputError where the folder of the run has gone: what is written from now on could not be loaded."""
-        if not self._settings.exists():
-            gone = f"{self._settings.parent}: the folder of this run was deleted or renamed while it trained"
-            raise InputError(f"{gone}; continue from its last checkpoint with resume= and its new path")

@@ -23,7 +23,6 @@ from encoder_lab.training.devices import choose_accelerator
 from encoder_lab.training.progress import StepProgress
 from encoder_lab.training.run_folder import locked_run, settings_to_resume
 from encoders.load import find_checkpoint, open_run
-from objectives.objective import Objective
 
 SUITE_ARGUMENT = "suite=objective"
 CHANGEABLE_SETTINGS = ("trainer.accelerator=", "trainer.precision=")  # settings that may differ from those of training
@@ -58,7 +57,12 @@ def score_objective(path: Path, overrides: Sequence[str]) -> dict[str, float]:
         module.load_state_dict(saved.weights)
         progress = StepProgress(f"{path}: test")
         device, precision = settings.trainer.accelerator, settings.trainer.precision
-        scores = _validate(module, with_test_split(data), device, precision, progress)
+        switches = ("checkpointing", "progress_bar", "model_summary")
+        off: dict[str, Any] = {f"enable_{name}": False for name in switches}
+        off |= {"logger": False, "use_distributed_sampler": False, "precision": precision}
+        trainer = pl.Trainer(accelerator=choose_accelerator(device), devices=1, callbacks=[progress], **off)
+        trainer.validate(module, with_test_split(data), verbose=False)
+        scores = {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}
         row = {"epoch": saved.epoch, "step": saved.step, **scores}
         upsert_csv(saved.folder / TEST_SCORES_FILE, [row], key=("epoch",))
     return scores
@@ -72,14 +76,3 @@ def with_test_split(data: ResumableData) -> ResumableData:
             raise InputError(f"{part.folder}: the corpus of this run has no test split")
         part.validation_split = "test"
     return data
-
-
-def _validate(
-    module: Objective, data: ResumableData, device: str, precision: int | str, progress: StepProgress
-) -> dict[str, float]:
-    switches = ("checkpointing", "progress_bar", "model_summary")
-    off: dict[str, Any] = {f"enable_{name}": False for name in switches}
-    off |= {"logger": False, "use_distributed_sampler": False, "precision": precision}
-    trainer = pl.Trainer(accelerator=choose_accelerator(device), devices=1, callbacks=[progress], **off)
-    trainer.validate(module, data, verbose=False)
-    return {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}

@@ -50,7 +50,8 @@ def train_with_early_stopping(cells: Cells, train: Data, dev: Data, grid: Grid, 
     passes = 0
     while len(cells) and passes <= grid.max_passes:
         for _ in range(grid.block):
-            train_one_pass(cells, train, order.permutation(len(train.y)), grid)
+            for x, y in train.batches(torch.from_numpy(order.permutation(len(train.y))).to(train.y.device), grid.batch):
+                cells.step(x, y, scale=1.0 if grid.reduction == "sum" else None)
         passes += grid.block
         running = []
         for position, (cell, accuracy) in enumerate(zip(cells.cells, cells.accuracy(*dev), strict=True)):
@@ -64,9 +65,3 @@ def train_with_early_stopping(cells: Cells, train: Data, dev: Data, grid: Grid, 
         if len(running) < len(cells):
             cells.keep(running)
     return list(best.values())
-
-
-def train_one_pass(cells: Cells, train: Data, order: np.ndarray, grid: Grid) -> None:
-    """A step on each batch; the last may be smaller."""
-    for x, y in train.batches(torch.from_numpy(order).to(train.y.device), grid.batch):
-        cells.step(x, y, scale=1.0 if grid.reduction == "sum" else None)

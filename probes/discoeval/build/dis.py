@@ -29,15 +29,6 @@ def read_dis(path: Path) -> list[Node]:
 
     Raises InputError naming file and line.
     """
-    return _parse_node(path, _parse_brackets(path)).subtree.nodes
-
-
-def _error(path: Path, line: int, problem: str) -> InputError:
-    return InputError(f"{path}:{line}: {problem}; is it a .dis file?")
-
-
-def _parse_brackets(path: Path) -> list[Any]:
-    """The brackets of a file as lists in lists, each with the line of its end in front."""
     text = "\n".join(line for _, line in read_lines(path))
     stack: list[list[Any]] = [[]]
     line, offset = 1, 0
@@ -53,7 +44,11 @@ def _parse_brackets(path: Path) -> list[Any]:
         raise _error(path, line, "expected ), found the end")
     if len(stack[0]) != 1 or isinstance(stack[0][0], str):
         raise _error(path, line, "expected one tree in brackets")
-    return stack[0][0]
+    return _parse_node(path, stack[0][0]).subtree.nodes
+
+
+def _error(path: Path, line: int, problem: str) -> InputError:
+    return InputError(f"{path}:{line}: {problem}; is it a .dis file?")
 
 
 def _parse_node(path: Path, content: Sequence[Any]) -> DisNode:

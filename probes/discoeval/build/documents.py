@@ -70,7 +70,7 @@ def read_documents(
 
 
 def _plain_documents(root: Path, language: str, tokenized: bool) -> Iterator[tuple[str | None, PlainDocument]]:
-    if has_conversations(root):
+    if root.is_dir() and next(root.rglob(f"*{ANNOTATION}"), None) is not None:
         for split, name, messages in read_conversations(root):
             yield split, PlainDocument(name, [Part("", messages)], conversation=True)
     else:
@@ -95,11 +95,6 @@ def _plain_document(document: Document) -> PlainDocument:
 def has_fitting_length(sentence: str) -> bool:
     """Whether a sentence may be in an item: words, not too few and not too many."""
     return MIN_TOKENS <= len(sentence.split()) <= MAX_TOKENS and any(c.isalpha() for c in sentence)
-
-
-def has_conversations(root: Path) -> bool:
-    """Whether there is an annotated log anywhere below a folder."""
-    return root.is_dir() and next(root.rglob(f"*{ANNOTATION}"), None) is not None
 
 
 def read_conversations(root: Path) -> Iterator[tuple[str | None, str, list[str]]]:
