@@ -95,7 +95,32 @@ class Cosine(Linear):
         return (1 + math.cos(math.pi * progress)) / 2
 
 
-class InferSent(RateSchedule):
+class ScoreSchedule(RateSchedule):
+    """A rate that depends on the objective's scores after its epochs; `best`: until now, NaN before the first."""
+
+    kept: tuple[str, ...] = ("best",)  # in a checkpoint
+    best = math.nan
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        groups_of(trainer)
+
+    def is_better(self, trainer: pl.Trainer, module: pl.LightningModule, digits: int | None = None) -> bool:
+        """Whether the score of this epoch, with so many decimals, is better than the best one, which it then is."""
+        assert isinstance(module, Objective)
+        score = float(trainer.callback_metrics[module.score])
+        score = score if digits is None else round(score, digits)
+        better = math.isnan(self.best) or (score > self.best if module.mode == "max" else score < self.best)
+        self.best = score if better else self.best
+        return better
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.kept}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        vars(self).update({name: state_dict[name] for name in self.kept})
+
+
+class InferSent(ScoreSchedule):
     """After each epoch the rate is times `shrink`, and also times `cut` if the score did not rise; ends below `least`.
 
     Source: Conneau et al. 2017, section 3.3, and their code, which compares scores with two decimals.
@@ -108,32 +133,22 @@ class InferSent(RateSchedule):
         least: Annotated[PartOfOne, "the run ends below this rate"],
     ) -> None:
         self.shrink, self.cut, self.least = shrink, cut, least
-        self.best = math.nan  # before the first score
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._stop_if_spent(trainer)
-
-    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        score = round(score_of(trainer, pl_module), 2)
-        better = is_better(score, self.best, pl_module)
-        for group in groups_of(trainer):
-            group["lr"] *= self.shrink if better else self.shrink * self.cut
-        self.best = score if better else self.best
-        log_rate(trainer, pl_module)
-        self._stop_if_spent(trainer)
-
-    def _stop_if_spent(self, trainer: pl.Trainer) -> None:
         trainer.should_stop |= groups_of(trainer)[0]["lr"] < self.least
 
-    def state_dict(self) -> dict[str, Any]:
-        return {"best": self.best}
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        factor = self.shrink if self.is_better(trainer, pl_module, digits=2) else self.shrink * self.cut
+        for group in groups_of(trainer):
+            group["lr"] *= factor
+        log_rate(trainer, pl_module)
+        self.on_train_start(trainer, pl_module)
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.best = state_dict["best"]
 
-
-class Plateau(RateSchedule):
+class Plateau(ScoreSchedule):
     """The rate is times `factor` after more than `patience` epochs without a better score; `least` is the lowest."""
+
+    kept = ("best", "worse")
 
     def __init__(
         self,
@@ -142,32 +157,15 @@ class Plateau(RateSchedule):
         least: Annotated[PartOfOne, "lowest rate"],
     ) -> None:
         self.factor, self.patience, self.least = factor, patience, least
-        self.best, self.worse = math.nan, 0  # the best score, and epochs without a better one
-
-    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        groups_of(trainer)
+        self.worse = 0  # epochs without a better score
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        score = score_of(trainer, pl_module)
-        better = is_better(score, self.best, pl_module)
-        self.best, self.worse = (score, 0) if better else (self.best, self.worse + 1)
+        self.worse = 0 if self.is_better(trainer, pl_module) else self.worse + 1
         if self.worse > self.patience:
             self.worse = 0
             for group in groups_of(trainer):
                 group["lr"] = max(group["lr"] * self.factor, min(group["lr"], self.least))
         log_rate(trainer, pl_module)
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"best": self.best, "worse": self.worse}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.best, self.worse = state_dict["best"], state_dict["worse"]
-
-
-def is_better(score: float, best: float, module: pl.LightningModule) -> bool:
-    """Whether a score is better than the best one, which is not a number before the first."""
-    assert isinstance(module, Objective)
-    return math.isnan(best) or (score > best if module.mode == "max" else score < best)
 
 
 def groups_of(trainer: pl.Trainer) -> list[dict[str, Any]]:
@@ -176,12 +174,6 @@ def groups_of(trainer: pl.Trainer) -> list[dict[str, Any]]:
     if not all("lr" in group for group in groups):
         raise InputError("schedule: objective.optimizer has no lr to change; give another, or schedule=constant")
     return groups
-
-
-def score_of(trainer: pl.Trainer, module: pl.LightningModule) -> float:
-    """The objective's own score after this epoch."""
-    assert isinstance(module, Objective)
-    return float(trainer.callback_metrics[module.score])
 
 
 def log_rate(trainer: pl.Trainer, module: pl.LightningModule) -> None:
