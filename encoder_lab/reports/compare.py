@@ -126,7 +126,7 @@ def as_csv(compared: Sequence[TaskComparison], _: Sequence[str]) -> str:
     """A row for each task, six digits, without notes."""
     rows = [["suite", "task", "a", "b", "difference", "low", "high", "p", "p_holm", "paired"]]
     for c in compared:
-        numbers = (f"{value:g}" for value in (c.first, c.second, *c.difference, c.corrected))
+        numbers = (f"{value:zg}" for value in (c.first, c.second, *c.difference, c.corrected))
         rows.append([for_csv(c.suite), for_csv(c.task), *numbers, str(c.paired).lower()])
     return csv_text(rows)
 
@@ -145,7 +145,7 @@ def as_latex(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:
 def _row_cells(c: TaskComparison) -> tuple[str, ...]:
     d = c.difference
     star = "*" if c.corrected <= SIGNIFICANCE_LEVEL else ""
-    points = [f"{value:.1f}" for value in (c.first, c.second)] + [f"{v:+.1f}" for v in (d.difference, d.low, d.high)]
+    points = [f"{value:.1f}" for value in (c.first, c.second)] + [f"{v:+z.1f}" for v in (d.difference, d.low, d.high)]
     return c.suite, c.task, *points, _p_text(d.p_value), _p_text(c.corrected), star
 
 

@@ -14,7 +14,7 @@ from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import PUBLISHED_TEST_ITEMS, published
 from encoder_lab.reports.runs import Run, grouped, rows_by_one_reader, rows_by_task
 from encoder_lab.reports.sizes import group_by_size
-from encoder_lab.reports.table import published_rows
+from encoder_lab.reports.table import column_of, published_rows
 from encoder_lab.reports.table_notes import CLASSIFIER_NAMES, RELATEDNESS_TASKS, epoch_notes
 from probes.facts import facts_of
 from probes.probing import RATED_ODD
@@ -122,12 +122,9 @@ def model_title(name: ModelName) -> str:
 
 def group_means(points: Points) -> dict[str, Point]:
     """The seven groups of discourse tasks: as they are, or the mean over domains (SP: SParxiv, SProc, ...)."""
-    by_group = {}
-    for start, group in facts_of("discoeval").groups.items():
-        domains = [point for task, point in points.items() if task.startswith(start) and " " not in task]
-        if domains:
-            by_group[group] = points.get(group) or mean_point(domains)
-    return by_group
+    groups = facts_of("discoeval").groups
+    columns = grouped((column_of(task, groups), point) for task, point in points.items())
+    return {group: points.get(group) or mean_point(columns[group]) for group in groups.values() if group in columns}
 
 
 def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidence:

@@ -65,7 +65,7 @@ class Comparison(NamedTuple):
 
     def __str__(self) -> str:
         digits = 1 if self.margin >= 1 else 2
-        return f"{self.label}: {self.difference:+.{digits}f} ± {self.margin:.{digits}f}"
+        return f"{self.label}: {self.difference:+z.{digits}f} ± {self.margin:.{digits}f}"
 
 
 class Claim(NamedTuple):

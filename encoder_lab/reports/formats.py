@@ -60,7 +60,7 @@ def latex(table: Table) -> str:
     def interval(scored: TableCell | None, _: bool) -> str:
         if scored is None or scored.low is None or scored.high is None:
             return ""
-        return rf"{{\tiny {_signed(f'{scored.low:.1f}')}--{_signed(f'{scored.high:.1f}')}}}"
+        return rf"{{\tiny {_signed(f'{scored.low:z.1f}')}--{_signed(f'{scored.high:z.1f}')}}}"
 
     heads, rows = heads_and_lines(table)
     lines = [r"\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%"]
@@ -91,7 +91,7 @@ def as_csv(table: Table) -> str:
     rows = [[*first, *(for_csv(name) for c in heads for name in (c, f"{c} low", f"{c} high")[:fields])]]
     for label, line in zip(labels, lines, strict=True):
         values = [value for cell, _ in line.cells for value in (cell[:fields] if cell else (None,) * fields)]
-        rows.append([*map(for_csv, label), *("" if v is None else f"{v:g}" for v in values)])
+        rows.append([*map(for_csv, label), *("" if v is None else f"{v:zg}" for v in values)])
     return csv_text(rows)
 
 

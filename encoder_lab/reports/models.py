@@ -241,7 +241,14 @@ def _shared_settings(group: Sequence[Run]) -> dict[str, str]:
 def _difference(group: Sequence[Run], namesakes: Sequence[Sequence[Run]]) -> str:
     """The settings of `group` that differ in other groups of its name, at most three."""
     shared, groups = _shared_settings(group), [_shared_settings(other) for other in namesakes]
-    keys = [key for key in shared if len({other.get(key) for other in groups}) > 1]
+
+    def differs(key: str) -> bool:
+        """Also from a group without it, but a file of scores does not have all settings of a folder."""
+        complete = FINGERPRINT_COLUMN in shared
+        known = (other for other in groups if complete or key in other or FINGERPRINT_COLUMN not in other)
+        return len({other.get(key) for other in known}) > 1
+
+    keys = list(filter(differs, shared))
     keys = [key for key in keys if not key.endswith(CONTENT_KEY)] or keys  # settings of the corpus say it better
     labels: dict[str, str] = {}  # value -> key: of two keys with one value, the first
     for key in [key for key in keys if not key.endswith(("_target_", FINGERPRINT_COLUMN))]:

@@ -200,7 +200,7 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
 
 def _interval_text(interval: Interval, digits: int) -> str:
     value, low, high = interval
-    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" if np.isfinite(value) else "-"
+    return f"{value:z.{digits}f} [{low:z.{digits}f}, {high:z.{digits}f}]" if np.isfinite(value) else "-"
 
 
 def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:

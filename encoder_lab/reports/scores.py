@@ -98,7 +98,7 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
         path_before, run_before = files.setdefault(
             (model_identity(run), run.settings["seed"], run.evaluated), (path, run)
         )
-        if path != path_before and list(map(row_to_text, run.rows)) != list(map(row_to_text, run_before.rows)):
+        if path != path_before and _scores_by_key(run) != _scores_by_key(run_before):
             problem = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {path_before}"
             raise InputError(f"{path}: {problem}; give one of these files, or report.py scores of all runs")
     runs: list[tuple[Path, Run]] = [(run.folder, run) for run in one_run_per_seed(map(read_run, run_folders(folders)))]
@@ -141,9 +141,16 @@ def _is_same(run: Run, again: Run) -> bool:
     comparable = replace(run, settings={**run.settings, FINGERPRINT_COLUMN: again.settings.get(FINGERPRINT_COLUMN)})
     if (run.encoder, run.objective) != (again.encoder, again.objective) or not settings_agree(comparable, again, ("",)):
         return False
-    a, b = ({**r.objective_scores(), **{_row_key(row): row_to_text(row) for row in r.rows}} for r in (run, again))
+    a, b = map(_scores_by_key, (run, again))
     shared = a.keys() & b.keys()
-    return bool(shared or not a) and all(str(a[key]) == str(b[key]) for key in shared)  # NaN is itself
+    return bool(shared or not a) and all(a[key] == b[key] for key in shared)
+
+
+def _scores_by_key(run: Run) -> dict[Any, str]:
+    """The scores as text, where NaN is itself: of its objective by epoch, of tasks by what tells them apart."""
+    return {key: str(score) for key, score in run.objective_scores().items()} | {
+        _row_key(row): str(row_to_text(row)) for row in run.rows
+    }
 
 
 def _join_rows(first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:

@@ -192,7 +192,7 @@ def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection
         for (task, measure), percent in run.details.items()
         if task in items and measure.startswith("(") and (name := compared_name(task, measure)) in names
     )
-    return {name: TableCell(*mean_of_runs(seeds)) for name, seeds in cells.items()}
+    return {name: TableCell(*bounded_mean_of_runs(seeds)) for name, seeds in cells.items()}
 
 
 def refuse_without_effect(names: Sequence[str], tables: Sequence[Table]) -> None:
@@ -333,7 +333,9 @@ def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:
     tooltip = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
     dev, chance = (_mean_of_all(values) for values in zip(*((c.dev, c.chance) for c in cells.values()), strict=True))
     test = frozenset().union(*(cell.test for cell in cells.values()))
-    return TableCell(*mean_of_runs(runs), tooltip, dev, test, chance, runs)
+    # of shares the interval ends at 0 and 100; correlations may be below 0
+    mean = bounded_mean_of_runs if all((cell.low or 0) >= 0 for cell in cells.values()) else mean_of_runs
+    return TableCell(*mean(runs), tooltip, dev, test, chance, runs)
 
 
 def _mean_of_all(values: Sequence[float | None]) -> float | None:

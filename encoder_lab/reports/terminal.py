@@ -111,7 +111,7 @@ def comparisons_text(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
         compared = [compare(answers[e.row.task], e.correct) for e in shared]
         certain = holm_adjusted(np.array([c.p_value for c in compared])) <= SIGNIFICANCE_LEVEL
         rows = [
-            [e.row.task, *(f"{points:.1f}" for points in c[:3]), "differs" if sure else "cannot tell"]
+            [e.row.task, *(f"{points:z.1f}" for points in c[:3]), "differs" if sure else "cannot tell"]
             for e, c, sure in zip(shared, compared, certain, strict=True)
         ]
         heads = ["task", "difference", "low", "high", "McNemar, Holm"]

@@ -26,9 +26,11 @@ from probes.statistics import Interval, mean_of_runs
 
 LINEAR_LIMIT = 10  # thousandths of a nat; rises above it are on a logarithmic axis
 COLUMNS = ("rank", "random", "control", "bleu", "accuracy", "perplexity", "mlp", "majority")  # in the rows of `use`
+MEASURES = {"loss": "loss (thousandths)", "error": "error (points)"}  # what rises, by the classifier of the rows
 COLUMN_HEADS = {"bleu": "BLEU", "mlp": "MLP after"}
 TABLE_NOTE = (
-    "Known: accuracy on test (%). Rise: of the loss without the property, in thousandths of a nat, or of an error."
+    "Known: accuracy on test (%). Rise: without the property, of the loss in thousandths of a nat, or of the error in "
+    "points."
 )
 
 
@@ -42,6 +44,7 @@ class PropertyUse(NamedTuple):
     used: int  # in how many seeds it is above zero and both controls
     seeds: int
     numbers: dict[str, float]  # means of COLUMNS
+    measure: str  # what rises, with its unit
 
     @property
     def verdict(self) -> str:
@@ -96,8 +99,8 @@ def _property_use(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]
         if (values := [v for row in rows if isinstance(v := row.hyperparameters.get(column), int | float)])
     }
     accuracy, rise = mean_of_seeds(known) if known else None, mean_of_runs([row.interval for row in rows])
-    used = sum(row.hyperparameters.get("used") == 1 for row in rows)
-    return PropertyUse(name, accuracy, len(known), rise, used, len(rows), numbers)
+    used, reader = sum(row.hyperparameters.get("used") == 1 for row in rows), rows[0].classifier
+    return PropertyUse(name, accuracy, len(known), rise, used, len(rows), numbers, MEASURES.get(reader, reader))
 
 
 def as_text(models: Sequence[ModelUse]) -> str:
@@ -124,7 +127,7 @@ def as_text(models: Sequence[ModelUse]) -> str:
 def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:
     """A chart for each model: accuracy to the right, the rise upwards; what is not used in every seed is hollow."""
     note = "Filled: above zero and both controls in every seed. Cross: the control task's labels erased. "
-    note += f"Bars: 95% intervals. Above {LINEAR_LIMIT} the axis of the loss is logarithmic."
+    note += f"Bars: 95% intervals. Above {LINEAR_LIMIT} the axis of rises is logarithmic."
     return ChartSection("known against used", list(map(_chart, models)), note=note)
 
 
@@ -140,6 +143,7 @@ def _chart(model: ModelUse) -> Chart:
             hover = f"{use.name}\nlabels of the control task erased: {use.numbers['control']:.2f}"
             series.append(replace(cross, hover=[hover], model=model.title))
     ticks = {tick: f"{tick:.0f}" for tick in signed_ticks(LINEAR_LIMIT)}
-    rise = Axis("used: rise of the loss (thousandths)", ticks=ticks, linear=LINEAR_LIMIT)
+    measures = " or ".join(dict.fromkeys(use.measure for use, _ in plotted))
+    rise = Axis(f"used: rise of the {measures}", ticks=ticks, linear=LINEAR_LIMIT)
     known_axis = Axis("known: accuracy of the probe on test (%)", ticks={float(x): str(x) for x in range(0, 101, 10)})
     return Chart(model.title, known_axis, rise, series, (5.5, 4.3), named=True)

@@ -263,7 +263,7 @@ def test_a_seed_that_moves_all_tasks_makes_their_mean_as_unsure_as_each(tmp_path
     ours, theirs = evidence_of(reported).tables["groups"].values()
     (score, half), (other, _) = ours["SP"][:2], theirs["SP"][:2]
     seeds = t.isf(0.025, 1) * 100 * abs(RIGHT[0].mean() - RIGHT[1].mean()) / 2
-    assert (cell.score, cell.high - cell.score) == pytest.approx((score, half))
+    assert (cell.score, cell.score - cell.low) == pytest.approx((score, half))
     assert half == pytest.approx(math.hypot(seeds, 45 / 3**0.5))
     items = compare(*RIGHT)
     expected = math.hypot(2 * seeds, (items.high - items.low) / 2 / 3**0.5)

@@ -23,13 +23,13 @@ from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import check_claims
 from encoder_lab.reports.formats import as_csv, latex, markdown
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.page import TABLE_FORMATS
+from encoder_lab.reports.page import TABLE_FORMATS, html_page
 from encoder_lab.reports.published import SCORES_FILE as PUBLISHED_SCORES
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import mean_of_seeds, read_run
 from encoder_lab.reports.scores import read_runs
 from encoder_lab.reports.sizes import SIZES, group_by_size, lines_by_size
-from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
+from encoder_lab.reports.table import Table, TableCell, TableRow, group_cells, probing_table, training_table
 from encoder_lab.reports.terminal import table_text
 from encoder_lab.storage.csv_files import read_csv
 from probes.classifiers.grid import FRONT
@@ -197,6 +197,8 @@ def test_a_score_below_zero_has_a_true_minus_sign_where_people_read_it(form, min
     table = Table("", ["SICK-R"], [TableRow("", "", "one", {"SICK-R": TableCell(-1.5, -3.0, 0.0)})])
     assert minus in TABLE_FORMATS[form](table)
     assert ("-1.5" in TABLE_FORMATS[form](table).replace('"-1.5000"', "")) == (form == "csv")
+    zero = replace(table, rows=[TableRow("", "", "one", {"SICK-R": TableCell(-0.0, -0.0, 0.0)})])
+    assert not re.search(r"((?<!-)-|\$-\$|\u2212)0", TABLE_FORMATS[form](zero).replace('"-0.0000"', ""))
 
 
 def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_path) -> None:
@@ -346,6 +348,12 @@ def test_the_papers_own_numbers_show_its_findings() -> None:
     assert (matrix.rho[matrix.probing.index("SentLen")] < 0).mean() > 0.5  # most, says the paper
     signs = {matrix.probing[i]: np.sign(matrix.rho[i, j]) for i, j in np.argwhere(matrix.significant)}
     assert signs == {"WC": 1, "SentLen": -1}
+
+
+def test_a_comparison_is_the_same_on_the_page_and_in_the_text() -> None:
+    findings = check_claims(CLAIMS, published_evidence())
+    page = html.unescape(html_page("", [], findings=findings))
+    assert all(str(comparison) in page for finding in findings for comparison in finding.comparisons)
 
 
 def test_insignificant_cells_have_no_colour() -> None:
@@ -506,6 +514,9 @@ def test_the_interval_of_a_share_of_right_answers_stays_within_0_and_100() -> No
     assert mean_of_seeds(counted) == (59.5, 0.0, 100.0)
     correlated = [replace(row, answers=Answers("a", np.ones(0, bool))) for row in rows]
     assert mean_of_seeds(correlated)[1:] == (low, high)
+    seeds = [(99.0, 98.0, 99.5), (91.0, 90.0, 92.0)]
+    cells = {task: TableCell(95.0, 40.0, 100.0, runs=seeds) for task in ("SProc", "SPwiki")}
+    assert group_cells(cells, {"SP": "SP"})["SP"].high == 100  # 95 and 12.7 standard errors
 
 
 def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path) -> None:

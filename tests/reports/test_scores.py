@@ -92,6 +92,7 @@ def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(run
     files = [tmp_path / name for name in ("early.csv", "again.csv", "late.csv")]
     for file, score in zip(files, ("70.00", "70.00", "71.00"), strict=True):
         file.write_text(as_csv(scores(runs)).replace("70.00", score), encoding="utf-8")
+    files[1].write_text(as_csv(scores(runs)[::-1]), encoding="utf-8")  # also in another order
     assert len(read_runs(files[:2])) == len(read_scores(files[0]))
     with pytest.raises(InputError, match=r"late.csv: .* seed 1, has other scores in .*early.csv; give one"):
         read_runs(files)
@@ -139,6 +140,14 @@ def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path) -> 
         files[-1].write_text(as_csv(scores(run)), encoding="utf-8")
     reported = models_of(read_runs(files))
     assert [(model.variant, len(model.runs)) for model in reported] == [("(0)", 2), ("(2)", 1)]
+
+
+def test_a_folder_and_a_file_are_told_apart_by_what_both_say(tmp_path) -> None:
+    more = "corpus: {size: 300}\n"
+    runs = [with_settings(run_of(tmp_path / name, dim=dim), more) for name, dim in (("a", 64), ("b", 32), ("c", 16))]
+    file = tmp_path / "b.csv"
+    file.write_text(as_csv(scores(*runs[1:])), encoding="utf-8")
+    assert [m.variant for m in models_of(read_runs([runs[0], file]))] == ["(dim=64)", "(dim=32)", "(dim=16)"]
 
 
 @pytest.mark.parametrize(("seed", "size", "seeds"), [(2, 300, [2]), (2, 2000, [1, 1]), (1, 300, [1, 1])])

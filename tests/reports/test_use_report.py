@@ -68,6 +68,14 @@ def test_a_property_of_any_name_is_known_in_all_parts_of_an_objective(task, name
     assert [(use.name, use.known) for use in model.properties] == [(name, (90.0, 89.0, 91.0))]
 
 
+def test_the_axis_of_rises_says_of_what_they_are() -> None:
+    errors = [replace(row, classifier="error") if row.suite == "use" else row for row in run(1).rows]
+    charts = charts_of_use(use_of(models_of([run(1), replace(run(2), rows=errors, objective="nli")]), "last", "mlp"))
+    assert [chart.y.label for chart in charts.charts] == [
+        *("used: rise of the loss (thousandths)", "used: rise of the error (points)")
+    ]
+
+
 def test_an_epoch_that_is_not_the_last_is_told(tmp_path, capsys) -> None:
     later = ProbeRow(3, 12, "probing", "Tense", "mlp", 0, 99, 98, 100, {}, 1, 0)
     folder = with_rows(run_of(tmp_path / "run"), *run(1).rows, later)
