@@ -19,6 +19,10 @@ LOCATION_PATTERN = re.compile(  # a setting with the location of content that st
     r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths|more)="
     r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
 )
+HYDRA_OPTION = re.compile(
+    "--(help|hydra-help|version|cfg|resolve|package|run|multirun|shell-completion|experimental-rerun|info"
+    "|config-(path|name|dir))(=|$)"
+)
 SWEEP_ARGUMENTS = {"-m", "--multirun", "hydra.mode=MULTIRUN"}
 SWEEP_SETTING, RUN_FOLDER_SETTING = re.compile(r"\+*hydra[./](sweep|sweeper|launcher)\b"), re.compile(r"hydra\.run\.")
 UNCHECKED_PREFIXES = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))
@@ -44,8 +48,8 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     settings = [text for text in arguments if SETTING_PATTERN.match(text)]
     sweep = not SWEEP_ARGUMENTS.isdisjoint(arguments)
     for text in arguments:
-        if text.startswith("--") and text[2:].partition("=")[0] in known_settings(configs, program).names:
-            raise InputError(f"{text}: settings are written key=value, without dashes")
+        if text.startswith("--") and not HYDRA_OPTION.match(text):
+            raise InputError(f"{text}: settings are written key=value, without dashes; see --help")
         if SWEEP_SETTING.match(text) and not sweep:
             raise InputError(f"{text}: only a sweep reads it; add -m")
         if RUN_FOLDER_SETTING.match(text) and (sweep or program == "evaluate"):

@@ -80,6 +80,7 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     ("hydra.sweep.dir=x", "only a sweep reads it; add -m"),
     ("--corpus.size", "settings are written key=value, without dashes"),
     ("--seed=3", "settings are written key=value, without dashes"),
+    ("--epochs", "settings are written key=value, without dashes"),
     ("hydra/launcher=joblib", "only a sweep reads it; add -m"),
     ("~encoder", "it needs a value; give encoder= instead"),
     ("~encoder.pooling", "it needs a value"),  # that of its class is another one
