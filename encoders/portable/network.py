@@ -14,7 +14,7 @@ from safetensors import safe_open
 from torch import Tensor, nn
 from torch.nn import functional
 
-from encoders.portable.text import TextReader
+from encoders.portable.text import TextReader, refuse_string
 
 WEIGHTS = "model.safetensors"
 
@@ -50,7 +50,8 @@ class SentenceEncoder(nn.Module):
 
     @torch.inference_mode()
     def encode(self, sentences: Sequence[str], batch_size: int = 64) -> np.ndarray:
-        """Vectors (N, D) float32 of sentences, in their order."""
+        """Vectors (N, D) float32 of sentences, in their order. Raises TypeError for one string."""
+        refuse_string(sentences)
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row].split()))
         out = np.zeros((len(sentences), self.get_embedding_dimension()), np.float32)
         device: Any = self.table.device

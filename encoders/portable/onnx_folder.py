@@ -14,7 +14,7 @@ from torch.onnx import register_custom_op_symbolic, symbolic_helper
 from encoder_lab.errors import InputError
 from encoders.portable.network import SentenceEncoder
 from encoders.portable.parts import Parts
-from encoders.portable.text import TextReader
+from encoders.portable.text import TextReader, refuse_string
 
 GRAPH, SETTINGS, NGRAMS = "model.onnx", "text.json", "ngrams.npy"
 INPUTS, OUTPUT = ("ids", "lengths", "unknown"), "vectors"
@@ -33,7 +33,8 @@ class OnnxEncoder:
         self.reader = TextReader(json.loads((path / SETTINGS).read_text(encoding="utf-8")), ngrams)
 
     def encode(self, sentences: Sequence[str], batch_size: int = 64) -> np.ndarray:
-        """Vectors (N, D) float32 of sentences, in their order."""
+        """Vectors (N, D) float32 of sentences, in their order. Raises TypeError for one string."""
+        refuse_string(sentences)
         parts = [np.zeros((0, self.reader.vector_dim), np.float32)]
         for start in range(0, len(sentences), batch_size):
             inputs = self.reader.read(sentences[start : start + batch_size])

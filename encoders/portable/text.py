@@ -14,6 +14,12 @@ from datamodules.word_vectors.fasttext_model import ngram_rows
 UNKNOWN_ROW = 1  # row 0 is padding
 
 
+def refuse_string(sentences: Sequence[str]) -> None:
+    """Raises TypeError for one string: its characters would be the sentences."""
+    if isinstance(sentences, str):
+        raise TypeError(f"encode takes a list of sentences, not one string: encode([{sentences[:40]!r}])")
+
+
 class TextReader:
     """Words to rows; a word that the run does not have is composed of its character n-grams, as in fastText."""
 

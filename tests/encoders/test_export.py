@@ -188,6 +188,15 @@ def test_an_exported_file_imports_nothing_of_ours_and_an_empty_text_gets_zeros(m
     assert encoder.encode([]).shape == (0, 8)
 
 
+@pytest.mark.parametrize("form", ["torch", "onnx"])
+def test_an_exported_encoder_refuses_one_string(make, tmp_path, form) -> None:
+    export(make("bov"), tmp_path / "out", form)
+    module = loaded(tmp_path / "out")
+    encoder = module.OnnxEncoder(tmp_path / "out") if form == "onnx" else module.SentenceEncoder.load(tmp_path / "out")
+    with pytest.raises(TypeError, match="encode takes a list of sentences, not one string"):
+        encoder.encode("the dog sees")
+
+
 def test_a_model_card_names_training_scores_licence_and_what_to_cite(make, tmp_path, capsys) -> None:
     run = make("bov")
     header = "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high"
