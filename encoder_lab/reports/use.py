@@ -16,6 +16,7 @@ from encoder_lab.reports.chart import (
     score_text,
     signed_ticks,
     task_looks,
+    values_and_ends,
 )
 from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.models import ReportedModel, RowsByTask
@@ -142,8 +143,7 @@ def _chart(model: ModelUse) -> Chart:
             cross = replace(point, name="", x=known[:1], y=[use.numbers["control"]], marker="x", task=use.name)
             hover = f"{use.name}\nlabels of the control task erased: {use.numbers['control']:.2f}"
             series.append(replace(cross, hover=[hover], model=model.title))
-    ticks = {tick: f"{tick:.0f}" for tick in signed_ticks(LINEAR_LIMIT)}
-    measures = " or ".join(dict.fromkeys(use.measure for use, _ in plotted))
-    rise = Axis(f"used: rise of the {measures}", ticks=ticks, linear=LINEAR_LIMIT)
-    known_axis = Axis("known: accuracy of the probe on test (%)", ticks={float(x): str(x) for x in range(0, 101, 10)})
-    return Chart(model.title, known_axis, rise, series, (5.5, 4.3), named=True)
+    rise = Axis(f"used: rise of the {' or '.join(dict.fromkeys(use.measure for use, _ in plotted))}")
+    if any(abs(y) > LINEAR_LIMIT for point in series for y in values_and_ends(point.y).flat):
+        rise = replace(rise, ticks={tick: f"{tick:.0f}" for tick in signed_ticks(LINEAR_LIMIT)}, linear=LINEAR_LIMIT)
+    return Chart(model.title, Axis("known: accuracy of the probe on test (%)"), rise, series, (5.5, 4.3), named=True)

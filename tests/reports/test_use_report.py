@@ -76,6 +76,14 @@ def test_the_axis_of_rises_says_of_what_they_are() -> None:
     ]
 
 
+def test_axes_of_scores_near_each_other_have_several_numbers() -> None:
+    rows = [replace(row, test_accuracy=2.0, test_low=-1.0, test_high=3.0) for row in run(1).rows if row.suite == "use"]
+    known = [row for row in run(1).rows if row.suite != "use" and row.task != "BShift"]  # 90 and 95
+    axes = draw_section(charts_of_use(use_of(models_of([replace(run(1), rows=known + rows)]), "last", "mlp"))).axes[0]
+    for (low, high), ticks in ((axes.get_xlim(), axes.get_xticks()), (axes.get_ylim(), axes.get_yticks())):
+        assert sum(low <= tick <= high for tick in ticks) > 3
+
+
 def test_an_epoch_that_is_not_the_last_is_told(tmp_path, capsys) -> None:
     later = ProbeRow(3, 12, "probing", "Tense", "mlp", 0, 99, 98, 100, {}, 1, 0)
     folder = with_rows(run_of(tmp_path / "run"), *run(1).rows, later)
