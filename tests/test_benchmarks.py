@@ -16,31 +16,12 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
-from benchmarks import discoeval, machine, probing, sides, start_up
+from benchmarks import discoeval, machine, peers, probing, sides, start_up
 from benchmarks.coherence import LanguageModelSize, sample_texts, score_plainly, suites_of, write_model
 from benchmarks.command import measure
 from benchmarks.conllu import COMMAND
-from benchmarks.discoeval import (
-    SHAPES,
-    TaskSize,
-    measure_modern,
-    measure_published,
-    measure_toolkit,
-    min_passes,
-    seconds_per_pass,
-)
 from benchmarks.fair_regression import L2, nats_above_optimum, our_optima
 from benchmarks.memory import END_OF_EPOCH, resources
-from benchmarks.peers import (
-    PackedEncoder,
-    PlainDiscourse,
-    PlainInferSent,
-    PlainNLI,
-    PlainSeq2Seq,
-    WholeTarget,
-    counts_loss,
-    scikit_learn,
-)
 from benchmarks.probing import Shape, make_vectors
 from benchmarks.steps import BATCH, by_length, generate, our_loss
 from benchmarks.tables import SECTIONS, conllu_tables, markdown_rows, print_new_rows
@@ -69,7 +50,7 @@ from tests.tiny_corpus import TinyCorpus
 RATES = {"matrix_gflop_per_second": 100, "bf16_matrix_gflop_per_second": 100, "memory_gb_per_second": 10}
 
 
-def tied(packed: PackedEncoder) -> PackedEncoder:
+def tied(packed: peers.PackedEncoder) -> peers.PackedEncoder:
     """Copy the weights of the original encoder."""
     for ours in (module for module in packed.encoder.modules() if isinstance(module, Bidirectional)):
         for layer, both in enumerate(zip(ours.forward_layers, ours.backward_layers, strict=True)):
@@ -85,25 +66,25 @@ def tied(packed: PackedEncoder) -> PackedEncoder:
     ids=["max", "last", "mean"],
 )
 def test_the_packed_encoder_gives_the_same_vectors(encoder) -> None:
-    packed = tied(PackedEncoder(encoder)).eval()
+    packed = tied(peers.PackedEncoder(encoder)).eval()
     embedded, lengths = torch.randn(3, 7, 5), torch.tensor([7, 1, 4])
     vector, _ = packed(torch.nn.Identity(), Sentences(embedded, lengths))
     assert torch.allclose(vector, encoder(embedded, lengths).vector, atol=1e-6)
 
 
 def pair_of(
-    objective: str, encoder: Encoder, cache: Path, decodes: type[PlainSeq2Seq] = PlainSeq2Seq
+    objective: str, encoder: Encoder, cache: Path, decodes: type[peers.PlainSeq2Seq] = peers.PlainSeq2Seq
 ) -> tuple[Objective, Any, Any]:
     """Our objective and the plain one without their dropout, with the same weights, and a batch of all sentences."""
     if objective == "nli":
         data: Any = InferencePairs(TinyCorpus(), cache, seed=1)
         ours: Any = NLI(encoder, words_of(data), data, None, 1, hidden=4)
-        plain: Any = PlainNLI(encoder, 4)
+        plain: Any = peers.PlainNLI(encoder, 4)
         shared = [(ours.head, plain.head)]
     elif objective == "discourse":
         data = SentencesInDocuments(TinyCorpus(), cache, seed=1, sentence_positions=9, paragraph_positions=9)
         ours = Discourse(encoder, words_of(data), data, None, 1, losses=list(LOSSES), hidden=4)
-        plain = PlainDiscourse(encoder, data, 4)
+        plain = peers.PlainDiscourse(encoder, data, 4)
         shared = [(ours.heads, plain.heads)]
     else:
         data = TextPairs(TinyCorpus(), "fr", cache, seed=1, codes=40)
@@ -135,7 +116,7 @@ def test_the_plain_objective_has_the_same_loss(encoder, objective, tmp_path) -> 
 
 
 def test_the_fair_step_has_the_same_loss(tmp_path) -> None:
-    ours, fair, batch = pair_of("nmt", BiLSTM(6, 8, projection=5, attention=True), tmp_path, WholeTarget)
+    ours, fair, batch = pair_of("nmt", BiLSTM(6, 8, projection=5, attention=True), tmp_path, peers.WholeTarget)
     torch.testing.assert_close(fair.loss(ours.embedding, batch), our_loss(ours, batch))
 
 
@@ -154,7 +135,7 @@ def test_a_stage_of_a_start_ends_with_a_function_of_the_run(function) -> None:
 
 
 def test_infersents_way_to_encode_gives_the_same_vectors() -> None:
-    encoder, peer = BiLSTM(4, 6, layers=1, projection=None).eval(), PlainInferSent(4, 6)
+    encoder, peer = BiLSTM(4, 6, layers=1, projection=None).eval(), peers.PlainInferSent(4, 6)
     for direction, layer in (("", encoder.lstm.forward_layers[0]), ("_reverse", encoder.lstm.backward_layers[0])):
         for name, weight in layer.named_parameters():
             getattr(peer.lstm, name + direction).data = weight.data
@@ -171,7 +152,7 @@ def test_infersents_way_to_encode_gives_the_same_vectors() -> None:
 def test_scikit_learn_finds_the_same_optimum(classes) -> None:
     splits = make_vectors(Shape(300, 100, 100, 8, classes))
     ours = probe(*splits, classes, Grid(widths=(0,), l2=(1e-3, 0.3)), 1)
-    theirs = scikit_learn(*splits, classes, (1e-3, 0.3))
+    theirs = peers.scikit_learn(*splits, classes, (1e-3, 0.3))
     assert ours.dev_accuracy == pytest.approx(theirs.dev, abs=1.0)
     assert ours.test_accuracy == pytest.approx(theirs.test, abs=1.0)
 
@@ -182,7 +163,7 @@ def test_what_is_above_the_optimum_is_told_for_both_sides(classes) -> None:
     (train,) = standardise(as_tensors(splits[0], "cpu"))
     exact = our_optima(train, classes, gap=1e-10)
     shifted = [(weight, bias + 0.1 * torch.eye(classes)[0]) for weight, bias in exact]
-    theirs = scikit_learn(*splits, classes, L2).weights
+    theirs = peers.scikit_learn(*splits, classes, L2).weights
     same, other, peer = nats_above_optimum(train, classes, exact, shifted, theirs)
     assert abs(same) < 1e-6
     assert abs(peer) < 1e-3
@@ -211,7 +192,7 @@ def test_bags_as_counts_have_the_same_loss() -> None:
     logits, ids = torch.randn(3, 9), torch.tensor([[2, 2, 5], [0, 0, 0], [7, 0, 0]])
     bag = Bag(ids, torch.tensor([3, 0, 1]))
     term = bag_loss(logits, bag)
-    assert torch.allclose(counts_loss(logits, bag), term.nats.sum() / term.targets.sum())
+    assert torch.allclose(peers.counts_loss(logits, bag), term.nats.sum() / term.targets.sum())
 
 
 def test_timed_batches_represent_all_lengths() -> None:
@@ -223,8 +204,10 @@ def test_timed_batches_represent_all_lengths() -> None:
 
 
 def test_the_passes_of_the_toolkit_on_discoeval_are_at_least_those_of_its_stop_rule() -> None:
-    assert sum(shape.domains for shape in SHAPES) == 12
-    passes = {group: min_passes(reading.grid(Grid(protocol="senteval"))) for group, reading in READINGS.items()}
+    assert sum(shape.domains for shape in discoeval.SHAPES) == 12
+    passes = {
+        group: discoeval.min_passes(reading.grid(Grid(protocol="senteval"))) for group, reading in READINGS.items()
+    }
     assert passes == {"SP": 28, "BSO": 28, "DC": 150, "SSP": 28, "PDTB-E": 7, "PDTB-I": 7, "RST-DT": 7}
 
 
@@ -235,20 +218,20 @@ def test_the_seconds_of_a_pass_do_not_count_the_start(monkeypatch) -> None:
     def work(grid: Grid) -> None:
         clock[0] += 100 + 3 * (grid.max_passes + 1)
 
-    assert seconds_per_pass(work, Grid(protocol="senteval"), rounds=2.5) == 7.5
+    assert discoeval.seconds_per_pass(work, Grid(protocol="senteval"), rounds=2.5) == 7.5
 
 
 def test_all_three_sides_of_the_discoeval_benchmark_read_the_same_task(monkeypatch) -> None:
     monkeypatch.setattr(discoeval, "POOL", 300)
-    shape = TaskSize("RST", "RST-DT", 1, 400, 60, 60, 3)
-    full = measure_published(shape, 8, True)
+    shape = discoeval.TaskSize("RST", "RST-DT", 1, 400, 60, 60, 3)
+    full = discoeval.measure_published(shape, 8, True)
     assert full["toolkit_passes"] >= 2 * 7
-    assert min(full["test"], measure_modern(shape, 8, False)["test"]) > 40  # of three classes
+    assert min(full["test"], discoeval.measure_modern(shape, 8, False)["test"]) > 40  # of three classes
     squares = (tick**2 for tick in count())  # rounds take 1, 5 and 9 seconds, so that a pass takes 2
     monkeypatch.setattr(discoeval, "synchronised_time", lambda: next(squares))
-    assert measure_published(shape, 8, False)["seconds"] == 2 * 7
+    assert discoeval.measure_published(shape, 8, False)["seconds"] == 2 * 7
     squares = (tick**2 for tick in count())
-    assert measure_toolkit(shape, 8, full["toolkit_passes"])["seconds"] == 2 * full["toolkit_passes"]
+    assert discoeval.measure_toolkit(shape, 8, full["toolkit_passes"])["seconds"] == 2 * full["toolkit_passes"]
 
 
 def test_one_classifier_after_another_has_the_scores_of_all_as_one_to_the_end_or_its_seconds_by_calculation() -> None:

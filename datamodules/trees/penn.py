@@ -87,16 +87,8 @@ class Bracketed(NamedTuple):
     skipped_if_bad: bool = False
 
 
-def parse_tree(text: str) -> Tree:
-    """One tree under ROOT, without traces and function labels. Raises ValueError if the text is not one tree."""
-    trees = parse_trees(text)
-    if len(trees) != 1:
-        raise ValueError(f"expected one tree, found {len(trees)}")
-    return trees[0]
-
-
 def parse_trees(text: str) -> list[Tree]:
-    """All trees of a text, each like the result of `parse_tree`; without those that hold nothing but ids and codes."""
+    """All trees of a text, each under ROOT, without traces; none of ids and codes alone. Raises ValueError."""
     nodes = [Tree("")]
     emptied = ""  # "trace" or "code" if a node with nothing else was just removed
     depth = codes = 0  # open brackets of a node without words; trees with nothing but codes

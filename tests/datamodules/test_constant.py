@@ -6,9 +6,9 @@ import pytest
 
 from datamodules.demo import Demo
 from datamodules.demo.constant import Property
-from datamodules.trees.penn import parse_tree
 from encoder_lab.errors import InputError
 from probes.probing.build.analysis import Analysis, analyse
+from tests.datamodules.trees.test_penn import parse_tree
 
 ALL: tuple[Property, ...] = ("tense", "subject_number", "object_number")
 LABEL = {"tense": "PAST", "subject_number": "NN", "object_number": "NN"}

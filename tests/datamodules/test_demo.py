@@ -12,7 +12,8 @@ from datamodules.demo import Demo, english, finnish, french, german
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Spoken, say, tree_of_words
-from datamodules.trees.penn import Tree, parse_tree
+from datamodules.trees.penn import Tree
+from tests.datamodules.trees.test_penn import parse_tree
 
 WORDS = lexicon()
 PINNED = "97fc2b5134f271e9"

@@ -3,7 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.trees.linearize import Bracket, brackets, linearize
-from datamodules.trees.penn import Tree, parse_tree
+from datamodules.trees.penn import Tree
+from tests.datamodules.trees.test_penn import parse_tree
 
 TAGS = st.sampled_from(["DT", "NN", "VBZ", "IN", ",", ".", "-LRB-"]).map(lambda tag: Tree(tag, word="w"))
 PHRASES = st.recursive(

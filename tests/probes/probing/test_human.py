@@ -8,16 +8,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import read_run
 from encoder_lab.reports.table import probing_table
-from probes.probing.human import (
-    COMMAND,
-    PRETEST_FILES,
-    judge_answers,
-    krippendorff,
-    make_sheets,
-    read_sheet,
-    run_survey,
-    sentences_to_judge,
-)
+from probes.probing import human
 
 TRUTH = {f"sentence {i}": i % 2 == 0 for i in range(60)}
 
@@ -43,17 +34,17 @@ def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path) -> None:
     answers = tmp_path / "answers"
     answers.mkdir()
     settings = ["pretest=20", "items=40", "sheet=30", "controls=10", f"out={tmp_path}"]
-    options = COMMAND.read([f"task={task_file(tmp_path)}", *settings])
-    run_survey(options)
-    for name in PRETEST_FILES:
+    options = human.COMMAND.read([f"task={task_file(tmp_path)}", *settings])
+    human.run_survey(options)
+    for name in human.PRETEST_FILES:
         fill(tmp_path / name, tmp_path / name)
-    run_survey(options)
+    human.run_survey(options)
     sheets = sorted(tmp_path.glob("sheet_*.csv"))
     assert len(sheets) == 2
     for sheet in sheets:
         fill(sheet, answers / f"{sheet.stem}.anna.csv")
         fill(sheet, answers / f"{sheet.stem}.careless.csv", wrong=30)
-    run_survey(COMMAND.read([f"task={tmp_path}/odd_man_out.txt", *settings, f"answers={answers}"]))
+    human.run_survey(human.COMMAND.read([f"task={tmp_path}/odd_man_out.txt", *settings, f"answers={answers}"]))
     row = probing_table(models_of([read_run(tmp_path)]), "probing", published_names=[]).rows[0]
     assert row.name == "Hum. Eval."
     assert row.cells["SOMO"].score == 100
@@ -62,12 +53,12 @@ def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path) -> None:
 
 def test_every_item_is_on_one_sheet_with_the_controls() -> None:
     items, controls = [f"item {i}" for i in range(1000)], [f"control {i}" for i in range(150)]
-    sheets = make_sheets(items, controls, 100, 10, seed=1)
+    sheets = human.make_sheets(items, controls, 100, 10, seed=1)
     assert [len(sheet) for sheet in sheets] == [100] * 11 + [20]
     assert sorted(s for sheet in sheets for s in sheet if s in set(items)) == sorted(items)
     assert all(len(set(sheet) & set(controls)) == 10 for sheet in sheets)
     with pytest.raises(InputError, match="controls=9: give 10 or more"):
-        make_sheets(items, controls, 100, 9, seed=1)
+        human.make_sheets(items, controls, 100, 9, seed=1)
 
 
 @pytest.mark.parametrize(("controls", "wrong", "counts"), [(9, 0, False), (10, 1, True), (10, 2, False), (20, 2, True)])
@@ -75,17 +66,17 @@ def test_people_count_with_ten_controls_and_nine_tenths_right(controls, wrong, c
     truth = {f"control {i}": True for i in range(controls)}
     people = {"anna": {name: at >= wrong for at, name in enumerate(truth)} | {"x": False}}
     if counts:
-        assert judge_answers(people, truth, {"x": False}).accuracy == 100
+        assert human.judge_answers(people, truth, {"x": False}).accuracy == 100
     else:
         with pytest.raises(InputError, match="no judgment is left"):
-            judge_answers(people, truth, {"x": False})
+            human.judge_answers(people, truth, {"x": False})
 
 
 def test_a_tie_counts_half_and_the_bias_is_said() -> None:
     controls = {f"control {i}": True for i in range(10)}
     first, second = ({**controls, "a": True, "b": both, "c": True} for both in (True, False))
     result, opposite = (
-        judge_answers({"one": first, "other": second}, controls, {"a": not flip, "b": flip, "c": not flip})
+        human.judge_answers({"one": first, "other": second}, controls, {"a": not flip, "b": flip, "c": not flip})
         for flip in (True, False)
     )
     assert (result.accuracy, result.acceptable, result.agreement) == pytest.approx((50 / 3, 250 / 3, 200 / 3))
@@ -94,15 +85,15 @@ def test_a_tie_counts_half_and_the_bias_is_said() -> None:
 
 def test_krippendorffs_alpha_of_a_worked_example() -> None:
     units = [[True, True], [True, True], [False, False], [True, False]]  # 8 values, 5 and 3; one pair differs
-    assert krippendorff(units) == pytest.approx(1 - (2 * 1 / 1) / (2 * 5 * 3 / 7))
-    assert krippendorff([[True, True, True], [False, False]]) == 1
+    assert human.krippendorff(units) == pytest.approx(1 - (2 * 1 / 1) / (2 * 5 * 3 / 7))
+    assert human.krippendorff([[True, True, True], [False, False]]) == 1
 
 
 def test_other_tasks_and_other_words_are_refused(tmp_path) -> None:
     path = tmp_path / "past_present.txt"
     path.write_text("".join(f"{s}\t{label}\ta {s} .\n" for s in ("tr", "va", "te") for label in ("PAST", "PRES")))
     with pytest.raises(InputError, match="give BShift, SOMO or CoordInv"):
-        sentences_to_judge(path)
+        human.sentences_to_judge(path)
     (tmp_path / "sheet.csv").write_text("number,sentence,acceptable\n1,a b,perhaps\n")
     with pytest.raises(InputError, match=r"sheet.csv:2: acceptable is 'perhaps'; write yes or no"):
-        read_sheet(tmp_path / "sheet.csv")
+        human.read_sheet(tmp_path / "sheet.csv")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from datamodules.trees.conllu import Portion, parse_portion
-from datamodules.trees.penn import corpus_texts, parse_tree
+from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.build.all_tasks import TASKS, BuiltTasks, build_tasks
@@ -26,6 +26,7 @@ from probes.probing.build.sampling import plan_classes
 from probes.probing.build.tags import ENGLISH
 from probes.probing.build.universal import UD_TASKS, build_universal
 from probes.task import Items
+from tests.datamodules.trees.test_penn import parse_tree
 from tests.probes.probing.tiny_treebank import tiny_treebank
 from tests.probes.probing.tiny_trees import NOUNS, tiny_trees
 

@@ -4,12 +4,13 @@ from itertools import product
 
 import pytest
 
-from datamodules.trees.penn import corpus_texts, parse_tree
+from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
 from probes.probing.build.all_tasks import build_tasks
 from probes.probing.build.analysis import analyse
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import GERMAN
+from tests.datamodules.trees.test_penn import parse_tree
 from tests.probes.probing.test_dependencies import sentence
 
 STATEMENTS = "(ROOT (S (NP (DT the) (NN {0})) (VP (VBD {1}) (NP (DT the) (NN dog) (NN {2}))) (. .)))"
