@@ -41,6 +41,7 @@ INCIDENTAL_SETTINGS = {
 }
 # prefixes of the settings that make the tasks; those of the corpus do where tasks are made of it
 TASK_SETTINGS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "seed")
+PLACES_OF_TASKS = (".tasks", ".root", ".paths", ".more", ".analyses")  # ends of settings: which tasks, and where
 RowsByTask = dict[str, list[ProbeRow]]  # a model's scores by task, one for each seed
 
 
@@ -153,18 +154,22 @@ def _age(run: Run) -> tuple[Epoch, int]:
 def join_evaluations(runs: Iterable[Run]) -> list[Run]:
     """Each run with what evaluations of it add: other suites, or the same tasks by another classifier."""
     joined: list[Run] = []
+    parts: list[list[Run]] = []  # of each of them
     # evaluations last, of the best epoch before another one, and those of several epochs, to which one adds nothing
     places = {None: 1, "best.ckpt": 1, EACH_EPOCH: 3}
     for run in sorted(runs, key=lambda run: "model" in run.settings and places.get(run.settings.get("checkpoint"), 2)):
-        base = next((r for r in joined if r.is_scored_by(run) and _scores_fit(r, run)), None)
-        if base is None:
+        index = next((i for i, r in enumerate(joined) if r.is_scored_by(run) and _scores_fit(r, run, parts[i])), None)
+        if index is None:
             joined.append(run)
+            parts.append([run])
         else:
+            base = joined[index]
             each_epoch = run.settings.get("checkpoint") == EACH_EPOCH
             keys = {_row_key(row, each_epoch) for row in base.rows}
             new = [row for row in run.rows if _row_key(row, each_epoch) not in keys]
             folders = [*base.evaluations, *(() if each_epoch else (run.folder, *run.evaluations))]
-            joined[joined.index(base)] = replace(base, rows=[*base.rows, *new], evaluations=folders)
+            joined[index] = replace(base, rows=[*base.rows, *new], evaluations=folders)
+            parts[index].append(run)
     return joined
 
 
@@ -172,15 +177,36 @@ def task_differences(base: Run, other: Run) -> str:
     """How the tasks of an evaluation of a run differ from those of the run; empty where its scores join the run's."""
     if len(join_evaluations([base, other])) == 1:
         return ""
+    scoring = scoring_settings(base, other)
     keys = sorted(
-        key for key in base.settings.keys() & other.settings.keys() if key.startswith((*TASK_SETTINGS, "corpus."))
+        key
+        for key in base.settings.keys() & other.settings.keys()
+        if key.startswith((*TASK_SETTINGS, "corpus.", *scoring))
     )
     pairs = [(key, setting_text(base.settings[key]), setting_text(other.settings[key])) for key in keys]
     return ", ".join(f"{key}={here} and not {there}" for key, here, there in pairs if here != there)
 
 
-def _scores_fit(base: Run, other: Run) -> bool:
-    """Whether the scores of both fit in one row: each score occurs once, and a shared suite has the same settings."""
+def scoring_settings(base: Run, other: Run) -> list[str]:
+    """The settings that both have of how the scores of a shared suite are made; another reader has others."""
+    suites = {row.suite for row in base.rows} & {row.suite for row in other.rows}
+    chosen = [
+        {(row.suite, row.classifier) for row in run.rows if row.task not in facts_of(row.suite).one_reader}
+        for run in (base, other)
+    ]
+    classifier = "probes.classifier." if set.intersection(*chosen) else "probes.classifier.protocol"
+    prefixes = (classifier, *(f"{suite}." for suite in suites)) if suites else ()
+    keys = base.settings.keys() & other.settings.keys()
+    return [key for key in keys if key.startswith(prefixes) and not key.endswith(PLACES_OF_TASKS)]
+
+
+def _scores_fit(base: Run, other: Run, parts: Sequence[Run]) -> bool:
+    """Whether the scores of both fit in one row: each score occurs once, and a shared suite has the same settings.
+
+    `parts`: the run and the evaluations that `base` was joined from.
+    """
+    if not all(settings_agree(part, other, tuple(scoring_settings(part, other))) for part in parts):
+        return False
     a, b = ({_row_key(row) for row in run.rows} for run in (base, other))
     if {suite for suite, *_ in a}.isdisjoint(suite for suite, *_ in b):
         return True

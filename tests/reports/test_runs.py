@@ -248,6 +248,23 @@ def test_two_evaluations_on_one_suite_stay_apart(tmp_path) -> None:
     assert [m.name for m in models(five, ten)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
 
 
+@pytest.mark.parametrize(("setting", "count"), [
+    ("downstream: {kfold: %s}", 2), ("probes: {classifier: {protocol: %s}}", 2), ("downstream: {root: %s}", 1),
+])  # fmt: skip
+@pytest.mark.parametrize("reverse", [False, True])
+def test_evaluations_of_one_suite_by_other_settings_are_no_one_row(tmp_path, setting, count, reverse) -> None:
+    """Neither with one another nor with their run, though they have other tasks."""
+    run, evaluations = run_of(tmp_path / "run"), []
+    for task, value in (("MR", "a"), ("CR", "b")):
+        folder = evaluation_of(tmp_path / task, run, task=task)
+        text = (folder / "config.yaml").read_text().partition("downstream:")[0]
+        (folder / "config.yaml").write_text(f"{text}{setting.replace('%s', value)}\n")
+        evaluations.append(folder)
+    assert len(models(run, *evaluations[:: -1 if reverse else 1])) == count
+    with_rows(with_settings(run, f"{setting.replace('%s', 'a')}\n"), *read_rows(evaluations[0] / "probes.csv"))
+    assert len(models(run, evaluations[1])) == count
+
+
 def test_names_of_models_have_no_brackets_and_leave_out_what_is_not_set(tmp_path) -> None:
     corpora = ["{root: data/ewt, more: []}", "{root: data/sequoia, more: [data/captions/train.gz]}"]
     runs = [with_settings(run_of(tmp_path / str(at)), f"corpus: {text}\n") for at, text in enumerate(corpora)]
