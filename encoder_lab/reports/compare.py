@@ -41,6 +41,7 @@ class TaskComparison(NamedTuple):
     difference: PairedComparison
     paired: bool  # item by item
     readers: tuple[str, str]
+    seeds: tuple[int, int]
     corrected: float = 1.0  # p-value over all tasks (Holm 1979)
 
 
@@ -81,7 +82,7 @@ def _compare_task(suite: str, task: str, first: Sequence[ProbeRow], second: Sequ
         difference = PairedComparison(*[math.nan] * 4)  # no difference of nats and points, or of what is no number
     else:
         difference = compare_over_seeds(seeds) if seeds else compare_unpaired(a, b)
-    return TaskComparison(suite, task, *means, difference, bool(seeds), readers)
+    return TaskComparison(suite, task, *means, difference, bool(seeds), readers, (len(a), len(b)))
 
 
 def comparison_notes(
@@ -103,10 +104,13 @@ def comparison_notes(
     counted = "".join(f"; in {unit}: {', '.join(group)}" for unit, group in units.items() if unit)
     reason = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
     alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
+    numbers = [(task, *pair) for task, c in tasks for pair in zip("AB", c.seeds, seeds, strict=True)]
+    fewer = ", ".join(f"{task} ({letter} {n})" for task, letter, n, most in numbers if n < most)
     return [
         *dict.fromkeys(names),
         TEST_NOTE.format(counted, SIGNIFICANCE_LEVEL, tests),
         *alone,
+        *([f"Of fewer seeds: {fewer}."] if fewer else []),
         *([f"Not paired: {apart} ({reason})."] if apart else []),
     ]
 

@@ -124,7 +124,7 @@ def learnt_task(task: str, curves: Sequence[Curve]) -> LearntTask:
     seeds = np.array([curve.scores[indices] for curve, indices in pairs])  # (R, T)
     items = np.array([curve.resampled[:, indices] for curve, indices in pairs])  # (R, RESAMPLES, T)
     gain = mean_of_runs([_interval(y[-1] - y[0], d[:, -1] - d[:, 0]) for y, d in zip(seeds, items, strict=True)])
-    if gain[1] <= 0:
+    if not min(gain) > 0:  # or its score is NaN
         return LearntTask(task, gain, (NO_INTERVAL,) * len(GAIN_PARTS))
     scores, random = seeds.mean(0), np.random.default_rng(1)
     scale = np.sqrt(len(seeds) * random.chisquare(max(1, len(seeds) - 1), (RESAMPLES, 1)))

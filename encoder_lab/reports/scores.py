@@ -178,6 +178,8 @@ def read_scores(path: Path) -> list[Run]:
     """The runs of a file that `as_csv` wrote. Raises InputError naming file and line."""
     lines = read_numbered_csv(path, [*NAME_COLUMNS, *REQUIRED_COLUMNS, "test", "right"], ("run", *KEY_COLUMNS))
     runs = grouped((row["run"], (line, row)) for line, row in lines)
+    if not runs:
+        raise InputError(f"{path}: no scores there; write it again with report.py scores")
     return [_run(path, name, numbered) for name, numbered in runs.items()]
 
 

@@ -105,7 +105,7 @@ def seeds_note(seeds: Mapping[str, Collection[int]], errors: str) -> list[str]:
 
     `errors`: what the intervals are of; empty where none are shown.
     """
-    counts = {title: sorted(n for n in numbers if n > 1) for title, numbers in seeds.items() if max(numbers) > 1}
+    counts = {title: sorted(numbers) for title, numbers in seeds.items() if max(numbers) > 1}
     if not counts:
         return []
     ranges = {title: "-".join(map(str, dict.fromkeys((n[0], n[-1])))) for title, n in counts.items()}

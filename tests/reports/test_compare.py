@@ -109,6 +109,7 @@ def test_p_values_are_uniform_where_models_do_not_differ(items_differ, seeds_dif
 def test_the_report_says_effect_interval_and_corrected_p(tmp_path, form, capsys) -> None:
     models_in(tmp_path, RIGHT)
     with_rows(run_of(tmp_path / "a" / "4", seed=4))  # has no scores
+    with_rows(tmp_path / "a" / "3", *(row for row in read_rows(tmp_path / "a/3/probes.csv") if row.task != "SICK-R"))
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), f"format={form}"]) == 0
     said = capsys.readouterr().out
     if form == "csv":
@@ -120,6 +121,7 @@ def test_the_report_says_effect_interval_and_corrected_p(tmp_path, form, capsys)
     else:
         assert "A: BiLSTM-max, NMT En-Fr (3 seeds)." in said
         assert "Not paired: SICK-R" in said
+        assert "Of fewer seeds: SICK-R (A 2)." in said
 
 
 def test_two_runs_that_differ_in_seed_can_be_compared_and_three_models_are_refused(tmp_path) -> None:

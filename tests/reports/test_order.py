@@ -73,6 +73,14 @@ def test_without_answers_the_interval_is_made_of_those_of_the_scores(tmp_path) -
     assert learnt.gain == pytest.approx((3, 3 - 2 * 2**0.5, 3 + 2 * 2**0.5), abs=0.2)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_task_has_no_order_where_its_last_score_is_no_number() -> None:
+    run = trained({"SentLen": (20, 40, 70, 80)})
+    lost = replace(run, rows=[*run.rows[:-1], replace(run.rows[-1], test_accuracy=np.nan)])
+    (learnt,) = order_of(models_of([lost])[0], "probing", "mlp").tasks
+    assert np.isnan([learnt.gain[0], *learnt.steps[0]]).all()
+
+
 def test_seeds_are_one_curve_and_their_orders_are_compared() -> None:
     """A task with a gain that may be none has no place in them."""
     first, later = CURVES | {"SOMO": (50, 51, 51, 51)}, CURVES | {"SentLen": (20, 40, 70, 80), "SOMO": (50, 50, 50, 51)}

@@ -438,6 +438,8 @@ def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path) -> N
     for made in (probing_table(models(*of), "probing", published_names=[]), training_table(models(*of), [])):
         assert "several (BiLSTM-max, NMT En-Fr: 2; BoV, NMT En-Fr: 3) seeds" in made.notes[-2]
         assert made.notes[-1] == "Seeds trained by different commits: BiLSTM-max, NMT En-Fr."
+    with_rows(of[1], read_rows(of[1] / "probes.csv")[0])  # SentLen alone
+    assert "BiLSTM-max, NMT En-Fr: 1-2; BoV" in probing_table(models(*of), "probing", published_names=[]).notes[-2]
 
 
 @pytest.mark.parametrize(("settings", "note"), [

@@ -142,6 +142,13 @@ def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path) -> 
     assert [(model.variant, len(model.runs)) for model in reported] == [("(0)", 2), ("(2)", 1)]
 
 
+def test_a_file_without_scores_is_refused(runs, tmp_path, capsys) -> None:
+    file = tmp_path / "none.csv"
+    file.write_text(as_csv(scores(runs)).partition("\n")[0] + "\n", encoding="utf-8")
+    assert main(["table", str(file)]) == 2
+    assert "none.csv: no scores there" in capsys.readouterr().err
+
+
 def test_a_folder_and_a_file_are_told_apart_by_what_both_say(tmp_path) -> None:
     more = "corpus: {size: 300}\n"
     runs = [with_settings(run_of(tmp_path / name, dim=dim), more) for name, dim in (("a", 64), ("b", 32), ("c", 16))]
