@@ -11,14 +11,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from hydra import compose, initialize_config_dir
-from hydra.core.hydra_config import HydraConfig
 
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.locks import locked
 from encoders.load import open_run
 from probes.results import ProbeRow, read_rows
-from tests.conftest import ROOT, Lab
+from tests.conftest import Lab
 from tests.test_train import assert_same_weights
 
 
@@ -118,17 +116,6 @@ def test_a_new_run_does_not_touch_the_folder_of_a_live_one(lab, tmp_path) -> Non
     with locked(run / ".running"):
         assert "another process works on this run" in lab.refusal(*lab.settings(run))
         assert [path.name for path in run.iterdir()] == [".running"]
-
-
-def test_jobs_of_a_sweep_that_start_in_the_same_second_have_separate_folders() -> None:
-    folders = []
-    with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
-        for number in (0, 1):
-            config = compose("train", [f"hydra.job.num={number}"], return_hydra_config=True)
-            HydraConfig.instance().set_config(config)
-            folders.append(config.hydra.sweep.subdir)
-    assert folders[0].endswith("_0")
-    assert folders[1].endswith("_1")
 
 
 def test_resuming_a_finished_run_changes_nothing(lab, finished_run, tmp_path) -> None:

@@ -25,7 +25,7 @@ from probes.downstream.relatedness import fit_regression, rating_targets
 from probes.downstream.scoring import Downstream, cosines, similarity_measures
 from probes.downstream.tasks import DownstreamSettings
 from probes.downstream.tasks import tasks as downstream_tasks
-from probes.evaluation import Evaluation, distinct_sentences
+from probes.evaluation import Evaluation
 from probes.suites import Context, suites_of
 from probes.task import Items
 from probes.vectors import Vectors, pair_features, sentence_vector
@@ -397,8 +397,3 @@ def test_scores_do_not_depend_on_the_number_of_cores() -> None:
 def test_folds_are_one_model_on_a_gpu_that_holds_their_batches_and_a_few_for_each_core_on_the_cpu() -> None:
     assert [folds_per_model(folds, 64 * 4096, "cuda") for folds in (100, 10_000)] == [100, 1024]
     assert folds_per_model(100, 64 * 4096, "cpu") < 100
-
-
-def test_each_distinct_sentence_is_encoded_once() -> None:
-    items = Items((["a b", "a b"], ["c", "a b"]), np.array([0.0, 5.0]))
-    assert distinct_sentences([Downstream("x", "similarity", {"one": items, "two": items})]) == ["a b", "c"]
