@@ -1,13 +1,14 @@
 """What each state of a model (an epoch, a layer) leaves on disk, and its similarity (CKA) to other states."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor
 
 from encoder_lab.errors import InputError
@@ -23,6 +24,7 @@ from probes.task import Task
 from probes.vectors import sentence_vector
 
 FOLDER, VECTORS, DATA_PREFIX = "geometry", "vectors", "data of "  # the last: of a task's subspace
+HASH = "sha256"  # in the metadata of a file
 EMPTY_TENSOR = torch.empty(0)
 FIRST, BEFORE, LAST = "CKAfirst", "CKAbefore", "CKAlast"
 Series = Sequence[tuple[ProbeRow, Path]]  # states in order: a score of each, and its file
@@ -55,8 +57,7 @@ def save_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], over
             state |= _subspaces(task, vectors.features(task.train, sentence_vector)[:].numpy())
         if torch.equal(saved.get(VECTORS, EMPTY_TENSOR), state[VECTORS]):
             state = saved | state
-        with atomic_write(path, binary=True) as file:
-            file.write(save(state))
+        write_state(path, state)
     return True
 
 
@@ -77,10 +78,24 @@ def state_file(folder: Path, epoch: Epoch) -> Path:
     return folder / FOLDER / f"epoch-{epoch}.safetensors"
 
 
+def write_state(path: Path, state: Mapping[str, Tensor]) -> None:
+    """The tensors of a state, with a hash of its name and content."""
+    with atomic_write(path, binary=True) as file:
+        file.write(save({**state}, {HASH: _hash(path, state)}))
+
+
+def _hash(path: Path, state: Mapping[str, Tensor]) -> str:
+    return sha256(path.name.encode() + save({**state})).hexdigest()
+
+
 def read_state(path: Path) -> dict[str, Tensor]:
-    """The tensors of a state. Raises InputError for a damaged file."""
+    """The tensors of a state. Raises InputError for a damaged file, or one of another epoch."""
     try:
-        return load_file(path)
+        with safe_open(path, "pt") as file:
+            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            if (file.metadata() or {}).get(HASH) != _hash(path, state):
+                raise ValueError("it has changed")
+        return state
     except (SafetensorError, ValueError) as error:
         raise InputError(f"{path}: not the state of an epoch ({error}); delete it") from None
 

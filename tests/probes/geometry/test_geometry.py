@@ -11,7 +11,8 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
 from probes.geometry import measures
-from probes.geometry.history import VECTORS, read_state, state_file
+from probes.geometry.history import VECTORS, read_state, state_file, write_state
+from probes.geometry.subspaces import SUBSPACE
 from probes.geometry.tasks import MEASURES, Shape, draw_sentences
 from probes.results import read_rows
 from probes.vectors import Vectors
@@ -66,6 +67,18 @@ def test_a_damaged_state_is_refused(tmp_path) -> None:
     state_file(tmp_path, 0).write_bytes(b"no tensors")
     with pytest.raises(InputError, match=r"epoch-0\.safetensors: not the state of an epoch"):
         probed(tmp_path / "probes.csv", 1)
+
+
+@pytest.mark.parametrize("name", ["epoch-1.safetensors", "epoch-2.safetensors"])
+def test_a_state_that_has_changed_or_is_of_another_epoch_is_refused(tmp_path, name) -> None:
+    path = tmp_path / "epoch-1.safetensors"
+    write_state(path, {VECTORS: torch.eye(3), f"{SUBSPACE}T": torch.ones(2, 1)})
+    assert read_state(path)[VECTORS].equal(torch.eye(3))
+    content = bytearray(path.read_bytes())
+    content[-1] ^= name == path.name
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=rf"{name}: not the state of an epoch \(it has changed\); delete it"):
+        read_state(tmp_path / name)
 
 
 def test_fewer_vectors_than_dimensions_are_measured_and_the_bound_is_printed_also_from_a_cache(tmp_path) -> None:
