@@ -1,6 +1,7 @@
 """A malformed corpus gives an error of one line that names file and line, or a correct result."""
 
 import gzip
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -86,7 +87,7 @@ def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
 def test_a_missing_folder_says_how_to_get_the_corpus(name, tmp_path) -> None:
     reader = READERS[name][0]
     for root, fault in ((None, r"corpus\.root= is missing"), (str(tmp_path / "nowhere"), r"corpus\.root=.*nowhere")):
-        with pytest.raises(InputError, match=fault):
+        with pytest.raises(InputError, match=f"{fault}.*; {re.escape(reader.remedy)}"):  # type: ignore[attr-defined]
             reader(root)  # type: ignore[call-arg]
 
 
