@@ -10,7 +10,7 @@ from typing import Annotated
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.excluded import Excluded
-from datamodules.text.languages import check_language
+from datamodules.text.languages import SPELLINGS, check_language
 from datamodules.trees.conllu import DependencyTree, conllu_files, read_conllu, split_in_name
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Paths, SourceLanguage
@@ -47,8 +47,10 @@ class TreebankText(OnDisk):
         """Raises InputError for a file of another language, by its name."""
         files = conllu_files(self.root)
         for path in files:
-            if (name := LANGUAGE_IN_NAME.match(path.name)) and name[1] != self.source_language:
-                raise InputError(f"{path}: another language, by its name; give corpus.source_language={name[1]}")
+            name = LANGUAGE_IN_NAME.match(path.name)
+            if name and (code := SPELLINGS.get(name[1], name[1])) != self.source_language:
+                remedy = f"give corpus.source_language={code}, or a folder of one language"
+                raise InputError(f"{path}: another language, by its name; {remedy}")
         return files
 
     def fingerprint(self) -> str:

@@ -27,16 +27,16 @@ COMMAND = Command(
 
 def conllu_sentences(folder: Path) -> Iterator[str]:
     """The sentences of all documents in CoNLL-U. Raises InputError naming file and line."""
-    texts: dict[Any, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for path in files_below(folder, [".docs.jsonl"]):
         for number, record in read_json_lines(path):
-            if (name := record.get("id")) in texts:
-                raise InputError(f"{path}:{number}: document {str(name)[:40]!r} is also in another file; keep one copy")
+            if (name := str(record.get("id"))) in texts:
+                raise InputError(f"{path}:{number}: document {name[:40]!r} is also in another file; keep one copy")
             texts[name] = record.get("sentences") or []
     for path in files_below(folder, [".coref.jsonl"]):
         for number, record in read_json_lines(path):
             try:
-                yield from list(_document_sentences(record, texts[record["id"]]))
+                yield from list(_document_sentences(record, texts[str(record["id"])]))
             except (KeyError, TypeError, ValueError, AttributeError, IndexError):
                 raise InputError(f"{path}:{number}: tokens without sentences of *.docs.jsonl; is this GUM?") from None
 

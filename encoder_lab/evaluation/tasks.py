@@ -18,7 +18,7 @@ def tasks_for(*overrides: str) -> list[Task]:
     """
     settings = evaluation_settings(checked_settings("evaluate", list(overrides)))
     names = "|".join([TASK_SETTINGS, "control", "mdl", *(suite.group for suite in settings.suites.values())])
-    if other := [text for text in overrides if not re.match(rf"[+~]*({names})\b", text)]:
+    if other := [text for text in overrides if not re.match(rf"[+~]*({names}|hydra.searchpath)\b", text)]:
         raise InputError(f"{other[0]}: no task depends on it; leave it out")
     grid, corpus, cache = settings.probes.classifier.build(), settings.corpus.build(), Path(str(settings.cache))
     return tasks_and_measures(suites_of(settings.suites, grid, settings.random_seed, corpus, cache, settings.measures))

@@ -73,7 +73,8 @@ def _settings_in_wrong_group(program: str, settings: Mapping[str, Any]) -> Itera
     """A line for each choice with settings of the whole command in its YAML file, without the line that says so."""
     declared = program_parameters(program, settings) or {}
     for group, node in settings.items():
-        for key in node if isinstance(node, dict) and group not in NAMES_OF_CHOICES else ():
+        whole = isinstance(node, dict) and CLASS_KEY not in node and group not in NAMES_OF_CHOICES
+        for key in node if whole else ():
             if key in declared and (isinstance(node[key], dict) or group not in declared):
                 remedy = f"begin the YAML file of {group}= with # @package _global_"
                 yield f"{group}.{key}: {remedy}; without it {key} stands below {group}"

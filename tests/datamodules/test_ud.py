@@ -49,6 +49,8 @@ def test_a_treebank_of_another_language_than_the_setting_is_refused(folder) -> N
     with pytest.raises(InputError, match=r"another language, by its name; give corpus\.source_language=qaf"):
         TreebankText(str(folder)).fingerprint()
     assert len(TreebankText(str(folder), source_language="qaf").files()) == 3
+    (folder / "qaf_x_y-ud-train-a.conllu").rename(folder / "sme_giella-ud-train.conllu")  # of Sami, which is se
+    assert len(TreebankText(str(folder), source_language="se").files()) == 3
 
 
 def test_files_that_are_missing_are_named(folder) -> None:

@@ -108,7 +108,7 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
     made = tasks_for(*small, *cache)
     assert [task.name for task in made] == ["SentLen", "BShift", "SubjNum"]
     assert np.unique([len(task.train.gold) for task in made]).tolist() == [120]
-    published = tasks_for(*small, *cache, "control=true", "protocol=senteval")
+    published = tasks_for(*small, *cache, f"hydra.searchpath=[file://{tmp_path}]", "control=true", "protocol=senteval")
     assert {task.suite for task in published} == {"probing", "control", "selectivity"}
     assert {task.grid.protocol for task in published if task.suite == "probing"} == {"senteval"}
     with pytest.raises(

@@ -114,6 +114,12 @@ def test_a_file_of_the_whole_command_without_its_first_line_is_answered_with_tha
     assert line.startswith(f"{group}.{key}: begin the YAML file of {group}= with # @package _global_; without it ")
 
 
+def test_a_class_may_take_a_setting_with_the_name_of_one_of_the_whole_command(right) -> None:
+    settings = resolved_settings(right)
+    settings["corpus"] = {"_target_": "mine.Corpus", "labels": {"yes": "entailment"}}
+    assert check.mistakes_of_command("train", settings, (), []) == []
+
+
 def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
     (message,) = mistakes(composed("probes=trees", "probes.paths=data/treebank"))
     assert message == "probes.paths=data/treebank: give a list in brackets, as [data/treebank]"
