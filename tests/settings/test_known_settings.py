@@ -169,6 +169,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate model=RUN eos=true": "it is about the surprisal of texts; give suite=coherence, or leave it out",
     "evaluate model=[ngram,length] suite=coherence bos=false": "no model here has it; give model=lm:PATH, or",
     "evaluate write_sentences=x out=y": "write_sentences= writes the sentences of tasks and stops; leave it out",
+    "evaluate write_sentences=x probes.classifier.l2=[1]": "write_sentences= writes the sentences of tasks",
     "train objective=discourse objective.losses=[nsp] objective.weights.nl=2": "add its loss to objective.losses",
     "train objective=nli encoder=bilstm_att": "this objective has no decoder that attends; give encoder=bilstm_last",
 }

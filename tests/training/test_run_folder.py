@@ -93,12 +93,15 @@ def test_another_number_of_threads_is_reported() -> None:
 
 
 def test_runs_that_begin_in_the_same_second_have_folders_of_their_own() -> None:
+    """The jobs of one sweep, which may share the time, by their number."""
     folders = []
-    for _ in range(2):
+    for number in range(2):
         with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
-            HydraConfig.instance().set_config(compose("train", ["hydra.job.num=0"], return_hydra_config=True))
+            HydraConfig.instance().set_config(compose("train", [f"hydra.job.num={number}"], return_hydra_config=True))
         job = HydraConfig.get()
-        folders += [job.run.dir, job.sweep.subdir]
+        time, _, job_number = job.sweep.subdir.rpartition("_")
+        assert job_number == str(number)
+        folders += [job.run.dir, time]
     assert len(set(folders)) == 4
 
 
