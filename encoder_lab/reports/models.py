@@ -34,7 +34,7 @@ INCIDENTAL_SETTINGS = {
     *("labels.encoder", "labels.objective", "labels.colour"),
     *("seed", "resume", "cache", "init"),
     *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
-    *("probes.steps", "probes.every_n_epochs", "probes.measures", "logger"),
+    *("probes.steps", "probes.every_n_epochs", "probes.measures", "probes.classifier.memory_mb", "logger"),
     *(f"made_with.{key}" for key in MADE_WITH_KEYS),
     *("trainer.accelerator", "trainer.strategy", "trainer.log_every_n_steps"),
     *("trainer.enable_model_summary", "trainer.enable_progress_bar"),
@@ -197,7 +197,8 @@ def scoring_settings(base: Run, other: Run) -> list[str]:
     classifier = "probes.classifier." if set.intersection(*chosen) else "probes.classifier.protocol"
     prefixes = (classifier, *(f"{suite}." for suite in suites)) if suites else ()
     keys = base.settings.keys() & other.settings.keys()
-    return [key for key in keys if key.startswith(prefixes) and not key.endswith(PLACES_OF_TASKS)]
+    places = {key for key in keys if key.endswith(PLACES_OF_TASKS)}
+    return [key for key in keys - places - INCIDENTAL_SETTINGS if key.startswith(prefixes)]
 
 
 def _scores_fit(base: Run, other: Run, parts: Sequence[Run]) -> bool:

@@ -250,6 +250,7 @@ def test_two_evaluations_on_one_suite_stay_apart(tmp_path) -> None:
 
 @pytest.mark.parametrize(("setting", "count"), [
     ("downstream: {kfold: %s}", 2), ("probes: {classifier: {protocol: %s}}", 2), ("downstream: {root: %s}", 1),
+    ("probes: {classifier: {memory_mb: %s}}", 1),
 ])  # fmt: skip
 @pytest.mark.parametrize("reverse", [False, True])
 def test_evaluations_of_one_suite_by_other_settings_are_no_one_row(tmp_path, setting, count, reverse) -> None:
