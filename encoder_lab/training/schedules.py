@@ -98,14 +98,14 @@ class Cosine(Linear):
 class ScoreSchedule(RateSchedule):
     """A rate that depends on the objective's scores after its epochs; `best`: until now, NaN before the first."""
 
-    kept: tuple[str, ...] = ("best",)  # in a checkpoint
+    checkpointed: tuple[str, ...] = ("best",)  # attributes
     best = math.nan
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         groups_of(trainer)
 
-    def is_better(self, trainer: pl.Trainer, module: pl.LightningModule, digits: int | None = None) -> bool:
-        """Whether the score of this epoch, with so many decimals, is better than the best one, which it then is."""
+    def update_best(self, trainer: pl.Trainer, module: pl.LightningModule, digits: int | None = None) -> bool:
+        """Compare the score of this epoch, with so many decimals, with `best`; return whether it is better."""
         assert isinstance(module, Objective)
         score = float(trainer.callback_metrics[module.score])
         score = score if digits is None else round(score, digits)
@@ -114,10 +114,10 @@ class ScoreSchedule(RateSchedule):
         return better
 
     def state_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.kept}
+        return {name: getattr(self, name) for name in self.checkpointed}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        vars(self).update({name: state_dict[name] for name in self.kept})
+        vars(self).update({name: state_dict[name] for name in self.checkpointed})
 
 
 class InferSent(ScoreSchedule):
@@ -138,17 +138,17 @@ class InferSent(ScoreSchedule):
         trainer.should_stop |= groups_of(trainer)[0]["lr"] < self.least
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        factor = self.shrink if self.is_better(trainer, pl_module, digits=2) else self.shrink * self.cut
+        factor = self.shrink if self.update_best(trainer, pl_module, digits=2) else self.shrink * self.cut
         for group in groups_of(trainer):
             group["lr"] *= factor
         log_rate(trainer, pl_module)
-        self.on_train_start(trainer, pl_module)
+        trainer.should_stop |= groups_of(trainer)[0]["lr"] < self.least
 
 
 class Plateau(ScoreSchedule):
     """The rate is times `factor` after more than `patience` epochs without a better score; `least` is the lowest."""
 
-    kept = ("best", "worse")
+    checkpointed = ("best", "worse")
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class Plateau(ScoreSchedule):
         self.worse = 0  # epochs without a better score
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self.worse = 0 if self.is_better(trainer, pl_module) else self.worse + 1
+        self.worse = 0 if self.update_best(trainer, pl_module) else self.worse + 1
         if self.worse > self.patience:
             self.worse = 0
             for group in groups_of(trainer):

@@ -117,10 +117,10 @@ def test_the_code_of_the_page_gives_the_vectors_of_the_weights(tmp_path) -> None
     use = f"import numpy, infersent; numpy.save('out.npy', infersent.encode({sentences!r}))"
     for program, *arguments in (["convert.py", "infersent1.pkl", "infersent1.safetensors"], ["-c", use]):
         finish(tmp_path, Command([program], arguments))
-    for found, known in zip(np.load(tmp_path / "out.npy"), ([2, 3, 4], [3], []), strict=True):
+    for encoded, rows in zip(np.load(tmp_path / "out.npy"), ([2, 3, 4], [3], []), strict=True):
         with torch.inference_mode():
-            wanted = lstm(torch.from_numpy(vectors[[0, *known, 1]]))[0].amax(0)
-        np.testing.assert_allclose(found, wanted, atol=1e-6)
+            expected = lstm(torch.from_numpy(vectors[[0, *rows, 1]]))[0].amax(0)
+        np.testing.assert_allclose(encoded, expected, atol=1e-6)
 
 
 def test_the_example_runs_and_leaves_both_pictures(lab, tmp_path, monkeypatch, capsys) -> None:
