@@ -89,7 +89,8 @@ def newest_readable_checkpoint(folder: Path, read: Callable[[Path], object]) -> 
                 (folder / LAST).replace(folder / DAMAGED)
         return path
     if refused:
-        raise refused
+        names = " and ".join(path.name for path in paths)
+        raise InputError(f"{refused}; where none is left, delete {names}, and resume= begins again")
     return None
 
 
