@@ -2,6 +2,7 @@
 
 import ast
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,22 @@ def test_a_package_imports_only_lower_packages(package) -> None:
         str(path.relative_to(ROOT)): sorted(extra) for path in files if (extra := imported(path) - ALLOWED[package])
     }
     assert not wrong
+
+
+def module_imports(path: Path) -> set[Path]:
+    """Our files that a file imports, anywhere in it."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {file for name in names if (file := ROOT.joinpath(*name.split(".")).with_suffix(".py")).is_file()}
+
+
+def test_imports_form_no_circle() -> None:
+    files = [file for folder in [*PACKAGES, LAB] for file in (ROOT / folder).rglob("*.py")]
+    TopologicalSorter({file: module_imports(file) for file in files}).prepare()
 
 
 def test_a_run_begins_without_slow_libraries() -> None:

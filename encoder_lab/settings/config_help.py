@@ -6,7 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.settings.known import HYDRA_KEYS, settings_of_file
+from encoder_lab.settings.known import HYDRA_KEYS, settings_of_file, settings_with_defaults
+from encoder_lab.settings.quoting import command_line_value
 
 GROUP_MEANINGS = {
     "encoder": "what turns a sentence into a vector",
@@ -113,25 +114,6 @@ def _setting_lines(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
             elif (parameter and parameter.description) or not declared:  # a class that takes any has no meanings
                 setting = f"{prefix}{key}={command_line_value(value)}"
                 yield f"  {setting:<{SETTING_WIDTH}} {parameter.description if parameter else ''}".rstrip()
-
-
-def command_line_value(value: Any) -> str:
-    """A default as it is written on the command line; nothing where there is none."""
-    if isinstance(value, list | tuple):
-        return f"[{','.join(map(command_line_value, value))}]"
-    if value == "???":
-        return ""
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def settings_with_defaults(path: Path) -> dict[str, Any]:
-    """The settings of a YAML file, merged over those of the files in its list of defaults."""
-    settings = settings_of_file(path, path.parent.name)
-    bases = [text.partition("@")[0] for text in settings.pop("defaults", ()) if isinstance(text, str)]
-    merged: dict[str, Any] = {}
-    for base in [settings_with_defaults(path.with_name(f"{name}.yaml")) for name in bases if name != "_self_"]:
-        merged |= base
-    return {**merged, **{k: {**merged.get(k, {}), **v} if isinstance(v, dict) else v for k, v in settings.items()}}
 
 
 def evaluate_help(configs: Path) -> str:

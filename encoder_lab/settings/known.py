@@ -55,6 +55,16 @@ def settings_of_file(path: Path, group: str) -> dict[str, Any]:
     return {**defaults, group: settings}
 
 
+def settings_with_defaults(path: Path) -> dict[str, Any]:
+    """The settings of a YAML file, merged over those of the files in its list of defaults."""
+    settings = settings_of_file(path, path.parent.name)
+    bases = [text.partition("@")[0] for text in settings.pop("defaults", ()) if isinstance(text, str)]
+    merged: dict[str, Any] = {}
+    for base in [settings_with_defaults(path.with_name(f"{name}.yaml")) for name in bases if name != "_self_"]:
+        merged |= base
+    return {**merged, **{k: {**merged.get(k, {}), **v} if isinstance(v, dict) else v for k, v in settings.items()}}
+
+
 def unknown_setting_message(name: str, names: Iterable[str]) -> str:
     """The message for a setting that does not exist, with the closest one: the same last word, or a similar one."""
     group, _, last = name.rpartition(".")

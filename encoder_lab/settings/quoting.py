@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from typing import Any
 
 UNQUOTED_PATTERN = re.compile(r"(?!(null|true|false|-?(nan|inf(inity)?))$|[.-]*\d)[a-z_./-][\w./-]*", re.ASCII | re.I)
 QUOTED_PATTERN = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -33,3 +34,12 @@ def for_shell(key: str, value: object) -> str:
     """`key=value` as a user writes it in a shell."""
     text = f"{key}={quoted(value)}"
     return f'"{text}"' if "'" in text and not re.search(r'["$`\\!]', text) else shlex.quote(text)
+
+
+def command_line_value(value: Any) -> str:
+    """A default as it is written on the command line; nothing where there is none."""
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(command_line_value, value))}]"
+    if value == "???":
+        return ""
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

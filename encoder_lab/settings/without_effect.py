@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encoder_lab.settings.config_help import command_line_value, settings_with_defaults
-from encoder_lab.settings.known import CLASS_KEY, CONFIGS, known_settings
+from encoder_lab.settings.known import CLASS_KEY, CONFIGS, known_settings, settings_with_defaults
 from encoder_lab.settings.model_setting import MODEL_NAMES, UNTRAINED_ENCODERS
+from encoder_lab.settings.quoting import command_line_value
 from encoder_lab.settings.run import names_of
 from encoder_lab.settings.run_settings import dotted_items
 
