@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from multiprocessing import current_process
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -160,7 +161,8 @@ def run_job(config: "DictConfig") -> None:
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
         written = resolved_settings(config)
         exit_on_mistakes("evaluate", written, referenced_names(config), HydraConfig.get().overrides.task)
-        settings = evaluation_settings(written)
+        folders = [source.path for source in HydraConfig.get().runtime.config_sources if source.schema == "file"]
+        settings = replace(evaluation_settings(written), config_folders=tuple(map(Path, folders)))
 
     from encoder_lab.studies.launch import take_one_gpu
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.open_models import untrained_encoder
+from encoder_lab.evaluation.open_models import open_model, untrained_encoder
 from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.models import models_of, one_run_per_seed
@@ -231,6 +231,16 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_it(lab, t
 def test_a_missing_model_is_told_before_slow_imports(setting) -> None:
     with pytest.raises(InputError, match=r": no such (run|encoder)|model= is missing"):
         refuse_missing_models([setting])
+
+
+def test_an_untrained_encoder_of_the_users_own_is_found_in_the_folder_of_config_dir(tmp_path) -> None:
+    (tmp_path / "encoder").mkdir()
+    text = "# @package _global_\nencoder:\n  _target_: encoders.bov.BagOfVectors\n  pooling: max\n"
+    (tmp_path / "encoder" / "mine.yaml").write_text(text)
+    refuse_missing_models([f"--config-dir={tmp_path}", "model=untrained/mine"])
+    settings = replace(evaluation("embeddings.dim=5"), config_folders=(tmp_path,))
+    (model,) = open_model("untrained/mine", settings, "cpu", tmp_path)(TinyCorpus(), [])
+    assert model.encoder == "mine"
 
 
 @pytest.mark.parametrize("form", [

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 
 from datamodules.corpus import Corpus, corpus_key
 from datamodules.word_vectors.store import FromFile
@@ -13,6 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.build import build
 from encoder_lab.settings.call import function_named
+from encoder_lab.settings.config_help import settings_with_defaults
 from encoder_lab.settings.model_setting import BASELINES, UNTRAINED_ENCODERS, encoder_file, refuse_other_path
 from encoder_lab.settings.run import EvaluationSettings, names_of
 from encoder_lab.settings.run_settings import as_yaml
@@ -75,7 +75,8 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     if name in ORDERS:
         return lambda corpus, _: [_ngram_baseline(name, corpus, settings.corpus.written)]
     if name in UNTRAINED_ENCODERS or name.startswith("untrained/"):
-        encoder = encoder_file(name.removeprefix("untrained/")).stem
+        encoder = name.removeprefix("untrained/")
+        encoder_file(encoder, settings.config_folders)
         options = settings, device
         return lambda corpus, tasks: [
             untrained_encoder(encoder, *options, corpus, distinct_sentences(tasks, "vectors"), work)
@@ -158,8 +159,7 @@ def untrained_encoder(
     source = settings.embeddings.source.build()
     store = source.vectors(lambda: corpus.sentences("train"), key_of(corpus_key(corpus)), work)
     torch.manual_seed(settings.random_seed)
-    loaded = yaml.safe_load(encoder_file(encoder).read_text(encoding="utf-8"))
-    described = loaded.get("encoder", loaded)  # of a YAML that also has labels
+    described = settings_with_defaults(encoder_file(encoder, settings.config_folders))["encoder"]
     network = build(described, input_dim=store.matrix.shape[1])
     objective = "bov" if encoder == "bov" else "untrained"
     model = untrained_model(encoder, objective, network, as_yaml(described), sentences, store, device)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.config_help import config_folders
+from encoder_lab.settings.known import CONFIGS
 from encoder_lab.settings.quoting import split_names
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
@@ -17,7 +19,6 @@ MODEL_FORMS = (
 )
 NAME_OR_PATH = re.compile(r"[\w./-]+")  # a name with a colon is another form
 HYDRA_SYNTAX = re.compile(r"['\"\\$(]")  # quotes and functions, which Hydra reads
-ENCODERS = Path(__file__).parents[2] / "configs" / "encoder"
 
 
 def refuse_missing_models(arguments: Sequence[str]) -> None:
@@ -30,7 +31,7 @@ def refuse_missing_models(arguments: Sequence[str]) -> None:
     ):
         encoder = name.removeprefix("untrained/")
         if encoder != name:
-            encoder_file(encoder)
+            encoder_file(encoder, config_folders(arguments))
         elif name not in MODEL_NAMES:
             refuse_other_path(name)
 
@@ -53,10 +54,9 @@ def refuse_other_path(name: str) -> None:
         raise InputError(f"model={name}: {meant}")
 
 
-def encoder_file(encoder: str) -> Path:
-    """The settings of an untrained encoder. Raises InputError where there is none of this name."""
-    path = ENCODERS / f"{encoder}.yaml"
-    if not path.exists():
-        choices = ", ".join(sorted(p.stem for p in ENCODERS.glob("*.yaml")))
-        raise InputError(f"model=untrained/{encoder}: no such encoder; there are {choices}")
-    return path
+def encoder_file(encoder: str, folders: Sequence[Path]) -> Path:
+    """The settings of an untrained encoder: a file of ours, or in the folders of `--config-dir`. Raises InputError."""
+    paths = {path.stem: path for folder in (*folders, CONFIGS) for path in (folder / "encoder").glob("*.yaml")}
+    if encoder not in paths:
+        raise InputError(f"model=untrained/{encoder}: no such encoder; there are {', '.join(sorted(paths))}")
+    return paths[encoder]
