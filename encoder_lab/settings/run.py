@@ -220,6 +220,7 @@ class SuiteEntry:
     reads: Annotated[
         Sequence[Literal["classifier", "corpus", "surprisal"]], "what it reads of the settings of all suites"
     ] = ("classifier", "corpus", "surprisal")
+    cannot_score: Annotated[Sequence[str], "forms of model= that lack what its tasks need"] = ()
 
 
 @dataclass(frozen=True)

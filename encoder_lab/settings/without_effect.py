@@ -120,8 +120,14 @@ def _unread_in_evaluation(settings: Mapping[str, Any]) -> Unread:
         yield rf"(?!(write_sentences|{groups})\b).*|probes\.classifier\.(?!protocol\b).*", remedy
     names, from_text = names_of(settings["model"]), _words_from_text(settings)
     forms = {re.split("[:/]", name)[0] if name.startswith(MODEL_PREFIXES) else name for name in names}
-    initial = forms & {*UNTRAINED_ENCODERS, "untrained"}
-    runs = forms - {*MODEL_NAMES, *(form[:-1] for form in MODEL_PREFIXES)}
+    initial, named = forms & {*UNTRAINED_ENCODERS, "untrained"}, (*MODEL_NAMES, *(p[:-1] for p in MODEL_PREFIXES))
+    runs = forms.difference(named)
+    for suite, entry in settings["suites"].items():
+        lacks_loss = suite == "use" and settings["use"].get("on", "objective") == "objective"
+        unscored = named if lacks_loss else entry.get("cannot_score", ())
+        if lacking := sorted(forms.intersection(unscored)):
+            scored = ", ".join(["a run", *(form for form in named if form not in unscored)])
+            yield "model", f"suite={suite} cannot score {', '.join(lacking)}; it scores {scored}"
     if not (runs or initial):
         yield WORD_VECTOR_SETTINGS, f"no model here reads word vectors; give model=bov or a run, {OMIT}"
     elif from_text and not initial:

@@ -148,7 +148,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate model=bov pooling=cls": "only a Hugging Face model has it",
     "evaluate model=[majority,length] sentences=a": "only a file of vectors has it; give model=vectors:FILE.npy, or",
     "evaluate model=[majority,nb-uni-tfidf] embeddings.dim=8": "give model=bov or a run, or leave it out",
-    "evaluate model=[hf:a,vectors:b,ngram] embeddings=file": "no model here reads word vectors",
+    "evaluate model=[hf:a,vectors:b,length] embeddings=file": "no model here reads word vectors",
     "evaluate model=[RUN,majority] embeddings.dim=8": "a run has its own word vectors; give embeddings=file for more",
     "evaluate model=bov embeddings.freeze=false": "it is about training",
     "train probes.classifier.widths=[0] probes.classifier.dropouts=[0.1]": "[0] has no hidden layer; give other",
@@ -170,6 +170,9 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate model=[ngram,length] suite=coherence bos=false": "no model here has it; give model=lm:PATH, or",
     "evaluate write_sentences=x out=y": "write_sentences= writes the sentences of tasks and stops; leave it out",
     "evaluate write_sentences=x probes.classifier.l2=[1]": "write_sentences= writes the sentences of tasks",
+    "evaluate suite=geometry model=[bov,majority]": "suite=geometry cannot score majority; it scores a run, bov",
+    "evaluate suite=[probing,use] model=[RUN,bov]": "suite=use cannot score bov; it scores a run",
+    "evaluate suite=coherence model=hf:a": "suite=coherence cannot score hf; it scores a run, ngram",
     "train objective=discourse objective.losses=[nsp] objective.weights.nl=2": "add its loss to objective.losses",
     "train objective=nli encoder=bilstm_att": "this objective has no decoder that attends; give encoder=bilstm_last",
 }
@@ -207,7 +210,7 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "suite=discoeval", *linear, "probes.steps=[1]")
     judge(CONFIGS, "model=[RUN,majority]", "embeddings=file", "embeddings.path=x", program="evaluate")
     judge(CONFIGS, "model=[majority,untrained/bilstm_max]", "embeddings.dim=8", program="evaluate")
-    judge(CONFIGS, "model=[majority,ngram]", "suite=coherence", "corpus.size=9", program="evaluate")
+    judge(CONFIGS, "model=[length,ngram]", "suite=coherence", "corpus.size=9", program="evaluate")
     judge(CONFIGS, "model=hf:a", "probes=text", "probes.paths=[x]", "corpus.source_language=de", program="evaluate")
     judge(CONFIGS, "write_sentences=x", "corpus.size=9", "protocol=senteval", "probes.tasks=[WC]", program="evaluate")
     judge(CONFIGS, "init=RUN", "embeddings.freeze=false", "embeddings.dim=8")

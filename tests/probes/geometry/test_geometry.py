@@ -136,11 +136,6 @@ def test_the_curves_and_tensorboard_have_dimensions_and_percent_apart(run) -> No
     assert out.stat().st_size
 
 
-def test_a_model_without_vectors_is_refused(lab, tmp_path) -> None:
-    refusal = commands.refusal(*evaluation(lab, tmp_path, "model=majority"))
-    assert "model=majority: has no vectors, which suite=geometry needs" in refusal
-
-
 def test_the_layers_of_a_transformer_are_compared_in_their_order(lab, tmp_path) -> None:
     bert = tiny(tmp_path, "Bert", **BERT)
     more = "layers=all", "device=cpu", "suite=[geometry]", "geometry.sentences=60"
