@@ -168,7 +168,9 @@ def join_evaluations(runs: Iterable[Run]) -> list[Run]:
             keys = {_row_key(row, each_epoch) for row in base.rows}
             new = [row for row in run.rows if _row_key(row, each_epoch) not in keys]
             folders = [*base.evaluations, *(() if each_epoch else (run.folder, *run.evaluations))]
-            joined[index] = replace(base, rows=[*base.rows, *new], evaluations=folders)
+            added = dict.fromkeys((row.suite for row in new if not base.has_suite(row.suite)), run.settings)
+            settings = {**added, **run.suite_settings, **base.suite_settings}
+            joined[index] = replace(base, rows=[*base.rows, *new], evaluations=folders, suite_settings=settings)
             parts[index].append(run)
     return joined
 

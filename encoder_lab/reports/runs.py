@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -67,6 +67,7 @@ class Run:
     metrics: Sequence[Mapping[str, str]]
     tests: Sequence[Mapping[str, str]] = ()  # of evaluate.py suite=objective
     evaluations: Sequence[Path] = ()  # folders of evaluations that joined it, the newest first
+    suite_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of those, by the suite they added
 
     def files_named(self, name: str) -> list[Path]:
         """Those of its folder and of its evaluations that have this name."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from os.path import commonpath, relpath
 from pathlib import Path
 from typing import Any
@@ -46,13 +47,15 @@ NAME_COLUMNS = ("run", "encoder", "objective")
 ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
 NUMBERS_OF_SCORES = {"dev_accuracy", "test_accuracy", "test_low", "test_high"}
 TRAINING, TRAINING_ON_TEST = "training", "training on test"  # the suites of the objective's own scores
+OWN_SUITES = {TRAINING: 0, TRAINING_ON_TEST: 1, "probing": 2}  # rows with the settings of the run itself, before others
 CLASSIFIER_COLUMNS = tuple(
     f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY)
 )
 LABEL_COLUMNS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
 CONTENT_COLUMNS = (CONTENT_KEY, f"run.{CONTENT_KEY}")
 STATED_COLUMNS = (  # by reports
-    *("model", "checkpoint", "run.seed", "trainer.max_epochs", "run.trainer.max_epochs", *ENDING_SETTINGS),
+    *("model", "checkpoint", "made_with.commit", "run.seed"),
+    *("trainer.max_epochs", "run.trainer.max_epochs", *ENDING_SETTINGS),
     *("encoder.dim", "embeddings.freeze", "embeddings.scale", "objective.parts", "objective.select"),
     *LABEL_COLUMNS,
     *CLASSIFIER_COLUMNS,
@@ -77,7 +80,7 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
             "run": relpath(run.folder, commonpath(parents)),
             "encoder": run.encoder,
             "objective": run.objective,
-            **{key: run.settings.get(key, "") for key in settings},
+            **{key: _settings_for(run, row["suite"], key).get(key, "") for key in settings},
             FINGERPRINT_COLUMN: run.settings.get(FINGERPRINT_COLUMN) or content_hash(model_identity(run, *settings)),
             **row,
         }
@@ -114,7 +117,9 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
         stated = {key: value for key, value in run.settings.items() if key != FINGERPRINT_COLUMN}
         settings = {**stated, **run_before.settings}
         metrics, tests = _join_rows(run_before.metrics, run.metrics), _join_rows(run_before.tests, run.tests)
-        runs[index] = source, replace(run_before, rows=rows, settings=settings, metrics=metrics, tests=tests)
+        suites = {**run.suite_settings, **run_before.suite_settings}
+        joined = replace(run_before, rows=rows, settings=settings, metrics=metrics, tests=tests, suite_settings=suites)
+        runs[index] = source, joined
     return [run for _, run in runs]
 
 
@@ -193,11 +198,21 @@ def _columns(runs: Sequence[Run]) -> list[str]:
         varies = any(len({str(run.settings.get(key, "")) for run in group}) > 1 for group in named.values())
         return varies or (len(values) > 1 and not key.endswith("_target_"))
 
-    keys = dict.fromkeys(key for run in runs for key in run.settings)
+    added = chain(*(settings for run in runs for settings in run.suite_settings.values()))
+    keys = dict.fromkeys([*chain(*(run.settings for run in runs)), *filter(_scores_a_suite, added)])
     differing = [key for key in keys if key.removeprefix("run.") not in INCIDENTAL_SETTINGS and differs(key)]
-    stated = [key for key in keys if key in STATED_COLUMNS or key.endswith(".kfold")]
+    stated = [key for key in keys if key in STATED_COLUMNS or _scores_a_suite(key)]
     excluded = {*NAME_COLUMNS, *ROW_COLUMNS, "encoder_name", "objective_name", FINGERPRINT_COLUMN}
-    return [key for key in dict.fromkeys([*differing, *stated]) if key not in excluded]
+    return sorted((key for key in dict.fromkeys([*differing, *stated]) if key not in excluded), key=_scores_a_suite)
+
+
+def _scores_a_suite(key: str) -> bool:
+    return key in CLASSIFIER_COLUMNS or key.endswith(".kfold")
+
+
+def _settings_for(run: Run, suite: str, key: str) -> Mapping[str, Any]:
+    """Where a suite has the setting of a column: in the evaluation that added it, if it says how that was scored."""
+    return run.suite_settings.get(suite, run.settings) if _scores_a_suite(key) else run.settings
 
 
 def _with_own_seed(run: Run) -> Run:
@@ -226,13 +241,15 @@ def _rows(run: Run) -> list[dict[str, str]]:
 
 
 def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) -> Run:
-    first = numbered[0][1]
+    first = min((row for _, row in numbered), key=lambda row: OWN_SUITES.get(row["suite"], len(OWN_SUITES)))
     texts = {key: text for key, text in first.items() if key not in (*NAME_COLUMNS, *ROW_COLUMNS) and text}
     seed = first["seed"] if "model" in texts else texts.pop("run.seed", first["seed"])
     settings = with_whole_numbers(
         {key: _parse_value(text) for key, text in texts.items()} | {"seed": _parse_value(seed)}
     )
     check_settings(path, settings)
+    by_suite = {row["suite"]: _suite_settings(row) for _, row in numbered}
+    suites = {suite: stated for suite, stated in by_suite.items() if stated != _suite_settings(first)}
     rows: list[ProbeRow] = []
     objective_scores: dict[str, dict[str, dict[str, str]]] = {TRAINING: {}, TRAINING_ON_TEST: {}}  # by epoch
     for line, row in numbered:
@@ -247,7 +264,12 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
             rows.append(row_from_text(path, line, row, answers))
     encoder, objective = (shortened(printable(first[key]), MAX_NAME_CHARACTERS) for key in ("encoder", "objective"))
     metrics, tests = (list(by_epoch.values()) for by_epoch in objective_scores.values())
-    return Run(path / name, encoder, objective, settings, rows, metrics, tests)
+    return Run(path / name, encoder, objective, settings, rows, metrics, tests, suite_settings=suites)
+
+
+def _suite_settings(row: Mapping[str, str]) -> dict[str, Any]:
+    """How the suite of a row was scored."""
+    return with_whole_numbers({key: _parse_value(row[key]) for key in filter(_scores_a_suite, row) if row[key]})
 
 
 def _parse_value(text: str) -> Any:

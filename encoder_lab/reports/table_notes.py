@@ -11,6 +11,7 @@ from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.facts import facts_of, unit_of
 from probes.results import Epoch
 
+PROTOCOL = "probes.classifier.protocol"
 CLASSIFIER_NAMES = {"mlp": "MLP", "logreg": "logistic regression"}
 RELATEDNESS_TASKS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
 SIMILARITY_TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16")
@@ -54,9 +55,10 @@ def _uses_classifiers(scores: RowsByTask) -> bool:
 
 def protocol_notes(models: Sequence[ReportedModel], suite: str, quoted: bool = False) -> list[str]:
     """How our classifiers were trained (docs/probing_protocol.md); `quoted`: papers' scores are in the table."""
-    first = [(model.runs[0], model.title) for model in models]  # the settings are the same for all seeds
-    runs = [(run, title) for run, title in first if run.settings.get("probes.classifier.protocol")]
-    used = grouped((_trained_by(run.settings, suite), title) for run, title in runs if run.encoder != "baseline")
+    runs = [(m.title, run) for m in models for run in m.runs if run.has_suite(suite) and run.encoder != "baseline"]
+    by = ((title, run.suite_settings.get(suite, run.settings)) for title, run in runs)
+    trained = ((_trained_by(settings, suite), title) for title, settings in by if settings.get(PROTOCOL))
+    used = grouped(dict.fromkeys(trained))
     if not used:
         return []
     titles = {protocol: f" ({'; '.join(names)})" if len(used) > 1 else "" for protocol, names in used.items()}
@@ -91,7 +93,7 @@ def _scaling_notes(models: Sequence[ReportedModel]) -> list[str]:
 
 
 def _trained_by(settings: Mapping[str, Any], suite: str) -> str:
-    parts = [f"protocol={settings['probes.classifier.protocol']}"]
+    parts = [f"protocol={settings[PROTOCOL]}"]
     for name in ("widths", "dropouts", "l2", *SENTEVAL_ONLY):
         value, default = settings.get(f"probes.classifier.{name}"), getattr(Grid, name)
         if value is not None and (tuple(value) if isinstance(value, list) else value) != default:

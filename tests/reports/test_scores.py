@@ -142,6 +142,23 @@ def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path) -> 
     assert [(model.variant, len(model.runs)) for model in reported] == [("(0)", 2), ("(2)", 1)]
 
 
+def test_scores_of_an_evaluation_are_said_to_be_by_its_classifiers_also_from_a_file(tmp_path) -> None:
+    for seed, protocol in enumerate(("modern", "senteval")):
+        made = f"made_with: {{commit: c{seed}}}\nprobes: {{classifier: {{protocol: modern}}}}\n"
+        run = with_settings(run_of(tmp_path / str(seed), seed=seed), made)
+        settings = f"checkpoint: best.ckpt\nprobes: {{classifier: {{protocol: {protocol}}}}}\n"
+        evaluation_of(tmp_path / f"evaluated {seed}", run, kfold=5 + seed, settings=settings)
+    file = tmp_path / "scores.csv"
+    file.write_text(as_csv(sorted(scores(tmp_path), key=lambda row: row["suite"])))
+    ours = ", ".join(f"protocol={name} folds (BiLSTM-max, NMT En-Fr)" for name in ("modern, 5", "senteval, 6"))
+    for path in (tmp_path, file):
+        reported = models_of(read_runs([path]))
+        notes = probing_table(reported, "downstream", published_names=[]).notes
+        assert f"Our classifiers: {ours}." in notes
+        assert "Seeds trained by different commits: BiLSTM-max, NMT En-Fr." in notes
+        assert "Our classifiers: protocol=modern." in probing_table(reported, "probing", published_names=[]).notes
+
+
 def test_a_file_without_scores_is_refused(runs, tmp_path, capsys) -> None:
     file = tmp_path / "none.csv"
     file.write_text(as_csv(scores(runs)).partition("\n")[0] + "\n", encoding="utf-8")
