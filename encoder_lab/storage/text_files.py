@@ -8,6 +8,7 @@ import re
 import zlib
 from bz2 import BZ2Decompressor
 from collections.abc import Iterable, Iterator
+from filecmp import cmp
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
@@ -142,23 +143,35 @@ def read_blocks(path: Path) -> Iterator[bytes]:
 def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
     """The file itself, or all below the folder with one of these endings, plain, `.gz` or `.bz2`; sorted.
 
-    Hidden ones, as those of editors and of virtual environments, are left out. Of a file that is there in several of
-    these forms the first is taken, and a note names the others. Raises InputError where there is none.
+    Hidden ones, as those of editors and of virtual environments, and copies are left out. Raises InputError where there
+    is none.
     """
     if not path.is_dir():
         return [path]
     packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", *PACKED_SUFFIXES))
-    chosen: dict[Path, Path] = {}
     below = sorted(file for file in path.rglob("*") if file.name.endswith(packed) and file.is_file())
-    for file in (file for file in below if not HIDDEN_PATH.search(f"/{file.relative_to(path)}")):
-        first = chosen.setdefault(without_packed_suffix(file), file)
-        if first != file:
-            log_note_once(f"{file}: left out, as {first.name} is there too")
+    chosen = without_copies(file for file in below if not HIDDEN_PATH.search(f"/{file.relative_to(path)}"))
     if not chosen:
         raise InputError(
             f"{path}: no files there that end in {', '.join(endings)} (or those with {', '.join(PACKED_SUFFIXES)})"
         )
-    return list(chosen.values())
+    return chosen
+
+
+def without_copies(files: Iterable[Path]) -> list[Path]:
+    """The files; one that is there plain and packed, or with the same name and content, once. A note names the rest."""
+    chosen: dict[Path, Path] = {}
+    same_size: dict[tuple[str, int], list[Path]] = {}
+    distinct = []
+    for file in files:
+        first = chosen.setdefault(without_packed_suffix(file.resolve()), file)
+        same = same_size.setdefault((file.name, file.stat().st_size if file.exists() else 0), [])
+        if copied := first if first != file else next((other for other in same if cmp(other, file, False)), None):
+            log_note_once(f"{file}: left out, as {copied} is there too")
+        else:
+            same.append(file)
+            distinct.append(file)
+    return distinct
 
 
 def plain_or_packed(path: Path) -> Path:

@@ -21,7 +21,7 @@ from encoder_lab.settings.types import Paths
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.files import atomic_write, make_once
-from encoder_lab.storage.text_files import read_lines
+from encoder_lab.storage.text_files import read_lines, without_copies
 from probes.classification import Classification
 from probes.probing.build.all_tasks import (
     MORE_TASKS,
@@ -238,7 +238,7 @@ def _read_sentences(files: Sequence[Path], language: str | None) -> Iterator[str
 def _files_below(paths: Sequence[Path], files_in: Callable[[Path], list[Path]]) -> list[Path]:
     if missing := [path for path in paths if not path.exists()]:
         raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
-    return [file for path in paths for file in files_in(path)]
+    return without_copies(file for path in paths for file in files_in(path))
 
 
 def _builder_settings(builder: TaskBuilder) -> str:

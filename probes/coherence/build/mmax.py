@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import without_copies
 from probes.coherence.build.gum import AnnotatedDocument, Mention, align_document
 from probes.coherence.build.xml_file import read_xml
 
@@ -39,7 +40,7 @@ def has_mmax(folder: Path) -> bool:
 
 def read_mmax(folder: Path) -> Iterator[AnnotatedDocument]:
     """Every document below a folder that has sentences and coreference. Raises InputError naming the file."""
-    for words in sorted(folder.rglob(f"*{WORDS_ENDING}")):
+    for words in without_copies(sorted(folder.rglob(f"*{WORDS_ENDING}"))):
         name = words.name.removesuffix(WORDS_ENDING)
         folder = next((words.parents[1] / child for child in MARKABLES if (words.parents[1] / child).is_dir()), words)
         paths = {level: folder / f"{name}_{level}_level.xml" for level in LEVELS}

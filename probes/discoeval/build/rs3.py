@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import compose_unicode, refuse_missing_file
+from encoder_lab.storage.text_files import compose_unicode, read_blocks
 from probes.discoeval.build.subtrees import Subtree, attach_satellites, join_subtrees, label_of
 from probes.discoeval.rst_files import Node
 
@@ -33,8 +33,7 @@ def _decode_file(path: Path) -> str:
 
     Raises InputError for an unknown encoding, and for text that was decoded by a wrong one before.
     """
-    refuse_missing_file(path)
-    data = path.read_bytes()
+    data = b"".join(read_blocks(path))
     declared = ENCODING_PATTERN.match(data)
     name = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else declared[1].decode() if declared else "utf-8"
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_json_lines
+from encoder_lab.storage.text_files import files_below, read_json_lines, without_copies, without_packed_suffix
 from probes.discoeval.build.dis import read_dis
 from probes.discoeval.build.rs3 import read_rs3
 from probes.discoeval.build.subtrees import Subtree, TreeTooLargeError, join_subtrees, label_of
@@ -15,7 +15,7 @@ from probes.discoeval.rst_files import FileLimits, Node
 
 SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "valid": "dev", "test": "test"}
 DEV_SHARE = 10  # without dev, one of this many documents of train is dev
-ENDINGS = (".dis", ".rs3", ".rst.jsonl", ".rst.jsonl.gz")
+ENDINGS = (".dis", ".rs3", ".rst.jsonl")
 
 
 def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
@@ -26,7 +26,7 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
     """
     documents: dict[str, list[list[Node]]] = {split: [] for split in SPLITS}
     limits = {split: FileLimits() for split in SPLITS}
-    for path in _files(paths):
+    for path in without_copies(file for root in paths for file in files_below(root, ENDINGS)):
         split = _split(path)
         try:
             for tree in _read_file(path):
@@ -43,19 +43,6 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
     return with_frequent_labels(nodes, attrgetter("label"))
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    seen: set[str] = set()
-    for path in paths:
-        files = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS)) if path.is_dir() else [path]
-        if not files or not files[0].name.endswith(ENDINGS):
-            raise InputError(f"{path}: no file that ends in {', '.join(ENDINGS)} (rst=)")
-        for file in files:
-            if (name := str(file.resolve()).removesuffix(".gz")) in seen:
-                raise InputError(f"{file}: its trees are read twice; name them once, packed or not (rst=)")
-            seen.add(name)
-            yield file
-
-
 def _split(path: Path) -> str:
     for name in (path.name.split(".")[0], *(part.name for part in path.absolute().parents)):
         if name.lower() in SPLIT_NAMES:
@@ -64,9 +51,10 @@ def _split(path: Path) -> str:
 
 
 def _read_file(path: Path) -> Iterator[list[Node]]:
-    if path.suffix == ".dis":
+    suffix = without_packed_suffix(path).suffix
+    if suffix == ".dis":
         yield read_dis(path)
-    elif path.suffix == ".rs3":
+    elif suffix == ".rs3":
         yield read_rs3(path)
     else:
         for number, record in read_json_lines(path):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import tracemalloc
 from html import escape
 from pathlib import Path
@@ -46,7 +47,7 @@ def tree_folders(folder: Path, ending: str) -> Path:
     for split in SPLITS:
         (folder / split).mkdir(parents=True)
         for i in range(10):
-            (folder / split / f"d{i}{ending}").write_text(SAME[ending])
+            (folder / split / f"{split.removeprefix('train')}d{i}{ending}").write_text(SAME[ending])
     return folder
 
 
@@ -63,7 +64,7 @@ def test_more_than_two_nuclei_branch_to_the_right(tmp_path) -> None:
     for split in ("TRAINING", "TEST"):
         (tmp_path / split).mkdir()
         for i in range(20):
-            (tmp_path / split / f"d{i:02}.dis").write_text(f"(Root (span 1 4) {children})")
+            (tmp_path / split / f"{split}{i:02}.dis").write_text(f"(Root (span 1 4) {children})")
     nodes = read_trees([tmp_path])
     assert {split: len(split_nodes) for split, split_nodes in nodes.items()} == {"train": 54, "dev": 6, "test": 60}
     edus = ["e1", "e2", "e3", "e4"]
@@ -127,13 +128,13 @@ def test_a_broken_tree_is_refused_in_one_line(ending, old, new, said, tmp_path) 
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("twice", [["train", "train"], ["train/d0.rst.jsonl", "train"], ["train"]])
-def test_trees_that_are_read_twice_are_refused(twice, tmp_path) -> None:
-    path = tree_folders(tmp_path, ".rst.jsonl") / "train" / "d0.rst.jsonl"
-    if len(twice) == 1:
-        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-    with pytest.raises(InputError, match=r"d0\.rst\.jsonl.*: its trees are read twice"):
-        read_trees([tmp_path / name for name in twice])
+def test_trees_that_are_there_twice_are_read_once(tmp_path, caplog) -> None:
+    nodes = read_trees([folder := tree_folders(tmp_path / "trees", ".rst.jsonl")])
+    path = folder / "train" / "d0.rst.jsonl"
+    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    shutil.copytree(folder / "train", folder / "copy" / "train")
+    assert read_trees([folder, path, folder / "train"]) == nodes
+    assert f"{path}: left out, as {folder / 'copy' / 'train' / path.name} is there too" in caplog.text
 
 
 @pytest.mark.parametrize("ending", SAME)
