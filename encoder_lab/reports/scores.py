@@ -1,6 +1,7 @@
 """Scores of many runs as one file of long form: for pandas, and for reports where the run folders are not."""
 
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -31,6 +32,7 @@ from encoder_lab.reports.runs import (
 )
 from encoder_lab.storage.csv_files import csv_text, read_numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
+from probes.facts import facts_of, unit_of
 from probes.results import (
     COLUMNS,
     KEY_COLUMNS,
@@ -180,12 +182,21 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def read_scores(path: Path) -> list[Run]:
-    """The runs of a file that `as_csv` wrote. Raises InputError naming file and line."""
+    """The runs of a file that `as_csv` wrote, with a warning where percent look like fractions.
+
+    Raises InputError naming file and line.
+    """
     lines = read_numbered_csv(path, [*NAME_COLUMNS, *REQUIRED_COLUMNS, "test", "right"], ("run", *KEY_COLUMNS))
     runs = grouped((row["run"], (line, row)) for line, row in lines)
     if not runs:
         raise InputError(f"{path}: no scores there; write it again with report.py scores")
-    return [_run(path, name, numbered) for name, numbered in runs.items()]
+    read = [_run(path, name, numbered) for name, numbered in runs.items()]
+    for suite, rows in grouped((row.suite, row) for run in read for row in run.rows).items():
+        small = all(0 <= row.test_accuracy <= 1 and not unit_of(suite, row.classifier) for row in rows)
+        if small and any(row.test_accuracy for row in rows) and facts_of(suite).ranked and suite != "selectivity":
+            remedy = "if they are fractions, write them times 100, and their intervals"
+            print(f"warning: {path}: no score of {suite} is above 1%; {remedy}", file=sys.stderr)
+    return read
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:

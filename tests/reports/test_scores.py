@@ -166,6 +166,17 @@ def test_a_file_without_scores_is_refused(runs, tmp_path, capsys) -> None:
     assert "none.csv: no scores there" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("part", [1, 100])
+def test_a_file_with_fractions_in_place_of_percent_is_read_with_a_warning(tmp_path, part, capsys) -> None:
+    file, rows = tmp_path / "scores.csv", scores(run_of(tmp_path / "a"))
+    probed = [row | {"test_accuracy": str(float(row["test_accuracy"]) / part)} for row in rows if row["step"]]
+    file.write_text(as_csv(probed), encoding="utf-8")
+    read_scores(file)
+    assert ("scores.csv: no score of probing is above 1%; if they are fractions" in capsys.readouterr().err) == (
+        part > 1
+    )
+
+
 def test_a_folder_and_a_file_are_told_apart_by_what_both_say(tmp_path) -> None:
     more = "corpus: {size: 300}\n"
     runs = [with_settings(run_of(tmp_path / name, dim=dim), more) for name, dim in (("a", 64), ("b", 32), ("c", 16))]
