@@ -178,11 +178,13 @@ def report_findings(arguments: SimpleNamespace) -> None:
     selected = [finding for finding in checked if claim is None or finding.name == claim.replace("_", " ")]
     if not selected:
         raise InputError(f"no claim {claim!r}; there are {', '.join(finding.name for finding in checked)}")
-    if arguments.out and arguments.out.suffix in PICTURES:
+    picture = arguments.out and arguments.out.suffix in PICTURES
+    if picture:
         save_charts(chart_of_findings(selected), arguments.out)
-        print_notes(evidence.notes)
     else:
         write_text(selected[0].full_text if claim else as_markdown(selected, evidence.notes), arguments.out)
+    if picture or claim:
+        print_notes(evidence.notes)
 
 
 def report_html(arguments: SimpleNamespace) -> None:

@@ -167,7 +167,8 @@ def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch
     seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
     unused = ", ".join(model.title for model in models if all(model is not first for first in used))
     notes = [*dict.fromkeys(chain(*elsewhere)), *([seeds] if alone else [])]
-    return [*notes, *([f"Used for correlations and sizes alone: {unused}."] if unused else [])]
+    others = f"Of models with one name the first is judged; others count in correlations and sizes alone: {unused}."
+    return [*notes, *([others] if unused else [])]
 
 
 @cache

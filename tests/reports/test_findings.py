@@ -397,6 +397,12 @@ def test_the_report_has_every_claim_or_one_with_every_comparison(tmp_path, capsy
     assert main([*findings, "claim=nonsense"]) == 2
 
 
+def test_a_claim_alone_tells_which_of_two_models_of_one_name_it_judges(tmp_path, capsys) -> None:
+    runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (64, 32)]
+    assert main(["findings", *runs, "claim=max_is_above_last"]) == 0
+    assert "the first is judged; others count in correlations and sizes alone: BiLSTM-max" in capsys.readouterr().err
+
+
 def test_runs_without_anything_to_compare_are_told_what_a_claim_needs(tmp_path, capsys) -> None:
     assert main(["findings", str(evaluation_of(tmp_path / "bov", "bov"))]) == 0
     said = capsys.readouterr().out
