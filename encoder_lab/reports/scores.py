@@ -122,7 +122,21 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
         suites = {**run.suite_settings, **run_before.suite_settings}
         joined = replace(run_before, rows=rows, settings=settings, metrics=metrics, tests=tests, suite_settings=suites)
         runs[index] = source, joined
+    _note_unjoined([run for source, run in runs if source == run.folder], files.values())
     return [run for _, run in runs]
+
+
+def _note_unjoined(runs: Sequence[Run], files: Iterable[tuple[Path, Run]]) -> None:
+    """Tell of evaluations of runs that only a file has: it says too little of a run to know it again."""
+    trained = {str(run.folder.resolve()) for run in runs}
+    names = {(run.encoder, run.objective, run.settings["seed"]): path for path, run in files}
+    for run in (run for run in runs if "checkpoint" in run.settings and run.evaluated not in trained):
+        if file := names.get((run.encoder, run.objective, run.settings.get("run.seed"))):
+            remedy = "give the folder of the run, or write the file with both"
+            print(
+                f"{run.folder}: not joined with the run of {file}, which has not all settings; {remedy}",
+                file=sys.stderr,
+            )
 
 
 def _complete_settings(run: Run, runs: Sequence[Run]) -> Run:

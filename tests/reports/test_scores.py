@@ -177,6 +177,15 @@ def test_a_file_with_fractions_in_place_of_percent_is_read_with_a_warning(tmp_pa
     )
 
 
+def test_an_evaluation_of_a_run_that_only_a_file_has_is_said_not_to_join_it(tmp_path, capsys) -> None:
+    run, file = run_of(tmp_path / "runs" / "a"), tmp_path / "scores.csv"
+    file.write_text(as_csv(scores(run)), encoding="utf-8")
+    scored = evaluation_of(tmp_path / "b", run, settings=of_a_run(seed=1))
+    for sources, said in (([run, scored], 0), ([file, scored], 1), ([run, file, scored], 0)):
+        read_runs(sources)
+        assert capsys.readouterr().err.count("not joined with the run of") == said
+
+
 def test_a_folder_and_a_file_are_told_apart_by_what_both_say(tmp_path) -> None:
     more = "corpus: {size: 300}\n"
     runs = [with_settings(run_of(tmp_path / name, dim=dim), more) for name, dim in (("a", 64), ("b", 32), ("c", 16))]
