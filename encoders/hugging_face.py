@@ -155,8 +155,9 @@ class Pretrained:
             raise InputError(f"hf:{self.name}: {problem}; take both from one folder")
         tokens = tokens.to(self.device)
         hidden = self.model(**tokens, output_hidden_states=True).hidden_states
-        states = torch.stack([hidden[number].float() for number in self.layers])  # (L, B, T, D); may be 16 bits
         mask = tokens["attention_mask"].bool()
+        # (L, B, T, D); they may be of 16 bits, and longer than the text, as of Reformer
+        states = torch.stack([hidden[number][:, : mask.shape[1]].float() for number in self.layers])
         if self.prompt and self.modules and not self.modules.with_prompt:
             mask[:, : self._prompt_tokens] = False
         vectors = torch.cat([pool_states(states, mask, mode) for mode in self.pooling], -1)

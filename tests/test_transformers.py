@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 from unittest.mock import Mock
 
 import numpy as np
@@ -25,7 +25,7 @@ T5 = {"d_model": 16, "d_kv": 8, "num_heads": 2, "d_ff": 20, "num_layers": 2, "nu
 BART = {"d_model": 16, "encoder_layers": 2, "encoder_attention_heads": 2, "encoder_ffn_dim": 20, "decoder_layers": 1}
 
 
-def tiny(folder: Path, of: str, side: str = "right", **config: int) -> Path:
+def tiny(folder: Path, of: str, side: str = "right", **config: Any) -> Path:
     """A transformer with random weights and a tokenizer that pads on a side, as the hub would give them."""
     import transformers
 
@@ -55,11 +55,17 @@ def test_padding_never_changes_a_layer_of_a_transformer(tmp_path, pooling, side)
         np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-@pytest.mark.parametrize("of", ["FNet", "ConvBert"])
-def test_a_model_that_reads_padding_as_words_encodes_each_sentence_alone(tmp_path, capsys, of) -> None:
-    model = pretrained(str(tiny(tmp_path, of, **BERT)), "last", "mean", "cpu", tmp_path / "work")[0]
-    assert "padding changes its vectors" in capsys.readouterr().err
-    texts = ["a b c d a b", "a", "b c"]
+REFORMER = {"hidden_size": 16, "attn_layers": ["local"] * 2, "num_hidden_layers": 2, "local_attn_chunk_length": 4}
+REFORMER |= {"attention_head_size": 8, "num_attention_heads": 2, "axial_pos_shape": [8, 8]}
+REFORMER |= {"axial_pos_embds_dim": [8, 8], "max_position_embeddings": 64, "is_decoder": False}
+
+
+@pytest.mark.parametrize(("of", "settings"), [("FNet", BERT), ("ConvBert", BERT), ("Reformer", REFORMER)])
+def test_models_that_read_padding_as_words_or_add_their_own_encode_as_alone(tmp_path, capsys, of, settings) -> None:
+    """Reformer has states of whole chunks of tokens, more than a text has, and masks them."""
+    model = pretrained(str(tiny(tmp_path, of, **settings)), "last", "mean", "cpu", tmp_path / "work")[0]
+    assert ("padding changes its vectors" in capsys.readouterr().err) == (settings is BERT)
+    texts = ["a b c d a b c", "a", "b c"]
     alone = np.concatenate([model.encode([text]) for text in texts])
     np.testing.assert_allclose(model.encode(texts), alone, atol=1e-5)
 

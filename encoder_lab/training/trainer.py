@@ -74,6 +74,8 @@ def build_trainer(
     if not lines:
         bar = [EpochsFrom1(1 if device == "cpu" else GPU_CHECK_STEPS)]  # it shows the loss: a GPU waits for that
     callbacks, loggers = _user_objects("callbacks", trainer.callbacks), _user_objects("logger", trainer.logger)
+    if any(isinstance(callback, pl.callbacks.GradientAccumulationScheduler) for callback in callbacks):
+        raise InputError("trainer.callbacks: gradients are not accumulated; give a larger datamodule.batch_size=")
     # the variables of a SLURM shell do not count then
     environment = [LightningEnvironment()] if trainer.single_process else []
     return build(

@@ -84,6 +84,12 @@ def test_a_device_or_precision_that_is_not_here_is_refused(trial, monkeypatch, s
     assert trial(**settings).startswith(f"error: {message}")
 
 
+def test_a_callback_that_accumulates_gradients_is_refused(trial) -> None:
+    scheduler = {"_target_": "pytorch_lightning.callbacks.GradientAccumulationScheduler", "scheduling": {1: 2}}
+    message = "error: trainer.callbacks: gradients are not accumulated; give a larger datamodule.batch_size="
+    assert trial(callbacks=[scheduler]).strip() == message
+
+
 def test_every_other_argument_of_the_trainer_is_refused() -> None:
     assert {*TOGETHER, *ALONE, *REFUSED} == {*inspect.signature(pl.Trainer).parameters}
     written = resolved_settings(composed("objective=nli"))

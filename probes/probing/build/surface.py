@@ -24,7 +24,7 @@ def sent_len(pool: Pool, sizes: Sizes) -> TaskDraft:
 
 
 def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
-    """Which target word is in the sentence? Each sentence has exactly one, once.
+    """Which target word is in the sentence? Each sentence has exactly one, once; with a capital it is another word.
 
     Targets are the words of the published ranks where all of these have enough sentences. Else they are words without
     capitals, of at least four letters (two of Chinese, Japanese or Korean), from the middle of the frequency list, with
