@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
@@ -46,7 +47,7 @@ class Parts(Objective):
         return loss
 
 
-def trainer_in(folder: Path, schedule: str, epochs: int, *more: pl.Callback) -> pl.Trainer:
+def trainer_in(folder: Path, schedule: str, epochs: int, *more: pl.Callback, precision: Any = None) -> pl.Trainer:
     """A trainer that writes best.ckpt and last.ckpt to a folder."""
     best = BestCheckpoint(
         folder, "best", monitor=Parts.score, mode="max", save_on_train_epoch_end=True, enable_version_counter=False
@@ -58,6 +59,7 @@ def trainer_in(folder: Path, schedule: str, epochs: int, *more: pl.Callback) -> 
             **QUIET | {"enable_checkpointing": True},
             accelerator="cpu",
             max_epochs=epochs,
+            precision=precision,
             log_every_n_steps=1,
             callbacks=[SCHEDULES[schedule](), StopsEarly(Parts.score, "max", 9), *more, best, last],
             plugins=[AtomicCheckpoints()],

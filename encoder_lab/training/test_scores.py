@@ -54,13 +54,13 @@ def score_objective(path: Path, overrides: Sequence[str]) -> dict[str, float]:
         data, module, _, _ = build_run(settings, saved.folder)
         if not module.trains:
             raise InputError(f"model={path}: an untrained encoder has no objective to score; give a trained run")
-        module.load_state_dict(saved.weights)
         progress = StepProgress(f"{path}: test")
         device, precision = settings.trainer.accelerator, settings.trainer.precision
         switches = ("checkpointing", "progress_bar", "model_summary")
         off: dict[str, Any] = {f"enable_{name}": False for name in switches}
         off |= {"logger": False, "use_distributed_sampler": False, "precision": precision}
         trainer = pl.Trainer(accelerator=choose_accelerator(device), devices=1, callbacks=[progress], **off)
+        trainer.precision_plugin.convert_module(module).load_state_dict(saved.weights)
         trainer.validate(module, with_test_split(data), verbose=False)
         scores = {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}
         row = {"epoch": saved.epoch, "step": saved.step, **scores}

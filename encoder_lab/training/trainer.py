@@ -111,6 +111,8 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
 
         last = newest_readable_checkpoint(run / "checkpoints", read)
         report_waiting(trainer)
+        # Lightning converts it only after it has restored the weights, which would round those of 64 bits
+        trainer.precision_plugin.convert_module(module)
         # with trainer.max_steps= Lightning would resume after the last batch of the last epoch, not with the next one
         trainer.fit_loop._iteration_based_training = lambda: False  # type: ignore[method-assign]
         try:

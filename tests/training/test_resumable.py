@@ -91,6 +91,15 @@ def test_a_run_that_ended_stays_as_it_is_when_it_is_resumed_and_says_why(tmp_pat
     assert "damaged" not in caplog.text
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_weights_of_64_bits_are_not_rounded_when_a_run_is_resumed(tmp_path) -> None:
+    whole, stopped, resumed = (Parts(torch.optim.Adam, freeze=True) for _ in range(3))
+    for folder, epochs, module in (("whole", 2, whole), ("run", 1, stopped), ("run", 2, resumed)):
+        trainer = trainer_in(tmp_path / folder / "checkpoints", "constant", epochs, precision="64-true")
+        train(trainer, module, DataLoader(torch.tensor([0, 1])), ANY, tmp_path / folder)  # type: ignore[arg-type]
+    assert all(map(torch.equal, whole.state_dict().values(), resumed.state_dict().values()))
+
+
 class KeepsMoreLater(torch.optim.SGD):
     """An optimiser of a user's own."""
 
