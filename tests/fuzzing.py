@@ -32,8 +32,7 @@ def corrupted(whole: bytes) -> st.SearchStrategy[bytes]:
 def _changed(whole: bytes, changes: list[tuple[int, int, bytes | None]], cut: int) -> bytes:
     text = bytearray(whole)
     for at, gone, new in changes:
-        stretch = text[at : at + gone]
-        text[at : at + (0 if new is None else gone)] = stretch if new is None else new
+        text[at : at + (0 if new is None else gone)] = text[at : at + gone] if new is None else new
     return bytes(text[:cut])
 
 

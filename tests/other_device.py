@@ -250,7 +250,6 @@ class OtherAccelerator(Accelerator):
 
 def other_trainer(callbacks: Sequence[pl.Callback] = (), **settings: Any) -> pl.Trainer:
     """A trainer there that writes nothing; its steps may not wait."""
-    accelerator = OtherAccelerator()
-    there = SingleDeviceStrategy(device=torch.device(OTHER), accelerator=accelerator)
+    there = SingleDeviceStrategy(device=torch.device(OTHER), accelerator=OtherAccelerator())
     settings["callbacks"] = [NeverWaits(), *callbacks]
     return pl.Trainer(**QUIET, strategy=there, use_distributed_sampler=False, num_sanity_val_steps=0, **settings)

@@ -70,5 +70,4 @@ def fit(trainer: pl.Trainer, module: Parts, drawn: Sequence[int], checkpoint: Pa
     """Train on one batch for each drawn part an epoch."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        batches = DataLoader(torch.tensor(drawn), batch_size=1)
-        trainer.fit(module, batches, ckpt_path=checkpoint, weights_only=True)
+        trainer.fit(module, DataLoader(torch.tensor(drawn), batch_size=1), ckpt_path=checkpoint, weights_only=True)

@@ -52,8 +52,7 @@ def test_a_time_stands_next_to_others_and_its_share_of_what_the_machine_can_do()
 
 @pytest.mark.parametrize(("largest", "failed"), [(0.1, 0), (0.3, 1), (float("nan"), 1)])
 def test_a_difference_above_its_tolerance_fails(largest, failed) -> None:
-    row = {"what": "vectors", "largest": largest, "tolerance": 0.2, "passes": largest <= 0.2}
-    whole = record(row)
+    whole = record({"what": "vectors", "largest": largest, "tolerance": 0.2, "passes": largest <= 0.2})
     assert count_failures(whole) == failed
     assert as_page(whole).count("FAILED") == failed
 
@@ -73,8 +72,7 @@ def test_the_command_writes_all_that_was_found_with_the_name_of_the_hardware(mon
 
     monkeypatch.setattr(command, "run_all", run)
     arguments = [f"json={tmp_path}/g.json", f"page={tmp_path}/g.md", "device=cpu", "sizes=tiny"]
-    status = command.run(command.COMMAND, arguments, command.run_parts, lambda settings: settings.json)
-    assert status == 1
+    assert command.run(command.COMMAND, arguments, command.run_parts, lambda settings: settings.json) == 1
     assert json.loads((tmp_path / "g.json").read_text())["hardware"]["machine"] == "a GPU"
     assert "no such kernel" in (tmp_path / "g.md").read_text()
     assert "encoders  FAILED" in capsys.readouterr().out

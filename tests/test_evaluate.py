@@ -43,8 +43,7 @@ SAME_SUITE = [text for text in TINY if text.startswith(("corpus.", "probes.", "e
 def scored(lab: Lab, out: Path, *more: str) -> list[WrittenScores]:
     widths = not any("downstream" in text for text in more)  # which a downstream task refuses
     same = [text for text in SAME_SUITE if widths or "classifier" not in text]
-    settings = evaluation(*same, f"cache={lab.cache}", f"out={out}", "published=null", *more)
-    return evaluate(settings)
+    return evaluate(evaluation(*same, f"cache={lab.cache}", f"out={out}", "published=null", *more))
 
 
 def accuracies(done: WrittenScores) -> dict[str, tuple[float, float]]:
@@ -112,8 +111,7 @@ def test_evaluated_runs_that_differ_in_their_seed_are_one_model_of_a_report(
     lab, finished_run, tmp_path, corpus, runs
 ) -> None:
     other = shutil.copytree(finished_run, tmp_path / "other")
-    settings = (other / "config.yaml").read_text()
-    (other / "config.yaml").write_text(re.sub("(?m)^seed: 1$", "seed: 2", settings))
+    (other / "config.yaml").write_text(re.sub("(?m)^seed: 1$", "seed: 2", (other / "config.yaml").read_text()))
     (other / READS_FILE).write_text((other / READS_FILE).read_text().replace("demo seed 1", corpus))
     done = scored(lab, tmp_path, f"model=[{finished_run},{other}]", "probes.tasks=[BShift]", "corpus.seed=2")
     assert [len(model.runs) for model in models_of(read_run(one.folder) for one in done)] == runs
@@ -325,8 +323,7 @@ MODELS = "model=[call:tests.test_evaluate:lengths,majority]"
 
 
 def test_downstream_tables_name_each_measure(lab, tmp_path, tasks, capsys) -> None:
-    done = scored(lab, tmp_path, *FIXED, tasks, MODELS)
-    print_tables(done, evaluation("suite=downstream", "model=bov"))
+    print_tables(scored(lab, tmp_path, *FIXED, tasks, MODELS), evaluation("suite=downstream", "model=bov"))
     printed = capsys.readouterr().out
     for text in ("Majority vote", "Chance", "Pearson's r times 100", "MRPC    accuracy 50.0; F1", "SICK-R  Pearson"):
         assert text in printed
@@ -392,8 +389,7 @@ DISCOURSE = ["suite=discoeval", MODELS, "published=paper"]
 
 
 def test_discourse_tables_have_groups_their_mean_people_and_the_published_rows(lab, tmp_path, capsys) -> None:
-    root = f"discoeval.root={small_files(tmp_path / 'published')}"
-    done = scored(lab, tmp_path / "out", *DISCOURSE, root)
+    done = scored(lab, tmp_path / "out", *DISCOURSE, f"discoeval.root={small_files(tmp_path / 'published')}")
     assert len(done[0].scores.main) == 12
     print_tables(done, evaluation("suite=discoeval", "model=bov"))
     head, *lines = capsys.readouterr().out.splitlines()

@@ -133,8 +133,7 @@ def test_a_disk_that_takes_nothing_more_ends_in_one_line_and_the_run_goes_on_lat
     lab, finished_run, tmp_path, fault, reason
 ) -> None:
     run, failed = tmp_path / "disk" / "run", tmp_path / "failed"
-    arguments = lab.settings(run, "checkpoints.every_n_steps=2")
-    errors = on_a_disk(fault, tmp_path, arguments, tmp_path / "said", failed)
+    errors = on_a_disk(fault, tmp_path, lab.settings(run, "checkpoints.every_n_steps=2"), tmp_path / "said", failed)
     assert reason in errors
     assert f"python train.py resume={run}" in errors
     assert "Traceback" not in errors

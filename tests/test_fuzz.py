@@ -97,8 +97,7 @@ HEADED = ("MRPC", "SICK-E", "SICK-R", "SICK-R-cosine")
 
 def items_of(name: str, path: Path) -> int:
     """How many items a file of a task holds."""
-    content = path.read_bytes()
-    lines = lines_in(content, "latin-1" if name in LATIN else "utf-8")
+    lines = lines_in(path.read_bytes(), "latin-1" if name in LATIN else "utf-8")
     if name in BINARY:  # other characters end a line, too
         lines = "".join(f"{line}\n" for line in lines).splitlines()
     if name.startswith("STS1"):  # a line of scores for each pair; empty where nobody scored it
@@ -139,8 +138,7 @@ def test_scores_of_a_run(tmp_path, name, rows_of) -> None:
 
     def read() -> None:
         rows = rows_of(path)
-        filled = sum(bool(line.strip()) for line in lines_in(path.read_bytes()))
-        assert len(rows) == max(0, filled - 1)
+        assert len(rows) == max(0, sum(bool(line.strip()) for line in lines_in(path.read_bytes())) - 1)
         assert name == "probes.csv" or len({row["epoch"] for row in rows}) == len(rows)
 
     any_damage_is_read_or_refused(read, path, at_the_end="empty")

@@ -47,8 +47,7 @@ def test_parts_outside_the_clone_train_and_load_where_their_package_is_allowed(o
     run = outside / "run"
     done = train(outside, "allow=[my_parts]", f"hydra.run.dir={run}")
     assert done.returncode == 0, done.stderr
-    rows = read_rows(run / "probes.csv")
-    assert {row.task for row in rows} == {"LongWords", "LastWord"}
+    assert {row.task for row in read_rows(run / "probes.csv")} == {"LongWords", "LastWord"}
     with pytest.raises(InputError, match=r"my_parts\.encoder\.Gated: No module named 'my_parts'; install it"):
         load_encoder(run, allow=["my_parts"])
     monkeypatch.syspath_prepend(outside)

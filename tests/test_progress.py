@@ -37,8 +37,7 @@ def test_a_time_is_written_for_a_person(seconds, text) -> None:
 def test_a_terminal_shows_a_line_before_slow_libraries_are_imported() -> None:
     ours, theirs = pty.openpty()
     slow = "import sys; sys.modules.update(hydra=None, torch=None); import train; train.main(['encoder=bov'])"
-    process = subprocess.Popen([sys.executable, "-c", slow], cwd=ROOT, stdout=theirs, stderr=subprocess.PIPE)
-    process.communicate()
+    subprocess.Popen([sys.executable, "-c", slow], cwd=ROOT, stdout=theirs, stderr=subprocess.PIPE).communicate()
     assert os.read(ours, 1000).decode().strip() == "loads PyTorch and Lightning: a few seconds"
     os.close(ours)
     os.close(theirs)

@@ -296,8 +296,7 @@ def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab, 
     corpus = [*objective, "corpus=text", f"corpus.root={tmp_path}/a.txt", f"cache={tmp_path}/cache"]
     lab.succeed(*small, *corpus, f"hydra.run.dir={run}", "trainer.max_epochs=1")
     (tmp_path / "a.txt").rename(tmp_path / "b.txt")
-    moved = f"corpus.root={tmp_path}/b.txt"
-    lab.succeed(f"resume={run}", "trainer.max_epochs=3", moved, f"cache={tmp_path}/other")
+    lab.succeed(f"resume={run}", "trainer.max_epochs=3", f"corpus.root={tmp_path}/b.txt", f"cache={tmp_path}/other")
     assert (read_config(run)["corpus"]["root"], read_config(run)["cache"]) == (f"{tmp_path}/b.txt", f"{tmp_path}/other")
     refusal = lab.refusal(f"resume={run}", "trainer.max_epochs=1")
     assert refusal == "error: trainer.max_epochs=1: the run has had more epochs; give a larger number"

@@ -26,8 +26,7 @@ def assert_same_weights(a: Path, b: Path) -> None:
     for checkpoint in ("last", "best"):
         ours, theirs = weights(a, checkpoint), weights(b, checkpoint)
         assert ours.keys() == theirs.keys()
-        different = [name for name in ours if not torch.equal(ours[name], theirs[name])]
-        assert not different, checkpoint
+        assert not [name for name in ours if not torch.equal(ours[name], theirs[name])], checkpoint
 
 
 def test_a_run_folder_holds_everything(finished_run) -> None:

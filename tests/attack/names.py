@@ -67,8 +67,7 @@ def reported(case: Any, folder: Path) -> None:
     _check_csv(made["csv"])
     _check_html(made["html"])
     if drawn:
-        rows = [run.rows for run in models[0].runs]
-        panel = panel_of(models[0].title, rows, "", [()])
+        panel = panel_of(models[0].title, [run.rows for run in models[0].runs], "", [()])
         for section in (charts_by_model([panel]), charts_by_task([panel])):
             assert b"<svg" in render_figure(draw_section(section), "svg")
             assert json.dumps(list(map(plotly_figure, section.charts)))

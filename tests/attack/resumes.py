@@ -51,8 +51,7 @@ def resumed(case: Any, folder: Path) -> None:
     if steps and not changes:  # else two mistakes are two lines
         corrupt(written, steps, PARTS[odd])
     (folder / "config.yaml").write_text(as_yaml(written), encoding="utf-8")
-    said = refused(lambda: settings_to_resume(folder, changes))
-    assert said or not set(changes) & set(OTHER)
+    assert refused(lambda: settings_to_resume(folder, changes)) or not set(changes) & set(OTHER)
 
 
 _number = st.integers(0, 60)

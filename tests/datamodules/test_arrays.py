@@ -28,10 +28,8 @@ def test_a_stream_round_trips_for_any_chunks(rows, size) -> None:
 
 def test_what_is_written_is_numpys_own_format(tmp_path) -> None:
     save_ragged(tmp_path / "x", ([i] * (i % 3) for i in range(100_000)))
-    result = np.load(tmp_path / "x.ids.npy")
-    assert result.tolist() == [i for i in range(100_000) for _ in range(i % 3)]
+    assert np.load(tmp_path / "x.ids.npy").tolist() == [i for i in range(100_000) for _ in range(i % 3)]
 
 
 def test_a_stream_is_never_held_whole() -> None:
-    held = [len(chunk) for chunk in chunks(iter(range(10)), 4)]
-    assert held == [4, 4, 2]
+    assert [len(chunk) for chunk in chunks(iter(range(10)), 4)] == [4, 4, 2]

@@ -270,8 +270,7 @@ def test_every_document_is_in_exactly_one_split(tmp_path) -> None:
     corpus = many_documents(tmp_path)
     ids = [document.id for split in SPLITS for document in corpus.documents(split)]
     assert sorted(ids) == sorted(document.id for document in whole(corpus))
-    shares = [len(list(corpus.documents(split))) for split in SPLITS[1:]]
-    assert all(0 < share < 60 for share in shares)
+    assert all(0 < share < 60 for share in [len(list(corpus.documents(split))) for split in SPLITS[1:]])
 
 
 @pytest.mark.parametrize(("make", "ending"), [(PlainText, "txt"), (Markdown, "md")])

@@ -142,8 +142,7 @@ def test_too_few_documents_for_a_held_out_split_are_refused(tmp_path) -> None:
 
 def test_a_skipped_article_is_named(tmp_path, caplog) -> None:
     text = (FIXTURES / "wikipedia" / "pages.xml").read_text().replace("Rain falls.", "{{a|" * 50)
-    corpus = with_bytes(tmp_path / "c", READERS["wikipedia"], text.encode())
-    assert "Rain" not in read_all(corpus, "wikipedia")
+    assert "Rain" not in read_all(with_bytes(tmp_path / "c", READERS["wikipedia"], text.encode()), "wikipedia")
     assert "'Rain' left out" in caplog.text
 
 

@@ -68,10 +68,8 @@ def test_positions_count_real_sentences_and_paragraphs_and_those_beyond_the_clas
 
 
 def test_a_sentence_of_the_tasks_is_no_example_and_no_target_and_keeps_its_position(tmp_path) -> None:
-    corpus = exclude_sentences(TinyCorpus(), Excluded(["DOG1 dog1"]))
-    data = SentencesInDocuments(corpus, tmp_path, seed=1)
-    rows = data._examples("train")
-    assert rows.tolist() == [0, *range(2, 24)]
+    data = SentencesInDocuments(exclude_sentences(TinyCorpus(), Excluded(["DOG1 dog1"])), tmp_path, seed=1)
+    assert data._examples("train").tolist() == [0, *range(2, 24)]
     assert data.skipped["train"].in_tasks == 1
     batch = data._collate("train")(np.arange(2))
     assert batch.next.sizes.tolist() == [0, 1]

@@ -73,8 +73,7 @@ def test_the_demo_translates_from_any_of_its_languages(tmp_path) -> None:
     assert data.validation_targets() == list(english.sentences("dev"))
     with pytest.raises(InputError, match="target=fr is the source language"):
         TextPairs(french, "fr", tmp_path, seed=1)
-    itself = TextPairs(french, "same", tmp_path, seed=1)
-    assert itself.validation_targets() == list(french.sentences("dev"))
+    assert TextPairs(french, "same", tmp_path, seed=1).validation_targets() == list(french.sentences("dev"))
 
 
 def test_views_that_are_english_alone_are_refused_in_other_languages() -> None:
@@ -134,8 +133,7 @@ def test_a_data_set_that_names_a_file_elsewhere_is_refused_before_it_is_opened(t
 
 
 def test_a_saved_data_set_is_a_source_of_text_and_pairs(tmp_path) -> None:
-    both = [{"en": f"house {i} .", "fr": f"maison {i} ."} for i in range(10)]
-    saved(tmp_path / "train", {"translation": both})
+    saved(tmp_path / "train", {"translation": [{"en": f"house {i} .", "fr": f"maison {i} ."} for i in range(10)]})
     columns = {"text": "translation.en", "target": "translation.fr", "target_language": "fr"}
     corpus = SavedDataset(str(tmp_path), **columns, held_out=5)
     assert list(corpus.sentences("dev")) == ["house 0 .", "house 5 ."]

@@ -76,8 +76,7 @@ def test_the_order_equals_that_of_earlier_versions(count, longest, tokens, epoch
     lengths = list(np.random.default_rng(count).integers(1, longest + 1, (2, count)))
     sampler = LengthBatches(lengths, 3, seed=3, tokens=tokens)
     sampler.set_epoch(epoch)
-    batches = [batch.tolist() for batch in sampler]
-    assert batches == batches_as_once(lengths, sampler)
+    assert [batch.tolist() for batch in sampler] == batches_as_once(lengths, sampler)
 
 
 def test_an_epoch_needs_little_memory_and_starts_at_once() -> None:
@@ -92,16 +91,14 @@ def test_an_epoch_needs_little_memory_and_starts_at_once() -> None:
 
 def test_batches_have_sentences_of_similar_length_and_epochs_differ() -> None:
     lengths = np.random.default_rng(0).integers(1, 30, 7 * 64)
-    spread = [np.ptp(lengths[batch]) for batch in batches_of(lengths)]
-    assert np.mean(spread) < 1.0
+    assert np.mean([np.ptp(lengths[batch]) for batch in batches_of(lengths)]) < 1.0
     assert batches_of(lengths, 0) != batches_of(lengths, 1)
 
 
 @small
 @given(st.lists(st.lists(st.integers(2, 99), min_size=1, max_size=9), min_size=1, max_size=20), st.data())
 def test_padding_adds_nothing_but_padding(texts, data) -> None:
-    flat = np.array([i for text in texts for i in text], dtype=np.int32)
-    ragged = Ragged(flat, np.cumsum([0, *map(len, texts)]))
+    ragged = Ragged(np.array([i for text in texts for i in text], dtype=np.int32), np.cumsum([0, *map(len, texts)]))
     rows = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=9)))
     batch = pad(ragged, rows)
     for ids, length, row in zip(batch.ids.tolist(), batch.lengths.tolist(), rows, strict=True):

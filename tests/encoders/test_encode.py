@@ -27,8 +27,7 @@ class Shell:
         out = io.TextIOWrapper(io.BytesIO())
         self.patch.setattr(sys, "stdout", out)
         status = encode.main(list(arguments))
-        written = out.buffer.getvalue()
-        return status, written, self.captured.readouterr().err.decode()
+        return status, out.buffer.getvalue(), self.captured.readouterr().err.decode()
 
 
 @pytest.fixture

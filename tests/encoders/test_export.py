@@ -253,8 +253,7 @@ def test_a_corpus_with_a_tokeniser_of_its_own_is_exported_as_tokenised_text_only
 
 @pytest.mark.parametrize("path", sorted((ROOT / "configs" / "corpus").glob("*.yaml")), ids=lambda path: path.stem)
 def test_the_tokenisation_of_our_corpora_is_exported(path) -> None:
-    config = {"corpus": {"_target_": OmegaConf.load(path)._target_}}
-    assert _is_moses(path, config, ()) == (path.stem != "demo")
+    assert _is_moses(path, {"corpus": {"_target_": OmegaConf.load(path)._target_}}, ()) == (path.stem != "demo")
 
 
 class Shouting(Corpus):

@@ -163,8 +163,7 @@ def test_code_written_for_sentence_transformers_runs(capsys) -> None:
     with pytest.warns(UserWarning, match="empty"):
         vectors = encoder.encode(["a b", "d", ""], **options)
     assert "encoding" in capsys.readouterr().err
-    expected = torch.tensor([[0.5**0.5, 0.5**0.5, 0], [3**-0.5] * 3, [0, 0, 0]])
-    torch.testing.assert_close(vectors, expected)
+    torch.testing.assert_close(vectors, torch.tensor([[0.5**0.5, 0.5**0.5, 0], [3**-0.5] * 3, [0, 0, 0]]))
 
 
 def test_a_batch_has_at_most_as_many_sentences_as_asked_for(monkeypatch) -> None:
@@ -199,8 +198,7 @@ def test_an_encoder_is_a_step_of_a_pipeline_that_other_processes_can_cross_valid
     sentences = [f"{word} {other}" for word in "ab" for other in "cd"] * 3
     pipeline = make_pipeline(freeze(BagOfVectors(3), oov=composed), LogisticRegression())
     pipeline = cloudpickle.loads(cloudpickle.dumps(pipeline))  # what n_jobs=2 does
-    scores = cross_val_score(pipeline, sentences, [sentence[0] for sentence in sentences], cv=3)
-    assert scores.tolist() == [1, 1, 1]
+    assert cross_val_score(pipeline, sentences, [sentence[0] for sentence in sentences], cv=3).tolist() == [1, 1, 1]
     assert pipeline[:1].transform(["a b"]).tolist() == [[0.5, 0.5, 0]]
 
 

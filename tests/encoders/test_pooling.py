@@ -40,7 +40,5 @@ def test_nan_in_padding_does_not_change_the_maximum() -> None:
 
 def test_words_without_a_vector_are_left_out_of_a_bag_of_vectors() -> None:
     words = torch.tensor([[[2.0, 4.0], [0.0, 0.0], [4.0, 0.0], [9.0, 9.0]], [[0.0, 0.0]] * 4])
-    result = BagOfVectors(2)(words, torch.tensor([3, 2])).vector
-    assert result.tolist() == [[3.0, 2.0], [0.0, 0.0]]
-    summed = BagOfVectors(2, "sum")(words, torch.tensor([3, 2])).vector
-    assert summed.tolist() == [[6.0, 4.0], [0.0, 0.0]]
+    assert BagOfVectors(2)(words, torch.tensor([3, 2])).vector.tolist() == [[3.0, 2.0], [0.0, 0.0]]
+    assert BagOfVectors(2, "sum")(words, torch.tensor([3, 2])).vector.tolist() == [[6.0, 4.0], [0.0, 0.0]]

@@ -142,8 +142,7 @@ def test_words_that_come_several_times_change_no_vector(pool, lengths, table) ->
     ids, every = torch.randint(4, (len(lengths), max(lengths))), torch.tensor(lengths)
     with torch.no_grad(), patch("encoders.recurrent.MIN_PACKED", 1), patch("encoders.recurrent.MAX_TABLE_BYTES", table):
         vectors = layers.pooled_reader(words, pool)(ids, every)
-    expected = pool.padded(layers(words[ids], every), every)
-    torch.testing.assert_close(vectors, expected, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(vectors, pool.padded(layers(words[ids], every), every), atol=1e-6, rtol=1e-5)
 
 
 @both_layers

@@ -134,7 +134,6 @@ def test_the_example_runs_and_leaves_both_pictures(lab, tmp_path, monkeypatch, c
     smaller = [*TINY, "checkpoints.steps=[2]", "probes.steps=[2]", "trainer.max_epochs=1", "probes.tasks=[SentLen]"]
     monkeypatch.setattr(sys, "argv", ["watch", str(tmp_path / "run"), *smaller])
     runpy.run_path(str(ROOT / "examples" / "watch_an_encoder_learn.py"))
-    said = capsys.readouterr().out
-    assert "epoch 0: cosine" in said
+    assert "epoch 0: cosine" in capsys.readouterr().out
     for picture in ("probing.png", "discoeval.png"):
         assert (tmp_path / "run" / picture).stat().st_size > 10_000

@@ -19,8 +19,7 @@ def problem(monkeypatch) -> list[torch.Tensor]:
     monkeypatch.setitem(chunked_cross_entropy.CHUNK_BYTES, "cpu", 6 * 11 * 8)  # 6 rows, the last 2 are padding
     monkeypatch.setitem(chunked_cross_entropy.PART_NUMBERS, "cpu", 2 * 11)
     torch.manual_seed(0)
-    tensors = [torch.randn(10, 4), torch.randn(11, 4), torch.randn(11)]
-    return [t.double().requires_grad_() for t in tensors]
+    return [t.double().requires_grad_() for t in [torch.randn(10, 4), torch.randn(11, 4), torch.randn(11)]]
 
 
 GOLD = torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 10, 10])

@@ -112,8 +112,7 @@ def plain_skipthought(module: SkipThought, encoder: FrozenEncoder, text: str, en
         token = torch.tensor([[BEGIN]])
         for gold in next(module.data.subwords.encode_all([sentence]))[1 : None if ends else -1]:
             hidden, state = module.decoder(vector, token, state)
-            logits = module.decoder.output(hidden[0, 0]).double()
-            bits.append(-float(logits.log_softmax(0)[gold]) / math.log(2))
+            bits.append(-float(module.decoder.output(hidden[0, 0]).double().log_softmax(0)[gold]) / math.log(2))
             token = torch.tensor([[gold]])
         vector = torch.from_numpy(encoder.encode([sentence]))
     module.train()

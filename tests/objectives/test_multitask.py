@@ -69,8 +69,7 @@ def test_parts_are_drawn_by_weight() -> None:
 
 
 def build(folder: Path, parts: tuple[str, ...] = ("autoencoder", "skipthought", "nli"), **more: Any) -> Any:
-    weights = more.pop("weights", None)
-    data = Mixture(TinyCorpus(), folder, 1, parts, SETTINGS, weights)
+    data = Mixture(TinyCorpus(), folder, 1, parts, SETTINGS, more.pop("weights", None))
     torch.manual_seed(0)
     embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 6)))
     encoder = BiLSTM(6, dim=8, layers=1, projection=5)

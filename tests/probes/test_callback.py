@@ -37,8 +37,7 @@ def fit(folder: Path, model: Counts, **more: object) -> pl.Trainer:
 
 def test_the_last_epoch_is_probed_exactly_once_however_training_ends_and_resumes(tmp_path) -> None:
     run, model = fit(tmp_path, Counts()), Counts()
-    rows = read_rows(tmp_path / "probes.csv")
-    assert [(row.epoch, row.step) for row in rows] == [(0, 0), (2, run.global_step)]
+    assert [(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")] == [(0, 0), (2, run.global_step)]
     run.save_checkpoint(tmp_path / "last.ckpt")
     fit(tmp_path, model, ckpt_path=tmp_path / "last.ckpt")
     assert not model.given

@@ -25,8 +25,7 @@ def tasks() -> list[Classification]:
         labels = rng.integers(0, 2, size)
         return single([f"word{y} {rng.integers(1 << 40)}" for y in labels], labels)
 
-    grid = Grid(widths=(0,))
-    return [Classification("Which", ["0", "1"], split(80), split(40), split(40), grid=grid)]
+    return [Classification("Which", ["0", "1"], split(80), split(40), split(40), grid=Grid(widths=(0,)))]
 
 
 def evaluated(model: Model, tasks: list[Classification], cache: Path | None) -> list[Evaluated]:

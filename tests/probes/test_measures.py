@@ -163,8 +163,7 @@ def test_an_mlp_is_needed_for_its_code_and_classes_for_any(recwarn) -> None:
         measures_of([lengths_task()], ALL, GRID, 1)
     published = replace(lengths_task(), grid=replace(MLP, protocol="senteval", tenacity=3))
     assert [code.grid for code in codes_of(published, ALL)] == [MLP.logistic(), MLP, MLP]
-    same = replace(lengths_task(), classes=["a"])
-    assert measures_of([same], ALL, MLP, 1) == []
+    assert measures_of([replace(lengths_task(), classes=["a"])], ALL, MLP, 1) == []
     assert "Length: one class" in str(recwarn[0].message)
 
 

@@ -79,8 +79,7 @@ def test_the_order_of_a_file_is_nothing_to_the_published_protocol() -> None:
     scores = []
     for train in (split, turned):
         task = Classification("T", ["no", "yes"], train, split, split, grid=grid, sorted_by_length=True)
-        vectors = Vectors(Counts().encode(texts), texts)
-        scores.append(task.score(vectors, "cpu").correct)
+        scores.append(task.score(Vectors(Counts().encode(texts), texts), "cpu").correct)
     np.testing.assert_array_equal(*scores)
 
 

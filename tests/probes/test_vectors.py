@@ -17,8 +17,7 @@ TABLE = Vectors(RANDOM.normal(size=(8, 3)).astype(np.float32), WORDS)
 
 
 def test_the_vector_of_several_texts_is_their_mean() -> None:
-    groups = [["a"], ["b", "c", "d"]]
-    means = TABLE.features(Items((groups,), np.zeros(2)), sentence_vector)[:]
+    means = TABLE.features(Items(([["a"], ["b", "c", "d"]],), np.zeros(2)), sentence_vector)[:]
     np.testing.assert_allclose(means, [TABLE.matrix[0], TABLE.matrix[1:4].mean(0)], rtol=1e-6)
 
 

@@ -142,8 +142,7 @@ def test_a_figure_says_what_its_bands_are(tmp_path) -> None:
     assert legend_of(figure_of(first, first))[-1] == "bands: 95% interval of the mean over seeds"
     panels = [panel_of_runs(first, longer), panel_of_runs(first)]
     assert legend_of(draw_section(charts_by_model(panels)))[-1] == "bands: 95% interval; seeds: of their mean"
-    of_no_group = run_of(tmp_path / "other tasks", 3, ("MR", "CR"))
-    assert legend_of(figure_of(of_no_group)) == ["bands: 95% interval"]
+    assert legend_of(figure_of(run_of(tmp_path / "other tasks", 3, ("MR", "CR")))) == ["bands: 95% interval"]
 
 
 def test_a_seed_that_ends_early_or_has_other_steps_puts_no_step_into_the_mean() -> None:
@@ -254,8 +253,7 @@ def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own
 
 @pytest.mark.parametrize(("name", "expected"), [("accuracy", (97.5, 100.0)), ("perplexity", (97.5, 129.3))])
 def test_the_interval_over_seeds_ends_at_0_and_of_a_share_at_100(name, expected) -> None:
-    line = mean_series(name, [{1.0: (score, score, score)} for score in (95.0, 100.0)])
-    mean, _, high = np.array(line.y[0])
+    mean, _, high = np.array(mean_series(name, [{1.0: (score, score, score)} for score in (95.0, 100.0)]).y[0])
     assert (mean, high) == pytest.approx(expected, abs=0.1)
     assert mean_series(name, [{1.0: (score, score, score)} for score in (5.0, 40.0)]).y[0][1] == 0
 

@@ -127,8 +127,7 @@ def finding(*comparisons: tuple[float, float]) -> Finding:
 @given(st.lists(st.tuples(st.floats(-50, 50), st.floats(0.1, 20)), min_size=1, max_size=12))
 def test_a_claim_that_holds_fails_when_turned_round(pairs) -> None:
     straight, turned = finding(*pairs), finding(*((-difference, half) for difference, half in pairs))
-    opposite = {"holds": "fails", "fails": "holds", "cannot tell": "cannot tell"}
-    assert turned.verdict == opposite[straight.verdict]
+    assert turned.verdict == {"holds": "fails", "fails": "holds", "cannot tell": "cannot tell"}[straight.verdict]
 
 
 @pytest.mark.parametrize(("comparisons", "verdict"), [
@@ -152,8 +151,7 @@ def test_max_above_last_is_about_trained_encoders_and_not_about_length() -> None
 
 def test_flattening_is_measured_from_the_middle_epoch() -> None:
     moments = [EpochScores(e, {"Tense": Point(score, 1)}, e) for e, score in enumerate((50, 70, 80, 84, 85))]
-    evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
-    flat = finding_of("probes flatten while bleu rises", evidence)
+    flat = finding_of("probes flatten while bleu rises", replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments}))
     assert [c.difference for c in flat.comparisons] == [2, 5 - (85 - 80)]
 
 

@@ -149,8 +149,7 @@ def test_the_command_prints_a_table_and_writes_the_picture_and_the_page_has_the_
 
 def test_models_without_layers_are_refused_with_the_command_that_makes_them(tmp_path) -> None:
     folder = layer_evaluation(tmp_path, 0, "probing", {"WC": 90})
-    text = (folder / "config.yaml").read_text()
-    (folder / "config.yaml").write_text(text.replace("layer 0", "NMT"))
+    (folder / "config.yaml").write_text((folder / "config.yaml").read_text().replace("layer 0", "NMT"))
     with pytest.raises(InputError, match=r"no scores by layer; make them with: python evaluate.py model=hf:"):
         layers_of_models(models(folder), "best", "mlp")
 

@@ -155,8 +155,7 @@ def small_table() -> Table:
 def test_each_format_holds_scores_intervals_and_bold_which_equal_ones_share_and_people_do_not_get() -> None:
     table = small_table()
     assert [table.best(row, "WC") for row in table.rows] == [True, True, False]
-    lost = TableRow("", "A_b", "diverged", {"WC": TableCell(math.nan)})
-    diverged = replace(table, rows=[lost, *table.rows])
+    diverged = replace(table, rows=[TableRow("", "A_b", "diverged", {"WC": TableCell(math.nan)}), *table.rows])
     assert [diverged.best(row, "WC") for row in diverged.rows] == [False, True, True, False]
     assert markdown(table).splitlines()[2:6] == [
         "| *A_b* | | |",
@@ -293,8 +292,7 @@ def test_published_scores_are_those_of_the_suite_by_our_classifier(
     tmp_path, suite, task, classifier, asked, source
 ) -> None:
     row = ProbeRow(2, 2, suite, task, classifier, 1, 60, 58, 62, {}, 1, 0.1)
-    folder = with_rows(evaluation_of(tmp_path / "a", "hf:name"), row)
-    table = probing_table(models(folder), suite, classifier=asked)
+    table = probing_table(models(with_rows(evaluation_of(tmp_path / "a", "hf:name"), row)), suite, classifier=asked)
     assert {SOURCES[row.source] for row in table.rows if row.source} == ({source} if source else set())
     assert (f"({source})" in table.notes[-1]) == (source is not None)
 
@@ -359,8 +357,7 @@ def test_a_comparison_is_the_same_on_the_page_and_in_the_text() -> None:
 def test_insignificant_cells_have_no_colour() -> None:
     rng = np.random.default_rng(0)
     first = {f"m{i}": {"WC": float(i), "SOMO": float(rng.random())} for i in range(20)}
-    second = {f"m{i}": {"MR": float(i) ** 2} for i in range(20)}
-    matrix = correlate(first, second)
+    matrix = correlate(first, {f"m{i}": {"MR": float(i) ** 2} for i in range(20)})
     assert matrix.significant.tolist() == [[True], [False]]
     assert chart_of_correlations(matrix).charts[0].shades.tolist() == [[1], [0.5]]
 
@@ -514,8 +511,7 @@ def test_the_interval_of_a_share_of_right_answers_stays_within_0_and_100() -> No
     assert (low < 0, high > 100) == (True, True)
     counted = [replace(row, answers=Answers("a", np.ones(4, bool))) for row in rows]
     assert mean_of_seeds(counted) == (59.5, 0.0, 100.0)
-    correlated = [replace(row, answers=Answers("a", np.ones(0, bool))) for row in rows]
-    assert mean_of_seeds(correlated)[1:] == (low, high)
+    assert mean_of_seeds([replace(row, answers=Answers("a", np.ones(0, bool))) for row in rows])[1:] == (low, high)
     seeds = [(99.0, 98.0, 99.5), (91.0, 90.0, 92.0)]
     cells = {task: TableCell(95.0, 40.0, 100.0, runs=seeds) for task in ("SProc", "SPwiki")}
     assert group_cells(cells, {"SP": "SP"})["SP"].high == 100  # 95 and 12.7 standard errors
@@ -630,8 +626,7 @@ def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_
     (folder / "config.yaml").write_text(f"{config}embeddings: {{scale: {scale}, freeze: true}}\n")
     assert main(["scores", str(folder), f"out={tmp_path / 'scores.csv'}"]) == 0
     for reported in (models(folder), models_of(read_runs([tmp_path / "scores.csv"]))):
-        notes = " ".join(probing_table(reported, "probing").notes)
-        assert ("Word vectors with mean square 1" in notes) == said
+        assert ("Word vectors with mean square 1" in " ".join(probing_table(reported, "probing").notes)) == said
 
 
 def test_a_table_says_which_tasks_have_less_test_items_than_were_published(tmp_path) -> None:

@@ -37,8 +37,7 @@ def runs(tmp_path) -> Path:
     last = run_of(folder / "d", encoder="bilstm_last", score="val/perplexity")
     answers = Answers("items", np.arange(11) % 3 == 0)
     with_rows(last, ProbeRow(3, 9, "probing", "WC", "logreg", 1.0, 50.0, 40.0, 60.0, {}, 1, 0.1, answers))
-    lost = ProbeRow(2, 2, "use", "WC", "loss", *[math.nan] * 4, {}, 1, 0.1)
-    write_rows(folder / "c" / "probes.csv", [lost])
+    write_rows(folder / "c" / "probes.csv", [ProbeRow(2, 2, "use", "WC", "loss", *[math.nan] * 4, {}, 1, 0.1)])
     evaluation_of(folder / "e", folder / "a", settings=of_a_run(seed=1))
     return folder
 
@@ -100,8 +99,7 @@ def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(run
 
 def test_a_file_that_pandas_wrote_again_has_the_same_models(runs, tmp_path) -> None:
     """It writes 64 as 64.0 where another run has no size or epochs are parts, false as False and null as nothing."""
-    part = ProbeRow(0.5, 1, "probing", "WC", "mlp", *[9.0] * 4, {}, 1, 0.1)
-    write_rows(runs / "a" / "probes.csv", [part])
+    write_rows(runs / "a" / "probes.csv", [ProbeRow(0.5, 1, "probing", "WC", "mlp", *[9.0] * 4, {}, 1, 0.1)])
     with_settings(runs / "a", "objective: {dropout: 0.0, select: null}\nembeddings: {freeze: false}\n")
     file, again = tmp_path / "scores.csv", tmp_path / "again.csv"
     file.write_text(as_csv(scores(runs)), encoding="utf-8")
@@ -138,8 +136,7 @@ def test_two_files_of_runs_on_other_data_are_no_seeds_of_one_model(tmp_path) -> 
         run = with_settings(run_of(tmp_path / str(seed), seed=seed), f"corpus: {{size: {size}}}\n")
         files.append(tmp_path / f"{seed}.csv")
         files[-1].write_text(as_csv(scores(run)), encoding="utf-8")
-    reported = models_of(read_runs(files))
-    assert [(model.variant, len(model.runs)) for model in reported] == [("(0)", 2), ("(2)", 1)]
+    assert [(model.variant, len(model.runs)) for model in models_of(read_runs(files))] == [("(0)", 2), ("(2)", 1)]
 
 
 def test_scores_of_an_evaluation_are_said_to_be_by_its_classifiers_also_from_a_file(tmp_path) -> None:

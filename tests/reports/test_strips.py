@@ -66,8 +66,7 @@ def folder(tmp_path) -> Path:
 
 
 def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(folder) -> None:
-    chosen = strip_items("m", folder, None)
-    reasons = [(item.records[0]["item"], item.reason.partition(":")[0]) for item in chosen]
+    reasons = [(item.records[0]["item"], item.reason.partition(":")[0]) for item in strip_items("m", folder, None)]
     assert reasons == [(1, "most right"), (2, "most wrong")]
     assert [item.records[0]["item"] for item in strip_items("m", folder, ["story_cloze:3", "other:1"])] == [3]
 

@@ -212,8 +212,7 @@ def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_ver
 @pytest.mark.usefixtures("forked")
 def test_a_cell_that_fails_is_named_and_the_others_run(lab, tmp_path, capfd) -> None:
     text = TEXT.replace("bov: encoder=bov, ", "").replace("gated_convnet: null}", "bov: encoder=nonsense}", 1)
-    arguments = tiny(tmp_path, lab, text + EVALUATIONS)
-    assert run_study(tmp_path, "tiny", arguments) == 1
+    assert run_study(tmp_path, "tiny", tiny(tmp_path, lab, text + EVALUATIONS)) == 1
     said = capfd.readouterr().err
     assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in said
     assert not (tmp_path / "results" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
@@ -231,8 +230,7 @@ def test_a_study_has_failed_where_a_report_was_killed(tmp_path, monkeypatch) -> 
 def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path, capsys) -> None:
     arguments = [f"study_dir={tmp_path / 'results'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
     assert run_study(CONFIGS, "conneau2018/figure1", arguments) == 0
-    printed = capsys.readouterr().out
-    assert f"missing: {tmp_path}/crawl-300d-2M.vec; {tmp_path}/probing; corpus.root=" in printed
+    assert f"missing: {tmp_path}/crawl-300d-2M.vec; {tmp_path}/probing; corpus.root=" in capsys.readouterr().out
     assert not (tmp_path / "results").exists()
 
 

@@ -55,8 +55,7 @@ def end_epoch(guard: StopsWhereNotFinite, weight: float = 1.0, score: float = 1.
 def test_the_sentences_of_the_batch_are_saved_and_named(tmp_path, bad) -> None:
     with pytest.raises(InputError, match=r"loss is .* at step 3; .*step-3\.txt"):
         after_steps(tmp_path, 2.0, 1.5, bad, made_of=batch([2, 3], [3]))
-    text = "source\tthe dog\nsource\tdog\ntarget\tthe dog\ntarget\tdog\n"
-    assert (tmp_path / "step-3.txt").read_text() == text
+    assert (tmp_path / "step-3.txt").read_text() == "source\tthe dog\nsource\tdog\ntarget\tthe dog\ntarget\tdog\n"
 
 
 def test_each_of_several_processes_saves_its_own_batch(tmp_path) -> None:

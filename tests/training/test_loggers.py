@@ -30,8 +30,7 @@ def offline(monkeypatch) -> None:
 
 def log(run: Path, name: str, epoch: int) -> None:
     """What a process of a run logs: the settings, of which `trainer.` may change, and the scores of an epoch."""
-    settings = {"logger": [name], "seed": 7, "trainer": {"max_epochs": epoch}}
-    (logger,) = loggers_of([name], settings, run)
+    (logger,) = loggers_of([name], {"logger": [name], "seed": 7, "trainer": {"max_epochs": epoch}}, run)
     logger.log_metrics(SCORES, step=epoch)
     logger.save()
     logger.finalize("success")

@@ -21,8 +21,7 @@ OTHERS = {"LBFGS": "closure", "SparseAdam": "dense gradients", "Muon": "2D param
 
 def prepared(name: str, **settings: Any) -> Any:
     """The optimiser of a run with these settings, to be called with weights."""
-    described = {"_target_": f"torch.optim.{name}", "lr": 0.01, **settings}
-    return trainable_optimizer(described, "cpu")
+    return trainable_optimizer({"_target_": f"torch.optim.{name}", "lr": 0.01, **settings}, "cpu")
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)

@@ -63,8 +63,7 @@ def test_what_training_writes_can_be_resumed_and_goes_on_exactly(
 ) -> None:
     folder = tmp_path_factory.mktemp("checkpoints")
     saves, whole, stopped = SavesOften(folder), *(Parts(OPTIMIZERS[optimizer], freeze) for _ in range(2))
-    trainer = trainer_in(folder, schedule, 2, saves)
-    fit(trainer, whole, drawn)
+    fit(trainer_in(folder, schedule, 2, saves), whole, drawn)
     assert saves.saved == 1 + 2 * (len(drawn) + 1)
     for number in range(saves.saved):
         read_resumable(folder / f"{number}.ckpt", trainer_in(folder, schedule, 2), stopped)

@@ -87,8 +87,7 @@ def test_another_number_of_threads_is_reported() -> None:
     now = torch.get_num_threads()
     assert threads_note({"made_with": {"threads": now}}) == ""
     assert threads_note({"seed": 1}) == ""  # of a run from before
-    message = threads_note({"made_with": {"threads": now + 1}})
-    assert f"resume with OMP_NUM_THREADS={now + 1}" in message
+    assert f"resume with OMP_NUM_THREADS={now + 1}" in threads_note({"made_with": {"threads": now + 1}})
     assert made_with()["threads"] == now
 
 
@@ -115,8 +114,7 @@ def test_hints_are_complete_and_name_no_file_that_is_not_there(tmp_path) -> None
 
 def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path) -> None:
     row = ProbeRow(4, 9, "probing", "WC", "logreg", 50.0, 51.0, 49.0, 53.0, {}, 1, 0.1)
-    loss = replace(row, suite="use", classifier="loss")
-    lines = run_summary(tmp_path, [row, loss], []).splitlines()
+    lines = run_summary(tmp_path, [row, replace(row, suite="use", classifier="loss")], []).splitlines()
     assert lines[1:3] == ["probing scores after epoch 4 (test, %)", "  WC          51.0  [49.0, 53.0]"]
     assert lines[4:6] == ["use scores after epoch 4", "  WC          51.0  [49.0, 53.0] nats/1000"]
 
@@ -165,7 +163,6 @@ def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path, be
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_a_run_keeps_the_vectors_of_the_words_that_its_encoder_reads_in_tasks(tmp_path, lowercase) -> None:
     data = SentencesInDocuments(TinyCorpus(), tmp_path, seed=1, lowercase=lowercase)
-    words = ["house", *data.vocabulary.words[2:]]
-    (tmp_path / "own.vec").write_text("".join(f"{word} 1 2\n" for word in words))
+    (tmp_path / "own.vec").write_text("".join(f"{word} 1 2\n" for word in ["house", *data.vocabulary.words[2:]]))
     vectors = run_vectors(FromFile(str(tmp_path / "own.vec")), tmp_path / "run", data, ["House"], tmp_path)
     assert {"house", "House"}.intersection(vectors.vocabulary.words) == {"house" if lowercase else "House"}

@@ -111,8 +111,7 @@ def test_an_end_that_the_run_never_reaches_is_told(data, steps, patience, told, 
 
 def test_infersent_lowers_the_rate_each_epoch_and_more_without_gain(data) -> None:
     _, rates = fit(data, [InferSent(0.99, 0.2, 1e-5)], epochs=5)
-    steps = np.cumprod([1, 0.99, 0.99, 0.99 / 5, 0.99])
-    assert by_epoch(rates, 5) == pytest.approx(RATE * steps)
+    assert by_epoch(rates, 5) == pytest.approx(RATE * np.cumprod([1, 0.99, 0.99, 0.99 / 5, 0.99]))
 
 
 @pytest.mark.parametrize(("least", "last"), [(0.0, RATE / 2), (RATE, RATE), (2 * RATE, RATE)])

@@ -16,8 +16,7 @@ def test_a_run_gets_a_row_of_test_scores(lab, finished_run, tmp_path) -> None:
     (row,) = read_metrics(run / "test.csv")
     dev = read_metrics(run / "metrics.csv")[open_run(run).epoch - 1]
     assert row["epoch"] == dev["epoch"]
-    scores = [name for name in row if name.startswith("val/")]
-    assert scores == [name for name in dev if name.startswith("val/")]
+    assert [name for name in row if name.startswith("val/")] == [name for name in dev if name.startswith("val/")]
     assert row["val/loss"] != dev["val/loss"]
     assert f"perplexity {float(row['val/perplexity']):.2f}" in printed
 

@@ -86,8 +86,7 @@ class Handler(BaseHTTPRequestHandler):
 def server(monkeypatch) -> Iterator[Server]:
     monkeypatch.setattr(module, "PAUSE_SECONDS", 0.0)
     running = Server()
-    thread = threading.Thread(target=running.http.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
+    threading.Thread(target=running.http.serve_forever, args=(0.01,), daemon=True).start()
     yield running
     running.http.shutdown()
     running.http.server_close()

@@ -55,8 +55,7 @@ def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentenc
         minloglevel=2,
     )
     theirs = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    expected = [[BEGIN, *theirs.encode(sentence), END] for sentence in sentences]
-    assert list(ours.encode_all(sentences)) == expected
+    assert list(ours.encode_all(sentences)) == [[BEGIN, *theirs.encode(sentence), END] for sentence in sentences]
 
 
 def test_codes_come_in_addition_to_the_characters(tmp_path) -> None:

@@ -102,8 +102,7 @@ def test_several_processes_read_the_same_sentences(tmp_path, monkeypatch) -> Non
 
 
 def row(change: dict[int, str], line: str = SHORT) -> str:
-    columns = line.strip().split("\t")
-    return "\t".join(change.get(at, column) for at, column in enumerate(columns)) + "\n\n"
+    return "\t".join(change.get(at, column) for at, column in enumerate(line.strip().split("\t"))) + "\n\n"
 
 
 BROKEN = {

@@ -52,8 +52,7 @@ def test_the_words_come_from_left_to_right() -> None:
 
 @pytest.mark.parametrize("outer", ["(", "(ROOT ", "(TOP ", "(S1 ", ""])
 def test_every_outermost_bracket_becomes_root(outer) -> None:
-    inner = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
-    assert str(parse_tree(outer + inner + (")" if outer else ""))) == RAIN
+    assert str(parse_tree(outer + "(S (NP (NN rain)) (VP (VBZ falls)) (. .))" + (")" if outer else ""))) == RAIN
 
 
 def test_traces_are_removed_with_the_nodes_that_they_leave_empty() -> None:

@@ -91,8 +91,7 @@ def test_the_number_of_threads_changes_no_score(grid) -> None:
 
 
 def test_vectors_that_are_all_the_same_give_the_majority() -> None:
-    labels = np.array([0, 1, 1, 1, 2] * 20)
-    same = Labelled(np.full((100, 5), 0.3, np.float32), labels)
+    same = Labelled(np.full((100, 5), 0.3, np.float32), np.array([0, 1, 1, 1, 2] * 20))
     assert probe(same, same, same, 3, SMALL, seed=1).test_accuracy == 60
 
 

@@ -20,8 +20,7 @@ GRID = Grid(l2=(1e-5, 1e-3, 1e-1), protocol="senteval", max_passes=24).logistic(
 def data(size: int, classes: int, seed: int) -> Tensors:
     random = torch.Generator().manual_seed(seed)
     x = torch.randn(size, 6, generator=random)
-    noise = torch.randn(size, classes, generator=random)
-    return Tensors(x, (x[:, :classes] + noise).argmax(1))
+    return Tensors(x, (x[:, :classes] + torch.randn(size, classes, generator=random)).argmax(1))
 
 
 def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> list[Fitted]:

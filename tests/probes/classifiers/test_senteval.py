@@ -83,8 +83,7 @@ def evaluations(script: list[float], grid: Grid) -> int:
 
 @pytest.mark.parametrize(("cap", "block", "expected"), [(200, 4, 51), (200, 2, 101), (200, 15, 14), (15, 1, 16)])
 def test_the_cap_is_exceeded_as_published(cap, block, expected) -> None:
-    always_better = [float(i) for i in range(200)]
-    assert evaluations(always_better, replace(LOGISTIC, max_passes=cap, block=block)) == expected
+    assert evaluations([float(i) for i in range(200)], replace(LOGISTIC, max_passes=cap, block=block)) == expected
 
 
 def test_training_ends_at_the_sixth_evaluation_that_does_not_improve() -> None:

@@ -66,8 +66,7 @@ def test_the_suite_has_a_row_a_task_and_epoch_and_its_curves(trained) -> None:
 @pytest.mark.parametrize("trained", ["skipthought"], indirect=True)  # the callback does not know the objective
 def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained) -> None:
     whole = trained.folder / "whole"
-    without = trained.train("without", suites=["suite=[]"])
-    assert_same_weights(without, whole)
+    assert_same_weights(trained.train("without", suites=["suite=[]"]), whole)
     begun = trained.train("begun", "trainer.max_epochs=1")
     trained.lab.succeed(f"resume={begun}", "trainer.max_epochs=2")
     assert_same_weights(begun, whole)

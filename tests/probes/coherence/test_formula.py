@@ -193,8 +193,7 @@ def test_all_items_at_once_equal_one_at_a_time(tree, seed) -> None:
 def test_less_and_greater_are_opposite_and_share_their_ties(left, right, seed) -> None:
     value = values_by(seed)
     less, greater = (evaluate(Operation(symbol, left, right), value) for symbol in "<>")
-    swapped = evaluate(Operation(">", right, left), value)
-    np.testing.assert_array_equal(less, swapped)
+    np.testing.assert_array_equal(less, evaluate(Operation(">", right, left), value))
     total = less + greater
     assert set(np.ravel(total)) <= {0.0, 1.0}  # 0 where NaN
     assert ((less == 0.5) == (greater == 0.5)).all()

@@ -72,8 +72,7 @@ def test_the_values_worked_out_by_hand() -> None:
 
 def test_an_unknown_word_is_no_cheap_choice() -> None:
     rare = [" ".join(f"name{number} slept ." for number in range(50))]  # as many words that occur once
-    model = NgramModel([*TEXTS, rare], 1)
-    (answer,) = model.logprobs([("", "a d zebra slept")])
+    (answer,) = NgramModel([*TEXTS, rare], 1).logprobs([("", "a d zebra slept")])
     a, once, never, often = answer.logprobs
     assert once == never < a < often
 
@@ -86,16 +85,14 @@ def test_a_sentence_depends_on_the_one_before() -> None:
 
 
 def test_a_mark_of_a_change_of_speaker_is_a_boundary() -> None:
-    model = NgramModel(TEXTS)
-    marked, plain = model.logprobs([("", "a b. [SEP] b a."), ("", "a b. b a.")])
+    marked, plain = NgramModel(TEXTS).logprobs([("", "a b. [SEP] b a."), ("", "a b. b a.")])
     assert marked.tokens == ["a", "b", ".", "[SEP]", "b", "a", "."]
     np.testing.assert_array_equal(np.delete(marked.logprobs, 3), plain.logprobs)
     assert marked.offsets[3].tolist() == [5, 10]
 
 
 def test_a_context_counts_and_has_no_tokens() -> None:
-    model = NgramModel(TEXTS, 3)
-    whole, part = model.logprobs([("", "a b, a"), ("a b,", " a")])
+    whole, part = NgramModel(TEXTS, 3).logprobs([("", "a b, a"), ("a b,", " a")])
     assert part.tokens == ["a"]
     assert part.offsets.tolist() == [[1, 2]]
     assert part.logprobs[0] == whole.logprobs[-1]

@@ -31,8 +31,7 @@ def test_an_empty_first_region_moves_no_edge() -> None:
 ])  # fmt: skip
 def test_metrics_have_the_values_worked_out_by_hand(metric, wanted) -> None:
     surprisals = np.array([6.0, 1.0, 5.0, 4.0, 1.5, 0.5])
-    segments = np.array([0, 0, 2, 3, 3, 3])
-    np.testing.assert_array_equal(segment_values(metric, surprisals, segments, 4), wanted)
+    np.testing.assert_array_equal(segment_values(metric, surprisals, np.array([0, 0, 2, 3, 3, 3]), 4), wanted)
 
 
 def test_without_a_token_only_the_sum_has_a_value() -> None:

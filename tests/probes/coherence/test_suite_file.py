@@ -178,8 +178,7 @@ BLIMP = [
 
 @pytest.mark.parametrize(("end", "pack"), PACKS.items())
 def test_minimal_pairs_in_json_lines_are_a_suite_for_each_phenomenon(end, pack, tmp_path) -> None:
-    text = "".join(f"{json.dumps(pair)}\n" for pair in BLIMP).encode()
-    (tmp_path / f"pairs.jsonl{end}").write_bytes(pack(text))
+    (tmp_path / f"pairs.jsonl{end}").write_bytes(pack("".join(f"{json.dumps(pair)}\n" for pair in BLIMP).encode()))
     agreement, anaphor = read_suites([tmp_path])
     assert (agreement.name, anaphor.name) == ("agreement", "0")
     first, second = (item.texts for item in agreement.items)

@@ -61,8 +61,7 @@ def test_an_item_holds_where_each_of_its_predictions_does() -> None:
 
 
 def test_every_second_item_that_ties_holds_the_same_ones_for_all_models() -> None:
-    truths = np.array([0.5, 0.5, 1, 0.5, 0.5, 0])
-    assert which_hold(truths).tolist() == [True, False, True, False, True, False]
+    assert which_hold(np.array([0.5, 0.5, 1, 0.5, 0.5, 0])).tolist() == [True, False, True, False, True, False]
 
 
 def test_another_metric_another_formula_and_another_reading_are_another_task() -> None:

@@ -203,8 +203,7 @@ def test_published_splits_are_kept(tmp_path) -> None:
     path = tmp_path / "a.jsonl"
     documents = [{**d, "split": ("test", "dev", "train")[i % 3]} for i, d in enumerate(french_documents(9))]
     path.write_text("\n".join(map(json.dumps, documents)))
-    by_split = read_documents(path, SIZES, "fr")
-    assert {text.id for text in by_split["test"]} == {"d0", "d3", "d6"}
+    assert {text.id for text in read_documents(path, SIZES, "fr")["test"]} == {"d0", "d3", "d6"}
     path.write_text("\n".join(map(json.dumps, [*documents, {**documents[0], "id": "x", "split": None}])))
     with pytest.raises(InputError, match="'x' says no split, unlike those before it"):
         read_documents(path, SIZES, "fr")

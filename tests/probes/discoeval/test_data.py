@@ -50,8 +50,7 @@ def test_other_domains_take_the_place_of_the_published_ones(root) -> None:
     with pytest.raises(InputError, match="1 sentences, expected 5"):
         read_discoeval(root)
     shutil.rmtree(root / "SP/leer")
-    names = [task.name for task in read_discoeval(root)[0]]
-    assert names[:4] == ["BSOarxiv", "BSOroc", "BSOwiki", "BSOgum"]
+    assert [task.name for task in read_discoeval(root)[0]][:4] == ["BSOarxiv", "BSOroc", "BSOwiki", "BSOgum"]
 
 
 @pytest.mark.parametrize("name", ["evil\x1b]0;pwn\x07", "two words", "a,b", "=1"])

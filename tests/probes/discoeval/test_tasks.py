@@ -50,8 +50,7 @@ def root(tmp_path) -> Path:
 
 def vectors(tasks: list[Classification]) -> Vectors:
     sentences = distinct_sentences(tasks)
-    made = np.random.default_rng(0).normal(size=(len(sentences), 4)).astype(np.float32)
-    return Vectors(made, sentences)
+    return Vectors(np.random.default_rng(0).normal(size=(len(sentences), 4)).astype(np.float32), sentences)
 
 
 def plain(x: list[np.ndarray], group: str) -> np.ndarray:

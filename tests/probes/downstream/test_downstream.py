@@ -47,8 +47,7 @@ def separable(size: int, classes: int = 2, seed: int = 0) -> Tensors:
 
 
 def related(size: int, seed: int, low: float = 0) -> Tensors:
-    random = torch.Generator().manual_seed(seed)
-    x = torch.rand(size, 4, generator=random)
+    x = torch.rand(size, 4, generator=torch.Generator().manual_seed(seed))
     return Tensors(x, low + (5 - low) * (0.7 * x[:, 0] + 0.3 * x[:, 1]).double())
 
 
@@ -61,8 +60,7 @@ def test_nested_folds_score_what_the_toolkit_would_score_fit_by_fit() -> None:
 
 def test_modern_nested_folds_agree_with_scikit_learn() -> None:
     items = separable(150, classes=3)
-    grid = Grid(l2=(1e-3, 1e-1)).logistic()
-    scores = score_nested(items, 3, 3, grid, seed=5)
+    scores = score_nested(items, 3, 3, Grid(l2=(1e-3, 1e-1)).logistic(), seed=5)
     right = 0
     folds = StratifiedKFold(3, shuffle=True, random_state=5).split(items.x, items.y)
     for (train, test), l2 in zip(folds, scores.l2, strict=True):
@@ -84,8 +82,7 @@ def test_modern_folds_choose_the_l2_that_is_best_on_held_out_items_and_read_rare
 
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
 def test_labels_that_are_noise_stay_at_chance(grid) -> None:
-    items = separable(300)
-    noise = Tensors(items.x, torch.randint(2, (300,), generator=torch.Generator().manual_seed(1)))
+    noise = Tensors(separable(300).x, torch.randint(2, (300,), generator=torch.Generator().manual_seed(1)))
     assert score_nested(noise, 2, 3, grid, seed=1).test_accuracy == pytest.approx(50, abs=9)
 
 
@@ -109,8 +106,7 @@ def test_too_few_items_of_a_class_or_to_hold_some_back_are_refused() -> None:
 def test_targets_lie_on_the_neighbouring_ratings() -> None:
     ratings = torch.arange(1.0, 6.0)
     shares = rating_targets(torch.tensor([3.6, 5.0, 1.0]), ratings)
-    expected = torch.tensor([[0, 0, 0.4, 0.6, 0], [0, 0, 0, 0, 1], [1, 0, 0, 0, 0]])
-    torch.testing.assert_close(shares, expected)
+    torch.testing.assert_close(shares, torch.tensor([[0, 0, 0.4, 0.6, 0], [0, 0, 0, 0, 1], [1, 0, 0, 0, 0]]))
     torch.testing.assert_close(shares @ ratings, torch.tensor([3.6, 5.0, 1.0]))
     zero = torch.tensor([0.0])  # no target in the published regression, and one in the modern
     assert float(rating_targets(zero, ratings).sum()) == 0
@@ -154,8 +150,7 @@ def test_similarity_sums_up_in_three_ways() -> None:
     assert measures["b spearman"] == pytest.approx(-100)
     assert measures["mean pearson"] == pytest.approx(0, abs=1e-9)
     assert measures["wmean pearson"] == pytest.approx((4 - 8) / 12 * 100)
-    pooled = pearsonr(np.r_[up, down, down], np.tile(up, 3))[0]
-    assert measures["all pearson"] == pytest.approx(100 * pooled)
+    assert measures["all pearson"] == pytest.approx(100 * pearsonr(np.r_[up, down, down], np.tile(up, 3))[0])
 
 
 @pytest.mark.parametrize("scale", [1e-25, 1, 1e25])
@@ -287,8 +282,7 @@ def test_relatedness_without_training_is_the_correlation_of_cosines(name, tmp_pa
 @pytest.mark.parametrize("name", ["SICK-E", "SICK-R", "SICK-R-cosine"])
 def test_sick_in_one_file_is_that_of_three(name, tmp_path) -> None:
     (wanted,), _ = read_downstream(folder_of_tasks(tmp_path), [name])
-    columns = ["sentence_A", "sentence_B", "entailment_label", "relatedness_score", "SemEval_set"]
-    lines = ["\t".join(columns)]
+    lines = ["\t".join(["sentence_A", "sentence_B", "entailment_label", "relatedness_score", "SemEval_set"])]
     for file, part in zip(TASKS["SICK-E"].files, ("TRAIN", "TRIAL", "TEST"), strict=True):
         path = tmp_path / "downstream" / file
         for line in path.read_text().splitlines()[1:]:
@@ -310,8 +304,7 @@ def test_published_data_of_another_size_is_named(name, tmp_path, capsys) -> None
     context = Context(MODERN, 1, tmp_path, TinyCorpus())
     (task,) = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), [name], kfold=2))
     size = sum(len(part.gold) for part in (task.parts.values() if isinstance(task.parts, dict) else task.parts))
-    said = f"{name}: {size} items, but {data.PUBLISHED_SIZES[name]:,} are published"
-    assert said in capsys.readouterr().err
+    assert f"{name}: {size} items, but {data.PUBLISHED_SIZES[name]:,} are published" in capsys.readouterr().err
 
 
 def test_a_page_of_the_web_in_place_of_data_is_recognised(root) -> None:

@@ -16,8 +16,7 @@ SIZE = 1000
 
 def rotated(vectors: Tensor, width: int) -> Tensor:
     """The same shape in a space of more dimensions, far from its origin."""
-    axes = torch.linalg.qr(torch.randn(width, width)).Q[: vectors.shape[1]]
-    return vectors @ axes + 5
+    return vectors @ torch.linalg.qr(torch.randn(width, width)).Q[: vectors.shape[1]] + 5
 
 
 def gaussian(*scales: float, size: int = SIZE) -> Tensor:

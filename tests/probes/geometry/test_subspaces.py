@@ -52,8 +52,7 @@ def test_it_is_the_subspace_of_linear_discriminant_analysis(classes) -> None:
     theirs = LinearDiscriminantAnalysis(solver="eigen").fit(vectors, gold).scalings_[:, : classes - 1]
     assert nearness(basis, theirs).angles.max() < 0.5
     wider = np.hstack([vectors, np.full((6000, 1), 2.0**30)])  # a large constant feature hides no others
-    more = probe_subspace(wider, gold)
-    assert nearness(more, np.vstack([basis, np.zeros(classes - 1)])).angles.max() < 0.5
+    assert nearness(probe_subspace(wider, gold), np.vstack([basis, np.zeros(classes - 1)])).angles.max() < 0.5
 
 
 def test_with_fewer_vectors_than_dimensions_it_is_that_of_the_same_system() -> None:
@@ -70,8 +69,7 @@ def test_with_fewer_vectors_than_dimensions_it_is_that_of_the_same_system() -> N
 
 def test_the_overlap_is_the_mean_squared_cosine_of_the_principal_angles() -> None:
     axes = np.eye(5)
-    turned = np.array([axes[0], (axes[1] + axes[2]) / 2**0.5]).T
-    near = nearness(axes[:, :2], turned)
+    near = nearness(axes[:, :2], np.array([axes[0], (axes[1] + axes[2]) / 2**0.5]).T)
     np.testing.assert_allclose(near.angles, [0, 45], atol=1e-5)
     assert near.overlap == pytest.approx(75)
     assert nearness(axes[:, :2], axes[:, 3:]).overlap == pytest.approx(0)

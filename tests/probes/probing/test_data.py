@@ -67,12 +67,10 @@ def content(tasks: list[Classification]) -> list[tuple[str, list[str], list[int]
 def test_tasks_of_a_corpus_are_built_once_and_one_asked_for_later_joins_the_others(tmp_path) -> None:
     corpus = TinyCorpus()
     first = FromCorpus().tasks(context(corpus, tmp_path, 0), NAMES, SIZES)
-    again = FromCorpus().tasks(context(corpus, tmp_path, 0), NAMES, SIZES)
-    assert content(again) == content(first)
+    assert content(FromCorpus().tasks(context(corpus, tmp_path, 0), NAMES, SIZES)) == content(first)
     assert corpus.reads == 1
     FromCorpus().tasks(context(TinyCorpus(), tmp_path / "one", 0), ["SentLen"], SIZES)
-    later = FromCorpus().tasks(context(TinyCorpus(), tmp_path / "one", 0), NAMES, SIZES)
-    assert content(later) == content(first)
+    assert content(FromCorpus().tasks(context(TinyCorpus(), tmp_path / "one", 0), NAMES, SIZES)) == content(first)
 
 
 @pytest.mark.parametrize(("sizes", "seed", "tags"), [

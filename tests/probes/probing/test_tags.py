@@ -69,8 +69,7 @@ def test_punctuation_next_to_a_german_clause_belongs_to_it(tree) -> None:
 
 
 def test_quotation_marks_around_a_german_clause_stay_around_it() -> None:
-    analysis = german(f"(VROOT ($*LRB* ``) (S {SEES}) ($*LRB* '') ($. .))")
-    assert analysis.top == "$*LRB*_NP_VVFIN_NP_$*LRB*_$."
+    assert german(f"(VROOT ($*LRB* ``) (S {SEES}) ($*LRB* '') ($. .))").top == "$*LRB*_NP_VVFIN_NP_$*LRB*_$."
 
 
 DOG, CAT = "(S (NP (ART Der) (NN Hund)) (VVFIN bellt))", "(S (NP (ART die) (NN Katze)) (VAFIN ist) (ADJD müde))"

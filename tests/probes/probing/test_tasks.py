@@ -88,8 +88,7 @@ def test_a_sentence_is_in_one_split_in_all_tasks_and_once_in_a_task(tasks) -> No
 
 @BUILDERS
 def test_depth_does_not_depend_on_length_and_neighbouring_training_items_alternate_classes(tasks) -> None:
-    labels = task(tasks, "Tense").train.gold.tolist()
-    assert all(a != b for a, b in pairwise(labels))
+    assert all(a != b for a, b in pairwise(task(tasks, "Tense").train.gold.tolist()))
     depth = task(tasks, "TreeDepth")
     for split in depth.parts:
         by_depth = [Counter(len(s.split()) for s, label in labelled(depth, split) if label == c) for c in depth.classes]
@@ -127,8 +126,7 @@ def test_neither_other_tasks_nor_the_order_of_the_trees_matter_and_the_seed_does
     Random(7).shuffle(shuffled)
     for trees, names in ((TREES, ["CoordInv", "WC"]), (shuffled, ["SentLen", "BShift", "SubjNum"])):
         assert texts(build_tasks(corpus_texts(trees), SIZES, names), *names) == texts(built, *names)
-    other = build_tasks(corpus_texts(TREES), SIZES, ["SentLen"], seed=1)
-    assert texts(other, "SentLen") != texts(built, "SentLen")
+    assert texts(build_tasks(corpus_texts(TREES), SIZES, ["SentLen"], seed=1), "SentLen") != texts(built, "SentLen")
 
 
 def full_pool(analyses: Iterable[Analysis]) -> Pool:
@@ -266,8 +264,7 @@ def test_targets_are_found_by_structure(below, expected) -> None:
     ("(S (S (NP (PRP I)) (VP (VBD ran))) (CC but) (S (NP (PRP he))) (. .) ('' ''))", None),
 ])  # fmt: skip
 def test_clauses_are_two_full_ones_around_the_only_conjunction(tree, spans) -> None:
-    clauses = sentence(f"(ROOT {tree})").clauses
-    assert clauses == (Clauses(*spans) if spans else None)
+    assert sentence(f"(ROOT {tree})").clauses == (Clauses(*spans) if spans else None)
 
 
 INVERSIONS = {

@@ -99,8 +99,7 @@ def test_one_class_erases_nothing_bit_for_bit(gold) -> None:
 
 
 def test_vectors_that_are_all_equal_have_nothing_to_erase() -> None:
-    vectors = torch.ones(20, 5)
-    assert leace(vectors, np.arange(20) % 2).rank == 0
+    assert leace(torch.ones(20, 5), np.arange(20) % 2).rank == 0
 
 
 def test_erasers_in_turn_change_each_row_by_its_own() -> None:

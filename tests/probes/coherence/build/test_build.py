@@ -66,14 +66,12 @@ def test_a_shuffled_text_has_the_same_sentences_in_another_order(stories, dialog
 def test_an_item_is_shuffled_in_the_same_way_in_any_company() -> None:
     first, second = ["a", "b", "c", "d", "e"], ["f", "g", "h", "i", "j"]
     both = build_order(texts([first, second]), 3).suites[0]
-    alone = build_order(texts([first, second])[1:], 3).suites[0]
-    assert both.items[1].texts == alone.items[0].texts
+    assert both.items[1].texts == build_order(texts([first, second])[1:], 3).suites[0].items[0].texts
     assert len({build_order(texts([first]), seed).suites[0].items[0].texts for seed in range(5)}) > 1
 
 
 def test_the_turns_of_a_dialogue_have_a_separator_between_them_where_it_is_asked_for() -> None:
-    turns = [SourceText("a", ["Hi.", "Yes?", "Go."], True)]
-    whole, context = build_order(turns, 0, separator=True).suites
+    whole, context = build_order([SourceText("a", ["Hi.", "Yes?", "Go."], True)], 0, separator=True).suites
     assert whole.items[0].texts[0] == ("Hi. [SEP] Yes? [SEP] Go.",)
     assert context.items[0].texts == (("Hi. [SEP] Yes? [SEP]", "Go."), ("Yes? [SEP] Hi. [SEP]", "Go."))
     story = texts([["a", "b", "c", "d", "e"]])
@@ -364,8 +362,7 @@ def test_disco_annotation_is_read_in_each_form(tmp_path, name, line, suite, befo
     own = scored.conditions[0]
     assert scored.name == plain.name == f"connectives_{suite}"
     assert scored.items[0].texts[0] == (before, own, after)
-    comma = after.startswith(",")
-    assert plain.items[0].texts[0] == (before, own + "," * comma, after.removeprefix(", "))
+    assert plain.items[0].texts[0] == (before, own + "," * after.startswith(","), after.removeprefix(", "))
     assert len(scored.predictions) == len(CONNECTIVES) - 1
 
 
@@ -409,8 +406,7 @@ def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path) -> Non
 def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
     source = story_file(tmp_path, 9)
     for out in ("one", "two"):
-        arguments = ["phenomenon=order", f"source={source}", f"out={tmp_path / out}", "seed=3", "items=4"]
-        assert command(arguments) == 0
+        assert command(["phenomenon=order", f"source={source}", f"out={tmp_path / out}", "seed=3", "items=4"]) == 0
     assert "2 suites, 8 items" in capsys.readouterr().out
     suite = read_suite(tmp_path / "one" / "shuffle_narration_all.json")
     assert [item.number for item in suite.items] == [1, 2, 3, 4]
