@@ -53,11 +53,11 @@ def accuracies(done: WrittenScores) -> dict[str, tuple[float, float]]:
 def test_help_names_every_setting_as_one_types_it() -> None:
     settings, suite = (OmegaConf.load(CONFIGS / name) for name in ("evaluate.yaml", "suite/downstream.yaml"))
     assert isinstance(settings, DictConfig)
-    below = [f"downstream.{name}" for name in suite.downstream]
-    below += [f"probes.classifier.{field.name}" for field in fields(Grid)]
     names = [name for name in settings if name not in ("defaults", "hydra")]
-    shown = [line.partition("=")[0] for line in evaluate_help(CONFIGS).partition("defaults:\n")[2].splitlines()]
-    assert [f"  {name}" for name in (*names, *below) if f"  {name}" not in shown] == []
+    names += [f"downstream.{name}" for name in suite.downstream]
+    names += [f"probes.classifier.{field.name}" for field in fields(Grid)]
+    described = [line.partition("=")[0] for line in evaluate_help(CONFIGS).partition("defaults:\n")[2].splitlines()]
+    assert [name for name in names if f"  {name}" not in described] == []
 
 
 def test_a_run_gets_the_scores_and_answers_that_it_got_while_training(lab, finished_run, tmp_path) -> None:
@@ -84,17 +84,20 @@ def test_vectors_made_elsewhere_score_as_the_model_that_made_them(lab, finished_
     assert accuracies(elsewhere) == accuracies(here)
 
 
-def test_checkpoints_of_one_name_are_told_apart(lab, finished_run, tmp_path, capsys) -> None:
+@pytest.mark.parametrize(("paths", "names"), [
+    (("", ""), ["model=whole", "model=other"]),
+    (("checkpoints/best.ckpt", "checkpoints/other.ckpt"), ["(other.ckpt) minus", "(best.ckpt), percentage points"]),
+], ids=["runs", "checkpoints"])  # fmt: skip
+def test_models_of_one_name_are_told_apart_in_every_table(lab, finished_run, tmp_path, capsys, paths, names) -> None:
     other = shutil.copytree(finished_run, tmp_path / "other")
     state = torch.load(other / "checkpoints" / "last.ckpt", weights_only=True)
-    changed = {k: v * 0.5 if k.startswith("encoder.") else v for k, v in state["state_dict"].items()}
-    torch.save(state | {"state_dict": changed}, other / "checkpoints" / "best.ckpt")
-    done = scored(lab, tmp_path / "out", f"model=[{finished_run},{other}]")
+    halved = {k: v * 0.5 if k.startswith("encoder.") else v for k, v in state["state_dict"].items()}
+    torch.save(state | {"state_dict": halved}, other / (paths[1] or "checkpoints/best.ckpt"))
+    done = scored(lab, tmp_path, f"model=[{finished_run / paths[0]},{other / paths[1]}]", "probes.tasks=[BShift]")
     assert done[0].folder != done[1].folder
     print_tables(done, evaluation("model=bov", "published=null"))
     printed = capsys.readouterr().out
-    for run in (finished_run, other):
-        assert f"model={run.name}" in printed
+    assert [name for name in names if name not in printed] == []
 
 
 @pytest.mark.parametrize(("model", "other"), [("bov", "embeddings.dim=8"), ("majority", "corpus.seed=2")])
@@ -114,7 +117,7 @@ def test_evaluated_runs_that_differ_in_their_seed_are_one_model_of_a_report(
     (other / "config.yaml").write_text(re.sub("(?m)^seed: 1$", "seed: 2", (other / "config.yaml").read_text()))
     (other / READS_FILE).write_text((other / READS_FILE).read_text().replace("demo seed 1", corpus))
     done = scored(lab, tmp_path, f"model=[{finished_run},{other}]", "probes.tasks=[BShift]", "corpus.seed=2")
-    assert [len(model.runs) for model in models_of(read_run(one.folder) for one in done)] == runs
+    assert [len(model.runs) for model in models_of(read_run(each.folder) for each in done)] == runs
 
 
 @pytest.mark.parametrize(("settings", "seed"), [("", 1), ("protocol=senteval", 1111), ("protocol=senteval seed=5", 5)])
@@ -131,13 +134,13 @@ def lengths(sentences: list[str]) -> np.ndarray:
 def test_a_callable_that_knows_the_length_alone_reads_the_length(lab, tmp_path) -> None:
     more = ["probes.tasks=[SentLen,BShift]", "control=true", "mdl=true"]
     (done,) = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", *more)
-    found = accuracies(done)
-    assert found["SentLen"][1] > 60 > found["BShift"][1]
-    more = {(row.suite, row.task): row for row in done.scores.measures}
-    assert more["control", "SentLen control per sentence"].test_accuracy < 40
-    assert more["selectivity", "SentLen"].test_accuracy > 20
-    bits = {task: row.hyperparameters["compression"] for (suite, task), row in more.items() if suite == "bits"}
-    assert bits["SentLen"] > 1.1 > bits["BShift"]
+    scores = accuracies(done)
+    assert scores["SentLen"][1] > 60 > scores["BShift"][1]
+    measures = {(row.suite, row.task): row for row in done.scores.measures}
+    assert measures["control", "SentLen control per sentence"].test_accuracy < 40
+    assert measures["selectivity", "SentLen"].test_accuracy > 20
+    bits = [measures["bits", task].hyperparameters["compression"] for task in ("SentLen", "BShift")]
+    assert bits[0] > 1.1 > bits[1]
 
 
 def test_scoring_a_model_again_computes_nothing(lab, tmp_path, monkeypatch) -> None:
@@ -171,6 +174,9 @@ def test_a_baseline_has_controls_and_is_said_to_have_no_description_length(lab, 
     assert "majority: no description length" in capsys.readouterr().err
 
 
+FIXED = ["suite=downstream", "model=call:tests.test_evaluate:lengths", "downstream.kfold=2"]
+MODELS = "model=[call:tests.test_evaluate:lengths,majority]"
+CALL_FORM = "write call:package.module:function"
 REFUSED = {
     "probes=none": "no tasks; give suite=",
     "probes.tasks=[]": "no tasks; give suite=",
@@ -179,19 +185,23 @@ REFUSED = {
     "model=no/such/run": "no such run folder",
     "model=untrained/perceptron": "there are bigru_mean",
     "model=call:tests.test_evaluate:nothing": "nothing",
-    "model=call:tests.test_evaluate": "write call:package.module:function",
-    "model=call::lengths": "write call:package.module:function",
-    "model=call:.test_evaluate:lengths": "write call:package.module:function",
+    **{f"model=call:{n}": CALL_FORM for n in ("tests.test_evaluate", ":lengths", ".test_evaluate:lengths")},
     "model=call:tests.test_evaluate:FIXED": "not a function",
     "model=vectors:/no/such.npy": "sentences=",
     "published=table2": "no published table 'table2'",
+    "downstream.kfold=1": "downstream.kfold=1: give the number of folds, 2 or more",
+    "downstream.tasks=SNLI": "no downstream task SNLI",
+    "suite=downstream probes.classifier.widths=[100]": "logistic regression; leave widths= and dropouts= out",
+    "suite=downstream probes.classifier.reduction=sum": "reduction= is a setting of protocol=senteval",
+    "suite=downstream model=[call:tests.test_evaluate:lengths,length]": "model=length: .* majority alone",
 }
 
 
 @pytest.mark.parametrize("setting", REFUSED)
-def test_what_cannot_be_scored_is_refused_before_anything_is(lab, tmp_path, setting) -> None:
+def test_what_cannot_be_scored_is_refused_before_anything_is(lab, tmp_path, tasks, setting) -> None:
+    models = [*FIXED, tasks] if "downstream" in setting else ["model=[majority,length]"]
     with pytest.raises(InputError, match=REFUSED[setting]):
-        scored(lab, tmp_path / "out", "model=[majority,length]", setting)
+        scored(lab, tmp_path / "out", *models, *setting.split())
     assert not (tmp_path / "out").exists()
 
 
@@ -223,14 +233,6 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_it(lab, t
     assert "(Conneau et al. 2018, Table 4)" in printed
 
 
-@pytest.mark.parametrize(
-    "setting", ["model=[bov,nonsense]", "model=no/such/run", "suite=probing", "model=untrained/no"]
-)
-def test_a_missing_model_is_told_before_slow_imports(setting) -> None:
-    with pytest.raises(InputError, match=r": no such (run|encoder)|model= is missing"):
-        refuse_missing_models([setting])
-
-
 def test_an_untrained_encoder_of_the_users_own_is_found_in_the_folder_of_config_dir(tmp_path) -> None:
     (tmp_path / "encoder").mkdir()
     text = "# @package _global_\nencoder:\n  _target_: encoders.bov.BagOfVectors\n  pooling: max\n"
@@ -241,12 +243,16 @@ def test_an_untrained_encoder_of_the_users_own_is_found_in_the_folder_of_config_
     assert model.encoder == "mine"
 
 
-@pytest.mark.parametrize("form", [
-    *("bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov", "[bov,ngram]"),
-    *(r"runs/a\,b", "'runs/a,b,c'", "['x, y, z',bov]", "${a,b,c}"),  # which Hydra reads
+@pytest.mark.parametrize(("setting", "refused"), [
+    *((f"model={path}", True) for path in ("[bov,nonsense]", "no/such/run", "untrained/no")), ("suite=probing", True),
+    *((f"model={form}", False) for form in ("bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov")),
+    *(("model=[bov,ngram]", False), (r"model=runs/a\,b", False), ("model='runs/a,b,c'", False)),  # which Hydra reads
+    *(("model=['x, y, z',bov]", False), ("model=${a,b,c}", False)),
 ])  # fmt: skip
-def test_no_form_of_a_model_is_refused_before_slow_imports(form) -> None:
-    refuse_missing_models([f"model={form}"])
+def test_a_missing_model_and_no_other_is_refused_before_slow_imports(setting, refused) -> None:
+    error = pytest.raises(InputError, match=r": no such (run|encoder)|model= is missing")
+    with error if refused else nullcontext():
+        refuse_missing_models([setting])
 
 
 @pytest.mark.parametrize(("name", "said"), [
@@ -295,18 +301,6 @@ def test_what_was_scored_before_a_model_that_fails_is_shown(lab, tmp_path, capsy
     assert f"{written}/probes.csv" in capsys.readouterr().out
 
 
-def test_two_checkpoints_of_a_run_have_two_names_in_every_table(lab, finished_run, tmp_path, capsys) -> None:
-    best, last = (finished_run / "checkpoints" / f"{name}.ckpt" for name in ("best", "last"))
-    copy = shutil.copytree(finished_run, tmp_path / "copy") / "checkpoints" / "other.ckpt"
-    state = torch.load(last, weights_only=True)
-    torch.save(state | {"state_dict": {k: v * 0.5 for k, v in state["state_dict"].items()}}, copy)
-    done = scored(lab, tmp_path / "out", f"model=[{best},{copy}]", "probes.tasks=[BShift]")
-    print_tables(done, evaluation("model=bov", "published=null"))
-    printed = capsys.readouterr().out
-    assert "(other.ckpt) minus" in printed
-    assert "(best.ckpt), percentage points" in printed
-
-
 @pytest.mark.parametrize("said", ["suite=nonsense", "protocol=nonsense", "device=gpu", "model= is missing"])
 def test_a_wrong_setting_ends_the_command_in_one_line(said) -> None:
     setting = [] if "missing" in said else ["model=bov", said]
@@ -318,21 +312,17 @@ def tasks(tmp_path) -> str:
     return f"downstream.root={folder_of_tasks(tmp_path / 'tasks')}"
 
 
-FIXED = ["suite=downstream", "model=call:tests.test_evaluate:lengths", "downstream.kfold=2"]
-MODELS = "model=[call:tests.test_evaluate:lengths,majority]"
-
-
 def test_downstream_tables_name_each_measure(lab, tmp_path, tasks, capsys) -> None:
     print_tables(scored(lab, tmp_path, *FIXED, tasks, MODELS), evaluation("suite=downstream", "model=bov"))
     printed = capsys.readouterr().out
-    for text in ("Majority vote", "Chance", "Pearson's r times 100", "MRPC    accuracy 50.0; F1", "SICK-R  Pearson"):
-        assert text in printed
-    assert "STS12   Pearson, mean over domains 0.0; weighted mean 0.0, all pairs 0.0, Spearman mean" in printed
+    measures = ["Pearson's r times 100", "MRPC    accuracy 50.0; F1", "SICK-R  Pearson"]
+    measures += ["STS12   Pearson, mean over domains 0.0; weighted mean 0.0, all pairs 0.0, Spearman mean"]
+    assert [text for text in ("Majority vote", "Chance", *measures) if text not in printed] == []
 
 
 def test_answers_are_kept_of_downstream_accuracies_and_predictions_of_correlations(lab, tmp_path, tasks) -> None:
-    one, other = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=[MR,SICK-R,STS12]", MODELS)
-    (mr, relatedness, sts), (same, _, _) = (read_rows(done.folder / "probes.csv") for done in (one, other))
+    done = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=[MR,SICK-R,STS12]", MODELS)
+    (mr, relatedness, sts), (same, _, _) = (read_rows(each.folder / "probes.csv") for each in done)
     assert mr.answers.test == same.answers.test
     assert 100 * mr.answers.right.mean() == pytest.approx(mr.test_accuracy, abs=1)  # the mean over folds
     for row, domains in ((relatedness, 1), (sts, 5)):
@@ -342,25 +332,12 @@ def test_answers_are_kept_of_downstream_accuracies_and_predictions_of_correlatio
 
 def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab, tmp_path, tasks) -> None:
     more = ["downstream.tasks=MR", "protocol=senteval", "probes.classifier.l2=[0.5]", "probes.classifier.max_passes=4"]
-    summed = "probes.classifier.reduction=sum"
-    (mean,), (total,) = (scored(lab, tmp_path, *FIXED, tasks, *more, *extra) for extra in ([], [summed]))
+    summed = ["probes.classifier.reduction=sum"]
+    (mean,), (total,) = (scored(lab, tmp_path, *FIXED, tasks, *more, *extra) for extra in ([], summed))
     assert list(accuracies(mean)) == ["MR"]  # one task needs no list
     assert mean.scores.main[0].row.hyperparameters == {"l2": "0.5 0.5"}
     assert mean.folder != total.folder
     assert OmegaConf.load(mean.folder / "config.yaml").probes.classifier.protocol == "senteval"
-
-
-@pytest.mark.parametrize(("setting", "said"), [
-    ("downstream.kfold=1", "downstream.kfold=1: give the number of folds, 2 or more"),
-    ("downstream.tasks=SNLI", "no downstream task SNLI"),
-    ("probes.classifier.widths=[100]", "logistic regression; leave widths= and dropouts= out"),
-    ("probes.classifier.reduction=sum", "reduction= is a setting of protocol=senteval"),
-    ("model=[call:tests.test_evaluate:lengths,length]", "model=length: .* majority alone"),
-])  # fmt: skip
-def test_a_downstream_setting_that_cannot_be_is_refused_before_scoring(lab, tmp_path, tasks, setting, said) -> None:
-    with pytest.raises(InputError, match=said):
-        scored(lab, tmp_path / "out", *FIXED, tasks, setting)
-    assert not (tmp_path / "out").exists()
 
 
 def test_two_suites_are_scored_in_one_go_each_sentence_encoded_once(lab, tmp_path, tasks) -> None:
@@ -385,11 +362,9 @@ def counted(sentences: list[str]) -> np.ndarray:
     return lengths(sentences)
 
 
-DISCOURSE = ["suite=discoeval", MODELS, "published=paper"]
-
-
 def test_discourse_tables_have_groups_their_mean_people_and_the_published_rows(lab, tmp_path, capsys) -> None:
-    done = scored(lab, tmp_path / "out", *DISCOURSE, f"discoeval.root={small_files(tmp_path / 'published')}")
+    root = f"discoeval.root={small_files(tmp_path / 'published')}"
+    done = scored(lab, tmp_path / "out", "suite=discoeval", MODELS, "published=paper", root)
     assert len(done[0].scores.main) == 12
     print_tables(done, evaluation("suite=discoeval", "model=bov"))
     head, *lines = capsys.readouterr().out.splitlines()
@@ -402,7 +377,8 @@ def test_discourse_tables_have_groups_their_mean_people_and_the_published_rows(l
 def test_the_hidden_layer_of_dc_and_the_context_of_sp_are_left_out_on_request_as_findings_read(
     lab, tmp_path, capsys
 ) -> None:
-    asked = ["discoeval.tasks=[DC,SP]", "discoeval.analyses=[hidden_layer,context]", *SMALL_WORLD]
+    world = [f"discoeval.{split}_size=20" for split in ("train", "dev", "test")]
+    asked = ["discoeval.tasks=[DC,SP]", "discoeval.analyses=[hidden_layer,context]", *world]
     done = scored(lab, tmp_path, "suite=discoeval", "model=call:tests.test_evaluate:lengths", *asked)
     print_tables(done, evaluation("suite=discoeval", "model=bov", "published=chen2019_table4"))
     printed = capsys.readouterr().out
@@ -412,12 +388,9 @@ def test_the_hidden_layer_of_dc_and_the_context_of_sp_are_left_out_on_request_as
     assert len(finding_of("context helps position", evidence).comparisons) == 1
 
 
-SMALL_WORLD = [f"discoeval.{split}_size=20" for split in ("train", "dev", "test")]
-
-
 WITHOUT_TORCH = """
 import runpy, sys
-sys.argv[1:] = {arguments}
+sys.argv[1:] = ["model=bov", "epochs=all"]
 try:
     runpy.run_path("evaluate.py", run_name="__main__")
 finally:
@@ -426,7 +399,7 @@ finally:
 
 
 def test_settings_that_are_wrong_with_any_tasks_are_refused_before_slow_imports() -> None:
-    command = [sys.executable, "-c", WITHOUT_TORCH.format(arguments=["model=bov", "epochs=all"])]
+    command = [sys.executable, "-c", WITHOUT_TORCH]
     done = subprocess.run(command, cwd=CONFIGS.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "error: model=bov: no run folder, so it has no epochs; leave out epochs=\n"

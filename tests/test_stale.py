@@ -38,12 +38,10 @@ from tests.tiny_corpus import TinyCorpus
 
 FIXTURES = ROOT / "tests" / "fixtures" / "corpora"
 CORPORA = [path.stem for path in sorted((ROOT / "configs" / "corpus").glob("*.yaml"))]
-FOLDERS = {"snli": "snli_1.0", "multinli": "multinli_1.0"}
+FOLDERS = {"snli": "snli_1.0", "multinli": "multinli_1.0", "parallel": "multi30k"}
 SPLITS: tuple[Split, ...] = ("train", "dev", "test", "probe")
-OTHERS: dict[type, list[Any]] = {
-    **{bool: [True, False], int: [2, 3], str: ["fr", "skip", "other"], type(None): ["de"]},
-    list: [["tense"], ["other"]],
-}
+OTHERS: dict[type, list[Any]] = {bool: [True, False], int: [2, 3], str: ["fr", "skip", "other"], type(None): ["de"]}
+OTHERS[list] = [["tense"], ["other"]]
 EDITS = ((b'"a"', b'"b"'), (b"entailment", b"Entailment"), (b"he", b"hi"), (b"a 1", b"a 9"), (b"a ", b"o "))
 Settings = dict[str, Any]
 
@@ -91,10 +89,10 @@ def settings_of(name: str, folder: Path) -> Settings:
         saved(folder / "train", rows, ["entailment", "neutral", "contradiction"])
         return settings | {"root": str(folder), "target_language": "fr"}
     if name == "allnli":
-        for part in FOLDERS.values():
+        for part in ("snli_1.0", "multinli_1.0"):
             shutil.copytree(FIXTURES / part, folder / part)
     elif name != "demo":
-        shutil.copytree(FIXTURES / {"parallel": "multi30k", **FOLDERS}.get(name, name), folder)
+        shutil.copytree(FIXTURES / FOLDERS.get(name, name), folder)
     if name == "parallel":
         return settings | {"source": f"{folder}/train.en", "target": f"{folder}/train.fr", "target_language": "fr"}
     if name == "ud":
@@ -206,25 +204,19 @@ class Opened:
         return fingerprint, lambda: np.asarray(model.logprobs([("", "the cat sat")])[0][2]).tobytes()
 
 
-CODE = {  # that computes the numbers of a source, or of its new words
-    "hf": "encoders/hugging_face.py",
-    "lm": "encoders/language_model.py",
-    "run": "datamodules/word_vectors/fasttext_model.py",
-}
+# that computes the numbers of a source, or of its new words
+CODE = {"hf": "encoders/hugging_face.py", "lm": "encoders/language_model.py"}
+CODE |= {"run": "datamodules/word_vectors/fasttext_model.py"}
 ENCODERS = ["bov", "untrained/transformer"]
-SOURCES = ["run", "hf", "lm", "vectors", *ENCODERS]
-SETTINGS = {
-    "hf": ["layers=0", "pooling=max", "prompt='a '"],
-    "lm": ["bos=false", "eos=true"],
-    **{name: ["seed=2", "embeddings.lowercase=true", "embeddings.scale=2"] for name in ENCODERS},
-}
+SETTINGS = {name: ["seed=2", "embeddings.lowercase=true", "embeddings.scale=2"] for name in ENCODERS}
+SETTINGS |= {"hf": ["layers=0", "pooling=max", "prompt='a '"], "lm": ["bos=false", "eos=true"]}
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_model_has_another_fingerprint_where_a_file_a_setting_a_library_or_code_changes_it(
-    name, tmp_path, monkeypatch
-) -> None:
-    """Numbers are computed where the fingerprint is the same, and until an edit has changed them."""
+@pytest.mark.parametrize("name", ["run", "hf", "lm", "vectors", *ENCODERS])
+def test_whatever_changes_a_model_changes_its_fingerprint(name, tmp_path, monkeypatch) -> None:
+    """A file, a setting, a library or code. Numbers are computed where the fingerprint is the same, and until one edit
+    has changed them.
+    """
     source = Opened(name, tmp_path / "model")
     fingerprint, compute = source.open()
     numbers, changed = compute(), False
@@ -272,16 +264,16 @@ def test_the_hash_of_a_large_file_is_computed_once(tmp_path, monkeypatch) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("two\nlines", "has a line end in it"), (7, "is int, not a text"), ("a \ud800", "has half of a character")],
 )
-def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path, text, said) -> None:
+def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path, text, message) -> None:
     class Own(TinyCorpus):
         def sentences(self, split: Split) -> Iterator[str]:
             yield "one line ."
             yield text
 
-    with pytest.raises(InputError, match=rf"tiny sentences: example 2 of the train split {said}"):
+    with pytest.raises(InputError, match=rf"tiny sentences: example 2 of the train split {message}"):
         PlainSentences(Own(), tmp_path, seed=1)
 
 

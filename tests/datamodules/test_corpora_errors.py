@@ -84,17 +84,13 @@ def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_missing_folder_says_how_to_get_the_corpus(name, tmp_path) -> None:
+def test_a_missing_folder_says_how_to_get_the_corpus_and_an_empty_one_what_is_missing(name, tmp_path) -> None:
     reader = READERS[name][0]
     for root, fault in ((None, r"corpus\.root= is missing"), (str(tmp_path / "nowhere"), r"corpus\.root=.*nowhere")):
-        with pytest.raises(InputError, match=f"{fault}.*; {re.escape(reader.remedy)}"):  # type: ignore[attr-defined]
-            reader(root)  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_an_empty_folder_says_what_is_missing(name, tmp_path) -> None:
+        with pytest.raises(InputError, match=f"{fault}.*; {re.escape(reader.remedy)}"):
+            reader(root)
     with pytest.raises(InputError, match=str(tmp_path)):
-        read_all(READERS[name][0](str(tmp_path)), name)  # type: ignore[call-arg]
+        read_all(reader(str(tmp_path)), name)
 
 
 def test_parallel_files_of_different_length_are_both_named(tmp_path) -> None:
@@ -184,13 +180,6 @@ def test_a_gzip_file_that_is_cut_off_is_named(tmp_path) -> None:
         list(read_lines(tmp_path / "a.txt.gz"))
 
 
-def test_a_line_without_end_does_not_fill_the_memory(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("encoder_lab.storage.text_files.MAX_LINE_BYTES", 1000)
-    (tmp_path / "a.txt").write_text("short\n" + "x" * 5000)
-    with pytest.raises(InputError, match=r"a\.txt:2: a line of more than 1000 bytes"):
-        list(read_lines(tmp_path / "a.txt"))
-
-
 def test_a_dump_with_an_entity_bomb_is_refused(tmp_path) -> None:
     levels = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
     page = "<page><title>a</title><id>1</id><revision><text>&e11;</text></revision></page>"
@@ -199,11 +188,15 @@ def test_a_dump_with_an_entity_bomb_is_refused(tmp_path) -> None:
         read_all(Wikipedia(str(tmp_path)), "wikipedia")
 
 
-def test_a_page_without_end_does_not_fill_the_memory(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("datamodules.corpora.wikipedia.MAX_PAGE", 1000)
-    (tmp_path / "a.xml").write_text("<mediawiki><page><title>a</title>" + "some text\n" * 500)
-    with pytest.raises(InputError, match=r"a\.xml:\d+: 1000 bytes without the end of a page"):
-        read_all(Wikipedia(str(tmp_path)), "wikipedia")
+@pytest.mark.parametrize(("file", "limit", "text", "message"), [
+    ("a.txt", "encoder_lab.storage.text_files.MAX_LINE_BYTES", "a\n" + "x" * 5000, "2: a line of more than 1000 bytes"),
+    ("a.xml", "datamodules.corpora.wikipedia.MAX_PAGE", "<mediawiki><page>" + "text\n" * 999, r"\d+: 1000 bytes with"),
+], ids=["line", "page"])  # fmt: skip
+def test_a_line_or_page_without_end_does_not_fill_the_memory(file, limit, text, message, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(limit, 1000)
+    (tmp_path / file).write_text(text)
+    with pytest.raises(InputError, match=f"{file}:{message}"):
+        list(read_lines(tmp_path / file) if file == "a.txt" else Wikipedia(str(tmp_path)).unread_documents())
 
 
 @pytest.mark.parametrize("mark", ["{{a|", "[[a|", "<b>", "[http://a ", "<!--", "\n{|\n", "{{{a|{{"])

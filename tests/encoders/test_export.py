@@ -98,17 +98,15 @@ def vectors_in_sentence_transformers(folder: Path, **trust: Any) -> np.ndarray:
 @pytest.mark.parametrize(("name", "raw"), [*((name, True) for name in CONFIGS), ("bov", False), ("transformer", False)])
 def test_every_encoder_gives_the_same_vectors_in_each_library(name, raw, make, tmp_path) -> None:
     run = make(name, composes=True, moses=True, lowercase=raw)
-    wanted = load_encoder(run, "cpu", raw=raw).encode(TEXTS)
+    expected = load_encoder(run, "cpu", raw=raw).encode(TEXTS)
     export(run, tmp_path / "out", raw=raw)
-    result = vectors_in_sentence_transformers(tmp_path / "out", trust_remote_code=True)
-    np.testing.assert_allclose(result, wanted, atol=1e-5)
+    vectors = [vectors_in_sentence_transformers(tmp_path / "out", trust_remote_code=True)]
     export(run, tmp_path / "torch", "torch", raw)
-    module = loaded(tmp_path / "torch")
-    np.testing.assert_allclose(module.SentenceEncoder.load(tmp_path / "torch").encode(TEXTS, 3), wanted, atol=1e-5)
+    vectors += [loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch").encode(TEXTS, 3)]
     export(run, tmp_path / "onnx", "onnx", raw)
     encoder = loaded(tmp_path / "onnx").OnnxEncoder(tmp_path / "onnx")
-    for batch_size in (1, 64):
-        np.testing.assert_allclose(encoder.encode(TEXTS, batch_size), wanted, atol=1e-5)
+    for result in (*vectors, encoder.encode(TEXTS, 1), encoder.encode(TEXTS, 64)):
+        np.testing.assert_allclose(result, expected, atol=1e-5)
 
 
 def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make, tmp_path) -> None:
@@ -116,24 +114,19 @@ def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make, tmp_path)
     config = OmegaConf.load(run / "config.yaml")
     config.datamodule = {"lowercase": True}
     OmegaConf.save(config, run / "config.yaml")
-    wanted = load_encoder(make("bov", moses=True), "cpu").encode(["the dog sees", "the cat"])
-    texts = ["THE Dog sees", "The cat"]
-    np.testing.assert_array_equal(load_encoder(run, "cpu").encode(texts), wanted)
-    np.testing.assert_array_equal(bag_of(load_encoder(run, "cpu")).encode(texts), wanted)
+    expected = load_encoder(make("bov", moses=True), "cpu").encode(["the dog sees", "the cat"])
     export(run, tmp_path / "torch", "torch")
-    result = loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch").encode(texts)
-    np.testing.assert_allclose(result, wanted, atol=1e-6)
+    exported = loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch")
+    for encoder in (load_encoder(run, "cpu"), bag_of(load_encoder(run, "cpu")), exported):
+        np.testing.assert_allclose(encoder.encode(["THE Dog sees", "The cat"]), expected, atol=1e-6)
     with pytest.raises(InputError, match="this run reads lower case"):
         export(run, tmp_path / "stock", modules="stock")
 
 
 def test_the_mark_of_unknown_words_is_read_as_in_training(make, tmp_path) -> None:
     run = make("bov", composes=True)
-    assert [vector.any() for vector in load_encoder(run, "cpu").encode(["<unk>", "<UNK>", "<unkn>"])] == [
-        False,
-        True,
-        True,
-    ]
+    vectors = load_encoder(run, "cpu").encode(["<unk>", "<UNK>", "<unkn>"])
+    assert vectors.any(axis=1).tolist() == [False, True, True]
     np.save(run / "vectors" / LOWERCASE_FILE, 1)
     export(run, tmp_path / "torch", "torch", raw=False)
     for encoder in (load_encoder(run, "cpu"), loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch")):
@@ -155,9 +148,9 @@ def test_stock_modules_on_request_give_unknown_words_the_zero_vector(make, tmp_p
     run = make("bov", composes=True)
     export(run, tmp_path / "out", modules="stock")
     (run / "vectors" / "subwords.bin").unlink()
-    wanted = load_encoder(run, "cpu").encode(TEXTS)
-    result = vectors_in_sentence_transformers(tmp_path / "out")
-    np.testing.assert_allclose(result[[0, 2, 4]], wanted[[0, 2, 4]], atol=1e-5)
+    expected = load_encoder(run, "cpu").encode(TEXTS)
+    vectors = vectors_in_sentence_transformers(tmp_path / "out")
+    np.testing.assert_allclose(vectors[[0, 2, 4]], expected[[0, 2, 4]], atol=1e-5)
     assert "Unknown words get the zero vector" in (tmp_path / "out" / "README.md").read_text()
 
 
@@ -229,9 +222,9 @@ def test_what_cannot_be_written_is_refused_in_one_line(more, message, tmp_path, 
 def reader(subwords) -> tuple[TextReader, Any]:
     model = open_bin(subwords)
     ngrams = model.get_input_matrix()[len(model.get_words()) :]
-    known = {"words": [], "input_dim": 5, "dim": 5, "longest": 9, "ngram_sizes": [0, 4]}
-    known |= {"lowercase": False, "lowercase_lookup": False}
-    return TextReader(known, ngrams), model
+    settings = {"words": [], "input_dim": 5, "dim": 5, "longest": 9, "ngram_sizes": [0, 4]}
+    settings |= {"lowercase": False, "lowercase_lookup": False}
+    return TextReader(settings, ngrams), model
 
 
 @settings(max_examples=50)

@@ -76,15 +76,11 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     ("+hydra.foo=1", "see --help"),
     ("+suites.probing.foo=1", "see --help"),
     ("hydra.sweep.dir=x", "only a sweep reads it; add -m"),
-    ("--corpus.size", "settings are written key=value, without dashes"),
-    ("--seed=3", "settings are written key=value, without dashes"),
-    ("--epochs", "settings are written key=value, without dashes"),
+    *((name, "settings are written key=value, without dashes") for name in ("--corpus.size", "--seed=3", "--epochs")),
     ("hydra/launcher=joblib", "only a sweep reads it; add -m"),
     ("~encoder", "it needs a value; give encoder= instead"),
-    ("~encoder.pooling", "it needs a value"),  # that of its class is another one
+    *((name, "it needs a value") for name in ("~encoder.pooling", "~logger", "~embeddings.dim")),  # of others, too
     ("~trainer.max_epochs", "it needs a value; give trainer.max_epochs= instead"),
-    ("~logger", "it needs a value"),
-    ("~embeddings.dim", "it needs a value"),  # others refer to it
 ])  # fmt: skip
 def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument, said) -> None:
     message = refused(argument)
@@ -224,26 +220,15 @@ def test_arguments_of_classes_and_references_are_read() -> None:
 def test_an_experiment_of_the_user_has_no_unread_settings(tmp_path) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "own.yaml").write_text("# @package _global_\nprobes:\n  early: 3\n")
-    own = "--config-dir", str(tmp_path), "experiment=own", f"hydra.run.dir={tmp_path}/run"
+    experiment = "--config-dir", str(tmp_path), "experiment=own", f"hydra.run.dir={tmp_path}/run"
     message = "error: probes.early=3: nothing reads such a setting; see --help and the files in configs/"
-    assert commands.refusal("train.py", *own) == message
+    assert commands.refusal("train.py", *experiment) == message
     assert not (tmp_path / "run" / "config.yaml").exists()
 
 
-OWN = """
-from encoders.bov import BagOfVectors
-
-
-class Mine(BagOfVectors):
-    pass
-"""
-
-
 @pytest.mark.parametrize(("line", "base"), [
-    ("import torch", "torch.optim.SGD"),
-    ("import torch.optim", "torch.optim.SGD"),
-    ("from torch import optim", "optim.SGD"),
-    ("from torch.optim import SGD", "SGD"),
+    ("import torch", "torch.optim.SGD"), ("import torch.optim", "torch.optim.SGD"),
+    ("from torch import optim", "optim.SGD"), ("from torch.optim import SGD", "SGD"),
 ])  # fmt: skip
 def test_an_own_class_takes_the_settings_of_its_base(tmp_path, monkeypatch, line, base) -> None:
     name = f"own_{tmp_path.name}"  # declarations are cached by module
@@ -262,7 +247,7 @@ def test_own_code_is_allowed_by_name_when_training_resuming_and_loading(lab, tmp
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder" / "mine.yaml").write_text("_target_: my_package.mine.Mine\n")
     package.mkdir()
-    (package / "mine.py").write_text(OWN)
+    (package / "mine.py").write_text("from encoders.bov import BagOfVectors\n\n\nclass Mine(BagOfVectors):\n    pass\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     small = [text for text in lab.settings(run, "probes=none", "trainer.max_epochs=1") if "probes.t" not in text]
     settings = ["--config-dir", str(tmp_path), *(t for t in small if not t.startswith("encoder.")), "encoder=mine"]

@@ -25,18 +25,14 @@ from tests import commands
 from tests.conftest import TINY, Lab
 from train import CONFIGS
 
-STUDIES = sorted(
-    str(path.relative_to(CONFIGS / "study").with_suffix("")) for path in (CONFIGS / "study").rglob("*.yaml")
-)
+STUDY_FILES = (CONFIGS / "study").rglob("*.yaml")
+STUDIES = [path.relative_to(CONFIGS / "study").with_suffix("").as_posix() for path in STUDY_FILES]
 TEXT = """\
 axes:
   objective: {untrained: objective=untrained}
   encoder: {bov: encoder=bov, bilstm_last: encoder=bilstm_last, gated_convnet: null}
-scales:
-  demo: {gated_convnet: null}
-reports:
-  every:
-    - table {runs} epoch=last out={study}/table.md
+scales: {demo: {gated_convnet: null}}
+reports: {every: ["table {runs} epoch=last out={study}/table.md"]}
 """
 EVALUATIONS = """\
 evaluations:
@@ -52,14 +48,13 @@ def tiny(folder: Path, lab: Lab, text: str = TEXT) -> list[str]:
     return [f"study_dir={folder / 'results'}", f"cache={lab.cache}", *settings]
 
 
-@pytest.mark.parametrize(
-    ("name", "scale"),
-    [(name, scale) for name in STUDIES for scale in OmegaConf.load(CONFIGS / "study" / f"{name}.yaml").scales],
-)
+@pytest.mark.parametrize(("name", "scale"), [
+    (name, scale) for name in sorted(STUDIES) for scale in OmegaConf.load(CONFIGS / "study" / f"{name}.yaml").scales
+])  # fmt: skip
 def test_every_cell_of_every_study_is_a_command_that_works(name, scale) -> None:
     assert scale in SCALES
     study = read_study(CONFIGS / "study" / f"{name}.yaml", name, scale, "data", [])
-    assert study.cells
+    assert len(study.cells) == 24 if (name, scale) == ("conneau2018/table2", "paper") else study.cells
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         for cell in study.cells[:: max(1, len(study.cells) // 2)]:
             config = compose("train", cell.overrides, return_hydra_config=True)
@@ -67,11 +62,6 @@ def test_every_cell_of_every_study_is_a_command_that_works(name, scale) -> None:
     refuse_wrong_reports(study, Path("a_study"))
     for evaluation in [each for each in study.evaluations if not each.scores_objective][:3]:
         checked_settings("evaluate", [text.replace("{run}", "RUN") for text in evaluation.overrides])
-
-
-def test_the_grid_of_table_2_has_its_24_cells() -> None:
-    study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "paper", "data", [])
-    assert len({cell.name for cell in study.cells}) == 24
 
 
 def test_a_scale_may_have_an_axis_of_its_own_and_a_name_stands_for_all_that_begin_so(tmp_path) -> None:
@@ -213,8 +203,8 @@ def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_ver
 def test_a_cell_that_fails_is_named_and_the_others_run(lab, tmp_path, capfd) -> None:
     text = TEXT.replace("bov: encoder=bov, ", "").replace("gated_convnet: null}", "bov: encoder=nonsense}", 1)
     assert run_study(tmp_path, "tiny", tiny(tmp_path, lab, text + EVALUATIONS)) == 1
-    said = capfd.readouterr().err
-    assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in said
+    message = capfd.readouterr().err
+    assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in message
     assert not (tmp_path / "results" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
     assert (tmp_path / "results" / "untrained" / "bilstm_last" / DONE_FILE).exists()
     fixed = tiny(tmp_path, lab, (text + EVALUATIONS).replace("nonsense", "bov"))
@@ -291,14 +281,14 @@ def test_a_command_names_a_study_or_none_and_an_unknown_scale_is_answered_with_t
         run_study(CONFIGS, "conneau2018/figure1", ["scale=huge"])
 
 
-@pytest.mark.parametrize(("said", "remedy"), [
+@pytest.mark.parametrize(("setting", "remedy"), [
     ("experiment=conneau2018/table2", "that is a study; give study=conneau2018/table2"),
     ("study.dir=here", "give study_dir=here"),
     ("study=conneau2018/table3", "there are chen2019/table2, conneau2018/figure1, "),
 ])  # fmt: skip
-def test_an_old_or_unknown_name_of_a_study_is_answered_with_the_new_one(said, remedy) -> None:
-    with pytest.raises(InputError, match=f"^{re.escape(said)}: {re.escape(remedy)}"):
-        requested_study(CONFIGS, ["scale=demo", said])
+def test_an_old_or_unknown_name_of_a_study_is_answered_with_the_new_one(setting, remedy) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(setting)}: {re.escape(remedy)}"):
+        requested_study(CONFIGS, ["scale=demo", setting])
 
 
 WRONG = {"dry_run=maybe": "give true or false", "dry_run": "give true or false", "hydra/launcher=nonsense": "launcher"}

@@ -120,11 +120,10 @@ def story_file(folder: Path, count: int) -> Path:
 
 
 def test_the_story_cloze_test_is_read(tmp_path) -> None:
-    (suite,) = build_cloze(read_texts(written(tmp_path / "cloze.csv", CLOZE))).suites
+    first, second = build_cloze(read_texts(written(tmp_path / "cloze.csv", CLOZE))).suites[0].items
     context = "My friends dance. They invite me. I went along. I danced, badly."
-    assert suite.items[0].texts == ((context, "I stayed home."), (context, "They invited me again."))
-    assert suite.items[1].texts[0][1] == "He bought bread."
-    assert suite.items[0].source == "cloze.csv:b9"
+    assert first.texts == ((context, "I stayed home."), (context, "They invited me again."))
+    assert (first.source, second.texts[0][1]) == ("cloze.csv:b9", "He bought bread.")
 
 
 def test_rocstories_and_personachat_are_read(tmp_path) -> None:
@@ -135,12 +134,13 @@ def test_rocstories_and_personachat_are_read(tmp_path) -> None:
     assert second == SourceText("chat.txt:5", ["hello there .", "hi .", "do you ski ?"], True)
 
 
-def test_turns_of_a_dialogue_end_with_a_mark(tmp_path) -> None:
-    (chat,) = read_texts(written(tmp_path / "chat.txt", "1 hello , you\tfine\t\tno|yes\n2 ok .\tbye !\n"))
-    assert chat.sentences == ["hello , you .", "fine .", "ok .", "bye !"]
-    turns = {"turns": [{"speaker": "A", "text": "Hi"}, {"speaker": "B", "text": "Well?"}]}
-    (talk,) = read_texts(written(tmp_path / "talk.jsonl", json.dumps(turns)))
-    assert talk.sentences == ["Hi.", "Well?"]
+@pytest.mark.parametrize(("name", "text", "sentences"), [
+    ("chat.txt", "1 hello , you\tfine\t\tno|yes\n2 ok .\tbye !\n", ["hello , you .", "fine .", "ok .", "bye !"]),
+    ("talk.jsonl", '{"turns": [{"speaker": "A", "text": "Hi"}, {"speaker": "B", "text": "Well?"}]}', ["Hi.", "Well?"]),
+])  # fmt: skip
+def test_turns_of_a_dialogue_end_with_a_mark(tmp_path, name, text, sentences) -> None:
+    (dialogue,) = read_texts(written(tmp_path / name, text))
+    assert dialogue.sentences == sentences
 
 
 def test_json_lines_are_read(tmp_path) -> None:
@@ -160,13 +160,9 @@ def test_json_lines_are_read(tmp_path) -> None:
     ]
 
 
-SCHEMA = {
-    "text": "The trophy does not fit into the suitcase because it is too large.",
-    "pronoun": "it",
-    "pronoun_loc": 50,
-    "options": ["The trophy", "the suitcase"],
-    "label": 0,
-}
+SENTENCE_OF_SCHEMA = "The trophy does not fit into the suitcase because it is too large."
+SCHEMA = {"text": SENTENCE_OF_SCHEMA, "pronoun": "it", "pronoun_loc": 50, "options": ["The trophy", "the suitcase"]}
+SCHEMA |= {"label": 0}
 
 
 def test_a_schema_has_its_pronoun_replaced(tmp_path) -> None:
@@ -254,11 +250,11 @@ def test_tokens_are_found_in_the_raw_text(gum) -> None:
     assert (document.first_in_sentence(8), document.last_in_sentence(8)) == (6, 12)
 
 
-def test_a_copy_below_the_folder_is_refused_and_not_read_twice(gum) -> None:
+@pytest.mark.parametrize("read", [read_documents, lambda folder: list(conllu_sentences(folder))], ids=["tsv", "conllu"])
+def test_a_copy_below_the_folder_is_refused_and_not_read_twice(gum, read) -> None:
     shutil.copytree(gum, gum / "backup")
-    for read in (read_documents, lambda folder: list(conllu_sentences(folder))):
-        with pytest.raises(InputError, match=r"dev\.docs\.jsonl:1: document 'd' is also in .*; keep one copy"):
-            read(gum)
+    with pytest.raises(InputError, match=r"dev\.docs\.jsonl:1: document 'd' is also in .*; keep one copy"):
+        read(gum)
 
 
 def test_a_connective_stands_against_each_other_one(gum) -> None:
@@ -277,10 +273,10 @@ def test_a_connective_stands_against_each_other_one(gum) -> None:
 
 def test_a_pronoun_stands_against_its_phrase(gum) -> None:
     draft = build_remention(gum)
-    texts = [item.texts for item in draft.suites[0].items]
-    assert texts == [
-        (("A man saw Ann.", RAW[1]), ("A man saw Ann.", "The man waved, since she smiled.")),
-        (("A man saw Ann.", RAW[1]), ("A man saw Ann.", "He waved, since Ann smiled.")),
+    before = "A man saw Ann."
+    assert [item.texts for item in draft.suites[0].items] == [
+        ((before, RAW[1]), (before, repeated))
+        for repeated in ("The man waved, since she smiled.", "He waved, since Ann smiled.")
     ]
     assert draft.excluded == {"pronouns without a phrase in the sentence before": 1}
 
@@ -359,10 +355,11 @@ def test_disco_annotation_is_read_in_each_form(tmp_path, name, line, suite, befo
     """With the comma scored as in the paper, and without."""
     path = written(tmp_path / name, f"{line}\n")
     (scored,), (plain,) = build_connectives(path, comma_scored=True).suites, build_connectives(tmp_path).suites
-    own = scored.conditions[0]
+    connective = scored.conditions[0]
     assert scored.name == plain.name == f"connectives_{suite}"
-    assert scored.items[0].texts[0] == (before, own, after)
-    assert plain.items[0].texts[0] == (before, own + "," * after.startswith(","), after.removeprefix(", "))
+    assert scored.items[0].texts[0] == (before, connective, after)
+    unscored = connective + "," * after.startswith(","), after.removeprefix(", ")
+    assert plain.items[0].texts[0] == (before, *unscored)
     assert len(scored.predictions) == len(CONNECTIVES) - 1
 
 
