@@ -13,17 +13,14 @@ from encoders import load
 from encoders.load import open_run, read_checkpoint
 from objectives.load import load_likelihood
 from probes.results import ProbeRow, read_rows
-from tests.conftest import Lab
+from tests.conftest import TINY, Lab
 from tests.probes.coherence.test_evaluate_coherence import scored
 from tests.test_train import assert_same_weights
 
 SUITES = ["suite=[probing,coherence]", "coherence.items=2"]
-SMALL = [
-    "encoder.dim=16", "encoder.projection=12", "embeddings.dim=10", "embeddings.bucket=100", "embeddings.words=5000",
-    "corpus.size=80", "probes.tasks=[SentLen]", "probes.train_size=60", "probes.dev_size=40", "probes.test_size=40",
-    "probes.classifier.widths=[20]", "probes.classifier.dropouts=[0.0]", "trainer.max_epochs=2",
-    "trainer.enable_progress_bar=false", "logger=[]",
-]  # fmt: skip
+SMALL = [text for text in TINY if not text.startswith("objective.")]
+SMALL += ["corpus.size=80", "probes.tasks=[SentLen]"]
+SMALL += [f"probes.{split}_size={size}" for split, size in (("train", 60), ("dev", 40), ("test", 40))]
 OBJECTIVES = {
     "skipthought": ["objective=skipthought", "objective.decoder_embedding=8", "objective.decoder_hidden=12"],
     "discourse": ["objective=discourse", "objective.losses=[nsp]", "objective.hidden=12"],
@@ -38,8 +35,8 @@ class Trained:
 
     def train(self, name: str, *more: str, suites: Sequence[str] = SUITES) -> Path:
         run = self.folder / name
-        own = [*OBJECTIVES[self.objective], f"cache={self.lab.cache}", f"hydra.run.dir={run}"]
-        self.lab.succeed(*suites, *SMALL, *own, *more)
+        place = f"cache={self.lab.cache}", f"hydra.run.dir={run}"
+        self.lab.succeed(*suites, *SMALL, *OBJECTIVES[self.objective], *place, *more)
         return run
 
 
@@ -111,14 +108,14 @@ def test_a_mark_that_a_decoder_does_not_have_is_refused(trained, tmp_path) -> No
         assert sums[0] > sums[1]
 
 
-@pytest.mark.parametrize(("damaged", "said"), [
+@pytest.mark.parametrize(("damaged", "message"), [
     (lambda run: next((run / "decoder").iterdir()).write_bytes(b"no words"), "decoder/"),
     (lambda run: (run / "config.yaml").write_text("encoder: {}\nembeddings: {}\ncorpus: {}\n"), "config.yaml"),
 ])  # fmt: skip
-def test_a_damaged_run_is_refused_in_one_line(trained, tmp_path, damaged, said) -> None:
+def test_a_damaged_run_is_refused_in_one_line(trained, tmp_path, damaged, message) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     damaged(run)  # type: ignore[operator]
-    with pytest.raises(InputError, match=said) as error:
+    with pytest.raises(InputError, match=message) as error:
         load_likelihood(open_run(run))
     assert "\n" not in str(error.value)
 

@@ -145,7 +145,7 @@ CALLED = f"model=call:{__name__}:characters"
 SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_size=30", "probes.test_size=30"]
 
 
-@pytest.mark.parametrize(("more", "said"), [
+@pytest.mark.parametrize(("more", "message"), [
     (["model=majority"], "model=majority: has no language model, which suite=coherence needs; give a run of"),
     (["model=lm:no/such"], "no such folder"),
     (["model=ngram", "suite=probing", *SMALL_PROBES], "a baseline of other suites; suite=probing has majority"),
@@ -153,8 +153,8 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
     (["write_sentences=all.txt"], "suite=coherence needs none"),
     (["model=ngram", "control=true"], "apply only to probing tasks"),
 ])  # fmt: skip
-def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once, more, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once, more, message) -> None:
+    with pytest.raises(InputError, match=message):
         scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", *more)
 
 

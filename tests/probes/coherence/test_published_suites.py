@@ -52,11 +52,11 @@ def test_a_published_suite_is_scored_as_one_sentence_at_a_time(model, name) -> N
     suite = suite._replace(items=suite.items[::2])
     surprisals = score_pairs(model.logprobs, pairs_of(suite))
     ours, strict = score_suite(suite, surprisals), score_suite(suite, surprisals, syntaxgym=True)
-    wanted = [[region_sums(model, regions) for regions in item.texts] for item in suite.items]
-    np.testing.assert_allclose(ours.sums, wanted, atol=1e-4)
+    sums_alone = [[region_sums(model, regions) for regions in item.texts] for item in suite.items]
+    np.testing.assert_allclose(ours.sums, sums_alone, atol=1e-4)
     twins = np.array([len(set(item.texts)) < len(item.texts) for item in suite.items])
     for score, published in zip(ours.predictions, strict.predictions, strict=True):
-        truths = [holds(score.formula, dict(zip(suite.conditions, sums, strict=True))) for sums in wanted]
+        truths = [holds(score.formula, dict(zip(suite.conditions, sums, strict=True))) for sums in sums_alone]
         assert published.truths.tolist() == truths
         tied = score.truths == 0.5
         np.testing.assert_array_equal(score.truths[~tied], published.truths[~tied])

@@ -100,18 +100,9 @@ def test_tokens_are_kept_with_their_regions() -> None:
     assert margins.tolist() == [-2, 0, 6]  # bits of region 2: 3 and 1, 2 and 2, 0 and 6
     lines = list(token_records(lengths, score_pairs(length_logprobs, pairs_of(lengths)), margins))
     assert [(line["item"], line["condition"]) for line in lines] == [(n, c) for n in (1, 2, 3) for c in "ab"]
-    assert lines[0] == {
-        "suite": "lengths",
-        "item": 1,
-        "margin": -2,
-        "condition": "a",
-        "text": "a bb ccc",
-        "tokens": ["a", "bb", "ccc"],
-        "offsets": [[0, 1], [2, 4], [5, 8]],
-        "regions": [1, 1, 2],
-        "surprisals": [1, 2, 3],
-        "metric": "sum",
-    }
+    about = {"suite": "lengths", "metric": "sum", "item": 1, "margin": -2, "condition": "a", "text": "a bb ccc"}
+    tokens = {"tokens": ["a", "bb", "ccc"], "offsets": [[0, 1], [2, 4], [5, 8]]}
+    assert lines[0] == about | tokens | {"regions": [1, 1, 2], "surprisals": [1, 2, 3]}
 
 
 def test_each_distinct_text_is_scored_once() -> None:
@@ -146,26 +137,18 @@ def test_a_function_of_the_users_own_is_a_model() -> None:
     assert (answer.tokens, answer.offsets.tolist(), answer.logprobs.tolist()) == (["x"], [[0, 1]], [-1])
 
 
-def no_answer(pairs: list[Pair]) -> list:
-    return [1 / 0 for _ in pairs]
-
-
-def no_process(_: list[Pair]) -> list:
-    raise SystemExit(0)
-
-
-def no_process_at_once(_: list[Pair]) -> list:
-    os._exit(0)
-
-
-@pytest.mark.parametrize(
-    ("function", "error"),
-    [("no_answer", "ZeroDivisionError"), ("no_process", "SystemExit"), ("no_process_at_once", "SystemExit")],
-)
-def test_a_function_that_fails_or_ends_the_process_is_named_in_one_line(function, error) -> None:
-    name = f"{__name__}:{function}"
-    with pytest.raises(InputError, match=f"^call:{name}: the function failed, {error}: "):
-        function_named(name, "")([("", "x")])
+@pytest.mark.parametrize(("body", "message"), [
+    ("def f(_): return 1 / 0", "the function failed, ZeroDivisionError: "),
+    ("def f(_): raise SystemExit(0)", "the function failed, SystemExit: "),
+    ("def f(_): os._exit(0)", "the function failed, SystemExit: "),
+    ("os._exit(0)", "the module failed, SystemExit: 0"),
+])  # fmt: skip
+def test_a_function_or_module_that_fails_or_ends_the_process_is_named(tmp_path, monkeypatch, body, message) -> None:
+    name = f"fails_{tmp_path.name}"  # each is imported once
+    (tmp_path / f"{name}.py").write_text(f"import os\n{body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match=f"^call:{name}:f: {message}"):
+        function_named(f"{name}:f", "")([("", "x")])
 
 
 def a_process(_: list[Pair]) -> list:
@@ -178,13 +161,6 @@ def test_a_process_that_a_function_starts_may_end() -> None:
     leave = os._exit
     assert function_named(f"{__name__}:a_process", "")([]) == [7]
     assert os._exit is leave
-
-
-def test_a_module_that_ends_the_process_is_named_in_one_line(tmp_path, monkeypatch) -> None:
-    (tmp_path / "ends_at_once.py").write_text("import os\nos._exit(0)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InputError, match=r"^call:ends_at_once:f: the module failed, SystemExit: 0"):
-        function_named("ends_at_once:f", "")
 
 
 ANSWERS = st.recursive(
@@ -205,17 +181,14 @@ NEARLY = st.tuples(
 @settings(max_examples=60)
 @given(st.one_of(ANSWERS, st.lists(NEARLY | ANSWERS, min_size=2, max_size=2)))
 def test_any_answer_of_a_function_is_read_or_refused_in_one_line(answer) -> None:
-    texts = [("", "a b"), ("", "c")]
-    said = ""
+    made, message = suite("sum", "(1;%a%) < (1;%b%)", (("a b", ""), ("c", ""))), ""
     try:
-        surprisals = score_pairs(lambda _: answer, texts)  # type: ignore[arg-type, return-value]
-        made = suite("sum", "(1;%a%) < (1;%b%)", (("a b", ""), ("c", "")))
-        assert json.dumps(
-            list(token_records(made, surprisals, score_suite(made, surprisals).margins)), ensure_ascii=False
-        ).encode()
+        surprisals = score_pairs(lambda _: answer, [("", "a b"), ("", "c")])  # type: ignore[arg-type, return-value]
+        records = token_records(made, surprisals, score_suite(made, surprisals).margins)
+        assert json.dumps(list(records), ensure_ascii=False).encode()
     except InputError as error:
-        said = str(error)
-    assert "\n" not in said
+        message = str(error)
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize("name", ["", "json", ":dumps", "json:", "json:nothing", "no_such_module:f", "math:pi"])
@@ -224,7 +197,7 @@ def test_what_is_no_function_is_said(name) -> None:
         function_named(name, "scores")
 
 
-@pytest.mark.parametrize(("answer", "said"), [
+@pytest.mark.parametrize(("answer", "message"), [
     (None, "expected tokens, offsets"),
     ((["a"], [(0, 1)]), "expected tokens, offsets"),
     ((["a"], [(0, 1)], ["x"]), "expected tokens, offsets"),
@@ -238,7 +211,7 @@ def test_what_is_no_function_is_said(name) -> None:
     ((["a"], [(0, 1)], [0.5]), "above 0"),
     ((["a"], [(0, 1)], [math.nan]), "NaN"),
 ])  # fmt: skip
-def test_an_answer_that_is_no_such_thing_is_refused(answer, said) -> None:
-    with pytest.raises(InputError, match=said) as error:
+def test_an_answer_that_is_no_such_thing_is_refused(answer, message) -> None:
+    with pytest.raises(InputError, match=message) as error:
         check_answer(answer, ("", "a b"))
     assert "\n" not in str(error.value)

@@ -38,16 +38,16 @@ def outcome(task: Coherence) -> Outcome:
     return task.score(score_pairs(length_logprobs, pairs_of(task.items)), "cpu")
 
 
-def found(cache: Path, **settings: object) -> list[Coherence]:
-    return tasks(Context(Grid(), 1, cache, TinyCorpus()), settings_as_declared(tasks, SETTINGS | settings, "coherence"))
+def tasks_of(cache: Path, **settings: object) -> list[Coherence]:
+    declared = settings_as_declared(tasks, SETTINGS | settings, "coherence")
+    return tasks(Context(Grid(), 1, cache, TinyCorpus()), declared)
 
 
 def test_a_score_is_the_share_of_items_with_ties_counted_half_and_details_are_of_each_region() -> None:
     score = outcome(Coherence(suite("(2;%a%) < (2;%b%)")))  # 3 and 1 bits, 2 and 2, 1 and 6
     assert score.test == score.dev == pytest.approx(50)
     assert (score.low, score.high) == (wilson_interval(1, 3)[0], wilson_interval(2, 3)[1])
-    assert score.details["ties"] == 1
-    assert score.details["undefined"] == 0
+    assert (score.details["ties"], score.details["undefined"]) == (1, 0)
     assert score.correct.tolist() == [False, False, True]
     assert score.details["sum a 2"] == pytest.approx((3 + 2 + 1) / 3)
     assert score.details["mean b 2"] == pytest.approx((1 + 2 + 3) / 3)
@@ -91,14 +91,14 @@ def test_the_embedded_world_is_the_same_each_time_and_larger_sizes_only_add() ->
 
 def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_path) -> None:
     write_suite(suite("(2;%a%) < (2;%b%)"), tmp_path / "one" / "lengths.json")
-    (of_file,) = found(tmp_path, paths=str(tmp_path / "one" / "lengths.json"))
-    (of_folder,) = found(tmp_path, paths=[str(tmp_path)], metric="max", compat="syntaxgym")
+    (of_file,) = tasks_of(tmp_path, paths=str(tmp_path / "one" / "lengths.json"))
+    (of_folder,) = tasks_of(tmp_path, paths=[str(tmp_path)], metric="max", compat="syntaxgym")
     assert of_file.items == read_suite(tmp_path / "one" / "lengths.json")
     assert of_folder.items.metric == "max"
     assert of_folder.syntaxgym
 
 
-@pytest.mark.parametrize(("given_settings", "said"), [
+@pytest.mark.parametrize(("settings", "message"), [
     ({"paths": ["no/such"]}, "no such file or folder; build suites with python -m probes.coherence.build"),
     ({"paths": []}, "give files or folders"),
     ({"metric": "most"}, "give sum, mean"),
@@ -106,9 +106,9 @@ def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_pa
     ({"items": 1}, "2 or more"),
     ({"items": True}, "2 or more"),
 ])  # fmt: skip
-def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path, given_settings, said) -> None:
-    with pytest.raises(InputError, match=said):
-        found(tmp_path, **given_settings)
+def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path, settings, message) -> None:
+    with pytest.raises(InputError, match=message):
+        tasks_of(tmp_path, **settings)
 
 
 VALUES = st.one_of(
@@ -120,21 +120,21 @@ VALUES = st.one_of(
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(["paths", "metric", "compat", "items"]), VALUES)
 def test_any_setting_works_or_is_refused_in_one_line(tmp_path, key, value) -> None:
-    said = ""
+    message = ""
     try:
-        assert found(tmp_path, **{"items": 2, key: value})
+        assert tasks_of(tmp_path, **{"items": 2, key: value})
     except InputError as error:
-        said = str(error)
-    assert "\n" not in said
+        message = str(error)
+    assert "\n" not in message
 
 
 def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match=r"no files there that end in \.json, \.jsonl"):
-        found(tmp_path, paths=[str(tmp_path)])
+        tasks_of(tmp_path, paths=[str(tmp_path)])
     for name in ("one", "two"):
         write_suite(suite("(2;%a%) < (2;%b%)"), tmp_path / f"{name}.json")
     with pytest.raises(InputError, match="the suite lengths is also in"):
-        found(tmp_path, paths=[str(tmp_path)])
+        tasks_of(tmp_path, paths=[str(tmp_path)])
 
 
 def test_a_model_without_a_fingerprint_is_known_by_its_surprisals() -> None:

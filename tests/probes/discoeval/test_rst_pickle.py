@@ -4,6 +4,7 @@ import pickle
 import pickletools
 import tracemalloc
 from collections import OrderedDict
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,29 +18,32 @@ from tests.fuzzing import any_damage_is_read_or_refused, refusal
 
 NODES = [("NS-Elaboration", ["a b", "c é"], ["d"]), ("NN-Joint", ["d"], ["a b", "e " * 40])]
 
-values = st.recursive(
+VALUES = st.recursive(
     st.text() | st.integers() | st.floats(allow_nan=False),
     lambda inner: st.lists(inner) | st.lists(inner).map(tuple),
     max_leaves=20,
 )
 
 
+def pickled(folder: Path, value: object, protocol: int = 2, name: str = "a.pkl") -> Path:
+    (folder / name).write_bytes(pickle.dumps(value, protocol))
+    return folder / name
+
+
 @pytest.mark.parametrize("protocol", range(6))
 def test_lists_tuples_strings_and_numbers_are_read_as_pickle_reads_them(protocol, tmp_path) -> None:
     @settings(max_examples=15)
-    @given(values)
+    @given(VALUES)
     def check(value: object) -> None:
-        path = tmp_path / "a.pkl"
-        path.write_bytes(pickle.dumps(value, protocol))
-        assert read_pickle(path) == value
+        assert read_pickle(pickled(tmp_path, value, protocol)) == value
 
     check()
 
 
 @pytest.mark.parametrize("protocol", range(6))
 def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol, tmp_path) -> None:
-    path, made = tmp_path / "RST_TRAIN.pkl", tmp_path / "made"
-    path.write_bytes(pickle.dumps([("NN-Joint", ["a"], [Malicious(made)])], protocol))
+    made = tmp_path / "made"
+    path = pickled(tmp_path, [("NN-Joint", ["a"], [Malicious(made)])], protocol, "RST_TRAIN.pkl")
     with pytest.raises(InputError, match=r"RST_TRAIN.pkl: .*nothing was run"):
         read_rst(path)
     assert not made.exists()
@@ -47,10 +51,8 @@ def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol, tmp
 
 @pytest.mark.parametrize("value", [{"a": 1}, {1, 2}, b"x", None, True, OrderedDict(), 1j, bytearray(3)])
 def test_other_values_are_refused(value, tmp_path) -> None:
-    path = tmp_path / "a.pkl"
-    path.write_bytes(pickle.dumps(value, 4))
     with pytest.raises(InputError, match="may hold only lists, tuples, strings and numbers"):
-        read_pickle(path)
+        read_pickle(pickled(tmp_path, value, 4))
 
 
 def test_only_opcodes_of_plain_values_are_known(tmp_path) -> None:
@@ -85,16 +87,12 @@ def test_a_small_file_takes_little_memory(bomb, tmp_path) -> None:
 def test_many_references_to_one_list_are_counted(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("probes.discoeval.rst_files.MAX_EDUS", 50)
     edus = ["a"] * 10
-    path = tmp_path / "a.pkl"
-    path.write_bytes(pickle.dumps([("NN-Joint", edus, edus)] * 3, 2))
     with pytest.raises(InputError, match="item 3: more than 50 EDUs"):
-        read_rst(path)
+        read_rst(pickled(tmp_path, [("NN-Joint", edus, edus)] * 3))
 
 
 def test_a_long_text_with_many_references_is_refused_in_little_memory(tmp_path) -> None:
-    long = "a " * 500_000
-    path = tmp_path / "a.pkl"
-    path.write_bytes(pickle.dumps([("NN-Joint", [long] * 20_000, ["b"])], 2))
+    path = pickled(tmp_path, [("NN-Joint", ["a " * 500_000] * 20_000, ["b"])])
     tracemalloc.start()
     with pytest.raises(InputError, match="item 1: more than 200,000,000 characters"):
         read_rst(path)
@@ -113,10 +111,8 @@ def test_equal_texts_are_kept_once(tmp_path) -> None:
 
 @pytest.mark.parametrize("node", [("NN-Joint", ["a"], ["\ud800 x"]), ("NN-\ud800", ["a"], ["b"])])
 def test_half_of_a_surrogate_pair_is_refused(node, tmp_path) -> None:
-    path = tmp_path / "RST_DEV.pkl"
-    path.write_bytes(pickle.dumps([NODES[0], node], 2))
     with pytest.raises(InputError, match=r"RST_DEV\.pkl: item 2: half of a surrogate pair"):
-        read_rst(path)
+        read_rst(pickled(tmp_path, [NODES[0], node], name="RST_DEV.pkl"))
 
 
 def test_bytes_of_an_old_python_are_text(tmp_path) -> None:
@@ -127,15 +123,13 @@ def test_bytes_of_an_old_python_are_text(tmp_path) -> None:
 
 @pytest.mark.parametrize("protocol", [0, 2, 4])
 def test_any_damage_is_read_or_refused_in_one_line(protocol, tmp_path) -> None:
-    path = tmp_path / "RST_DEV.pkl"
-    path.write_bytes(pickle.dumps(NODES, protocol))
+    path = pickled(tmp_path, NODES, protocol)
     any_damage_is_read_or_refused(lambda: read_rst(path), path, examples=150)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
 def test_a_truncated_pickle_is_refused(share, tmp_path) -> None:
-    path = tmp_path / "RST_TEST.pkl"
-    content = pickle.dumps(NODES, 2)
-    path.write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(InputError, match=r"RST_TEST\.pkl"):
+    path = pickled(tmp_path, NODES)
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+    with pytest.raises(InputError, match=r"a\.pkl"):
         read_rst(path)

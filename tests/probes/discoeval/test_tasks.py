@@ -33,14 +33,13 @@ PUBLISHED = {  # hidden units, L2, most passes, passes of a block, tenacity
 }
 
 
-def suite(folder: Path, grid: Grid | None = None, **settings: object) -> list[Classification]:
-    return tasks(
-        Context(grid or Grid(), 1, folder, TinyCorpus()), settings_as_declared(tasks, WORLD | settings, "discoeval")
-    )
+def suite(folder: Path, grid: Grid | None = None, seed: int = 1, **settings: object) -> list[Classification]:
+    declared = settings_as_declared(tasks, WORLD | settings, "discoeval")
+    return tasks(Context(grid or Grid(), seed, folder, TinyCorpus()), declared)
 
 
-def of_files(root: Path, grid: Grid | None = None, **settings: object) -> list[Classification]:
-    return suite(root, grid, root=str(root), **NO_SIZES, **settings)
+def of_files(root: Path, grid: Grid | None = None, seed: int = 1, **settings: object) -> list[Classification]:
+    return suite(root, grid, seed, root=str(root), **NO_SIZES, **settings)
 
 
 @pytest.fixture
@@ -67,8 +66,8 @@ def plain(x: list[np.ndarray], group: str) -> np.ndarray:
 def test_each_group_scores_like_the_toolkit_and_nothing_of_dc_leaks_into_the_next(root) -> None:
     by_name = {task.name: task for task in of_files(root, Grid(protocol="senteval"))}
     tasks = [by_name[name] for name in ("DCchat", "SPwiki", "BSOroc", "SSPabs", "PDTB-E", "PDTB-I", "RST")]
-    known = vectors(tasks)
-    row = dict(zip(known.sentences, known.matrix.numpy(), strict=True))
+    made = vectors(tasks)
+    row = dict(zip(made.sentences, made.matrix.numpy(), strict=True))
 
     def of(text: object) -> np.ndarray:
         return row[text] if isinstance(text, str) else np.mean([row[edu] for edu in text], 0)  # type: ignore[attr-defined]
@@ -81,9 +80,9 @@ def test_each_group_scores_like_the_toolkit_and_nothing_of_dc_leaks_into_the_nex
             (torch.tensor(plain([np.array([of(t) for t in c]) for c in part.texts], group)), torch.tensor(part.gold))
             for part in task.parts
         )
-        wanted = train_grid_alone(train, dev, test, len(task.classes), grid, seed=1)
-        outcome = task.score(known, "cpu")
-        assert (outcome.dev, outcome.test) == wanted[:2], task.name
+        expected = train_grid_alone(train, dev, test, len(task.classes), grid, seed=1)
+        outcome = task.score(made, "cpu")
+        assert (outcome.dev, outcome.test) == expected[:2], task.name
 
 
 def test_the_embedded_world_has_seven_groups_of_the_wanted_size(tmp_path) -> None:
@@ -96,10 +95,8 @@ def test_the_embedded_world_has_seven_groups_of_the_wanted_size(tmp_path) -> Non
 def test_the_analyses_of_the_paper_are_tasks_with_one_thing_left_out(root) -> None:
     tasks = of_files(root, tasks=["SPwiki", "DCchat"], analyses=["hidden_layer", "context"])
     assert [(task.name, task.reader) for task in tasks] == [
-        ("SPwiki", "logreg"),
-        ("DCchat", "mlp"),
-        ("DCchat without hidden layer", "logreg"),
-        ("SPwiki without context", "logreg"),
+        *(("SPwiki", "logreg"), ("DCchat", "mlp")),
+        *(("DCchat without hidden layer", "logreg"), ("SPwiki without context", "logreg")),
     ]
     assert len({task.fingerprint for task in tasks}) == 4
 
@@ -116,15 +113,15 @@ def test_what_is_missing_is_skipped_in_one_line_without_control_characters(root,
     assert all(line.isprintable() for line in lines)
 
 
-@pytest.mark.parametrize(("settings", "said"), [
+@pytest.mark.parametrize(("settings", "message"), [
     ({"analyses": "depth"}, "discoeval.analyses=depth: give hidden_layer or context"),
     ({"analyses": "context", "tasks": "DC"}, "analyses=context: it is about SP; add SP to discoeval.tasks="),
     ({"tasks": ["MR"]}, "no DiscoEval task mr; choose from SPdemo, SP, "),
     ({"root": "."}, "discoeval.train_size= is about the embedded world"),
     ({"root": "tests", **NO_SIZES}, "none of the tasks is there"),
 ])  # fmt: skip
-def test_a_setting_without_effect_is_refused(tmp_path, settings, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_setting_without_effect_is_refused(tmp_path, settings, message) -> None:
+    with pytest.raises(InputError, match=message):
         suite(tmp_path, **settings)
 
 
@@ -158,11 +155,7 @@ def test_wide_features_are_read_without_a_matrix_of_features_by_features(monkeyp
 def test_the_order_of_bso_follows_the_seed_as_in_the_published_toolkit(root) -> None:
     orders = {}
     for seed in (1, 1111):
-        context = Context(Grid(), seed, root, TinyCorpus())
-        settings = settings_as_declared(
-            tasks, WORLD | {"root": str(root), **NO_SIZES, "tasks": ["BSOarxiv"]}, "discoeval"
-        )
-        (task,) = tasks(context, settings)
+        (task,) = of_files(root, seed=seed, tasks=["BSOarxiv"])
         size = len(task.train.gold)
         shuffled = np.random.RandomState(seed).permutation(size)
         assert task.train.gold.tolist() == np.repeat([1, 0], size // 2)[shuffled].tolist()

@@ -36,10 +36,8 @@ RS3 = """<rst>
  </body>
 </rst>
 """
-JSON = {
-    "edus": ["The index rose ( again )", "and was up ,", "according to Eurostat ."],
-    "tree": ["NS", "attribution-negative", ["NN", "list", 1, 2], 3],
-}
+JSON = {"edus": ["The index rose ( again )", "and was up ,", "according to Eurostat ."]}
+JSON |= {"tree": ["NS", "attribution-negative", ["NN", "list", 1, 2], 3]}
 SAME = {".dis": DIS, ".rs3": RS3, ".rst.jsonl": json.dumps(JSON) + "\n"}
 
 
@@ -88,20 +86,20 @@ def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name,
             assert read_rs3(tmp_path / "a.rs3")[0].left[0] == f"The {word} rose ( again )"
 
 
-@pytest.mark.parametrize(("data", "said"), [
+@pytest.mark.parametrize(("data", "message"), [
     (RS3.replace("index", "café").encode().decode("cp1252").encode(), r":4: 'Ã©' for 'é': UTF-8 that was read"),
     (b'<?xml version="1.0" encoding="latin-99"?>' + RS3.encode(), "no encoding is called 'latin-99'"),
     (b'<?xml version="1.0" encoding="rot13"?>' + RS3.encode() + b"\xe9", "no encoding is called 'rot13'"),
     (b'<?xml version="1.0" encoding="us-ascii"?>' + RS3.encode() + b"\xe9", "not us-ascii, as it says"),
     (RS3.encode() + b"\xe9", "not utf-8"),
 ])  # fmt: skip
-def test_rs3_of_a_wrong_encoding_is_refused(data, said, tmp_path) -> None:
+def test_rs3_of_a_wrong_encoding_is_refused(data, message, tmp_path) -> None:
     (tmp_path / "a.rs3").write_bytes(data)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_rs3(tmp_path / "a.rs3")
 
 
-BROKEN_TREES = [
+@pytest.mark.parametrize(("ending", "old", "new", "message"), [
     (".dis", "( Satellite", "( Satelite", ":7: a node must have a text or two subtrees"),
     (".dis", "( Nucleus (span", "( Satellite (span", ":7: a node must have a nucleus"),
     (".dis", ")\n)", ")", r"expected \), found the end"),
@@ -113,16 +111,13 @@ BROKEN_TREES = [
     (".rst.jsonl", "2]", "9]", ":1: '9' is neither"),
     (".rst.jsonl", ", 3]", ", 2]", ":1: the leaves of the tree"),
     (".rst.jsonl", '"edus": [', '"edus": [3, ', ":1: no list of edus"),
-]
-
-
-@pytest.mark.parametrize(("ending", "old", "new", "said"), BROKEN_TREES)
-def test_a_broken_tree_is_refused_in_one_line(ending, old, new, said, tmp_path) -> None:
+])  # fmt: skip
+def test_a_broken_tree_is_refused_in_one_line(ending, old, new, message, tmp_path) -> None:
     folder = tree_folders(tmp_path / "trees", ending)
     path = folder / "train" / f"d0{ending}"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
-    with pytest.raises(InputError, match=said) as refused:
+    with pytest.raises(InputError, match=message) as refused:
         read_trees([folder])
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -144,14 +139,14 @@ def test_any_tree_is_read_or_refused_in_one_line(ending, tmp_path) -> None:
     any_damage_is_read_or_refused(lambda: read_trees([path]), path, examples=80)
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("( Root ( Nucleus " * 5000, r"train\.dis"),
     ("( Root ( text " + "_! " * 300_000 + ") )", r"train\.dis:1: expected \), found the end"),
 ])  # fmt: skip
-def test_a_tree_that_is_too_deep_or_texts_without_an_end_are_refused_at_once(text, said, tmp_path) -> None:
+def test_a_tree_that_is_too_deep_or_texts_without_an_end_are_refused_at_once(text, message, tmp_path) -> None:
     path = tmp_path / "train.dis"
     path.write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_trees([path])
 
 

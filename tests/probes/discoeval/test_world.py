@@ -29,7 +29,7 @@ FORMS = {
     for verb in (*WORDS.intransitive, *WORDS.transitive.values())
     for form in (verb.base, verb.past, verb.participle, verb.third_person, verb.progressive)
 }
-NOUNS = {form: (noun.lemma, kind) for kind, found in WORDS.nouns.items() for noun in found
+NOUNS = {form: (noun.lemma, category) for category, nouns in WORDS.nouns.items() for noun in nouns
          for form in (noun.lemma, noun.plural)}  # fmt: skip
 
 
@@ -63,10 +63,6 @@ def state_in(clause: str) -> str:
     return next((word for word in words if copula and word in EFFECTS), "")
 
 
-def verbs_in(clause: str) -> set[str]:
-    return {FORMS[word] for word in clause.split()[1:] if word in FORMS}
-
-
 def how(first: str, second: str) -> str:
     """The relation between two clauses, as the world has it."""
     state, end = state_in(first), state_in(second)
@@ -77,13 +73,8 @@ def how(first: str, second: str) -> str:
     return "Elaboration" if event_in(first)[:2] == event_in(second)[:2] else "Temporal"
 
 
-NAMES = {
-    "Comparison.Contrast": "Contrast",
-    "Contingency.Cause": "Cause",
-    "Contingency.Condition": "Condition",
-    "Expansion.Level-of-detail": "Elaboration",
-    "Temporal.Asynchronous": "Temporal",
-}
+NAMES = {"Comparison.Contrast": "Contrast", "Contingency.Cause": "Cause", "Contingency.Condition": "Condition"}
+NAMES |= {"Expansion.Level-of-detail": "Elaboration", "Temporal.Asynchronous": "Temporal"}
 
 
 def oracle(group: str, item: tuple) -> object:
@@ -97,16 +88,16 @@ def oracle(group: str, item: tuple) -> object:
         return "1" if event_in(item[0])[3] else "0"
     if group == "RST-DT":
         left, right = item
-        said = how(left[0], right[0]) if len(left) == len(right) == 1 else "Temporal"
-        return {"Contrast": "NN-", "Temporal": "NN-", "Cause": "SN-"}.get(said, "NS-") + said
+        name = how(left[0], right[0]) if len(left) == len(right) == 1 else "Temporal"
+        return {"Contrast": "NN-", "Temporal": "NN-", "Cause": "SN-"}.get(name, "NS-") + name
     return next(sense for sense, name in NAMES.items() if name == how(*item))
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_an_oracle_that_knows_the_world_is_nearly_always_right(group, tasks) -> None:
     task = tasks[group]
-    said = [oracle(group, item) for item in keys_of(task.test)]
-    assert np.mean([answer == task.classes[y] for answer, y in zip(said, task.test.gold, strict=True)]) > 0.97
+    answers = [oracle(group, item) for item in keys_of(task.test)]
+    assert np.mean([answer == task.classes[y] for answer, y in zip(answers, task.test.gold, strict=True)]) > 0.97
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -115,8 +106,7 @@ def test_lengths_and_places_tell_nothing(group, tasks) -> None:
     measured = controls(task)
     most = measured["majority"] / 100
     chance = 100 * (most + 4 * math.sqrt(most * (1 - most) / len(task.test.gold)))
-    assert measured["position only"] < chance
-    assert measured["length only"] < chance
+    assert max(measured["position only"], measured["length only"]) < chance
     assert measured["ceiling"] > 99
 
 
@@ -132,8 +122,8 @@ def test_every_group_has_its_size_and_splits_share_few_sentences(tasks) -> None:
 
 def test_the_seed_alone_decides() -> None:
     tiny = {"train": 20, "dev": 4, "test": 4}
-    first, again, other = (world_tasks(tiny, seed) for seed in (1, 1, 2))
-    assert [t.train.texts for t in first] == [t.train.texts for t in again]
+    first, second, other = (world_tasks(tiny, seed) for seed in (1, 1, 2))
+    assert [t.train.texts for t in first] == [t.train.texts for t in second]
     assert all(a.train.texts != b.train.texts for a, b in zip(first, other, strict=True))
 
 
