@@ -113,13 +113,13 @@ def test_a_cell_takes_the_steps_of_torch_autograd_and_adam(width, dropout, class
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
 def test_dropped_cells_do_not_affect_the_others(grid, stay) -> None:
     x, y = data(50, 6, 3, seed=1)
-    all_of_them, shrinking = whole(grid, seed=2), whole(grid, seed=2)
+    all_of_them, shrinking = both = whole(grid, seed=2), whole(grid, seed=2)
     stay = sorted({place % len(shrinking) for place in stay})
-    pass_over(all_of_them, x, y)
-    pass_over(shrinking, x, y)
+    for cells in both:
+        pass_over(cells, x, y)
     shrinking.keep(stay)
-    pass_over(all_of_them, x, y)
-    pass_over(shrinking, x, y)
+    for cells in both:
+        pass_over(cells, x, y)
     assert shrinking.cells == [all_of_them.cells[place] for place in stay]
     for after, before in enumerate(stay):
         for ours, theirs in zip(shrinking.snapshot(after), all_of_them.snapshot(before), strict=True):
@@ -189,7 +189,7 @@ def test_dropout_drops_its_share_of_units_and_scales_the_others(as_torch, dropou
 
 @pytest.mark.parametrize("as_torch", [True, False])
 def test_each_step_draws_other_dropout_and_a_seed_the_same(as_torch) -> None:
-    cells, again = (Cells(6, 2, [Cell(50, 0.5, 1e-3)], seed=1, as_torch=as_torch) for _ in range(2))
+    cells, same = (Cells(6, 2, [Cell(50, 0.5, 1e-3)], seed=1, as_torch=as_torch) for _ in range(2))
     first, second = (drawn(cells, 40) for _ in range(2))
     assert not first.equal(second)
-    assert first.equal(drawn(again, 40))
+    assert first.equal(drawn(same, 40))

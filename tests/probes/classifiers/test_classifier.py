@@ -18,11 +18,9 @@ from probes.classifiers.modern import _make_stages, successive_halving
 from tests.labelled_vectors import features_that_go_together, random_labels, separable, three
 
 SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
-GRIDS = {
-    f"{protocol} {name}": replace(grid, protocol=protocol)
-    for protocol in ("modern", "senteval")
-    for name, grid in (("mlp", SMALL), ("logistic", SMALL.logistic()))
-}
+BOTH = (("mlp", SMALL), ("logistic", SMALL.logistic()))
+PROTOCOLS = ("modern", "senteval")
+GRIDS = {f"{protocol} {name}": replace(grid, protocol=protocol) for protocol in PROTOCOLS for name, grid in BOTH}
 
 
 @pytest.fixture(params=GRIDS.values(), ids=GRIDS.keys())
@@ -126,8 +124,8 @@ def test_the_race_scores_its_last_weights_and_not_those_of_a_better_pass(monkeyp
     last = successive_halving(train, dev, 3, grid, 1, "cpu").parameters
     asked = counted(100, -1)
     monkeypatch.setattr(Cells, "accuracy", lambda *_: [float(next(asked))])  # the first pass is the best on dev
-    for weights, wanted in zip(successive_halving(train, dev, 3, grid, 1, "cpu").parameters, last, strict=True):
-        torch.testing.assert_close(weights, wanted, rtol=0, atol=0)
+    for weights, expected in zip(successive_halving(train, dev, 3, grid, 1, "cpu").parameters, last, strict=True):
+        torch.testing.assert_close(weights, expected, rtol=0, atol=0)
 
 
 def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> None:
@@ -136,7 +134,7 @@ def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> N
     assert race.dev_accuracy > best.dev_accuracy - 10
 
 
-@pytest.mark.parametrize(("setting", "said"), [
+@pytest.mark.parametrize(("setting", "message"), [
     ({"reduction": "max"}, "mean or sum"),
     ({"l2": 0.01}, "l2=0.01: give a"),
     ({"l2": (1e300,)}, "l2=.*: give a list in brackets, each a number from 0 to"),
@@ -146,6 +144,6 @@ def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> N
     ({"widths": (0, 50)}, "widths=.*: 0 is logistic regression"),
     ({"batch": 32}, "batch= is a setting of protocol=senteval"),
 ])  # fmt: skip
-def test_an_invalid_grid_is_refused(setting, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_an_invalid_grid_is_refused(setting, message) -> None:
+    with pytest.raises(InputError, match=message):
         Grid(**setting)

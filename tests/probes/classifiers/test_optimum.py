@@ -146,12 +146,12 @@ def test_l2_values_of_the_user_are_all_that_is_tried_and_equal_scores_are_no_rea
 
 def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
     """All training sentences are right there: a loss near its minimum could have other weights."""
-    random, known, features, classes = np.random.default_rng(1), 400, 100, 30
+    random, size, features, classes = np.random.default_rng(1), 400, 100, 30
     mixed = random.normal(size=(features, features)) / np.sqrt(np.arange(1, features + 1))
-    vectors = (random.normal(size=(known + 2000, features)) @ mixed).astype(np.float32)
-    noise = 3 * random.normal(size=(known + 2000, classes))
+    vectors = (random.normal(size=(size + 2000, features)) @ mixed).astype(np.float32)
+    noise = 3 * random.normal(size=(size + 2000, classes))
     labels = (vectors @ random.normal(size=(features, classes)) + noise).argmax(1)
-    parts = np.split(vectors, [known]), np.split(labels, [known])
+    parts = np.split(vectors, [size]), np.split(labels, [size])
     train, others = standardise(*(as_tensors(Labelled(*part), "cpu") for part in zip(*parts, strict=True)))
     loose, exact = (Optima(train, classes, gap) for gap in (LOSS_TOLERANCE, 1e-9))
     predicted = []

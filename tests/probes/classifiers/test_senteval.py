@@ -24,18 +24,14 @@ def labelled(sentences: int, seed: int, classes: int = 3) -> Labelled:
 
 
 @pytest.mark.parametrize("grid", [
-    GRID,
-    LOGISTIC,
-    replace(GRID, reduction="sum", widths=(3,)),
+    *(GRID, LOGISTIC, replace(GRID, reduction="sum", widths=(3,))),
     replace(GRID, optimiser="rmsprop", batch=128, tenacity=3, widths=(5,)),
 ])  # fmt: skip
 def test_each_cell_scores_like_the_toolkit(grid) -> None:
-    train, dev, test = labelled(150, 1), labelled(90, 2), labelled(80, 3)
-    dev_accuracy, test_accuracy, _ = train_grid_alone(
-        *(as_tensors(part, "cpu") for part in (train, dev, test)), 3, grid, seed=7
-    )
-    score = probe(train, dev, test, 3, grid, seed=7)
-    assert (score.dev_accuracy, score.test_accuracy) == (dev_accuracy, test_accuracy)
+    parts = labelled(150, 1), labelled(90, 2), labelled(80, 3)
+    expected = train_grid_alone(*(as_tensors(part, "cpu") for part in parts), 3, grid, seed=7)
+    score = probe(*parts, 3, grid, seed=7)
+    assert (score.dev_accuracy, score.test_accuracy) == expected[:2]
 
 
 @pytest.mark.parametrize("cell", [(5, 0.2, 1e-4), (5, 0.0, 1e-2), (0, 0.0, 1e-4)])
@@ -86,26 +82,19 @@ def test_the_cap_is_exceeded_as_published(cap, block, expected) -> None:
     assert evaluations([float(i) for i in range(200)], replace(LOGISTIC, max_passes=cap, block=block)) == expected
 
 
-def test_training_ends_at_the_sixth_evaluation_that_does_not_improve() -> None:
-    assert evaluations([50.0], LOGISTIC) == 1 + 6
-
-
-def test_an_improvement_does_not_reset_the_patience() -> None:
-    assert evaluations([50, 40, 40, 40, 40, 40, 60, 61, 62, 61], LOGISTIC) == 10
-
-
-def test_a_tie_is_no_improvement() -> None:
-    assert evaluations([50, 60, 60, 60, 60, 60, 60, 60, 70], LOGISTIC) == 8
+@pytest.mark.parametrize(("script", "expected"), [
+    ([50.0], 1 + 6),
+    ([50, 40, 40, 40, 40, 40, 60, 61, 62, 61], 10),  # an improvement does not reset the patience
+    ([50, 60, 60, 60, 60, 60, 60, 60, 70], 8),  # a tie is no improvement
+])  # fmt: skip
+def test_training_ends_at_the_sixth_evaluation_that_does_not_improve(script, expected) -> None:
+    assert evaluations(script, LOGISTIC) == expected
 
 
 def test_among_equals_the_first_of_the_grid_wins() -> None:
     same = Labelled(np.zeros((20, 4), np.float32), np.zeros(20, np.int64))
-    assert probe(same, same, same, 2, GRID, seed=1).hyperparameters == {
-        "width": 3,
-        "dropout": 0.0,
-        "l2": 1e-4,
-        "front": [[3 * (4 + 2), 0.0]],
-    }
+    first = {"width": 3, "dropout": 0.0, "l2": 1e-4, "front": [[3 * (4 + 2), 0.0]]}
+    assert probe(same, same, same, 2, GRID, seed=1).hyperparameters == first
 
 
 def test_accuracies_are_equal_when_they_are_equal_to_two_decimals(monkeypatch) -> None:

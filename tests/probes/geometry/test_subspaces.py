@@ -29,11 +29,8 @@ from tests.probes.geometry.test_geometry import SHAPES, Turning
 
 SIZE, WIDTH = 1200, 12
 TEXTS = [f"text {number}" for number in range(SIZE)]
-GOLD = {
-    "first": np.arange(SIZE) % 2,
-    "second": np.arange(SIZE) // 2 % 2,
-    "both": np.arange(SIZE) % 4,  # its three directions are those of first, second and their product
-}
+GOLD = {"first": np.arange(SIZE) % 2, "second": np.arange(SIZE) // 2 % 2}
+GOLD |= {"both": np.arange(SIZE) % 4}  # its three directions are those of first, second and their product
 
 
 def data(classes: int, size: int = 600, width: int = 9) -> tuple[np.ndarray, np.ndarray]:
@@ -159,14 +156,14 @@ def test_measuring_the_vectors_alone_again_keeps_the_subspaces_and_other_vectors
 
 
 def test_a_subspace_of_other_items_of_a_task_replaces_that_of_before(tmp_path) -> None:
-    def kept(gold: np.ndarray) -> torch.Tensor:
+    def saved(gold: np.ndarray) -> torch.Tensor:
         task = Classification("task", ["no", "yes"], *[single(TEXTS, gold)] * 3)
         evaluation = Evaluation(Model("m", "o", Learning(0).encode), [*SHAPES, task])
         save_state(tmp_path, evaluation, SHAPES, overwrite=False)
         return read_state(state_file(tmp_path, 0))[f"{SUBSPACE}task"]
 
-    first, second, again = map(kept, (GOLD["first"], GOLD["second"], GOLD["first"]))
-    assert torch.equal(first, again)
+    first, second, third = map(saved, (GOLD["first"], GOLD["second"], GOLD["first"]))
+    assert torch.equal(first, third)
     assert not torch.equal(first, second)
 
 

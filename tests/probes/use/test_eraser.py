@@ -58,24 +58,24 @@ def test_it_is_the_eraser_of_the_library_with_the_covariance_that_the_library_ha
     vectors, gold = drawn(500, 6, 3, 1)
     wide, classes = vectors.double(), torch.eye(3, dtype=torch.double)[gold]
     plain = {"svd_tol": 1e-9, "shrinkage": False, "constrain_cov_trace": False}
-    own = erase_classes(wide, gold, Whitening(wide.mean(0), torch.linalg.cholesky(torch.cov(wide.T))))
-    torch.testing.assert_close(own(wide), LeaceEraser.fit(wide, classes, **plain)(wide))
-    assert own.rank == 2
+    ours = erase_classes(wide, gold, Whitening(wide.mean(0), torch.linalg.cholesky(torch.cov(wide.T))))
+    torch.testing.assert_close(ours(wide), LeaceEraser.fit(wide, classes, **plain)(wide))
+    assert ours.rank == 2
 
 
 def test_of_all_maps_that_erase_it_changes_the_vectors_least() -> None:
     """An orthogonal projection away from the same directions erases as much and changes more."""
     vectors, gold = drawn(5000, 6, 2, 3)
-    own = leace(vectors.double(), gold)
-    directions = torch.linalg.qr(own.left.T).Q
-    orthogonal = Eraser(own.mean, directions, directions.T)
+    ours = leace(vectors.double(), gold)
+    directions = torch.linalg.qr(ours.left.T).Q
+    orthogonal = Eraser(ours.mean, directions, directions.T)
     inverse = torch.linalg.inv(torch.cov(vectors.double().T))
 
     def change(eraser: Eraser) -> float:
         moved = vectors.double() - eraser(vectors.double())
         return float((moved @ inverse * moved).sum())
 
-    assert change(own) < change(orthogonal)
+    assert change(ours) < change(orthogonal)
 
 
 @given(SIZES)
@@ -90,20 +90,18 @@ def test_random_directions_take_their_rank_and_all_of_them_take_everything(sizes
     torch.testing.assert_close(everything, whitening.mean.expand_as(vectors), atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("gold", [np.zeros(20, np.int64), np.full(20, 2)], ids=["one class", "a class without items"])
-def test_one_class_erases_nothing_bit_for_bit(gold) -> None:
-    vectors = torch.randn(20, 5)
+@pytest.mark.parametrize(("vectors", "gold"), [
+    (torch.randn(20, 5), np.zeros(20, np.int64)), (torch.randn(20, 5), np.full(20, 2)),
+    (torch.ones(20, 5), np.arange(20) % 2),
+], ids=["one class", "a class without items", "equal vectors"])  # fmt: skip
+def test_where_nothing_tells_classes_apart_nothing_is_erased_bit_for_bit(vectors, gold) -> None:
     eraser = leace(vectors, gold)
     assert eraser.rank == 0
     assert eraser(vectors) is vectors
 
 
-def test_vectors_that_are_all_equal_have_nothing_to_erase() -> None:
-    assert leace(torch.ones(20, 5), np.arange(20) % 2).rank == 0
-
-
 def test_erasers_in_turn_change_each_row_by_its_own() -> None:
     vectors = torch.randn(7, 4, dtype=torch.double)
     erasers = [erase_random(Whitening.of(vectors), 1, draw) for draw in range(3)]
-    wanted = [erasers[row % 3](vectors[row : row + 1]) for row in range(7)]
-    torch.testing.assert_close(RotatingErasers(erasers)(vectors), torch.cat(wanted))
+    expected = [erasers[row % 3](vectors[row : row + 1]) for row in range(7)]
+    torch.testing.assert_close(RotatingErasers(erasers)(vectors), torch.cat(expected))

@@ -129,13 +129,12 @@ def test_the_interval_is_that_of_the_paired_examples() -> None:
 def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(recwarn) -> None:
     few = task(0, (WIDTH, 20, 20))
     rows_of(few, Use(few))
-    many = Classification(
-        "All", list("abcdefg"), *(single(p.sentences, np.arange(len(p.gold)) % 7) for p in task(0).parts), grid=GRID
-    )
+    parts = (single(p.sentences, np.arange(len(p.gold)) % 7) for p in task(0).parts)
+    many = Classification("All", list("abcdefg"), *parts, grid=GRID)
     rows_of(many, Use(many))
-    said = " ".join(str(warning.message) for warning in recwarn)
-    assert f"Sign0: {WIDTH} vectors of {WIDTH} numbers" in said
-    assert f"All: its classes span all {WIDTH} directions" in said
+    messages = " ".join(str(warning.message) for warning in recwarn)
+    assert f"Sign0: {WIDTH} vectors of {WIDTH} numbers" in messages
+    assert f"All: its classes span all {WIDTH} directions" in messages
 
 
 def test_a_property_with_one_class_is_left_out_and_none_at_all_is_refused(recwarn) -> None:
@@ -143,14 +142,11 @@ def test_a_property_with_one_class_is_left_out_and_none_at_all_is_refused(recwar
     context = Context(GRID, 1, Path(), None, [task(0), constant])  # type: ignore[arg-type]
     assert [use.name for use in tasks(context, UseSettings())] == ["Sign0"]
     assert "Same: one class" in str(recwarn[0].message)
+    coherence = [task(0), Coherence(world_suites(2, 1)[0])]
     for earlier, settings, message in (
         ([constant], UseSettings(), "no suite before it has one"),
         ([task(0)], UseSettings(on="downstream"), "use.on=downstream: no suite before it"),
-        (
-            [task(0), Coherence(world_suites(2, 1)[0])],
-            UseSettings(on="coherence"),
-            "use.on=coherence: no suite before it",
-        ),
+        (coherence, UseSettings(on="coherence"), "use.on=coherence: no suite before it"),
     ):
         with pytest.raises(InputError, match=message):
             tasks(Context(GRID, 1, Path(), None, earlier), settings)  # type: ignore[arg-type]
@@ -165,9 +161,8 @@ def test_a_run_shows_what_it_uses_and_training_is_the_same(lab, finished_run, tm
     lab.succeed(*lab.settings(run, *USE, measures, "probes.every_n_epochs=2"))
     assert_same_weights(run, finished_run)
     rows = [row for row in read_rows(run / "probes.csv") if row.suite == "use"]
-    assert [(row.epoch, row.task) for row in rows] == [
-        (epoch, name) for epoch in (0, 2) for name in ("SentLen", "BShift", "SubjNum")
-    ]
+    names = ("SentLen", "BShift", "SubjNum")
+    assert [(row.epoch, row.task) for row in rows] == [(epoch, name) for epoch in (0, 2) for name in names]
     assert {"rank", "random", "control", "used", "bleu", "mlp"} <= rows[0].hyperparameters.keys()
     easy = [row for row in read_rows(run / "probes.csv") if row.suite in ("control", "selectivity", "bits", "gain")]
     assert len(easy) == 2 * 3 * 4  # epochs, tasks, measures
@@ -175,10 +170,10 @@ def test_a_run_shows_what_it_uses_and_training_is_the_same(lab, finished_run, tm
     others = {(row.epoch, row.suite, row.task): row for row in read_rows(probing.folder / "probes.csv")}
     for row in (row for row in easy if row.epoch == 2):
         assert others[row.epoch, row.suite, row.task].test_accuracy == pytest.approx(row.test_accuracy, abs=0.05)
-    again = {(row.epoch, row.task): row for row in read_rows(last.folder / "probes.csv")}
+    later = {(row.epoch, row.task): row for row in read_rows(last.folder / "probes.csv")}
     for row in (row for row in rows if row.epoch == 2):
-        assert again[row.epoch, row.task].test_accuracy == pytest.approx(row.test_accuracy, abs=0.05)
-        assert again[row.epoch, row.task].hyperparameters["rank"] == row.hyperparameters["rank"]
+        assert later[row.epoch, row.task].test_accuracy == pytest.approx(row.test_accuracy, abs=0.05)
+        assert later[row.epoch, row.task].hyperparameters["rank"] == row.hyperparameters["rank"]
 
 
 def test_a_run_that_left_out_sentences_of_its_tasks_is_measured_later(lab, tmp_path) -> None:
