@@ -43,24 +43,24 @@ class Clone:
 
 def finish(folder: Path, command: Command) -> str:
     """Run a command in a folder to its end; what it said. Fails unless it succeeds."""
-    said = folder / "said"
-    process = FORKS.Process(target=become, args=(command, folder, said))
+    log = folder / "said"
+    process = FORKS.Process(target=become, args=(command, folder, log))
     process.start()
     process.join(300)
     process.kill()
-    text = said.read_text(encoding="utf-8", errors="replace")
+    text = log.read_text(encoding="utf-8", errors="replace")
     assert process.exitcode == 0, f"{shlex.join([*command.program, *command.arguments])}\n{text}"
     return text
 
 
-def become(command: Command, folder: Path, said: Path) -> None:
+def become(command: Command, folder: Path, log: Path) -> None:
     """Do what a shell in `folder` does with a command; this process is a fresh fork."""
     os.environ["OMP_NUM_THREADS"] = "1"
     os.chdir(folder)
     for number, file, how in (
         (0, command.stdin or os.devnull, os.O_RDONLY),
-        (2, said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND),
-        (1, command.stdout or said, os.O_WRONLY | os.O_CREAT | os.O_APPEND),
+        (2, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND),
+        (1, command.stdout or log, os.O_WRONLY | os.O_CREAT | os.O_APPEND),
     ):
         os.dup2(os.open(file, how, 0o600), number)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115  # a fork has none

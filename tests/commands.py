@@ -36,7 +36,7 @@ class OpenFile:
 
 
 def become(
-    arguments: Sequence[str], environment: Mapping[str, str], out: Any, err: Any, kept: Any = (), server: str = ""
+    arguments: Sequence[str], environment: Mapping[str, str], out: Any, err: Any, open_files: Any = (), server: str = ""
 ) -> None:
     """Do what `python ARGUMENTS` does, a script or `-m` and a module, in this process, which must be a fresh fork.
 
@@ -50,7 +50,7 @@ def become(
     sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     os.dup2(out, 1)
     os.dup2(err, 2)
-    assert all(os.fstat(number) for number in kept)
+    assert all(os.fstat(number) for number in open_files)
     from pytorch_lightning.utilities import rank_zero_only  # slow elsewhere
 
     rank_zero_only.rank = int(os.environ.get("LOCAL_RANK", 0))  # Lightning reads it when it is imported
@@ -83,8 +83,8 @@ class Forked:
         """`args`: Python, then its arguments; `stdout` and `stderr`: open files."""
         self.args = list(args)
         files = OpenFile(stdout), OpenFile(stderr), [OpenFile(number) for number in pass_fds]
-        given = args[1:], dict(os.environ if env is None else env), *files, server
-        self._process: Any = FORKS.Process(target=become, args=given)
+        arguments = args[1:], dict(os.environ if env is None else env), *files, server
+        self._process: Any = FORKS.Process(target=become, args=arguments)
         self._process.start()
         self.pid = self._process.pid
 
@@ -141,8 +141,8 @@ class Command(Forked):
     def speaking(self) -> list[int]:
         """The processes that may still say something: its own, and those that it started."""
         ours = os.fstat(self._said[0].fileno()).st_ino
-        found = {int(path.parts[2]): path for path in Path("/proc").glob("[0-9]*/fd/1")}
-        return [pid for pid, path in found.items() if path.exists() and path.stat().st_ino == ours]
+        paths = {int(path.parts[2]): path for path in Path("/proc").glob("[0-9]*/fd/1")}
+        return [pid for pid, path in paths.items() if path.exists() and path.stat().st_ino == ours]
 
 
 def start(*arguments: str, environment: Mapping[str, str] = os.environ, forking: bool = False) -> Command:

@@ -61,16 +61,16 @@ def limits() -> Iterator[None]:
 
 def refusal(read: Callable[[], Any], path: Path) -> str | None:
     """The error of reading a file: one line that names the file; None if it is read. Checks the limits."""
-    said: InputError | None = None
+    error: InputError | None = None
     try:
         with limits():
             read()
     except InputError as error:
-        said = error
-    assert "\n" not in str(said)
-    assert said is None or str(path) in str(said)
-    assert not re.search("MemoryError|allocate memory|bad_alloc", f"{said} {said and said.__context__!r}"), said
-    return said and str(said)
+        error = error
+    assert "\n" not in str(error)
+    assert error is None or str(path) in str(error)
+    assert not re.search("MemoryError|allocate memory|bad_alloc", f"{error} {error and error.__context__!r}"), error
+    return error and str(error)
 
 
 def any_damage_is_read_or_refused(
@@ -107,9 +107,9 @@ def any_damage_is_read_or_refused(
     path.write_bytes(whole)
 
 
-def line_of(said: str | None, path: Path) -> int | None:
+def line_of(message: str | None, path: Path) -> int | None:
     """The line number in an error message."""
-    named = re.search(rf"{re.escape(str(path))}:(\d+): ", said or "")
+    named = re.search(rf"{re.escape(str(path))}:(\d+): ", message or "")
     return int(named[1]) if named else None
 
 
@@ -119,16 +119,16 @@ def read_or_refused_by_line(read: Callable[[], Any], path: Path, content: bytes,
     An error that matches `at_the_end` is also allowed: it is found only at the end of a file.
     """
     path.write_bytes(content)
-    said = refusal(read, path)
-    line = line_of(said, path)
-    if said is None or re.search(at_the_end, said):
+    message = refusal(read, path)
+    line = line_of(message, path)
+    if message is None or re.search(at_the_end, message):
         return
-    assert line is not None, said
+    assert line is not None, message
     before = content.split(b"\n")[: line - 1]
-    assert len(before) == line - 1, said
+    assert len(before) == line - 1, message
     path.write_bytes(b"".join(text + b"\n" for text in before))
     sooner = refusal(read, path)
-    assert sooner is None or re.search(at_the_end, sooner), f"{said}, but without that line {sooner}"
+    assert sooner is None or re.search(at_the_end, sooner), f"{message}, but without that line {sooner}"
 
 
 def lines_in(content: bytes, encoding: str = "utf-8") -> list[str]:

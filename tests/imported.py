@@ -10,13 +10,13 @@ from pathlib import Path
 @cache
 def imported(path: Path) -> frozenset[str]:
     """The top-level packages that a file imports, anywhere in it."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
-    return frozenset(name.split(".")[0] for name in found)
+            modules.add(node.module)
+    return frozenset(name.split(".")[0] for name in modules)
 
 
 @cache

@@ -23,6 +23,10 @@ from tests.silent import QUIET
 
 OTHER = "other"
 aten = torch.ops.aten
+WAITS = {aten._local_scalar_dense, aten.nonzero, aten.masked_select, aten.is_nonzero, aten.equal, aten._unique2}
+MOVES = (aten._to_copy.default, aten.copy_.default)
+TAKES_PLACES = (aten.index.Tensor, aten.index_put_.default, aten.index_put.default, aten._index_put_impl_.default)
+SIZES_ON_CPU = (aten._pack_padded_sequence.default, aten._pad_packed_sequence.default)
 
 
 class Backend(backend_registration._DummyBackendModule):
@@ -105,19 +109,11 @@ def run(function: Any, arguments: Any, named: dict[str, Any]) -> Any:
     return tree_map(moved, found)
 
 
-WAITS = {aten._local_scalar_dense, aten.nonzero, aten.masked_select, aten.is_nonzero, aten.equal, aten._unique2}
-
-
 def waits(function: Any, arguments: Any, named: dict[str, Any]) -> bool:
     """Whether the result, or its size, must be known on the CPU."""
     masks = arguments[1] if function in TAKES_PLACES else ()
     to_cpu = function == MOVES[0] and named.get("device") is not None and torch.device(named["device"]).type == "cpu"
     return to_cpu or function.overloadpacket in WAITS or any(m is not None and m.dtype == torch.bool for m in masks)
-
-
-MOVES = (aten._to_copy.default, aten.copy_.default)
-TAKES_PLACES = (aten.index.Tensor, aten.index_put_.default, aten.index_put.default, aten._index_put_impl_.default)
-SIZES_ON_CPU = (aten._pack_padded_sequence.default, aten._pad_packed_sequence.default)
 
 
 def refuse_mixed(function: Any, arguments: tuple) -> None:

@@ -26,8 +26,8 @@ class Block(NamedTuple):
     @property
     def names(self) -> str:
         """The file that it is the content of, if the line above names one."""
-        found = re.fullmatch(r"`([\w/]+\.(py|yaml|jsonl|tsv))`:", self.above)
-        return found[1] if found else ""
+        matches = re.fullmatch(r"`([\w/]+\.(py|yaml|jsonl|tsv))`:", self.above)
+        return matches[1] if matches else ""
 
 
 class Command(NamedTuple):
@@ -71,9 +71,9 @@ def commands(text: str) -> Iterator[Command]:
     named = {name: value.strip("\"'") for line in lines for name, value in ASSIGNMENT.findall(line)}
     for line in lines:
         for _ in range(2):  # a variable may stand for another one
-            line = re.sub(r"\$(\w+)", lambda found: named.get(found[1], found[0]), line)
-        if found := CALL.search(line):
-            words = shlex.split(found[1], comments=True)
+            line = re.sub(r"\$(\w+)", lambda matches: named.get(matches[1], matches[0]), line)
+        if matches := CALL.search(line):
+            words = shlex.split(matches[1], comments=True)
             files = {mark: words[words.index(mark) + 1] for mark in "<>" if mark in words}
             words = words[: min((words.index(mark) for mark in "<>&|;" if mark in words), default=len(words))]
             at = 2 if words[0] == "-m" else 1

@@ -46,60 +46,60 @@ def fill(disk: Path, blocks: int = 10**6) -> None:
             file.write(bytes(1 << 16))
 
 
-def starts(arguments: list[str], said: Path) -> ForkProcess:
+def starts(arguments: list[str], log: Path) -> ForkProcess:
     """`python ARGUMENTS` on this process's disk; what it says on standard error is added to `said`."""
-    with said.open("a") as file, Path(os.devnull).open("w") as nothing:
-        given = arguments, dict(os.environ), nothing.fileno(), file.fileno()
-        process = get_context("fork").Process(target=become, args=given)
+    with log.open("a") as file, Path(os.devnull).open("w") as nothing:
+        environment = arguments, dict(os.environ), nothing.fileno(), file.fileno()
+        process = get_context("fork").Process(target=become, args=environment)
         process.start()
     return process
 
 
-def status(arguments: list[str], said: Path) -> int | None:
-    process = starts(arguments, said)
+def status(arguments: list[str], log: Path) -> int | None:
+    process = starts(arguments, log)
     process.join()
     return process.exitcode
 
 
-def trained_until_full(disk: Path, settings: list[str], said: Path, failed: Path) -> None:
+def trained_until_full(disk: Path, settings: list[str], log: Path, failed: Path) -> None:
     """Train; fill the disk after the first checkpoint; copy the run as it then is to `failed`; make room, resume."""
     mount(disk, 64)
-    process = _train_to_a_checkpoint(disk, settings, said)
+    process = _train_to_a_checkpoint(disk, settings, log)
     fill(disk)
     process.join()
     assert process.exitcode == 2
     shutil.copytree(disk / "run", failed)
     (disk / "fill").unlink()
-    assert status(["train.py", f"resume={disk / 'run'}"], said) == 0
+    assert status(["train.py", f"resume={disk / 'run'}"], log) == 0
     shutil.copytree(disk / "run", failed.with_name("run"))
 
 
-def trained_until_read_only(disk: Path, settings: list[str], said: Path, failed: Path) -> None:
+def trained_until_read_only(disk: Path, settings: list[str], log: Path, failed: Path) -> None:
     """Train; kill after the first checkpoint; resume on the disk read-only; copy the run to `failed`; resume again."""
     mount(disk, 64)
-    process = _train_to_a_checkpoint(disk, settings, said)
+    process = _train_to_a_checkpoint(disk, settings, log)
     process.kill()
     process.join()
     remount(disk, "ro")
-    assert status(["train.py", f"resume={disk / 'run'}"], said) == 2
+    assert status(["train.py", f"resume={disk / 'run'}"], log) == 2
     shutil.copytree(disk / "run", failed)
     remount(disk, "rw")
-    assert status(["train.py", f"resume={disk / 'run'}"], said) == 0
+    assert status(["train.py", f"resume={disk / 'run'}"], log) == 0
     shutil.copytree(disk / "run", failed.with_name("run"))
 
 
-def _train_to_a_checkpoint(disk: Path, settings: list[str], said: Path) -> ForkProcess:
-    process = starts(["train.py", *settings], said)
+def _train_to_a_checkpoint(disk: Path, settings: list[str], log: Path) -> ForkProcess:
+    process = starts(["train.py", *settings], log)
     while process.is_alive() and not (disk / "run" / "checkpoints" / "last.ckpt").exists():
         time.sleep(0.01)
     return process
 
 
-def full_from_the_start(disk: Path, arguments: list[str], said: Path, blocks: int) -> None:
+def full_from_the_start(disk: Path, arguments: list[str], log: Path, blocks: int) -> None:
     """A command on a disk of 1 MB that holds so many blocks of 64 KiB, and on a read-only one; it leaves nothing."""
     mount(disk, 1)
     fill(disk, blocks)
-    assert status(arguments, said) == 2
+    assert status(arguments, log) == 2
     assert {path.name for path in disk.iterdir()} <= {"fill", "run"}
     remount(disk, "ro")
-    assert status(arguments, said) == 2
+    assert status(arguments, log) == 2

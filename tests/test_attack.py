@@ -38,6 +38,6 @@ def test_an_attack_does_no_harm(attack) -> None:
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
 def test_what_once_failed_does_no_harm(path) -> None:
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    (attack,) = (one for one in ATTACKS if one.category == kept["category"])
-    tried(attack, kept["case"])
+    record = json.loads(path.read_text(encoding="utf-8"))
+    (attack,) = (attack for attack in ATTACKS if attack.category == record["category"])
+    tried(attack, record["case"])

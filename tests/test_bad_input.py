@@ -24,19 +24,19 @@ def test_a_checkpoint_of_another_project_or_with_code_is_refused_and_the_code_no
     for name in ("last", "previous"):
         state = checkpoint if carries_code else {"state_dict": {"other.weight": torch.zeros(2)}}
         torch.save(state, run / "checkpoints" / f"{name}.ckpt")
-    said = lab.refusal(f"resume={run}", "trainer.max_epochs=3")
-    assert "last.ckpt" in said
-    assert ("not only tensors" in said) == carries_code
+    message = lab.refusal(f"resume={run}", "trainer.max_epochs=3")
+    assert "last.ckpt" in message
+    assert ("not only tensors" in message) == carries_code
     assert not made.exists()
 
 
 @pytest.mark.parametrize("more", ["checkpoints.every_n_steps=1", "trainer.limit_train_batches=1"])
 def test_a_loss_that_is_not_finite_writes_the_sentences_of_its_batch(lab, tmp_path, more) -> None:
     run = tmp_path / "r"
-    said = lab.refusal(*lab.settings(run), "objective.optimizer.lr=1e38", more)
+    message = lab.refusal(*lab.settings(run), "objective.optimizer.lr=1e38", more)
     (saved,) = (run / "not_finite").iterdir()
-    assert str(saved) in said
-    assert "smaller objective.optimizer.lr" in said
+    assert str(saved) in message
+    assert "smaller objective.optimizer.lr" in message
     assert saved.read_text().startswith("source\t")
     assert not list(run.glob("checkpoints/*.ckpt"))
     assert not (run / "metrics.csv").exists()

@@ -155,8 +155,8 @@ def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("devices", "wanted"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
-def test_multitask_needs_no_explicit_strategy(devices, wanted) -> None:
-    assert choose_strategy("auto", Trainer(1, devices=devices).several_devices, Multitask) == wanted  # type: ignore[arg-type]
+def test_multitask_needs_no_explicit_strategy(devices, expected) -> None:
+    assert choose_strategy("auto", Trainer(1, devices=devices).several_devices, Multitask) == expected  # type: ignore[arg-type]
 
 
 def in_processes(world: int, score: Callable[..., float], folder: Path) -> list[float]:
@@ -179,8 +179,8 @@ def bleu_in_a_process(rank: int, world: int, folder: Path) -> float:
         meet(rank, world, folder)
     module.on_validation_epoch_start()
     for number, batch in enumerate(data.val_dataloader()):
-        said = [ids[1 : n - 1 if n > 6 else n - 2] for ids, n in zip(*map(Tensor.tolist, batch.target), strict=True)]
-        module.decoder.greedy = lambda *_, said=said: said  # type: ignore[method-assign]
+        ids_of = [ids[1 : n - 1 if n > 6 else n - 2] for ids, n in zip(*map(Tensor.tolist, batch.target), strict=True)]
+        module.decoder.greedy = lambda *_, ids_of=ids_of: ids_of  # type: ignore[method-assign]
         module.validation_step(batch, number)
     module.all_gather = lambda own: own  # type: ignore[method-assign]
     if world > 1:

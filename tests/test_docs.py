@@ -87,10 +87,10 @@ def clone(tmp_path_factory, lab) -> Pages:
 def settings_of(command: Command) -> tuple[str, ...]:
     """The settings that Hydra composes; of a study or a sweep those of its first run. Raises InputError without one."""
     settings = [text for text in command.arguments if re.match(r"(?!resume|hydra)[^-$][^$]*=[^$]*$", text)]
-    given = dict(text.split("=", 1) for text in settings)
-    if name := given.get("study"):
+    arguments = dict(text.split("=", 1) for text in settings)
+    if name := arguments.get("study"):
         more = [text for text in settings if text.split("=")[0] not in OF_A_STUDY]
-        study = read_study(CONFIGS / "study" / f"{name}.yaml", name, given.get("scale", "demo"), "data", more)
+        study = read_study(CONFIGS / "study" / f"{name}.yaml", name, arguments.get("scale", "demo"), "data", more)
         settings = study.cells[0].overrides
     return tuple(re.sub(r"=([^\[,]*),.*", r"=\1", text) for text in settings)
 
@@ -105,19 +105,19 @@ def check(command: Command, clone: Pages) -> None:
         config = composed(program, *settings_of(command), configs=clone.folder / "configs")
         assert not mistakes(program, resolved_settings(own_settings(config)), referenced_names(config))
     elif command.name != "pytest":
-        said = clone.help(command)
+        printed = clone.help(command)
         for option in filter(None, (re.match(r"--[\w-]+|[a-z_]+=", text) for text in command.arguments)):
-            assert option[0] in said, f"{option[0]} is not in the help of {command.name}"
+            assert option[0] in printed, f"{option[0]} is not in the help of {command.name}"
 
 
 def smaller(command: Command, configs: Path) -> Command:
     """With the small settings that the command has and does not give itself, mere sizes aside."""
-    given = {text.partition("=")[0] for text in command.arguments}
-    if command.name not in ("train.py", "evaluate.py") or {"--help", "resume"} & given:
+    arguments = {text.partition("=")[0] for text in command.arguments}
+    if command.name not in ("train.py", "evaluate.py") or {"--help", "resume"} & arguments:
         return command
     if "suite=objective" in command.arguments:  # has the settings of its run
         return command
-    quiet = [SMALL["logger"]] if command.name == "train.py" and "logger" not in given else []
+    quiet = [SMALL["logger"]] if command.name == "train.py" and "logger" not in arguments else []
     small = [*CLASSIFIER, *quiet]  # of a page's own parts, which are small by themselves
     if not any(text.startswith("--config-dir") for text in command.arguments):
         program, settings = command.name.removesuffix(".py"), settings_of(command)
@@ -129,7 +129,7 @@ def smaller(command: Command, configs: Path) -> Command:
                 program, resolved_settings(own_settings(composed(program, *settings, configs=configs)))
             )
         ]
-        own = given - MERE_SIZES | {key for key in SMALL if any(re.fullmatch(pattern, key) for pattern in idle)}
+        own = arguments - MERE_SIZES | {key for key in SMALL if any(re.fullmatch(pattern, key) for pattern in idle)}
         own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it
         if "suite=downstream" in command.arguments:  # which logistic regression reads
             own |= {"probes.classifier.widths", "probes.classifier.dropouts"}

@@ -19,12 +19,15 @@ from tests.test_evaluate import scored
 from tests.test_resume import scores
 from tests.test_train import assert_same_weights
 
+OF_NLI = ["objective=nli", "trainer.max_epochs=1"]
+OF_WHAT_IT_BEGINS_WITH = "objective.", "embeddings.bucket", "embeddings.words"
+
 
 class Dense(NamedTuple):
     """A run that keeps every epoch and some steps, and what it printed."""
 
     folder: Path
-    said: str
+    printed: str
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +62,8 @@ def test_probing_after_each_power_of_two_needs_no_end_of_the_run(lab, tmp_path) 
 
 def test_every_epoch_loads_and_is_the_encoder_of_that_epoch(dense) -> None:
     last = torch.load(dense.folder / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"]
-    kept = torch.load(dense.folder / "checkpoints" / "epoch-2.ckpt", weights_only=True)["state_dict"]
-    assert all(torch.equal(last[name], kept[name]) for name in last)
+    sizes = torch.load(dense.folder / "checkpoints" / "epoch-2.ckpt", weights_only=True)["state_dict"]
+    assert all(torch.equal(last[name], sizes[name]) for name in last)
     vectors = [load_encoder(dense.folder, epoch=epoch).encode(["the dog sleeps ."]) for epoch in (0, 1, 2)]
     assert not np.array_equal(vectors[0], vectors[1])
     assert not np.array_equal(vectors[1], vectors[2])
@@ -75,16 +78,16 @@ def test_an_epoch_that_is_not_kept_is_answered_with_those_that_are(dense, finish
 
 
 def test_the_space_for_checkpoints_is_said_before_training(dense) -> None:
-    before = dense.said.partition("epoch 0/2")[0]
+    before = dense.printed.partition("epoch 0/2")[0]
     assert "weights of 3 epochs and 2 steps" in before
-    kept = [path.stat().st_size for path in (dense.folder / "checkpoints").glob("*-*.ckpt")]
-    assert len(kept) == 5
-    said = float(before.partition(" kB in all")[0].rpartition(" ")[2]) * 1000
-    assert said == pytest.approx(sum(kept), rel=0.15)  # a file has some kB of its own
+    sizes = [path.stat().st_size for path in (dense.folder / "checkpoints").glob("*-*.ckpt")]
+    assert len(sizes) == 5
+    printed = float(before.partition(" kB in all")[0].rpartition(" ")[2]) * 1000
+    assert printed == pytest.approx(sum(sizes), rel=0.15)  # a file has some kB of its own
 
 
 def test_without_a_terminal_each_epoch_is_a_line(dense) -> None:
-    lines = [line for line in dense.said.splitlines() if ": epoch " in line]
+    lines = [line for line in dense.printed.splitlines() if ": epoch " in line]
     rows = read_rows(dense.folder / "probes.csv")
     for epoch, line in enumerate(lines):
         assert f"{dense.folder.name}: epoch {epoch}/2  " in line
@@ -142,32 +145,28 @@ def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab, dens
     assert len(panel.objective.x) == 2
 
 
-@pytest.mark.parametrize(("more", "said"), [
+@pytest.mark.parametrize(("more", "message"), [
     (["epochs=[5]"], "no checkpoint of epoch 5"),
     (["epochs=some"], "give all, or numbers"),
     (["epochs=all", "model=bov"], "model=bov: no run folder"),
     (["epochs=all"], "keeps no epoch"),
 ])  # fmt: skip
-def test_epochs_that_cannot_be_scored_are_refused(lab, finished_run, tmp_path, more, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_epochs_that_cannot_be_scored_are_refused(lab, finished_run, tmp_path, more, message) -> None:
+    with pytest.raises(InputError, match=message):
         scored(lab, tmp_path, f"model={finished_run}", *more)
 
 
-@pytest.mark.parametrize(("setting", "said"), [
+@pytest.mark.parametrize(("setting", "message"), [
     ("checkpoints.every_n_epochs=2", "give checkpoints.keep=every with it"),
     ("checkpoints.steps=[1,999]", "checkpoints.steps: the run has 10 steps, so it never reaches step 999"),
     ("probes.steps=[11]", "probes.steps: the run has 10 steps"),
 ])  # fmt: skip
-def test_what_would_have_no_effect_is_refused(lab, tmp_path, setting, said) -> None:
-    assert said in lab.refusal(*lab.settings(tmp_path / "run", setting, "probes.tasks=[SentLen]"))
+def test_what_would_have_no_effect_is_refused(lab, tmp_path, setting, message) -> None:
+    assert message in lab.refusal(*lab.settings(tmp_path / "run", setting, "probes.tasks=[SentLen]"))
 
 
 def test_a_run_to_begin_with_that_is_missing_is_refused(lab, tmp_path) -> None:
     assert "no such run folder" in lab.refusal("init=/nowhere", f"hydra.run.dir={tmp_path / 'run'}")
-
-
-OF_NLI = ["objective=nli", "trainer.max_epochs=1"]
-OF_WHAT_IT_BEGINS_WITH = "objective.", "embeddings.bucket", "embeddings.words"
 
 
 @pytest.fixture(scope="module")
@@ -200,10 +199,10 @@ def test_reports_name_the_chain(after) -> None:
     assert model.title == "BiLSTM-max, NMT En-Fr → NLI"
 
 
-@pytest.mark.parametrize(("setting", "said"), [
+@pytest.mark.parametrize(("setting", "message"), [
     ("encoder.dim=18", "another encoder: encoder.dim=16 there and 18 here"),
     ("embeddings.dim=11", "its word vectors have 10 numbers; give embeddings.dim=10"),
 ])  # fmt: skip
-def test_sizes_that_differ_are_one_line(lab, dense, tmp_path, setting, said) -> None:
+def test_sizes_that_differ_are_one_line(lab, dense, tmp_path, setting, message) -> None:
     settings = [text for text in lab.settings(tmp_path / "run") if not text.startswith(OF_WHAT_IT_BEGINS_WITH)]
-    assert said in lab.refusal(*settings, *OF_NLI, f"init={dense.folder}", setting)
+    assert message in lab.refusal(*settings, *OF_NLI, f"init={dense.folder}", setting)

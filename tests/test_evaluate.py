@@ -38,6 +38,8 @@ from tests.reports.small_runs import finding_of
 from tests.tiny_corpus import TinyCorpus
 
 SAME_SUITE = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
+DEFAULT = "widths: [50, 100, 200], dropouts: [0.0, 0.1, 0.2]"
+COUNTED: list[str] = []
 
 
 def scored(lab: Lab, out: Path, *more: str) -> list[WrittenScores]:
@@ -213,15 +215,15 @@ def test_no_two_untrained_encoders_share_cached_scores(tmp_path) -> None:
     assert len(made) == len(names)
 
 
-@pytest.mark.parametrize(("sentences", "said"), [
+@pytest.mark.parametrize(("sentences", "message"), [
     (["a b"], "bov: 0 of 2 words (0.0%) have no vector; looked up in lower case, vectors times 0.5\n"),
     (["A c", "B"], "warning: bov: 1 of 3 words (33.3%) have no vector; looked up in lower case, "),
 ])  # fmt: skip
-def test_a_bag_of_vectors_says_how_many_words_have_no_vector(tmp_path, sentences, said, capsys) -> None:
+def test_a_bag_of_vectors_says_how_many_words_have_no_vector(tmp_path, sentences, message, capsys) -> None:
     (tmp_path / "v.vec").write_text("2 2\na 2 2\nb 2 2\n")
     settings = evaluation("embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}")
     untrained_encoder("bov", settings, "cpu", TinyCorpus(), sentences, tmp_path)
-    assert capsys.readouterr().err.startswith(said)
+    assert capsys.readouterr().err.startswith(message)
 
 
 def test_scores_by_logistic_regression_are_compared_with_the_papers_by_it(lab, tmp_path, capsys) -> None:
@@ -255,18 +257,18 @@ def test_a_missing_model_and_no_other_is_refused_before_slow_imports(setting, re
         refuse_missing_models([setting])
 
 
-@pytest.mark.parametrize(("name", "said"), [
+@pytest.mark.parametrize(("name", "message"), [
     ("v.npy", r"model=vectors:.*v\.npy sentences=FILE"),
     ("crawl.vec", "embeddings=file embeddings.path="),
     ("glove.txt.gz", "embeddings=file embeddings.path="),
     ("infersent2.pkl", "a pickle, which is not opened"),
     ("bert/config.json", "model=hf:.*bert, or model=lm:"),
 ])  # fmt: skip
-def test_a_path_of_another_form_is_answered_with_how_it_is_given(name, said, tmp_path) -> None:
+def test_a_path_of_another_form_is_answered_with_how_it_is_given(name, message, tmp_path) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("{}")
     path = tmp_path / name.removesuffix("/config.json")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         refuse_missing_models([f"model={path}"])
 
 
@@ -301,10 +303,10 @@ def test_what_was_scored_before_a_model_that_fails_is_shown(lab, tmp_path, capsy
     assert f"{written}/probes.csv" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("said", ["suite=nonsense", "protocol=nonsense", "device=gpu", "model= is missing"])
-def test_a_wrong_setting_ends_the_command_in_one_line(said) -> None:
-    setting = [] if "missing" in said else ["model=bov", said]
-    assert said in commands.refusal("evaluate.py", *setting, "probes.tasks=[SentLen]")
+@pytest.mark.parametrize("message", ["suite=nonsense", "protocol=nonsense", "device=gpu", "model= is missing"])
+def test_a_wrong_setting_ends_the_command_in_one_line(message) -> None:
+    setting = [] if "missing" in message else ["model=bov", message]
+    assert message in commands.refusal("evaluate.py", *setting, "probes.tasks=[SentLen]")
 
 
 @pytest.fixture
@@ -349,10 +351,6 @@ def test_two_suites_are_scored_in_one_go_each_sentence_encoded_once(lab, tmp_pat
     assert len(COUNTED) == len(set(COUNTED))
     (alone,) = scored(lab, tmp_path, asked[1], asked[2], f"probes.classifier={{{DEFAULT}}}")
     assert accuracies(alone) == accuracies(done[0])
-
-
-DEFAULT = "widths: [50, 100, 200], dropouts: [0.0, 0.1, 0.2]"
-COUNTED: list[str] = []
 
 
 def counted(sentences: list[str]) -> np.ndarray:

@@ -38,16 +38,14 @@ TINY = {
     "decoder_hidden": 32, "decoder_layers": 1, "codes": 60, "batch_size": 24, "sentence_positions": 4,
     "paragraph_positions": 4,
 }  # fmt: skip
+composed = partial(asked.composed, "train")
 
 
 def choices(group: str) -> list[str]:
     """The names that a user may give for a group."""
     paths = sorted((CONFIGS / group).rglob("*.yaml"))
-    wanted = [path for path in paths if "not a choice" not in read_description(path)]
-    return [path.relative_to(CONFIGS / group).with_suffix("").as_posix() for path in wanted]
-
-
-composed = partial(asked.composed, "train")
+    chosen = [path for path in paths if "not a choice" not in read_description(path)]
+    return [path.relative_to(CONFIGS / group).with_suffix("").as_posix() for path in chosen]
 
 
 def invalid(config: DictConfig) -> list[str]:
@@ -75,9 +73,9 @@ def built(
     data = from_settings.build(resolved_settings(config.datamodule), corpus=corpus or TinyCorpus(), cache=cache, seed=1)
     embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 12)))
     model = from_settings.build(resolved_settings(config.encoder), input_dim=embedding.dim)
-    known = {"data": data} if "Untrained" not in config.objective._target_ else {}
+    more = {"data": data} if "Untrained" not in config.objective._target_ else {}
     return from_settings.build(
-        resolved_settings(config.objective), encoder=model, embedding=embedding, seed=1, **known
+        resolved_settings(config.objective), encoder=model, embedding=embedding, seed=1, **more
     ), data
 
 
@@ -169,16 +167,16 @@ def test_what_an_objective_of_the_user_logs_is_the_mean_of_an_epoch_and_its_lowe
 def test_predictions_are_the_same_alone_and_with_longer_sentences(build, objective) -> None:
     module, data = build(f"objective={objective}")
     module.eval().decoder.output.bias.data[END] = -torch.inf  # it never ends
-    said: list[list[list[int]]] = []
+    predicted: list[list[list[int]]] = []
     greedy = module.decoder.greedy
-    module.decoder.greedy = lambda *given: said.append(greedy(*given)) or said[-1]
+    module.decoder.greedy = lambda *arguments: predicted.append(greedy(*arguments)) or predicted[-1]
     batch = next(iter(data.val_dataloader()))
     for rows in (torch.arange(24), torch.tensor([23])):  # the longest come first
         source = Sentences(batch.source.ids[rows, : batch.source.lengths[rows].max()], batch.source.lengths[rows])
         module.on_validation_epoch_start()
         target = Sentences(*(part[rows] for part in batch.target))
         module.validation_step(SentencePair(source, target, batch.rows[rows]), 0)
-    together, alone = said
+    together, alone = predicted
     assert alone == together[23:]
 
 

@@ -116,9 +116,9 @@ def on_a_disk(work: Callable[..., None], folder: Path, *arguments: object) -> st
     process.join(300)
     if process.exitcode == small_disk.CANNOT:
         pytest.skip("no disk of its own can be mounted here")
-    said = (folder / "said").read_text()
-    assert process.exitcode == 0, said
-    return said
+    printed = (folder / "said").read_text()
+    assert process.exitcode == 0, printed
+    return printed
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_a_disk_that_takes_nothing_from_the_start_is_one_line(lab, finished_run,
     encode.write_text(ENCODE.format(disk=disk))
     names = {"disk": disk, "cache": lab.cache, "run": finished_run, "encode": encode, "smaller": " ".join(SMALLER)}
     arguments = command.format(**names, settings=" ".join(lab.settings(disk / "run"))).split()
-    said = on_a_disk(small_disk.full_from_the_start, tmp_path, arguments, tmp_path / "said", blocks)
-    full, read_only = said.splitlines()
+    printed = on_a_disk(small_disk.full_from_the_start, tmp_path, arguments, tmp_path / "said", blocks)
+    full, read_only = printed.splitlines()
     assert full.startswith("error: ")
     assert "No space left on device" in full
     assert read_only.startswith("error: ")

@@ -24,6 +24,12 @@ from tests.probes.downstream.test_downstream import folder_of_tasks
 from tests.reports.small_runs import run_of
 
 VECTORS = b"4 3\nthe 0.1 0.2 0.3\ndog -1 2 3.5\nsaw 1e-3 0 0\ncat 4 5 6\n"
+PROBING = "".join(
+    f"{split}\t{'AB'[i % 2]}\ta sentence of {i} words .\n" for split in ("tr", "va", "te") for i in range(4)
+).encode()
+BINARY = ("MR", "CR", "SUBJ", "MPQA")
+LATIN = (*BINARY, "TREC")
+HEADED = ("MRPC", "SICK-E", "SICK-R", "SICK-R-cosine")
 
 
 @pytest.mark.parametrize("name", ["vectors.vec", "vectors.txt"])
@@ -41,11 +47,6 @@ def test_word_vectors(tmp_path, name) -> None:
 
     # a line of another form of file
     any_damage_is_read_or_refused(read, path, at_the_end=r"empty|cut off|; read are |word \d+ is ")
-
-
-PROBING = "".join(
-    f"{split}\t{'AB'[i % 2]}\ta sentence of {i} words .\n" for split in ("tr", "va", "te") for i in range(4)
-).encode()
 
 
 def test_published_probing_files(tmp_path) -> None:
@@ -79,8 +80,8 @@ def test_compressed_text(tmp_path, ending, pack, parts) -> None:
     def check(change: tuple[int, int, bytes]) -> None:
         at, gone, new = change
         path.write_bytes(packed[:at] + new + packed[at + gone :])
-        said = refusal(read, path)
-        assert said is None or line_of(said, path)
+        message = refusal(read, path)
+        assert message is None or line_of(message, path)
 
     check()
 
@@ -88,11 +89,6 @@ def test_compressed_text(tmp_path, ending, pack, parts) -> None:
 @pytest.fixture(scope="module")
 def downstream_files(tmp_path_factory) -> Path:
     return folder_of_tasks(tmp_path_factory.mktemp("tasks"))
-
-
-BINARY = ("MR", "CR", "SUBJ", "MPQA")
-LATIN = (*BINARY, "TREC")
-HEADED = ("MRPC", "SICK-E", "SICK-R", "SICK-R-cosine")
 
 
 def items_of(name: str, path: Path) -> int:

@@ -20,6 +20,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = PROJECT["optional-dependencies"]
 CORE = [Requirement(line) for line in PROJECT["dependencies"]]
 OURS = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+PARSER = "stanza"  # which brings models of its own: make test does without it
 
 
 def of_extras(*names: str) -> list[Requirement]:
@@ -45,15 +46,12 @@ def test_every_imported_package_is_declared(folders, extras) -> None:
     assert [one for one in packages if not declared & set(map(canonicalize_name, has.get(one, [one])))] == []
 
 
-PARSER = "stanza"  # which brings models of its own: make test does without it
-
-
 def test_every_pin_lies_in_its_declared_range() -> None:
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     pins = dict(line.split("==") for line in lines if not line.startswith("#"))
     versions = {canonicalize_name(name): version for name, version in pins.items()}
-    wanted = [need for need in (*CORE, *of_extras(*EXTRAS)) if need.name not in (PROJECT["name"], PARSER)]
-    assert [str(need) for need in wanted if versions.get(canonicalize_name(need.name), "") not in need.specifier] == []
+    needs = [need for need in (*CORE, *of_extras(*EXTRAS)) if need.name not in (PROJECT["name"], PARSER)]
+    assert [str(need) for need in needs if versions.get(canonicalize_name(need.name), "") not in need.specifier] == []
 
 
 def test_a_dependency_of_the_library_has_a_range() -> None:

@@ -73,10 +73,10 @@ def test_a_run_killed_between_probing_and_checkpoint_equals_an_uninterrupted_one
 
 def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab, tmp_path) -> None:
     run = tmp_path / "run"
-    status, said = stop(lab, run, epoch_is_probed(0), signal.SIGINT)
+    status, errors = stop(lab, run, epoch_is_probed(0), signal.SIGINT)
     assert status == 130
-    assert f"python train.py resume={run}" in said
-    assert "Traceback" not in said
+    assert f"python train.py resume={run}" in errors
+    assert "Traceback" not in errors
 
 
 def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(lab, finished_run, tmp_path) -> None:

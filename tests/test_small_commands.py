@@ -34,10 +34,10 @@ def test_a_full_disk_is_one_line(command, writes, arguments, tmp_path, monkeypat
     trees.write_text("(ROOT (S (NP (DT A) (NN dog)) (VP (VBZ runs) (ADVP (RB here)) (ADVP (RB now))) (. .)))\n")
     monkeypatch.setattr(writes, full)
     status = command([part.format(text=text, trees=trees, out=tmp_path) for part in arguments])
-    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
     assert status == 2
-    assert len(said) == 1
-    assert "No space left on device" in said[0]
+    assert len(errors) == 1
+    assert "No space left on device" in errors[0]
 
 
 NO_EFFECT = {

@@ -44,6 +44,7 @@ OTHERS: dict[type, list[Any]] = {bool: [True, False], int: [2, 3], str: ["fr", "
 OTHERS[list] = [["tense"], ["other"]]
 EDITS = ((b'"a"', b'"b"'), (b"entailment", b"Entailment"), (b"he", b"hi"), (b"a 1", b"a 9"), (b"a ", b"o "))
 Settings = dict[str, Any]
+TASK = Classification("T", ["a", "b"], *(single(["a b c", "d a"], np.array([0, 1])) for _ in range(3)))
 
 
 def edited(data: bytes) -> Iterator[bytes]:
@@ -166,9 +167,6 @@ def test_another_version_of_any_library_behind_a_corpus_is_another_key(name, tmp
         newer = by_name | {library: by_name[library]._replace(version="99")}
         monkeypatch.setattr(code, "_installed_libraries", lambda newer=newer: (by_module, newer))
         assert corpus_key(corpus) != key, library
-
-
-TASK = Classification("T", ["a", "b"], *(single(["a b c", "d a"], np.array([0, 1])) for _ in range(3)))
 
 
 class Opened:

@@ -100,8 +100,8 @@ def test_the_mean_of_the_top_layer_is_that_of_the_library_in_32_bits(dtype, tmp_
     assert ("computes in bfloat16" in capsys.readouterr().err) == (dtype == torch.bfloat16)
     tokens = transformers.BertTokenizer.from_pretrained(tmp_path)("a b c", return_tensors="pt")
     with torch.inference_mode():
-        wanted = model(**tokens).last_hidden_state.float().mean(1)
-    np.testing.assert_allclose(top.encode(["a b c"]), wanted, atol=1e-5)
+        expected = model(**tokens).last_hidden_state.float().mean(1)
+    np.testing.assert_allclose(top.encode(["a b c"]), expected, atol=1e-5)
 
 
 def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(lab, tiny_bert, tmp_path, monkeypatch) -> None:
@@ -187,22 +187,22 @@ def test_an_encoder_decoder_transformer_uses_the_layers_of_its_encoder(tmp_path,
     model = getattr(transformers, f"{of}Model").from_pretrained(folder).eval()
     tokens = transformers.BertTokenizer.from_pretrained(folder)("a b c", return_tensors="pt")["input_ids"]
     with torch.inference_mode():
-        wanted = model(input_ids=tokens, decoder_input_ids=tokens, output_hidden_states=True).encoder_hidden_states
-    assert len(layers) == len(wanted)
-    for layer, states in zip(layers, wanted, strict=True):
+        expected = model(input_ids=tokens, decoder_input_ids=tokens, output_hidden_states=True).encoder_hidden_states
+    assert len(layers) == len(expected)
+    for layer, states in zip(layers, expected, strict=True):
         np.testing.assert_allclose(layer.encode(["d", "a b c"])[1], states[0].mean(0), atol=1e-5)
 
 
-@pytest.mark.parametrize(("size", "said"), [
+@pytest.mark.parametrize(("size", "message"), [
     ("num_hidden_layers", r"num_hidden_layers is 1000000000 in its config.json; at most 1000 are built"),
     ("vocab_size", r"asks for 16,000,\d+,\d+ numbers, and its weights have"),
 ])  # fmt: skip
-def test_a_model_that_needs_much_more_memory_than_its_files_have_bytes_is_refused(tmp_path, size, said) -> None:
+def test_a_model_that_needs_much_more_memory_than_its_files_have_bytes_is_refused(tmp_path, size, message) -> None:
     folder = tiny(tmp_path, "Bert", **BERT)
     settings = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(settings | {size: 10**9}))
     save_file({}, folder / "model.safetensors", {"format": "pt"})  # no weights: the library would make them
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         pretrained(str(folder), -1, "mean", "cpu", tmp_path)
 
 

@@ -36,9 +36,9 @@ class TinyCorpus(Corpus):
     def documents(self, split: Split) -> Iterator[Document]:
         """Four documents; each sentence is one repeated word, so that its bag has no entropy."""
         for d, name in enumerate(NOUNS):
-            said = [" ".join([f"{name}{i}"] * (1 + i % 3)) for i in range(6)]
-            first = Section(1, "start", [said[:2], said[2:3]])
-            yield Document(f"{split}-{d}", name, [first, Section(2 if d else None, None, [said[3:]])])
+            sentences = [" ".join([f"{name}{i}"] * (1 + i % 3)) for i in range(6)]
+            first = Section(1, "start", [sentences[:2], sentences[2:3]])
+            yield Document(f"{split}-{d}", name, [first, Section(2 if d else None, None, [sentences[3:]])])
 
     def inference(self, split: Split) -> Iterator[Inference]:
         for i, sentence in enumerate(self.sentences(split)):

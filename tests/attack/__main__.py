@@ -23,10 +23,10 @@ COMMAND = Command(
 def main(arguments: list[str]) -> int:
     """Attack; the exit status."""
 
-    def work(given: SimpleNamespace) -> int:
+    def work(settings: SimpleNamespace) -> int:
         from tests.attack import fresh
 
-        return fresh.work(given)
+        return fresh.work(settings)
 
     return run(COMMAND, arguments, work, lambda _: "tests/attack/cases")
 

@@ -23,19 +23,19 @@ SIZES = [None, 0, 2**31, 2**63 - 1, 10**6, 2**21]
 
 def unpacked(case: Any, folder: Path) -> None:
     """Nothing outside the folder changes, and what is in it are plain files and folders."""
-    kind, members, repeated = case
-    path, work, elsewhere = folder / f"a{kind}", folder / "work", folder / "elsewhere"
-    for made in (work, elsewhere):
+    ending, members, repeated = case
+    path, target, elsewhere = folder / f"a{ending}", folder / "work", folder / "elsewhere"
+    for made in (target, elsewhere):
         made.mkdir()
     (elsewhere / "x").write_text("mine")
-    path.write_bytes(_zip(members) if kind == ".zip" else _tar(members, kind == ".tgz", repeated))
+    path.write_bytes(_zip(members) if ending == ".zip" else _tar(members, ending == ".tgz", repeated))
     with unchanged(elsewhere), limits():
-        before = {one.name for one in folder.iterdir()}
-        said = refused(lambda: unpack(path, work)) or refused(lambda: verify_archive(path, path.name))
-    assert {one.name for one in folder.iterdir()} == before
-    entries = list(work.rglob("*"))
-    assert all((one.is_file() or one.is_dir()) and not one.is_symlink() for one in entries)
-    assert said or any(one.is_file() for one in entries), "nothing came out of it"
+        before = {path.name for path in folder.iterdir()}
+        message = refused(lambda: unpack(path, target)) or refused(lambda: verify_archive(path, path.name))
+    assert {path.name for path in folder.iterdir()} == before
+    entries = list(target.rglob("*"))
+    assert all((path.is_file() or path.is_dir()) and not path.is_symlink() for path in entries)
+    assert message or any(path.is_file() for path in entries), "nothing came out of it"
 
 
 def _tar(members: list[Any], packed: bool, repeated: bool) -> bytes:

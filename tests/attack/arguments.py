@@ -42,9 +42,9 @@ def of_optimizer(case: Any, _: Path) -> None:
     settings = {"_target_": f"torch.optim.{name}", "_partial_": True, "lr": 0.01, setting: VALUES[odd]}
     if VALUES[odd] == "${seed}" or (isinstance(VALUES[odd], dict | list) and "_target_" in str(VALUES[odd])):
         return  # computed, which settings of a run never are
-    said = refused(lambda: trainable_optimizer(settings, "cpu"))
-    assert said is None or said.startswith("error: objective.optimizer."), said
-    if said is None:
+    message = refused(lambda: trainable_optimizer(settings, "cpu"))
+    assert message is None or message.startswith("error: objective.optimizer."), message
+    if message is None:
         weight = torch.nn.Parameter(torch.ones(2))
         weight.grad = torch.ones(2)
         trainable_optimizer(settings, "cpu")([weight]).step()

@@ -24,14 +24,14 @@ class Attack(NamedTuple):
 
 def refused(work: Callable[[], object]) -> str | None:
     """The one line that a command prints for what `work` does; None if it succeeds. Any other error passes through."""
-    said = io.StringIO()
+    errors = io.StringIO()
     try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(said), one_line_errors("a place"):
+        with redirect_stdout(io.StringIO()), redirect_stderr(errors), one_line_errors("a place"):
             work()
     except SystemExit as ended:
         if ended.code != USER_ERROR:
             raise AssertionError(f"status {ended.code}") from None
-        text = said.getvalue()
+        text = errors.getvalue()
         assert text.startswith("error: "), text
         assert text.endswith("\n"), text
         assert text[:-1].isprintable(), text

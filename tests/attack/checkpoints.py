@@ -53,8 +53,8 @@ def resumed(case: Any, folder: Path) -> None:
     torch.save(whole, checkpoints / PREVIOUS)
     torch.save(corrupted, checkpoints / LAST)
     module, trainer = _parts(), trainer_in(checkpoints, schedule, 2)
-    said = refused(lambda: read_resumable(checkpoints / LAST, trainer, module))
-    if said:
+    message = refused(lambda: read_resumable(checkpoints / LAST, trainer, module))
+    if message:
         logging.disable(logging.WARNING)
         try:
             chosen = newest_readable_checkpoint(checkpoints, lambda path: read_resumable(path, trainer, module))

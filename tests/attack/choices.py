@@ -59,9 +59,9 @@ def checked(case: Any, _: Path) -> None:
         new = settings["seed"]
     *groups, last = name.split(".")
     reduce(getitem, groups, settings)[last] = new
-    found = mistakes(COMPOSED[number].split()[0], settings)
-    assert all("\n" not in one and len(one) < 1000 for one in found)
-    named = [one for one in found if one.startswith(f"{name}=") or one.startswith(f"{name}.")]
+    messages = mistakes(COMPOSED[number].split()[0], settings)
+    assert all("\n" not in message and len(message) < 1000 for message in messages)
+    named = [message for message in messages if message.startswith(f"{name}=") or message.startswith(f"{name}.")]
     harmful = isinstance(new, dict) or new in (float("inf"), 10**30, "a\0b") or new != new or new == "x" * 5000
     harmful = harmful or (isinstance(value, int | float) and not isinstance(new, int | float | None))
     several = isinstance(value, list) and value and name not in ("probes.tasks", "logger")  # one name alone will do
@@ -77,8 +77,8 @@ def placed(case: Any, folder: Path) -> None:
     settings = json.loads(composed(0)[0])
     target = reduce(getitem, other.split("."), settings)["_target_"]
     reduce(getitem, place.split("."), settings)["_target_"] = target
-    said = refused(lambda: refuse_foreign_classes(settings, folder / "config.yaml"))
-    assert said is None if place == other else f"{place}._target_ is {target}" in str(said)
+    message = refused(lambda: refuse_foreign_classes(settings, folder / "config.yaml"))
+    assert message is None if place == other else f"{place}._target_ is {target}" in str(message)
 
 
 _targets = [*ALLOWED_CLASSES, "objective.optimizer", "trainer", "probes.source"]

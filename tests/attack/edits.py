@@ -56,13 +56,13 @@ def edited(case: Any, folder: Path) -> None:
     victim.write_bytes(data)
     os.utime(victim, ns=(state.st_atime_ns, state.st_mtime_ns))
     now: list[Any] = []
-    said = refused(lambda: now.append(read(path, cache)))
+    message = refused(lambda: now.append(read(path, cache)))
     if in_cache:
-        assert said or now == [before]
-        assert not said or "delete this folder" in said
+        assert message or now == [before]
+        assert not message or "delete this folder" in message
         return
     fresh: list[Any] = []
-    assert (said is None) == (refused(lambda: fresh.append(read(path, folder / "fresh"))) is None)
+    assert (message is None) == (refused(lambda: fresh.append(read(path, folder / "fresh"))) is None)
     assert str(now) == str(fresh)  # NaN is equal to NaN
 
 

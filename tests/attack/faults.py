@@ -47,21 +47,21 @@ def _prepared(place: Path) -> Path:
     """A folder with a finished run, sentences and stories."""
     copytree(processes._whole(), place / "run")
     demo = Demo(size=300)
-    (place / "text.txt").write_text("".join(f"{said}\n" for said in islice(demo.sentences("train"), 300)))
+    (place / "text.txt").write_text("".join(f"{sentence}\n" for sentence in islice(demo.sentences("train"), 300)))
     stories = ({"id": str(i), "sentences": story} for i, story in enumerate(_stories(demo)))
     (place / "stories.jsonl").write_text("".join(f"{json.dumps(story)}\n" for story in stories))
     return place
 
 
 def _stories(demo: Demo) -> Iterator[list[str]]:
-    said = list(islice(demo.sentences("train"), 300))
-    return (said[at : at + 6] for at in range(0, len(said), 6))
+    sentences = list(islice(demo.sentences("train"), 300))
+    return (sentences[at : at + 6] for at in range(0, len(sentences), 6))
 
 
 def _done(name: str, place: Path, **faults: str) -> subprocess.CompletedProcess:
     text = COMMANDS[name].format(place)
-    again = name == "train" and (place / "out" / "config.yaml").exists()
-    arguments = ["train.py", f"resume={place / 'out'}"] if again else text.split()
+    resumes = name == "train" and (place / "out" / "config.yaml").exists()
+    arguments = ["train.py", f"resume={place / 'out'}"] if resumes else text.split()
     return commands.finish(*arguments, environment={**os.environ, **faults})
 
 

@@ -33,11 +33,11 @@ class Tried:
 
     def one(self, attack: Attack, case: Any) -> None:
         """Try a case; keep it if it fails in a way that no case of this time has."""
-        kept = json.loads(json.dumps(case))
+        case = json.loads(json.dumps(case))
         self.cases[attack.category] += 1
         try:
             with tempfile.TemporaryDirectory() as folder:
-                attack.check(kept, Path(folder))
+                attack.check(case, Path(folder))
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -45,7 +45,7 @@ class Tried:
             last = traceback.extract_tb(error.__traceback__)[-1]
             if (how := f"{attack.category} {type(error).__name__} {last.filename}:{last.lineno}") not in self._met:
                 self._met.add(how)
-                where = _keep(attack, kept) if attack in ATTACKS else kept  # the test suite tries no whole commands
+                where = _keep(attack, case) if attack in ATTACKS else case  # the test suite tries no whole commands
                 print(f"FAILED {attack.category}: {type(error).__name__}: {str(error)[:600]}\n  {where}", flush=True)
 
     def several(self, attack: Attack, number: int, seconds: float) -> None:
@@ -86,16 +86,17 @@ def _keep(attack: Attack, case: Any) -> Path:
     return path
 
 
-def work(given: SimpleNamespace) -> int:
+def work(arguments: SimpleNamespace) -> int:
     """Every category has the same time. The exit status is 1 if something failed."""
     os.environ["LD_PRELOAD"] = preload()  # before the fork server begins
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    number = random.SystemRandom().getrandbits(32) if given.seed is None else given.seed
-    attacks = [one for one in (*faults.ATTACKS, *processes.ATTACKS, *ATTACKS) if given.only in (None, one.category)]
+    number = random.SystemRandom().getrandbits(32) if arguments.seed is None else arguments.seed
+    every = (*faults.ATTACKS, *processes.ATTACKS, *ATTACKS)
+    attacks = [attack for attack in every if arguments.only in (None, attack.category)]
     tried = Tried()
     for attack in attacks:
-        tried.several(attack, number, given.seconds / len(attacks))
+        tried.several(attack, number, arguments.seconds / len(attacks))
         print(
             f"| {attack.category} | {tried.cases[attack.category]:,} | {tried.failures[attack.category]:,} |",
             flush=True,

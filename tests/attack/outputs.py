@@ -68,21 +68,21 @@ def _placed(kind: str, at: Path, victim: Path) -> None:
 def onto(case: Any, folder: Path) -> None:
     """What the name leads to stays as it is, and so does the name, except a second name of a file."""
     writer, kind, content = case
-    victims, work = folder / "elsewhere", folder / "work"
+    victims, target = folder / "elsewhere", folder / "work"
     victims.mkdir()
-    work.mkdir()
+    target.mkdir()
     victim = victims / "victim"
     victim.write_bytes(bytes.fromhex(content))
-    at = work / NAMES.get(writer, "x")
+    at = target / NAMES.get(writer, "x")
     _placed(kind, at, victim)
     with unchanged(victims):
-        said = refused(lambda: WRITERS[writer](at))
+        message = refused(lambda: WRITERS[writer](at))
     if kind == "file" and writer in ("lock", "run"):
-        assert said is None, said
+        assert message is None, message
         assert at.read_bytes() == victim.read_bytes(), "a lock has no content of its own"
     elif kind not in ("file", "second name") or writer in ("lock", "run"):
-        assert said is not None
-    elif said is None:
+        assert message is not None
+    elif message is None:
         assert at.lstat().st_ino != victim.lstat().st_ino, "written through a second name"
 
 

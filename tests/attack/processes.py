@@ -49,12 +49,12 @@ def _whole() -> Path:
 
 def _continued(run: Path) -> None:
     """The run, continued to its end, equals the whole one."""
-    again = [f"resume={run}"] if (run / "config.yaml").exists() else _settings(run)
-    done = commands.finish("train.py", *again)
+    arguments = [f"resume={run}"] if (run / "config.yaml").exists() else _settings(run)
+    done = commands.finish("train.py", *arguments)
     assert done.returncode == 0, done.stderr
     assert_same_weights(run, _whole())
     scores = (
-        [(row.epoch, row.task, row.test_accuracy) for row in read_rows(one / "probes.csv")] for one in (run, _whole())
+        [(row.epoch, row.task, row.test_accuracy) for row in read_rows(run / "probes.csv")] for run in (run, _whole())
     )
     assert next(scores) == next(scores)
     assert [path.name for path in run.rglob(".*")] == [".running"]
@@ -91,8 +91,8 @@ def signalled(case: Any, folder: Path) -> None:
         time.sleep(pause)
         if process.poll() is None:
             os.kill(process.pid or 0, getattr(signal, name))
-    _, said = process.communicate(MOST_SECONDS)
-    assert "Traceback" not in said, said
+    _, errors = process.communicate(MOST_SECONDS)
+    assert "Traceback" not in errors, errors
     _continued(run)
 
 
@@ -112,10 +112,10 @@ def removed(case: Any, folder: Path) -> None:
         shutil.rmtree(gone, ignore_errors=True) if gone.is_dir() else gone.unlink()
     elif gone.exists():
         gone.rename(folder / "elsewhere")
-    _, said = process.communicate(MOST_SECONDS)
-    assert "Traceback" not in said, said[-3000:]
-    assert process.returncode in (0, 2), said
-    assert process.returncode == 0 or sum(line.startswith("error: ") for line in said.splitlines()) == 1, said
+    _, errors = process.communicate(MOST_SECONDS)
+    assert "Traceback" not in errors, errors[-3000:]
+    assert process.returncode in (0, 2), errors
+    assert process.returncode == 0 or sum(line.startswith("error: ") for line in errors.splitlines()) == 1, errors
     if what == "cache":
         _continued(run)
 

@@ -63,18 +63,18 @@ def reported(case: Any, folder: Path) -> None:
     folders = [_run(folder / str(number), number, run) for number, run in enumerate(runs)]
     drawn = name in FIGURE and (name != FINDINGS or len(runs) % 2)
     out = [f"out={folder / FIGURE[name]}"] if drawn else []
-    said, errors = io.StringIO(), io.StringIO()
+    output, errors = io.StringIO(), io.StringIO()
     with limits(), warnings.catch_warnings(), patch("encoder_lab.reports.figure.DPI", 30):
         warnings.simplefilter("error", UserWarning)
         warnings.simplefilter("error", RuntimeWarning)
-        with redirect_stdout(said), redirect_stderr(errors):
+        with redirect_stdout(output), redirect_stderr(errors):
             status = report.main([name, *map(str, folders), *arguments, *out])
     text = errors.getvalue()
     assert status in (0, 2), status
     assert all(len(line) < 3000 and line.isprintable() for line in text.split("\n")), text[:3000]
     assert status == 0 or text.split("\n")[-2].startswith("error: "), text
     assert status == 0 or text.count("\n") == 1 or text.startswith("left out"), text
-    assert all(line.isprintable() for line in said.getvalue().split("\n"))
+    assert all(line.isprintable() for line in output.getvalue().split("\n"))
     if status == 0 and out:
         made = folder / FIGURE[name]
         assert made.stat().st_size < 30_000_000

@@ -35,9 +35,9 @@ def of_schedule(case: Any, _: Path) -> None:
     described = dict(SCHEDULES[name])
     setting = [key for key in described if not key.startswith("_")][which % (len(described) - 1)]
     described[setting] = VALUES[odd]
-    said = mistakes("train", {"schedule": described})
-    assert all("\n" not in text and text.startswith(f"schedule.{setting}") for text in said), said
-    schedule = None if said else build(described)
+    messages = mistakes("train", {"schedule": described})
+    assert all("\n" not in text and text.startswith(f"schedule.{setting}") for text in messages), messages
+    schedule = None if messages else build(described)
     if isinstance(schedule, StepSchedule):
         steps = schedule.steps or 9
         factors = [schedule.factor(step, steps) for step in (*range(1, 12), steps - 1, steps, steps + 1) if step > 0]

@@ -46,8 +46,8 @@ def read(case: Any, folder: Path) -> None:
         text = text.replace(old, new)
     (folder / name).write_bytes((head + text).encode(codec, "replace"))
     with limits():
-        said = refused(lambda: reader(folder / name))
-    assert said is None or name in said, said
+        message = refused(lambda: reader(folder / name))
+    assert message is None or name in message, message
 
 
 _swaps = st.lists(st.sampled_from(SWAPS), max_size=2)

@@ -74,10 +74,10 @@ def loaded(case: Any, folder: Path) -> None:
     for name, content in files.items():
         (path / name).write_bytes(content)
     with limits():
-        said = refused(lambda: use(path))
-    assert said is None or f"{kind}:{path}" in said, said
+        message = refused(lambda: use(path))
+    assert message is None or f"{kind}:{path}" in message, message
     if any(way == "index" and how[0] in LEAVING for way, *how in changes) and f"{WEIGHTS}.index.json" in files:
-        assert said, "a name that leaves the folder was accepted"
+        assert message, "a name that leaves the folder was accepted"
 
 
 def _replaced(files: dict[str, bytes], which: int, steps: list[int], odd: int) -> None:

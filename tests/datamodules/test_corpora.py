@@ -34,6 +34,7 @@ from tests.datamodules.test_corpora_errors import READERS, read_all
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 CONFIGS = Path(__file__).parents[2] / "configs" / "corpus"
 SPLITS: tuple[Split, ...] = ("train", "dev", "test", "probe")
+PUBLISHED = [path for path in sorted(CONFIGS.glob("*.yaml")) if path.stem not in ("parallel", "dataset")]
 
 
 def whole(corpus: DocumentCorpus) -> list[Document]:
@@ -366,9 +367,6 @@ def test_text_is_streamed(tmp_path) -> None:
     assert next(documents).sections[0].paragraphs == [["First ."]]  # the broken file behind it is not reached yet
     with pytest.raises(InputError, match=r"b\.txt:1"):
         list(documents)
-
-
-PUBLISHED = [path for path in sorted(CONFIGS.glob("*.yaml")) if path.stem not in ("parallel", "dataset")]
 
 
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)

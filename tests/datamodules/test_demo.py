@@ -114,10 +114,10 @@ def test_inference_labels_take_turns_sentences_differ_and_negation_does_not_reve
 def test_a_neutral_hypothesis_does_not_contradict_what_the_premise_says_of_its_things() -> None:
     opposite = WORDS.opposites | {"new": "old", "old": "new"}
     for pair in Demo(size=2000).inference("train"):
-        said = set(pairwise(pair.premise.lower().split()))
+        bigrams = set(pairwise(pair.premise.lower().split()))
         words = pair.hypothesis.lower().split()
         against = [(opposite[word], noun) for word, noun in pairwise(words) if word in opposite]
-        assert pair.label != "neutral" or not said & set(against), pair
+        assert pair.label != "neutral" or not bigrams & set(against), pair
 
 
 def test_sections_are_nested_and_titled() -> None:

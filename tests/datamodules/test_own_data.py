@@ -24,6 +24,7 @@ from datamodules.seq2seq import TextPairs
 from encoder_lab.errors import InputError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
+TEXT_OF_PAGE = "<revision><text>{}</text></revision>"
 
 
 def files(folder: Path, rows: int, name: str = "train") -> dict[str, str]:
@@ -90,9 +91,6 @@ def test_published_pairs_are_read_in_both_directions() -> None:
         forth = list(english.parallel("train", "fr"))
         assert [(b, a) for a, b in forth] == list(french.parallel("train", "en"))
         assert [b for _, b in forth] == list(french.sentences("train"))
-
-
-TEXT_OF_PAGE = "<revision><text>{}</text></revision>"
 
 
 @pytest.mark.parametrize(("corpus", "name", "form"), [

@@ -16,6 +16,8 @@ from tests.encoders.small_language_models import save
 
 TEXT = ["the cat sat on the mat .", "a naïve cat — she sat 😀 there", "where is the mat ?", "sat on it, then left"] * 20
 SPECIAL = ["[UNK]", "[BOS]", "[EOS]"]
+WORD = st.sampled_from(["the", "cat", "mat", ".", "naïve", "😀", "—", "sat", "itchy", "THE", "mat?"])
+REGIONS = st.lists(st.lists(WORD, max_size=3).map(" ".join), min_size=1, max_size=4).filter(any)
 
 
 def byte_level_bpe() -> tuple[Tokenizer, trainers.Trainer]:
@@ -61,10 +63,6 @@ def model(request, tmp_path_factory) -> CausalLM:
     return CausalLM(
         save(folder, "GPT2LMHead", vocab_size=words, n_positions=128, n_embd=16, n_layer=1, n_head=2), "cpu"
     )
-
-
-WORD = st.sampled_from(["the", "cat", "mat", ".", "naïve", "😀", "—", "sat", "itchy", "THE", "mat?"])
-REGIONS = st.lists(st.lists(WORD, max_size=3).map(" ".join), min_size=1, max_size=4).filter(any)
 
 
 def one_at_a_time(model: CausalLM, regions: list[str]) -> list[float]:

@@ -180,9 +180,9 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path) -> No
     for name in ("b.txt", "a/c.txt", "a/.hidden.txt", ".git/d.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("the dog\n")
-    wanted = [tmp_path / "a" / "c.txt", tmp_path / "b.txt"]
+    expected = [tmp_path / "a" / "c.txt", tmp_path / "b.txt"]
     for pattern in ("", "/*", "/**", "/**/*.txt"):
-        assert sorted(encode.input_files([f"{tmp_path}{pattern}"])) == wanted
+        assert sorted(encode.input_files([f"{tmp_path}{pattern}"])) == expected
 
 
 @pytest.mark.usefixtures("texts")

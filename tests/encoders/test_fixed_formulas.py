@@ -16,6 +16,8 @@ from encoders.gated_convnet import sinusoidal_positions
 from encoders.random_features import BOREP, EchoState
 from encoders.transformer import PreNormLayer, TransformerEncoder
 
+MATRIX = np.arange(12, dtype=np.float32).reshape(4, 3)
+
 
 def test_borep_is_the_maximum_of_projected_words() -> None:
     torch.manual_seed(1)
@@ -130,9 +132,6 @@ def test_infersent_is_one_lstm_directly_on_the_word_vectors(head) -> None:
 def test_the_papers_round_numbers_hold() -> None:
     assert round((LSTM_1 + LSTM_2) / 1e6) == 4
     assert 12e6 < 8 * CONVOLUTION < 13e6
-
-
-MATRIX = np.arange(12, dtype=np.float32).reshape(4, 3)
 
 
 def test_frozen_vectors_are_data_and_not_weights() -> None:

@@ -17,6 +17,11 @@ from encoders import language_model
 from encoders.language_model import CausalLM
 from tests.encoders.small_language_models import TEXT, gpt2, save
 
+LONG = "The cat sat on the mat. Then it slept. A dog saw the cat"
+TEXTS = [f"{LONG}, and the cat saw it.", f"{LONG} 😀.", LONG, f"{LONG}, and the mat?", "Where?", "", "The cat sat"]
+_MODELS: dict[Path, CausalLM] = {}
+WEIGHTS = "model.safetensors"
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
@@ -60,19 +65,15 @@ def alone(path: Path, text: str, begin: bool = True) -> tuple[list[int], np.ndar
     return ids, np.array(result)
 
 
-LONG = "The cat sat on the mat. Then it slept. A dog saw the cat"
-TEXTS = [f"{LONG}, and the cat saw it.", f"{LONG} 😀.", LONG, f"{LONG}, and the mat?", "Where?", "", "The cat sat"]
-
-
 @pytest.mark.parametrize(("family", "shares"), [("folder", True), ("llama", True), ("local", False)])
 def test_every_token_has_the_probability_of_one_text_at_a_time(family, shares, request) -> None:
     path = request.getfixturevalue(family)
     model = CausalLM(path, "cpu")
     assert model.shares_prefixes == shares
     for text, scored in zip(TEXTS, model.logprobs([("", text) for text in TEXTS]), strict=True):
-        ids, wanted = alone(path, text)
+        ids, expected = alone(path, text)
         assert scored.tokens == model.tokenizer.convert_ids_to_tokens(ids)
-        np.testing.assert_allclose(scored.logprobs, wanted, atol=1e-4)
+        np.testing.assert_allclose(scored.logprobs, expected, atol=1e-4)
         assert (scored.logprobs <= 0).all()
 
 
@@ -122,11 +123,8 @@ def test_a_text_has_the_same_probability_in_any_company(folder, texts, budget) -
         np.testing.assert_allclose(scored.logprobs, model.logprobs([("", text)])[0].logprobs, atol=1e-4)
 
 
-_KEPT: dict[Path, CausalLM] = {}
-
-
 def _models(path: Path) -> CausalLM:
-    return _KEPT.setdefault(path, CausalLM(path, "cpu"))
+    return _MODELS.setdefault(path, CausalLM(path, "cpu"))
 
 
 def test_offsets_are_characters_of_the_continuation(folder) -> None:
@@ -171,9 +169,9 @@ def test_a_change_of_speaker_is_the_separator_and_changes_no_other_token(folder)
     row, end = [model.begin, *pieces[0], model.tokenizer.eos_token_id, *pieces[1]], len(pieces[0]) + 1
     with torch.inference_mode():
         logits = model.model(torch.tensor([row])).logits[0].double().log_softmax(1)
-    wanted = [float(logits[at - 1, row[at]]) / math.log(2) for at in range(1, len(row))]
+    expected = [float(logits[at - 1, row[at]]) / math.log(2) for at in range(1, len(row))]
     (scored,) = model.logprobs([("The cat sat. [SEP]", " Then it slept.")])
-    np.testing.assert_allclose(scored.logprobs, wanted[end:], atol=1e-4)
+    np.testing.assert_allclose(scored.logprobs, expected[end:], atol=1e-4)
     (plain,) = model.logprobs([("", "Is it [SEP], or [SEP]s?")])  # no word by itself
     assert "<|endoftext|>" not in plain.tokens
 
@@ -181,10 +179,10 @@ def test_a_change_of_speaker_is_the_separator_and_changes_no_other_token(folder)
 def test_a_change_of_speaker_is_read_as_it_is_written_where_it_is_no_separator(folder) -> None:
     text = "The cat sat. [SEP] Then it slept."
     (scored,) = CausalLM(folder, "cpu", bos=False, separator=False).logprobs([("", text)])
-    ids, wanted = alone(folder, text, begin=False)
+    ids, expected = alone(folder, text, begin=False)
     assert "".join(text[a:b] for a, b in scored.offsets) == text
     assert len(scored.tokens) == len(ids)
-    np.testing.assert_allclose(scored.logprobs, wanted, atol=1e-4)
+    np.testing.assert_allclose(scored.logprobs, expected, atol=1e-4)
 
 
 def test_a_tokenizer_with_a_separator_has_it_where_the_speaker_changes(folder, tmp_path) -> None:
@@ -209,16 +207,13 @@ def test_a_text_longer_than_the_context_is_read_in_windows(tmp_path, capsys) -> 
     assert capsys.readouterr().err == f"lm:{tmp_path}: {message}\n"  # once
     assert model.long_texts == {("", text), ("", f"{text} {text}")}
     row = [model.begin, *model.tokenizer(text, add_special_tokens=False)["input_ids"]]
-    wanted = []
+    expected = []
     for at in range(1, len(row)):
         start = 0 if at < 10 else 5 * math.ceil((at - 9) / 5)  # the first window that holds the token
         with torch.inference_mode():
             logits = model.model(torch.tensor([row[start:at]])).logits[0, -1].double()
-        wanted.append(float(logits.log_softmax(0)[row[at]]) / math.log(2))
-    np.testing.assert_allclose(scored.logprobs, wanted, atol=1e-4)
-
-
-WEIGHTS = "model.safetensors"
+        expected.append(float(logits.log_softmax(0)[row[at]]) / math.log(2))
+    np.testing.assert_allclose(scored.logprobs, expected, atol=1e-4)
 
 
 def _own_code(path: Path) -> None:

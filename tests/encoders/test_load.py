@@ -136,7 +136,7 @@ def test_a_foreign_corpus_class_is_refused_at_first_use(run) -> None:
         encoder.encode(["a"], tokenized=False)
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
+@pytest.mark.parametrize(("old", "new", "expected"), [
     ("dim: 8", "dim: 7", "encoder.dim=7"),
     ("dim: 8", "width: 8", "encoder.width=8: nothing reads"),
     ("dim: 8", "dim: ${nope}", "nope"),
@@ -145,11 +145,11 @@ def test_a_foreign_corpus_class_is_refused_at_first_use(run) -> None:
     ("pooling: max", "pooling: mox", "encoder.pooling=mox: give max"),
     ("attention: false", "attention: 7", "encoder.attention=7: give true or false"),
 ])  # fmt: skip
-def test_settings_that_the_encoder_does_not_accept_are_refused(run, old, new, said) -> None:
+def test_settings_that_the_encoder_does_not_accept_are_refused(run, old, new, expected) -> None:
     edit(run, old, new)
     message = refusal(run)
     assert message.startswith(f"{run / 'config.yaml'}: ")
-    assert said in message
+    assert expected in message
 
 
 def test_weights_that_do_not_fit_are_named(run) -> None:

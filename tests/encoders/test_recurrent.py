@@ -18,6 +18,7 @@ from encoders.pooling import END, LAST, MAX, MEAN
 from encoders.recurrent import Bidirectional, reads_packed
 
 Weights = dict[str, np.ndarray]
+both_layers = pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -119,9 +120,6 @@ def test_the_attention_flag_changes_no_vector_and_an_odd_width_is_refused() -> N
 def layers_of(layer: type[nn.LSTM], levels: int) -> Bidirectional:
     torch.manual_seed(levels)
     return Bidirectional(layer, 3, 8, levels).eval()
-
-
-both_layers = pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
 
 
 @both_layers

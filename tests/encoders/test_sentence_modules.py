@@ -75,8 +75,8 @@ def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt, pooled, tmp_
     config = path / "1_Pooling" / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"include_prompt": pooled}))
     (model,) = pretrained(str(path), "last", None, "cpu", tmp_path, prompt)
-    wanted = library(path, **({"prompt_name": prompt} if prompt == "query" else {"prompt": prompt}))
-    np.testing.assert_allclose(model.encode(TEXTS), wanted, atol=1e-5)
+    expected = library(path, **({"prompt_name": prompt} if prompt == "query" else {"prompt": prompt}))
+    np.testing.assert_allclose(model.encode(TEXTS), expected, atol=1e-5)
     assert "prompt" in model.objective
 
 

@@ -26,6 +26,7 @@ SMALL = [
     "probes.classifier.widths=[0]", "probes.classifier.l2=[0.01]", "corpus.size=300",
 ]  # fmt: skip
 SICK_HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
+WORDS = ["<s>", "</s>", "the", "dog", "sleeps"]
 
 
 def run(name: str, *arguments: str) -> None:
@@ -94,11 +95,8 @@ def test_mteb_runs_on_a_frozen_encoder() -> None:
     golden = str(ROOT / "tests" / "golden_run")
     scores = runpy.run_path(str(EXAMPLES / "mteb_on_a_run.py"))["main"](golden, [LocalPairs()])
     u, v = (torch.from_numpy(load_encoder(golden).encode([pair[k] for pair in pairs])) for k in (0, 1))
-    wanted = spearmanr(torch.cosine_similarity(u, v).numpy(), np.array(gold)).statistic
-    assert scores == {"LocalPairs": pytest.approx(wanted)}
-
-
-WORDS = ["<s>", "</s>", "the", "dog", "sleeps"]
+    expected = spearmanr(torch.cosine_similarity(u, v).numpy(), np.array(gold)).statistic
+    assert scores == {"LocalPairs": pytest.approx(expected)}
 
 
 def test_the_code_of_the_page_gives_the_vectors_of_the_weights(tmp_path) -> None:

@@ -25,8 +25,8 @@ def test_attention_is_the_sum_of_states_weighted_by_their_score() -> None:
             words = states[b, : lengths[b]]
             scores = torch.stack([(attention.score.weight @ queries[b, u]) @ word for word in words])
             context = sum(weight * word for weight, word in zip(scores.exp() / scores.exp().sum(), words, strict=True))
-            wanted = torch.tanh(attention.combine.weight @ torch.cat([context, queries[b, u]]))
-            torch.testing.assert_close(attention(queries, Memory(states, lengths))[b, u], wanted)
+            expected = torch.tanh(attention.combine.weight @ torch.cat([context, queries[b, u]]))
+            torch.testing.assert_close(attention(queries, Memory(states, lengths))[b, u], expected)
 
 
 def test_padding_is_never_attended_to() -> None:

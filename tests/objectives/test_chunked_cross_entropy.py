@@ -11,6 +11,7 @@ from objectives import chunked_cross_entropy
 from objectives.chunked_cross_entropy import ROW_MULTIPLE, cross_entropies, cross_entropy_sum
 
 PRODUCTS = {getattr(torch.ops.aten, name) for name in ("mm", "addmm", "addmm_", "mv", "addmv", "addmv_")}
+GOLD = torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 10, 10])
 
 
 @pytest.fixture
@@ -20,9 +21,6 @@ def problem(monkeypatch) -> list[torch.Tensor]:
     monkeypatch.setitem(chunked_cross_entropy.PART_NUMBERS, "cpu", 2 * 11)
     torch.manual_seed(0)
     return [t.double().requires_grad_() for t in [torch.randn(10, 4), torch.randn(11, 4), torch.randn(11)]]
-
-
-GOLD = torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 10, 10])
 
 
 def test_the_chunked_loss_and_gradient_equal_the_plain_ones(problem) -> None:

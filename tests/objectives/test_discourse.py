@@ -73,8 +73,8 @@ def test_the_loss_is_the_weighted_sum(tmp_path) -> None:
     module.log_score = lambda *_, **__: None
     batch = next(iter(data.val_dataloader()))
     means = {name: term.nats.sum() / term.targets.sum() for name, term in module(batch).items()}
-    wanted = 2 * (means["nsp_previous"] + means["nsp_next"]) + 0.5 * means["nl_level"]
-    torch.testing.assert_close(module.training_step(batch, 0), wanted)
+    expected = 2 * (means["nsp_previous"] + means["nsp_next"]) + 0.5 * means["nl_level"]
+    torch.testing.assert_close(module.training_step(batch, 0), expected)
 
 
 def test_only_the_heads_of_the_chosen_losses_are_built(tmp_path) -> None:

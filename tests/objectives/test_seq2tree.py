@@ -9,6 +9,9 @@ from objectives.seq2tree import Seq2Tree, f1
 from tests.silent import validation_scores
 from tests.tiny_corpus import TinyCorpus
 
+LONG = "(ROOT (S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP . )S )ROOT"  # 12 of the dev trees; 4 brackets
+SHORT = "(ROOT (S (NP DT NN )NP (VP VBZ )VP . )S )ROOT"  # the 12 others; 3 brackets
+
 
 @pytest.fixture
 def module(tmp_path) -> Seq2Tree:
@@ -23,10 +26,6 @@ def scores(module: Seq2Tree, says: list[str]) -> dict[str, float]:
     rows = [module.data.symbols.rows(text) for text in says]
     module.decoder.greedy = lambda vector, *_: [rows[i % len(rows)] for i in range(len(vector))]
     return validation_scores(module, module.data)
-
-
-LONG = "(ROOT (S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP . )S )ROOT"  # 12 of the dev trees; 4 brackets
-SHORT = "(ROOT (S (NP DT NN )NP (VP VBZ )VP . )S )ROOT"  # the 12 others; 3 brackets
 
 
 def test_right_brackets_are_counted_over_well_formed_trees(module) -> None:

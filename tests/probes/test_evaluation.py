@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from torch import nn
 
-from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid
@@ -46,11 +45,11 @@ class Counting:
 def test_a_score_is_computed_once_and_with_cache_off_every_time(tasks, tmp_path) -> None:
     counting = Counting()
     model = Model("e", "o", counting.encode, fingerprint="e 1")
-    first, again, forced = (evaluated(model, tasks, cache) for cache in (tmp_path, tmp_path, None))
+    first, cached, forced = (evaluated(model, tasks, cache) for cache in (tmp_path, tmp_path, None))
     assert counting.calls == 2
-    assert first[0].row == again[0].row
+    assert first[0].row == cached[0].row
     assert first[0].row.test_accuracy == forced[0].row.test_accuracy == 100
-    np.testing.assert_array_equal(first[0].correct, again[0].correct)
+    np.testing.assert_array_equal(first[0].correct, cached[0].correct)
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b.replace(b"1", b"2"), lambda _: b"[]\n"])
@@ -60,9 +59,9 @@ def test_a_cached_score_that_was_damaged_is_computed_again(tasks, tmp_path, dama
     (cached,) = tmp_path.glob("score-*.json")
     whole = cached.read_bytes()
     cached.write_bytes(damage(whole))
-    (again,) = evaluated(model, tasks, tmp_path)
-    assert again.row.test_accuracy == first.row.test_accuracy
-    assert again.row.hyperparameters == first.row.hyperparameters
+    (later,) = evaluated(model, tasks, tmp_path)
+    assert later.row.test_accuracy == first.row.test_accuracy
+    assert later.row.hyperparameters == first.row.hyperparameters
     assert cached.read_bytes() != damage(whole)
 
 
@@ -77,24 +76,16 @@ def test_another_model_or_another_task_is_another_score(tasks, tmp_path) -> None
     assert score.row.test_accuracy == 0
 
 
-def test_vectors_that_are_not_finite_are_refused_with_their_sentence(tasks) -> None:
-    def broken(sentences: list[str]) -> np.ndarray:
-        return np.full((len(sentences), 3), np.nan)
-
-    with pytest.raises(InputError, match="not finite"):
-        evaluated(Model("e", "o", broken), tasks, None)
-
-
 class InBfloat16(Counting):
     bfloat16 = True
 
 
-class CountingModule(nn.Module, Counting):
+class CountingModule(Counting, nn.Module):
     """Has torch's method `bfloat16`."""
 
     def __init__(self) -> None:
         nn.Module.__init__(self)
-        Counting.__init__(self)
+        super().__init__()
 
 
 def test_vectors_of_a_model_in_bfloat16_have_classifiers_in_bfloat16(tasks, monkeypatch, tmp_path) -> None:

@@ -22,15 +22,17 @@ from probes.statistics import compare
 from probes.task import Items, single
 from probes.vectors import Vectors
 
+GRID = Grid(l2=(1e-4, 1e-2, 1.0)).logistic()
+MLP = Grid(widths=(20,), dropouts=(0.0,), l2=(1e-4,))
+VALUES = (1e-2, 1e-1, 1.0)
+ALL = ("accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational")
+
 
 def vectors(sentences: int, seed: int, informative: bool, width: int = 6) -> Labelled:
     random = np.random.default_rng(seed)
     labels = random.integers(0, 4, sentences)
     x = random.normal(size=(sentences, width))
     return Labelled((x + informative * 20 * np.eye(width)[labels]).astype(np.float32), labels)
-
-
-GRID = Grid(l2=(1e-4, 1e-2, 1.0)).logistic()
 
 
 def test_predictable_labels_cost_little_more_than_the_first_portion_which_is_coded_uniformly() -> None:
@@ -53,9 +55,6 @@ def test_a_class_not_seen_before_has_a_finite_code() -> None:
     assert np.isfinite(description_length(rare, rare, 4, GRID, seed=1).bits)
 
 
-MLP = Grid(widths=(20,), dropouts=(0.0,), l2=(1e-4,))
-
-
 def test_the_code_of_an_mlp_is_short_where_no_linear_one_is() -> None:
     """Whether a number is far from zero; and unrelated labels cost their entropy with an MLP too."""
     x = np.random.default_rng(0).normal(size=(3000, 1)).astype(np.float32)
@@ -66,9 +65,6 @@ def test_the_code_of_an_mlp_is_short_where_no_linear_one_is() -> None:
     assert mlp.uniform_bits / mlp.bits > 1.7
     unrelated = description_length(vectors(2000, 1, False), vectors(400, 2, False), 4, MLP, 1)
     assert unrelated.uniform_bits / unrelated.bits == pytest.approx(1, abs=0.03)
-
-
-VALUES = (1e-2, 1e-1, 1.0)
 
 
 @pytest.mark.parametrize("slope", [0.0, 1.0, 4.0])
@@ -90,9 +86,6 @@ def test_the_variational_code_is_near_the_exact_bayesian_one_and_never_shorter(s
     assert min(exact) - 0.5 < code.bits < min(exact) + log2(len(VALUES)) + 3
 
 
-ALL = ("accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational")
-
-
 def length(sentences: list[str]) -> np.ndarray:
     return np.array([[len(s.split()), 1.0] for s in sentences], dtype=np.float32)
 
@@ -104,9 +97,8 @@ def nothing(sentences: list[str]) -> np.ndarray:
 def lengths_task() -> Classification:
     random = np.random.default_rng(0)
     gold = [random.integers(0, 2, size) for size in (300, 80, 80)]
-    parts = [
-        single([f"{' '.join('a' * (1 + 2 * y))} w{random.integers(1 << 40)}" for y in part], part) for part in gold
-    ]
+    texts = [[f"{' '.join('a' * (1 + 2 * y))} w{random.integers(1 << 40)}" for y in part] for part in gold]
+    parts = [single(some, labels) for some, labels in zip(texts, gold, strict=True)]
     return Classification("Length", ["short", "long"], *parts, grid=MLP)
 
 
@@ -123,10 +115,9 @@ def test_a_penalty_of_zero_leaves_the_variational_code_as_it_is() -> None:
 def test_of_unequal_classes_vectors_that_say_nothing_have_a_code_as_long_as_chance(reader) -> None:
     """About half as long as the uniform code: 34 labels of 300 are of the rare class."""
     task = lengths_task()
-    rare = [
-        part._replace(gold=(np.arange(len(part.gold)) % 9 == 0).astype(np.int64)) for part in (task.train, task.dev)
-    ]
-    (code,) = codes_of(replace(task, train=rare[0], dev=rare[1]), [reader])
+    gold = [(np.arange(len(part.gold)) % 9 == 0).astype(np.int64) for part in (task.train, task.dev)]
+    train, dev = task.train._replace(gold=gold[0]), task.dev._replace(gold=gold[1])
+    (code,) = codes_of(replace(task, train=train, dev=dev), [reader])
     outcome = code.score(Vectors(nothing(task.sentences), task.sentences), "cpu")
     assert outcome.chance == pytest.approx(-100 * sum(p * log2(p) for p in (34 / 300, 266 / 300)))
     assert outcome.test == pytest.approx(outcome.chance, abs=8)

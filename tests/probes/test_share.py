@@ -104,12 +104,12 @@ def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world) -
 def test_processes_score_what_is_not_cached_and_cache_it(tmp_path) -> None:
     made, alone = [*tasks(4), *surprising_tasks(1)], Counts()
     expected = Evaluation(alone.model(), made[1:3], cache=tmp_path).scores()
-    first, again = [Counts(), Counts()], [Counts(), Counts()]
-    for scores in (*in_processes(first, made, tmp_path), *in_processes(again, made, tmp_path)):
+    first, second = [Counts(), Counts()], [Counts(), Counts()]
+    for scores in (*in_processes(first, made, tmp_path), *in_processes(second, made, tmp_path)):
         assert [essence_of(score.row) for score in scores[1:3]] == [essence_of(e.row) for e in expected]
         assert [score.row.task for score in scores] == [task.name for task in made]
     assert all(model.given for model in first)
-    assert not any(model.given or model.scored for model in again)
+    assert not any(model.given or model.scored for model in second)
 
 
 def in_processes(models: list[Counts], made: Sequence[Task], cache: Path | None) -> list[list[Evaluated]]:

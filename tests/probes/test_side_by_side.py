@@ -25,9 +25,9 @@ def test_logistic_regression_starts_first(monkeypatch) -> None:
     assert started[0] == made[1].name
 
 
-def one_after_another(work: Callable[[int], None], jobs: list[int], _device: str) -> list[None]:
+def one_after_another(function: Callable[[int], None], jobs: list[int], _device: str) -> list[None]:
     """As `map_on_cores` on one core: it begins with the last."""
-    return [work(job) for job in reversed(jobs)][::-1]
+    return [function(job) for job in reversed(jobs)][::-1]
 
 
 def test_tasks_side_by_side_score_as_they_do_one_after_another(monkeypatch) -> None:

@@ -79,11 +79,11 @@ def project(tmp_path_factory) -> Path:
     return folder
 
 
-def become(folder: Path, arguments: Sequence[str], said: Path) -> None:
+def become(folder: Path, arguments: Sequence[str], log: Path) -> None:
     """Do what `python ARGUMENTS` does in a copy of the project, in this process, which must be a fresh fork."""
     os.chdir(folder)
     for number in (1, 2):
-        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), number)
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), number)
     for name in [name for name in sys.modules if name.split(".")[0] in {*PACKAGES, "train", "evaluate", "report"}]:
         del sys.modules[name]  # the copy has its own
     GlobalHydra.instance().clear()
@@ -91,17 +91,17 @@ def become(folder: Path, arguments: Sequence[str], said: Path) -> None:
     sys.argv = list(arguments)
     launch = subprocess.run
     subprocess.run = lambda command, **more: (  # type: ignore[assignment]
-        forked(folder, said, command) if Path(command[1]).parent == folder else launch(command, **more)
+        forked(folder, log, command) if Path(command[1]).parent == folder else launch(command, **more)
     )
     runpy.run_path(arguments[0], run_name="__main__")
 
 
-def forked(folder: Path, said: Path, command: Sequence[str]) -> subprocess.CompletedProcess:
+def forked(folder: Path, log: Path, command: Sequence[str]) -> subprocess.CompletedProcess:
     """The cells and reports of a study, without the seconds of their imports."""
     if not (child := os.fork()):
         status = 1
         try:
-            become(folder, [str(Path(command[1]).relative_to(folder)), *command[2:]], said)
+            become(folder, [str(Path(command[1]).relative_to(folder)), *command[2:]], log)
             status = 0
         except SystemExit as ended:
             status = int(ended.code or 0)
@@ -111,7 +111,7 @@ def forked(folder: Path, said: Path, command: Sequence[str]) -> subprocess.Compl
     return subprocess.CompletedProcess(command, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
-def said(project: Path, *arguments: str) -> str:
+def printed(project: Path, *arguments: str) -> str:
     """What a command of the copy prints; it must end well."""
     text = project / "said"
     text.unlink(missing_ok=True)
@@ -137,7 +137,7 @@ def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file, lab, tmp
 
 @pytest.mark.parametrize("program", ["train.py", "evaluate.py"])
 def test_help_shows_a_new_suite_and_its_settings(project, program) -> None:
-    text = said(project, program, "--help")
+    text = printed(project, program, "--help")
     assert "toy              A toy: which word comes last" in text
     assert "toy.size=60" in text
 
@@ -146,10 +146,10 @@ def test_a_new_suite_is_probed_while_training_evaluated_and_reported_in_a_study(
     tiny = [text for text in TINY if text.startswith(("corpus.", "probes."))]
     quick = [*tiny, f"cache={lab.cache}", "suite=[probing,toy]"]
     folder = project / "results"
-    said(project, "train.py", "study=toy", "scale=demo", f"study_dir={folder}", "embeddings.dim=10", *quick)
+    printed(project, "train.py", "study=toy", "scale=demo", f"study_dir={folder}", "embeddings.dim=10", *quick)
     rows = [row for path in folder.rglob("probes.csv") for row in read_rows(path)]
     assert {row.suite for row in rows} == {"probing", "toy"}
     assert "LastWord" in (folder / "toy.md").read_text()
-    printed = said(project, "evaluate.py", "model=majority", *quick, f"out={project / 'scores'}")
-    assert "LastWord" in printed
-    assert "SentLen" in printed
+    text = printed(project, "evaluate.py", "model=majority", *quick, f"out={project / 'scores'}")
+    assert "LastWord" in text
+    assert "SentLen" in text

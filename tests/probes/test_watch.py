@@ -111,14 +111,14 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
     published = tasks_for(*small, *cache, f"hydra.searchpath=[file://{tmp_path}]", "control=true", "protocol=senteval")
     assert {task.suite for task in published} == {"probing", "control", "selectivity"}
     assert {task.grid.protocol for task in published if task.suite == "probing"} == {"senteval"}
-    with pytest.raises(
-        InputError, match=r"probes\.train_size=-3: give .*; probes\.tsks=.* did you mean probes\.tasks="
+    both = r"probes\.train_size=-3: give .*; probes\.tsks=.* did you mean probes\.tasks="
+    for arguments, message in (
+        (["probes.train_size=-3", "+probes.tsks=[SentLen]"], both),
+        (["probes.task=[SentLen]"], "^probes.task: nothing reads such a setting; did you mean probes.tasks="),
+        (["~probes.classifier.l2"], "^~probes.classifier.l2: it needs a value; give probes.classifier.l2="),
     ):
-        tasks_for("probes.train_size=-3", "+probes.tsks=[SentLen]")
-    with pytest.raises(InputError, match=r"^probes.task: nothing reads such a setting; did you mean probes.tasks="):
-        tasks_for("probes.task=[SentLen]")
-    with pytest.raises(InputError, match=r"^~probes.classifier.l2: it needs a value; give probes.classifier.l2="):
-        tasks_for("~probes.classifier.l2")
+        with pytest.raises(InputError, match=message):
+            tasks_for(*arguments)
     with pytest.raises(InputError, match=r"^the model: has vectors alone; leave out suites that need surprisals"):
         probe_now(tasks_for("suite=coherence", "coherence.items=2", *cache), Foreign(), Foreign(), results, 0)
     for other in ("model=bov", "embeddings=file", "published=none", "write_sentences=x"):
@@ -130,8 +130,6 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
 
 @pytest.mark.parametrize("trained", [True, False])
 def test_modes_are_restored_one_by_one(trained, tmp_path) -> None:
-    from probes.watch import probe_now
-
     module = Foreign().train(trained)
     module.drop.train(not trained)
     probe_now(tasks(1), module, module, tmp_path / "probes.csv", epoch=0)
@@ -139,8 +137,6 @@ def test_modes_are_restored_one_by_one(trained, tmp_path) -> None:
 
 
 def test_memory_of_a_gpu_is_given_back_after_encoding_and_after_the_classifiers(tmp_path, monkeypatch) -> None:
-    from probes.watch import probe_now
-
     did: list[str] = []
     module, encode, score = Foreign(), Foreign.encode, Classification.score
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: did.append("given back"))

@@ -84,4 +84,4 @@ def evaluation_of(
 
 def finding_of(claim: str, evidence: Evidence) -> Finding:
     """What some evidence says of the claim of this name."""
-    return check_claims([one for one in CLAIMS if one.name == claim], evidence)[0]
+    return check_claims([each for each in CLAIMS if each.name == claim], evidence)[0]

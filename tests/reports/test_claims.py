@@ -16,6 +16,8 @@ from tests.reports.small_runs import finding_of
 DISCOEVAL = tuple(FACTS.groups.values())
 SDT, BERT = ("BiGRU", "+ SDT"), ("", "BERT-Base")
 LAYER = ("BERT-Base", "layer 3")  # no model of its own
+STORY, DIALOGUE = "the order before the end of a story is not", "dialogue is easier than narration"
+PRONOUNS, CONNECTIVES = "pronouns are not preferred to repeated phrases", "connectives differ by sense"
 
 
 def points(score: float) -> dict[str, Point]:
@@ -53,10 +55,6 @@ def test_a_rule_compares_the_tasks_of_the_models_that_it_names(fields, compariso
     models = {"first": ["probing", "*", "x"], "second": ["probing", "*", "{each}"], "each": ["x", "y", "z"]}
     compared = Rule(**(models | fields)).comparisons(evidence)
     assert [(c[0], c.difference, c.margin) for c in compared] == [(a, d, pytest.approx(h)) for a, d, h in comparisons]
-
-
-STORY, DIALOGUE = "the order before the end of a story is not", "dialogue is easier than narration"
-PRONOUNS, CONNECTIVES = "pronouns are not preferred to repeated phrases", "connectives differ by sense"
 
 
 @pytest.mark.parametrize(("claim", "others", "task", "verdicts"), [

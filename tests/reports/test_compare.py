@@ -111,17 +111,17 @@ def test_the_report_says_effect_interval_and_corrected_p(tmp_path, form, capsys)
     with_rows(run_of(tmp_path / "a" / "4", seed=4))  # has no scores
     with_rows(tmp_path / "a" / "3", *(row for row in read_rows(tmp_path / "a/3/probes.csv") if row.task != "SICK-R"))
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), f"format={form}"]) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     if form == "csv":
-        row = next(row for row in csv.DictReader(io.StringIO(said)) if row["task"] == "WC")
+        row = next(row for row in csv.DictReader(io.StringIO(printed)) if row["task"] == "WC")
         words = compared(tmp_path, "a", "b")["WC"]
         assert float(row["difference"]) == pytest.approx(words.difference.difference, rel=1e-4)
         assert float(row["p_holm"]) == pytest.approx(words.corrected, rel=1e-4)
         assert row["paired"] == "true"
     else:
-        assert "A: BiLSTM-max, NMT En-Fr (3 seeds)." in said
-        assert "Not paired: SICK-R" in said
-        assert "Of fewer seeds: SICK-R (A 2)." in said
+        assert "A: BiLSTM-max, NMT En-Fr (3 seeds)." in printed
+        assert "Not paired: SICK-R" in printed
+        assert "Of fewer seeds: SICK-R (A 2)." in printed
 
 
 def test_two_runs_that_differ_in_seed_can_be_compared_and_three_models_are_refused(tmp_path) -> None:
@@ -155,9 +155,9 @@ def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_diff
         ]
         with_rows(tmp_path / name, *rows, *used)
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    said = capsys.readouterr().out
-    assert "classifiers do: use WC (A loss, B error)." in said
-    assert "in points; in nats/1000: use WC, Tense, SOMO. Paired" in said
-    assert "Not paired: use WC, Tense, SOMO (" in said
-    assert "Holm's correction over 4 tasks" in said
-    assert "use WC 9.0 9.0 +nan +nan +nan nan nan" in [" ".join(line.split()) for line in said.splitlines()]
+    printed = capsys.readouterr().out
+    assert "classifiers do: use WC (A loss, B error)." in printed
+    assert "in points; in nats/1000: use WC, Tense, SOMO. Paired" in printed
+    assert "Not paired: use WC, Tense, SOMO (" in printed
+    assert "Holm's correction over 4 tasks" in printed
+    assert "use WC 9.0 9.0 +nan +nan +nan nan nan" in [" ".join(line.split()) for line in printed.splitlines()]

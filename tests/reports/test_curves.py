@@ -112,9 +112,9 @@ def test_ten_tasks_and_the_score_have_colours_that_differ(names) -> None:
 @pytest.mark.parametrize("charts", [charts_by_model, charts_by_task])
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path, charts, epochs) -> None:
-    known = {"SentLen": 16.7, "BShift": 50.0, "WC": None}
-    panel = panel_of_runs(run_of(tmp_path, epochs, tuple(known)))
-    lines = [replace(line, chance=known[line.name]) for line in panel.lines]
+    chances = {"SentLen": 16.7, "BShift": 50.0, "WC": None}
+    panel = panel_of_runs(run_of(tmp_path, epochs, tuple(chances)))
+    lines = [replace(line, chance=chances[line.name]) for line in panel.lines]
     figure = draw_section(charts([panel._replace(lines=lines)] * 2))
     drawn = [str(line.get_label()) for axes in figure.axes for line in axes.lines]
     assert [drawn.count(f"chance {level}") for level in (17, 50)] == [1 + (charts is charts_by_model)] * 2

@@ -47,6 +47,9 @@ UNDECIDED = {  # of the papers' own tables
     "discourse needs deeper layers than other tasks",  # seven tasks and four
     "what follows the referent says more than the whole",  # 6 and 2 points of 273 items
 }
+RIGHT = np.random.default_rng(1).random((2, 500)) < [[0.70], [0.65]]
+EPOCHS, READERS = st.sampled_from([0, 1, 2, 3, 0.25, 1.5, 5]), st.sampled_from(["mlp", "logreg"])
+SCORED = st.tuples(EPOCHS, st.sampled_from("AB"), READERS, st.sampled_from(["probing", "downstream"]))
 
 
 def test_the_papers_own_tables_support_what_the_papers_say() -> None:
@@ -177,9 +180,6 @@ def test_seeds_that_differ_make_a_model_less_sure_and_none_makes_its_test_larger
     assert apart.probing[NMT_FR]["SentLen"].margin > 2
 
 
-RIGHT = np.random.default_rng(1).random((2, 500)) < [[0.70], [0.65]]
-
-
 def run_with_answers(folder: Path, encoder: str, right: np.ndarray, test: str = "t", seed: int = 1) -> Path:
     run = run_of(folder, encoder=encoder, seed=seed, more=100 * right.mean() - 52)
     write_rows(run / "probes.csv", [replace(r, answers=Answers(test, right)) for r in read_rows(run / "probes.csv")])
@@ -296,10 +296,6 @@ def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path) -> None:
     assert model_panel(*models(*runs), "probing", "mlp", "").objective.x == [1, 2]
 
 
-EPOCHS, READERS = st.sampled_from([0, 1, 2, 3, 0.25, 1.5, 5]), st.sampled_from(["mlp", "logreg"])
-SCORED = st.tuples(EPOCHS, st.sampled_from("AB"), READERS, st.sampled_from(["probing", "downstream"]))
-
-
 @given(st.lists(st.lists(SCORED, max_size=9, unique=True), min_size=1, max_size=3))
 def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys) -> None:
     runs = [
@@ -312,9 +308,9 @@ def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys) -> None:
         probed = [[row.epoch for row in run.rows if row.suite == "probing"] for run in alone]
         assert all(min(epochs) <= moment.epoch for epochs in probed if epochs)  # later scores are not of this epoch
         at = [final_rows(run, "probing", str(moment.epoch), "mlp") for run in alone]
-        wanted = {task: [rows[task].test_accuracy for rows in at if task in rows] for rows in at for task in rows}
+        expected = {task: [rows[task].test_accuracy for rows in at if task in rows] for rows in at for task in rows}
         assert {task: point.score for task, point in moment.probing.items()} == {
-            task: pytest.approx(sum(scores) / len(scores)) for task, scores in wanted.items()
+            task: pytest.approx(sum(scores) / len(scores)) for task, scores in expected.items()
         }
 
 
@@ -389,9 +385,9 @@ def test_the_report_has_every_claim_or_one_with_every_comparison(tmp_path, capsy
     assert "| max is above last |" in printed
     assert "2 for, 0 against, 0 within" in printed
     assert main([*findings, "claim=max_is_above_last"]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == "max is above last: holds (with Holm's correction: holds)"
-    assert [line.split(",")[0].split() for line in shown[4:]] == [["for", "WC"], ["for", "BShift"]]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "max is above last: holds (with Holm's correction: holds)"
+    assert [line.split(",")[0].split() for line in lines[4:]] == [["for", "WC"], ["for", "BShift"]]
     assert main([*findings, "claim=nonsense"]) == 2
 
 
@@ -403,16 +399,16 @@ def test_a_claim_alone_tells_which_of_two_models_of_one_name_it_judges(tmp_path,
 
 def test_runs_without_anything_to_compare_are_told_what_a_claim_needs(tmp_path, capsys) -> None:
     assert main(["findings", str(evaluation_of(tmp_path / "bov", "bov"))]) == 0
-    said = capsys.readouterr().out
-    assert "give the folders" in said
-    assert "|" not in said
+    printed = capsys.readouterr().out
+    assert "give the folders" in printed
+    assert "|" not in printed
 
 
 def test_findings_name_the_models_without_scores_at_the_requested_epoch(tmp_path) -> None:
     run = run_of(tmp_path / "run")
     with_rows(run, *(row for row in read_rows(run / "probes.csv") if row.epoch == 0))
-    said = "At epoch 0, as the requested one has no scores: BiLSTM-max, NMT En-Fr."
-    assert said in evidence_of(models(run), "last").notes
-    assert said not in evidence_of(models(run), "0").notes
+    note = "At epoch 0, as the requested one has no scores: BiLSTM-max, NMT En-Fr."
+    assert note in evidence_of(models(run), "last").notes
+    assert note not in evidence_of(models(run), "0").notes
     unscored = with_rows(run_of(tmp_path / "unscored", seed=2))
     assert evidence_of(models(run, unscored), "0").notes[-1].startswith("1 of 1 models have one seed")

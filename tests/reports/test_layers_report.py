@@ -107,8 +107,8 @@ def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() 
     assert layers.shades("WC control per word").tolist() == [0.0, 0.4]
     suites = {"bits WC": [TableCell(20), TableCell(30)], "bits Tense": [TableCell(80), TableCell(90)]}
     assert [LayerScores("tiny", [0, 1], suites).shades(task).tolist() for task in suites] == [[0, 1], [0, 1]]
-    shown = [text.get_text() for text in draw_section(charts_by_layer([layers])).axes[0].texts]
-    assert shown[6:] == ["1.5", "–", "–", "±10.0", "–", "–"]
+    texts = [text.get_text() for text in draw_section(charts_by_layer([layers])).axes[0].texts]
+    assert texts[6:] == ["1.5", "–", "–", "±10.0", "–", "–"]
     assert as_text([layers]).splitlines()[2].split() == ["WC", "20.0", "*60.0", "1.5", "±10.0"]
 
 
@@ -138,10 +138,10 @@ def test_the_command_prints_a_table_and_writes_the_picture_and_the_page_has_the_
     evaluations(tmp_path)
     out = tmp_path / "layers.png"
     assert main(["layers", str(tmp_path), f"out={out}"]) == 0
-    said = capsys.readouterr().out
-    assert "SP 77.0 *80.0 73.0 ±3.0" in " ".join(said.split())
-    assert "BERT-Base (Chen et al. 2019, Figure 8)" in said
-    assert str(out) in said
+    printed = capsys.readouterr().out
+    assert "SP 77.0 *80.0 73.0 ±3.0" in " ".join(printed.split())
+    assert "BERT-Base (Chen et al. 2019, Figure 8)" in printed
+    assert str(out) in printed
     assert Image.open(out).width > 1000
     assert main(["html", str(tmp_path), f"out={tmp_path / 'report.html'}"]) == 0
     assert "<h2>by layer</h2>" in (tmp_path / "report.html").read_text()

@@ -40,6 +40,9 @@ from report import REPORTS, main
 from tests.packages import ROOT
 from tests.reports.small_runs import SCORES, evaluation_of, models, of_a_run, run_of, with_rows, with_settings
 
+PROBES = "probes:\n  classifier:\n    protocol: modern\n"
+RATE = "objective:\n  optimizer:\n    lr: {}\n"
+
 
 @pytest.mark.parametrize(("epoch", "own", "named"), [
     ("9", (5.0, 9.0, 7.0), True), ("best", (1.0, 2.0, 3.0, 4.0), True), ("last", (4.0, 3.0, 2.0, 1.0), True),
@@ -62,9 +65,6 @@ def test_where_one_model_alone_has_no_such_classifier_it_is_named(tmp_path) -> N
     write_rows(having / "probes.csv", [ProbeRow(2, 2, "probing", "WC", "logreg", 1, 1, 1, 1, {}, 1, 0.1)])
     notes = probing_table(models(lacking, having), "probing", classifier="logreg").notes
     assert notes[1:3] == ["By MLP: SentLen, BShift.", "By MLP: WC (BiLSTM-max, NMT En-Fr)."]
-
-
-PROBES = "probes:\n  classifier:\n    protocol: modern\n"
 
 
 def test_of_two_protocols_each_is_named_with_its_models_and_a_baseline_has_none(tmp_path) -> None:
@@ -103,14 +103,14 @@ def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path) -> None:
     assert printed[0].index("Tense") + len("Tense") == len(dev)
 
 
-@pytest.mark.parametrize(("task", "said"), [
+@pytest.mark.parametrize(("task", "message"), [
     ("STSB", "STSB: Pearson's r times 100; the others: accuracy."),
     ("STS12", "STS12: Pearson's r times 100 (STS12: the mean of its parts' r); the others: accuracy."),
 ])  # fmt: skip
-def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path, task, said) -> None:
+def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path, task, message) -> None:
     table = probing_table(models(evaluation_of(tmp_path / "a", "hf:name", task=task)), "downstream")
     assert table.notes[0] == "Test scores in %, as evaluated."
-    assert said in table.notes
+    assert message in table.notes
 
 
 def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embedding(tmp_path) -> None:
@@ -208,9 +208,9 @@ def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_pa
         with_rows(run_of(tmp_path / str(place), encoder=f"model{place}"), ProbeRow(*about, answers))
     table = probing_table(models(*sorted(tmp_path.iterdir())), "probing", published_names=[])
     assert [table.best(row, "WC") for row in table.rows] == [False, True, False, False]
-    said = " ".join(table.notes)
-    assert "WC: rows are of different test sentences, or by different classifiers: do not compare them" in said
-    assert "Bold or *: the best encoder" in said
+    notes = " ".join(table.notes)
+    assert "WC: rows are of different test sentences, or by different classifiers: do not compare them" in notes
+    assert "Bold or *: the best encoder" in notes
     scored = ProbeRow(2, 2, "probing", "WC", "mlp", 1, 9, 8, 10, {}, 1, 0.1, Answers("v", answers.right))
     seeds = [with_rows(run_of(tmp_path / f"seed {k}", f"model{k}", 2), scored) for k in (0, 1)]
     for test, apart in (("t", False), ("u", True)):
@@ -224,10 +224,10 @@ def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path, capsys) -
     runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
     more = ["published=none", "tasks=WC,SentLen", "intervals=none"]
     assert main(["table", *runs, *more]) == 0
-    said = capsys.readouterr().out
-    assert "95%" not in said
-    assert said.startswith("| model | WC | SentLen |")
-    assert "| NMT En-Fr (dim=512) | 52.0 | 72.0 |" in said.replace("**", "")
+    printed = capsys.readouterr().out
+    assert "95%" not in printed
+    assert printed.startswith("| model | WC | SentLen |")
+    assert "| NMT En-Fr (dim=512) | 52.0 | 72.0 |" in printed.replace("**", "")
     assert main(["table", *runs, "tasks=Nonsense"]) == 2
     assert "tasks=Nonsense: not in this table; there are SentLen, WC, BShift" in capsys.readouterr().err
     write_rows(Path(runs[0]) / "probes.csv", [ProbeRow(2, 2, "probing", "Tense", "logreg", 1, 1, 1, 1, {}, 1, 0.1)])
@@ -476,9 +476,6 @@ def test_a_colour_that_no_picture_can_draw_is_refused(tmp_path, key) -> None:
         read_run(run)
 
 
-RATE = "objective:\n  optimizer:\n    lr: {}\n"
-
-
 def test_a_rate_may_follow_the_size_but_two_rates_of_a_size_are_two_models(tmp_path) -> None:
     rates = {512: 0.001, 1024: 0.0005}
     runs = [with_settings(run_of(tmp_path / str(dim), dim=dim), RATE.format(rate)) for dim, rate in rates.items()]
@@ -560,9 +557,9 @@ def test_a_picture_of_another_epoch_than_the_requested_one_says_so(tmp_path, rep
         with_rows(run, *(replace(row, hyperparameters={FRONT: [[9, 60.0]]}, answers=items) for row in rows))
         evaluation_of(tmp_path / f"of {run.name}", run)
     assert main([report, str(tmp_path), "epoch=9", f"out={tmp_path / 'picture.svg'}"]) == 0
-    said = capsys.readouterr().err
-    assert said.startswith("At epoch 3, as the requested one has no scores: BiLSTM-max, NMT En-Fr (")
-    assert ("BShift: rows are of different test sentences" in said) == (report == "correlation")
+    printed = capsys.readouterr().err
+    assert printed.startswith("At epoch 3, as the requested one has no scores: BiLSTM-max, NMT En-Fr (")
+    assert ("BShift: rows are of different test sentences" in printed) == (report == "correlation")
 
 
 def test_reports_start_without_torch_and_matplotlib_and_offer_the_formats_that_there_are() -> None:
@@ -577,7 +574,7 @@ def test_a_report_of_nothing_asks_for_runs(capsys, report) -> None:
     assert "give run folders" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (["table", "{none}"], "no such folder"),
     (["table", "{run}", "suite=nonsense"], "no scores of the suite 'nonsense'; there are probing"),
     (["table", "{run}", "suite=downstream"], "no scores of the suite 'downstream'; there are probing"),
@@ -595,7 +592,7 @@ def test_a_report_of_nothing_asks_for_runs(capsys, report) -> None:
     (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
     (["table", "{config}"], "config.yaml:2: not YAML"),
 ])  # fmt: skip
-def test_errors_that_the_user_can_fix_are_one_line(tmp_path, capsys, arguments, said) -> None:
+def test_errors_that_the_user_can_fix_are_one_line(tmp_path, capsys, arguments, message) -> None:
     names = ("run", "broken", "metrics", "config", "untrained", "begun", "early")
     runs = {name: run_of(tmp_path / name) for name in names}
     runs |= {"none": tmp_path / "none"}
@@ -608,7 +605,7 @@ def test_errors_that_the_user_can_fix_are_one_line(tmp_path, capsys, arguments, 
     (runs["config"] / "config.yaml").write_text("a: [1\n")
     assert main([text.format(**runs) for text in arguments]) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert message in error
     assert error.count("\n") == 1
 
 
@@ -619,14 +616,14 @@ def test_no_report_has_the_name_of_another_format(report, name) -> None:
         REPORTS[report].read([".", f"out={name}"])
 
 
-@pytest.mark.parametrize(("scale", "said"), [("null", True), ("1", False)])
-def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_papers(tmp_path, scale, said) -> None:
+@pytest.mark.parametrize(("scale", "named"), [("null", True), ("1", False)])
+def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_papers(tmp_path, scale, named) -> None:
     folder = run_of(tmp_path / "untrained")
     config = (folder / "config.yaml").read_text().replace("nmt_enfr", "untrained")
     (folder / "config.yaml").write_text(f"{config}embeddings: {{scale: {scale}, freeze: true}}\n")
     assert main(["scores", str(folder), f"out={tmp_path / 'scores.csv'}"]) == 0
     for reported in (models(folder), models_of(read_runs([tmp_path / "scores.csv"]))):
-        assert ("Word vectors with mean square 1" in " ".join(probing_table(reported, "probing").notes)) == said
+        assert ("Word vectors with mean square 1" in " ".join(probing_table(reported, "probing").notes)) == named
 
 
 def test_a_table_says_which_tasks_have_less_test_items_than_were_published(tmp_path) -> None:

@@ -116,8 +116,8 @@ def folders_read(*evaluations: Path) -> list[str]:
 
 @pytest.mark.parametrize("model", ["bov", "run"])
 def test_of_one_model_evaluated_twice_the_later_epoch_counts(tmp_path, model) -> None:
-    said = {epoch: of_a_run(1, max_epochs=epoch) if model == "run" else "" for epoch in (9, 5)}  # as resumed
-    folders = [evaluation_of(tmp_path / str(e), model, epoch=e, settings=settings) for e, settings in said.items()]
+    settings = {epoch: of_a_run(1, max_epochs=epoch) if model == "run" else "" for epoch in (9, 5)}  # as resumed
+    folders = [evaluation_of(tmp_path / str(e), model, epoch=e, settings=settings) for e, settings in settings.items()]
     assert folders_read(*folders) == ["9"]
 
 
@@ -136,8 +136,13 @@ def test_evaluations_of_seeds_are_one_model(tmp_path) -> None:
 
 
 def test_evaluations_of_a_run_with_other_settings_are_no_seeds(tmp_path) -> None:
-    said = {"a": of_a_run(1), "b": of_a_run(2), "c": of_a_run(3, dim=64), "d": of_a_run(1, checkpoint="last.ckpt")}
-    folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=settings) for name, settings in said.items()]
+    settings = {
+        "a": of_a_run(1),
+        "b": of_a_run(2),
+        "c": of_a_run(3, dim=64),
+        "d": of_a_run(1, checkpoint="last.ckpt"),
+    }
+    folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=settings) for name, settings in settings.items()]
     reported = models(*folders)
     assert [[run.folder.name for run in model.runs] for model in reported] == [["a", "b"], ["c"], ["d"]]
     assert [model.variant.count("dim=") for model in reported] == [1, 1, 1]

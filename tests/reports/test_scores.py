@@ -48,13 +48,13 @@ def test_a_report_from_the_file_is_the_report_from_the_folders(runs, tmp_path, r
     file = tmp_path / "scores.csv"
     assert main(["scores", str(runs), f"out={file}"]) == 0
     out = [] if report in ("table", "training", "findings", "scores") else [f"out={tmp_path / 'picture.svg'}"]
-    said = []
+    printed = []
     for source in (runs, file):
         capsys.readouterr()
         assert main([report, str(source), *REPORTS[report], *out]) == 0
-        said.append((capsys.readouterr().out, (tmp_path / "picture.svg").read_text() if out else ""))
-    assert said[0] == said[1]
-    assert said[0][0]
+        printed.append((capsys.readouterr().out, (tmp_path / "picture.svg").read_text() if out else ""))
+    assert printed[0] == printed[1]
+    assert printed[0][0]
 
 
 def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differs(runs) -> None:

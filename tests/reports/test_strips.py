@@ -84,8 +84,8 @@ def test_an_item_has_a_strip_for_each_condition_and_the_page_needs_no_network(fo
 def test_text_is_escaped() -> None:
     bad = record("<i>", '<script>alert("&")</script> "x', [1, 2], regions=[1, 2])
     html = html_page("t", [], items=[StripItem("<b>m</b>", "<u>", [bad | {"suite": "<s>"}])])
-    for said in ("<i>", "<script>alert", "<b>m</b>", "<u>", "<s>"):
-        assert said not in html
+    for markup in ("<i>", "<script>alert", "<b>m</b>", "<u>", "<s>"):
+        assert markup not in html
     assert "&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;" in html
     assert html.count("class=region") == 1
 

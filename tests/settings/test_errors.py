@@ -30,11 +30,11 @@ def test_a_command_resumes_one_run(capsys) -> None:
     assert capsys.readouterr().err == "error: resume=b: a command resumes one run; give resume= once\n"
 
 
-@pytest.mark.parametrize(("setting", "said"), [
+@pytest.mark.parametrize(("setting", "message"), [
     ("++resume=a", "resume=a: begins no new run"), ("logger=[csv,tensorboard,csv]", "give each once"),
 ])  # fmt: skip
-def test_what_a_new_run_cannot_do_is_refused(setting, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_a_new_run_cannot_do_is_refused(setting, message) -> None:
+    with pytest.raises(InputError, match=message):
         run_settings(setting)
 
 

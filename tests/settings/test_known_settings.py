@@ -29,6 +29,7 @@ CONFIGS = ROOT / "configs"
 KNOWN = known_settings(CONFIGS, "train")
 GROUPS = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir() and path.name != "study")
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
+SINGLE = sorted(name for name in KNOWN.names - KNOWN.sections if not name.rpartition(".")[2].startswith("_"))
 
 
 def refused(*arguments: str) -> str:
@@ -53,7 +54,7 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
             raise InputError("; ".join(wrong))
 
 
-@pytest.mark.parametrize(("argument", "said"), [
+@pytest.mark.parametrize(("argument", "expected"), [
     ("lr=0.5", " or objective.optimizer.lr=?"),
     ("+lr=0.5", "did you mean embeddings.lr= or "),
     ("+initial=RUN", "did you mean init="),
@@ -82,10 +83,10 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     *((name, "it needs a value") for name in ("~encoder.pooling", "~logger", "~embeddings.dim")),  # of others, too
     ("~trainer.max_epochs", "it needs a value; give trainer.max_epochs= instead"),
 ])  # fmt: skip
-def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument, said) -> None:
+def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument, expected) -> None:
     message = refused(argument)
     assert message.startswith(argument.lstrip("+").partition("=")[0]) or message.startswith(argument)
-    assert said in message
+    assert expected in message
 
 
 def test_the_folder_of_one_run_is_refused_in_a_sweep() -> None:
@@ -103,9 +104,6 @@ def test_random_keys_are_refused(group, name, plus) -> None:
     if key in KNOWN.names or group == "trainer":  # Lightning's trainer has many arguments
         return
     assert key in refused(f"{plus}{key}=1")
-
-
-SINGLE = sorted(name for name in KNOWN.names - KNOWN.sections if not name.rpartition(".")[2].startswith("_"))
 
 
 @given(st.sampled_from(SINGLE))
@@ -174,17 +172,17 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
 }
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("parts: {nli: {objective: {hidden: 200}}}", "parts.nli.objective.hidden=200: nli is not in objective.parts"),
     ("parts: {nli: {corpus: {_target_: datamodules.demo.Demo}}}", "nli is not in objective.parts"),
     ("parts: {nmt_enfr: {objective: {optimizer: {lr: 1}}}}", "share one optimiser; give objective.optimizer.lr="),
     ("parts: {nli: {objective: {hidden: 100}}, nmt_enfr: {objective: {dropout: 0.5}}}", ""),
 ])  # fmt: skip
-def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path, text, said) -> None:
+def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path, text, message) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "own.yaml").write_text(f"# @package _global_\n{text}\n")
     arguments = *PARTS.split(), "experiment=own", f"hydra.searchpath=[file://{tmp_path}]"
-    with pytest.raises(InputError, match=re.escape(said)) if said else nullcontext():
+    with pytest.raises(InputError, match=re.escape(message)) if message else nullcontext():
         judge(CONFIGS, *arguments)
 
 

@@ -23,6 +23,7 @@ from tests.conftest import ROOT
 PARSER = OverridesParser.create()
 LETTERS = st.sampled_from("ab1é句= ()[]{}#'\"&~,\\/.-+*?|@:;!`%<>") | st.characters(categories=["L", "N", "P", "S"])
 PATH_TEXT = st.text(LETTERS, min_size=1, max_size=12).filter(lambda text: "${" not in text)
+PATHS_WITH_SIGNS = ["lr=0.1,seed=2", "my run (1)", "it's", "v[1]", "x#1", "a&b", "a~b", "é", "a,b"]
 
 
 @given(PATH_TEXT)
@@ -59,9 +60,6 @@ def answer(program: str, *overrides: str) -> str:
     except HydraException as error:
         return message_with_advice(error)
     return ""
-
-
-PATHS_WITH_SIGNS = ["lr=0.1,seed=2", "my run (1)", "it's", "v[1]", "x#1", "a&b", "a~b", "é", "a,b"]
 
 
 @pytest.mark.parametrize(("path", "key"), zip(PATHS_WITH_SIGNS, cycle(["cache", "model", "+trainer.profiler"])))

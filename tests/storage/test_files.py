@@ -91,15 +91,15 @@ def test_a_truncated_line_and_another_separator_are_named(tmp_path, text, messag
         read_csv(tmp_path / "metrics.csv", ["epoch"])
 
 
-@pytest.mark.parametrize(("text", "read", "said"), [
+@pytest.mark.parametrize(("text", "read", "message"), [
     ('{"text": "a"}\n{"text": "b", "text": "c"}\n', read_json_lines, ":2: not valid JSON .*'text' twice"),
     ('{"in": {"label": 1, "x": 2, "label": 3}}\n', read_json_lines, ":1: not valid JSON .*'label' twice"),
     ('{"meta": {}, "meta": {}}', read_suite, "'meta' twice"),
     ('{"corpus": "1", "corpus": "2"}', lambda path: read_reads(path.parent), "'corpus' twice"),
     ("text\tlabel\ttext\na\tb\tc\n", lambda path: read_table(path, ["text"]), ":1: the header has text twice"),
 ])  # fmt: skip
-def test_a_name_that_is_there_twice_is_refused(tmp_path, text, read, said) -> None:
+def test_a_name_that_is_there_twice_is_refused(tmp_path, text, read, message) -> None:
     path = tmp_path / READS_FILE
     path.write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         list(read(path))

@@ -42,8 +42,8 @@ def test_joblib_runs_a_study_to_its_end(lab, tmp_path) -> None:
 def test_submitit_runs_a_study_to_its_end(lab, tmp_path) -> None:
     assert run_study(tmp_path, "tiny", [*tiny(tmp_path, lab, ONE_CELL), "hydra/launcher=submitit_local"]) == 0
     assert done_cells(tmp_path) == CELLS[1:]
-    (said,) = (tmp_path / "results" / ".submitit").rglob("*.out")
-    assert "untrained/bov: begun" in said.read_text()
+    (printed,) = (tmp_path / "results" / ".submitit").rglob("*.out")
+    assert "untrained/bov: begun" in printed.read_text()
 
 
 def done_cells(folder: Path) -> list[str]:
@@ -60,8 +60,8 @@ from encoder_lab.studies.run import run_study
 if __name__ == "__main__":
     raise SystemExit(run_study(Path({str(folder)!r}), "tiny", {arguments!r}))
 """)
-    with (folder / "said").open("a") as said:
-        return Forked([sys.executable, str(script)], None, said.fileno(), said.fileno(), server=address())
+    with (folder / "said").open("a") as printed:
+        return Forked([sys.executable, str(script)], None, printed.fileno(), printed.fileno(), server=address())
 
 
 def wait_until(holds: Callable[[], object]) -> None:
@@ -96,8 +96,8 @@ def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(lab, 
     assert done_cells(tmp_path) == CELLS[:1]
     request.getfixturevalue("forked")
     assert run_study(tmp_path, "tiny", arguments) == 0
-    said = (tmp_path / "said").read_text() + capsys.readouterr().out
-    begun = [line for line in said.splitlines() if line.endswith((": begun", ": resumed"))]
+    printed = (tmp_path / "said").read_text() + capsys.readouterr().out
+    begun = [line for line in printed.splitlines() if line.endswith((": begun", ": resumed"))]
     assert sorted(begun) == ["untrained/bilstm_last: begun", "untrained/bov: begun", "untrained/bov: resumed"]
     assert done_cells(tmp_path) == CELLS
     assert_each_row_once(run)

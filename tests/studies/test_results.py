@@ -63,11 +63,11 @@ def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(argu
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"), [("studies=[word]", "studies=word: there are words"), ("scales=[huge]", "scales")]
+    ("wrong", "message"), [("studies=[word]", "studies=word: there are words"), ("scales=[huge]", "scales")]
 )
-def test_what_does_not_exist_is_refused(arguments, wrong, said, capsys) -> None:
+def test_what_does_not_exist_is_refused(arguments, wrong, message, capsys) -> None:
     assert finish(*arguments, wrong) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_the_hours_of_a_control_task_count_once(tmp_path) -> None:

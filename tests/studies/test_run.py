@@ -38,6 +38,7 @@ EVALUATIONS = """\
 evaluations:
   demo: {of_a_run: "model={run} probes.tasks=[SentLen]", baseline: "model=majority probes.tasks=[SentLen]"}
 """
+WRONG_EVALUATION = "evaluations:\n  demo: {a: 'model={run} suite=downstream probes.train_size=9'}\nreports:"
 
 
 def tiny(folder: Path, lab: Lab, text: str = TEXT) -> list[str]:
@@ -304,9 +305,6 @@ def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab, tmp_path, wron
     with pytest.raises((InputError, HydraException), match=WRONG[wrong]):
         run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), wrong])
     assert not (tmp_path / "results").exists()
-
-
-WRONG_EVALUATION = "evaluations:\n  demo: {a: 'model={run} suite=downstream probes.train_size=9'}\nreports:"
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [

@@ -50,20 +50,20 @@ def test_tokens_do_not_depend_on_the_form_of_unicode(text) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("name", "meant"),
     [("fra", "fr"), ("fre", "fr"), ("FR", "fr"), ("French", "fr"), ("fr_FR", "fr"), ("deu", "de"), ("greek", "el")],
 )
-def test_a_language_by_another_name_is_refused_with_its_code(given, meant, tmp_path) -> None:
+def test_a_language_by_another_name_is_refused_with_its_code(name, meant, tmp_path) -> None:
     (tmp_path / "a.txt").write_text("Bonjour .\n")
     file = str(tmp_path / "a.txt")
     for build in (
-        lambda: tokenize("a", given),
-        lambda: PlainText(file, source_language=given),
-        lambda: Parallel(file, file, source_language=given, target_language="en"),
-        lambda: Parallel(file, file, target_language=given),
-        lambda: FromText([file], language=given),
+        lambda: tokenize("a", name),
+        lambda: PlainText(file, source_language=name),
+        lambda: Parallel(file, file, source_language=name, target_language="en"),
+        lambda: Parallel(file, file, target_language=name),
+        lambda: FromText([file], language=name),
     ):
-        with pytest.raises(InputError, match=rf"anguage={given}: .*did you mean {meant}\?"):
+        with pytest.raises(InputError, match=rf"anguage={name}: .*did you mean {meant}\?"):
             build()
 
 

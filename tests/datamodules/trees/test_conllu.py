@@ -36,6 +36,7 @@ FRENCH = """\
 """
 SHORT = "1\tOui\toui\tINTJ\t_\t_\t0\troot\t_\t_\n\n"
 DATA = Path(__file__).parents[4] / "shared" / "data" / "ud"
+TREES = {text: parse_portion(conllu.Portion(Path("a"), 1, text.encode())) for text in (FRENCH, SHORT)}
 
 
 def written(folder: Path, text: str, name: str = "a.conllu") -> Path:
@@ -89,9 +90,6 @@ def test_pieces_of_any_size_give_the_same_sentences(tmp_path_factory, sentences,
     assert [tree for piece in pieces for tree in parse_portion(piece)] == [
         tree for text in sentences for tree in TREES[text]
     ]
-
-
-TREES = {text: parse_portion(conllu.Portion(Path("a"), 1, text.encode())) for text in (FRENCH, SHORT)}
 
 
 def test_several_processes_read_the_same_sentences(tmp_path, monkeypatch) -> None:

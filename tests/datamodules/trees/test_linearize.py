@@ -51,7 +51,7 @@ def test_anything_but_one_closed_tree_is_ill_formed(symbols) -> None:
 @settings(max_examples=50)
 @given(TREES)
 def test_every_tree_is_well_formed_and_has_the_spans_of_its_nodes(tree) -> None:
-    wanted: list[Bracket] = []
+    expected: list[Bracket] = []
 
     def walk(node: Tree, start: int) -> int:
         if node.word is not None:
@@ -60,10 +60,10 @@ def test_every_tree_is_well_formed_and_has_the_spans_of_its_nodes(tree) -> None:
         for child in node.children:
             end = walk(child, end)
         if end > start and node.label != "ROOT":
-            wanted.append(Bracket(node.label, start, end))
+            expected.append(Bracket(node.label, start, end))
         return end
 
     walk(tree, 0)
     result = brackets(linearize(tree))
     assert result is not None
-    assert sorted(result.elements()) == sorted(wanted)
+    assert sorted(result.elements()) == sorted(expected)

@@ -22,6 +22,7 @@ from tests.fuzzing import refusal
 
 SKIPGRAM = {"dim": 6, "epoch": 1, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
 HEAD, MATRIX_HEAD = 92, 17  # bytes: magic number, settings and sizes; form, rows and columns
+WORDS = ["", "the", "là", "w7", "__label__1", "</s>", "theirs", "<the>", "a\0b"]
 
 
 class Dictionary(NamedTuple):
@@ -51,9 +52,6 @@ def dictionary(model) -> Dictionary:
     whole = fasttext.load_model(str(model))
     matrices = sum(m.nbytes + MATRIX_HEAD for m in (whole.get_input_matrix(), whole.get_output_matrix()))
     return Dictionary(len(whole.get_words()), model.stat().st_size - matrices)
-
-
-WORDS = ["", "the", "là", "w7", "__label__1", "</s>", "theirs", "<the>", "a\0b"]
 
 
 @given(words=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=9) | st.sampled_from(WORDS)))

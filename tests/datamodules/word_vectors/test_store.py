@@ -27,6 +27,7 @@ from tests.conftest import ROOT
 from tests.storage.test_files import files_of_at_most
 
 SENTENCES = ["the dog sees a cat .", "a house is there .", "the cats\u00a0sleep ."] * 40
+DAMAGED = {"matrix.npy": b"", "scale.npy": b"", "words.txt": b"red\nbl\xff\n"}
 
 
 def trained(cache: Path, dim: int = 8):
@@ -110,9 +111,6 @@ def test_a_broken_vector_file_names_the_line(tmp_path, text, message) -> None:
     (tmp_path / "v.vec").write_text(text)
     with pytest.raises(InputError, match=message):
         open_store(tmp_path / "v.vec", tmp_path / "cache")
-
-
-DAMAGED = {"matrix.npy": b"", "scale.npy": b"", "words.txt": b"red\nbl\xff\n"}
 
 
 @pytest.mark.parametrize(("name", "content"), DAMAGED.items(), ids=DAMAGED.keys())
@@ -210,17 +208,17 @@ def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path, size) -> None:
     np.testing.assert_allclose(scaled / scaled[0, 0], rows / rows[0, 0], rtol=1e-4)
 
 
-@pytest.mark.parametrize(("words", "lowercase", "known"), [
+@pytest.mark.parametrize(("words", "lowercase", "present"), [
     ("the cat", "auto", [True, True, True]),  # no capitals in the file
     ("the Cat", "auto", [False, True, True]),
     ("the Cat", True, [True, True, False]),
     ("the cat", False, [False, True, False]),
 ])  # fmt: skip
-def test_words_are_looked_up_in_lower_case_where_file_or_user_says_so(tmp_path, words, lowercase, known) -> None:
+def test_words_are_looked_up_in_lower_case_where_file_or_user_says_so(tmp_path, words, lowercase, present) -> None:
     (tmp_path / "v.txt").write_text("".join(f"{word} 1 2\n" for word in words.split()))
     store = FromFile(str(tmp_path / "v.txt"), lowercase).vectors(list, "", tmp_path / "cache")
-    for one in (store, pickle.loads(pickle.dumps(store))):  # as another process gets it
-        assert one.lookup(["The", "the", "Cat"]).present.tolist() == known
+    for copy in (store, pickle.loads(pickle.dumps(store))):  # as another process gets it
+        assert copy.lookup(["The", "the", "Cat"]).present.tolist() == present
 
 
 def test_the_scale_is_the_users_or_makes_the_mean_square_1(tmp_path) -> None:

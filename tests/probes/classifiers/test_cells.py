@@ -14,6 +14,7 @@ from probes.classifiers.cells import Cell, Cells, predict_classes
 from probes.classifiers.grid import Grid
 
 L2 = (1e-5, 1e-3, 1e-1)
+MIXED = Grid(widths=(4, 7), dropouts=(0.0, 0.3), l2=L2)  # twelve cells
 
 
 def data(sentences: int, inputs: int, classes: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -24,9 +25,6 @@ def data(sentences: int, inputs: int, classes: int, seed: int) -> tuple[torch.Te
 def pass_over(cells: Cells, x: torch.Tensor, y: torch.Tensor, batch: int = 16) -> None:
     for a, b in zip(x.split(batch), y.split(batch), strict=True):
         cells.step(a, b)
-
-
-MIXED = Grid(widths=(4, 7), dropouts=(0.0, 0.3), l2=L2)  # twelve cells
 
 
 def whole(grid: Grid, seed: int) -> Cells:

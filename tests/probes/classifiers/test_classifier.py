@@ -21,6 +21,7 @@ SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
 BOTH = (("mlp", SMALL), ("logistic", SMALL.logistic()))
 PROTOCOLS = ("modern", "senteval")
 GRIDS = {f"{protocol} {name}": replace(grid, protocol=protocol) for protocol in PROTOCOLS for name, grid in BOTH}
+SEARCHES = {"optimum": best_logistic_cell, "race": partial(successive_halving, seed=1)}
 
 
 @pytest.fixture(params=GRIDS.values(), ids=GRIDS.keys())
@@ -105,9 +106,6 @@ def test_deviations_are_those_of_all_rows_also_where_the_first_are_zero() -> Non
     x = torch.cat([torch.zeros(CHUNK_ROWS, 3), torch.randn(500, 3)])
     for got, expected in zip(deviation_and_mean(x), torch.std_mean(x, 0, correction=0), strict=True):
         torch.testing.assert_close(got, expected)
-
-
-SEARCHES = {"optimum": best_logistic_cell, "race": partial(successive_halving, seed=1)}
 
 
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES.keys())

@@ -65,14 +65,14 @@ def grown(protocol: Any) -> float:
 def scored(protocol: Any, items: int) -> None:
     random = np.random.default_rng(0)
     names = [str(row) for row in range(500)]
-    known = Vectors(random.normal(size=(500, DIM)).astype(np.float32), names)
+    table = Vectors(random.normal(size=(500, DIM)).astype(np.float32), names)
     parts = [
         Items(tuple(list(random.choice(names, size)) for _ in range(6)), random.integers(0, 2, size))
         for size in (items, 500, 500)
     ]
     short = {"max_passes": 1, "block": 1} if protocol == "senteval" else {}
     grid = Grid(widths=(4,), dropouts=(0.0,), l2=(1e-3, 1e-2), protocol=protocol, memory_mb=32, **short)
-    Classification("DC", ["0", "1"], *parts, suite="discoeval", grid=grid, features=concatenation).score(known, "cpu")
+    Classification("DC", ["0", "1"], *parts, suite="discoeval", grid=grid, features=concatenation).score(table, "cpu")
 
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])

@@ -27,6 +27,8 @@ from tests.tiny_corpus import TinyCorpus
 
 SMALL = ["suite=coherence", "coherence.items=6", "corpus.size=200"]
 PROBING = ["probes.train_size=50", "corpus.size=200"]
+CALLED = f"model=call:{__name__}:characters"
+SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_size=30", "probes.test_size=30"]
 
 
 def settings(*more: str) -> EvaluationSettings:
@@ -122,11 +124,11 @@ def test_the_setting_of_the_authors_has_no_bos_reads_sep_as_written_and_counts_n
     (ours,) = scored(once.folder, f"model=lm:{lm}", "bos=false", "coherence.compat=syntaxgym")
     (theirs,) = scored(once.folder, f"model=lm:{lm}", "coherence.compat=beyer2021")
     assert theirs.folder != ours.folder
-    by_name, wanted = ({e.row.task: e for e in done.scores.main} for done in (theirs, ours))
+    by_name, expected = ({e.row.task: e for e in done.scores.main} for done in (theirs, ours))
     for name, evaluated in by_name.items():  # [SEP] is in one suite alone
-        assert (evaluated.details == pytest.approx(wanted[name].details, rel=1e-5)) == (name != "speaker_commitment")
+        assert (evaluated.details == pytest.approx(expected[name].details, rel=1e-5)) == (name != "speaker_commitment")
     same, change = (f"mean {condition} 2" for condition in ("same", "change"))
-    speakers = by_name["speaker_commitment"].details, wanted["speaker_commitment"].details
+    speakers = by_name["speaker_commitment"].details, expected["speaker_commitment"].details
     assert speakers[0][same] == pytest.approx(speakers[1][same])
     assert speakers[0][change] != pytest.approx(speakers[1][change])
     with pytest.raises(InputError, match="scores no token that ends a text; leave one of them out"):
@@ -139,10 +141,6 @@ def test_suites_in_files_are_scored_as_those_in_memory(lm, once, tmp_path) -> No
     (from_files,) = scored(once.folder, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'suites'}]")
     by_name = {e.row.task: e.row for e in from_files.scores.main}
     assert all(by_name[e.row.task] == e.row for e in once.written.scores.main)
-
-
-CALLED = f"model=call:{__name__}:characters"
-SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_size=30", "probes.test_size=30"]
 
 
 @pytest.mark.parametrize(("more", "message"), [

@@ -25,6 +25,8 @@ from probes.coherence.formula import (
 )
 
 NAN = float("nan")
+NUMBERS = st.floats(-1e6, 1e6).map(Number)
+VALUES = st.builds(Value, st.one_of(st.none(), st.integers(1, 9)), st.sampled_from(["a", "b-2", "c_D"]))
 
 
 def computed(text: str, syntaxgym: bool = False, **values: float) -> float:
@@ -36,7 +38,7 @@ def computed(text: str, syntaxgym: bool = False, **values: float) -> float:
     return float(np.ravel(evaluate(parse(text, syntaxgym), value, syntaxgym))[0])
 
 
-@pytest.mark.parametrize(("text", "wanted"), [
+@pytest.mark.parametrize(("text", "expected"), [
     ("(1;%a%) + (1;%b%)", 5.5),
     ("(1;%a%) - (1;%b%) - 1", -2.5),  # from the left
     ("(1;%a%) - ((1;%b%) - 1)", -0.5),
@@ -48,12 +50,12 @@ def computed(text: str, syntaxgym: bool = False, **values: float) -> float:
     ("(*;%a%)", 7.0),
     ("( 1 ;% a % )", 2.0),
 ])  # fmt: skip
-def test_numbers_have_the_value_worked_out_by_hand(text, wanted) -> None:
-    assert computed(text, a1=2.0, b1=3.5, a=7.0) == pytest.approx(wanted)
+def test_numbers_have_the_value_worked_out_by_hand(text, expected) -> None:
+    assert computed(text, a1=2.0, b1=3.5, a=7.0) == pytest.approx(expected)
     assert not is_prediction(parse(text))
 
 
-@pytest.mark.parametrize(("text", "wanted"), [
+@pytest.mark.parametrize(("text", "expected"), [
     ("(1;%a%) < (1;%b%)", 1),
     ("(1;%a%) > (1;%b%)", 0),
     ("(1;%a%) + 1.5 < (1;%b%)", 0.5),  # a tie
@@ -71,8 +73,8 @@ def test_numbers_have_the_value_worked_out_by_hand(text, wanted) -> None:
     ("((1;%a%) < 3 | (1;%a%) > 9) & (1;%b%) < 0", 0),
     ("(1;%a%) < 3 | ((1;%a%) > 9 & (1;%b%) < 0)", 1),
 ])  # fmt: skip
-def test_predictions_have_the_truth_worked_out_by_hand(text, wanted) -> None:
-    assert computed(text, a1=2.0, b1=3.5) == wanted
+def test_predictions_have_the_truth_worked_out_by_hand(text, expected) -> None:
+    assert computed(text, a1=2.0, b1=3.5) == expected
     assert is_prediction(parse(text))
 
 
@@ -92,9 +94,9 @@ def test_sums_that_differ_by_rounding_alone_tie() -> None:
     ("1 < 2 | 3 < 4 & 5 < 6", "((1.0 < 2.0) | (3.0 < 4.0)) & (5.0 < 6.0)"),
 ])  # fmt: skip
 def test_what_can_be_read_in_two_ways_is_refused_with_what_to_write(text, write) -> None:
-    with pytest.raises(InputError, match="two ways") as said:
+    with pytest.raises(InputError, match="two ways") as error:
         parse(text)
-    assert write in str(said.value)
+    assert write in str(error.value)
     parse(write)
 
 
@@ -105,7 +107,7 @@ def test_the_published_toolkit_has_ties_false_ignores_the_end_of_a_chain_and_rea
     assert computed("(1 < 2) | ((1 < 2) & (2 < 1))", True) == 1
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("", r"character 1 \(the end\)"),
     ("(1;%a%) >", "the end"),
     ("(1;%a%) >= 2", "character 10 "),
@@ -125,14 +127,10 @@ def test_the_published_toolkit_has_ties_false_ignores_the_end_of_a_chain_and_rea
     ("+".join("1" * 300), "more than 200 operators"),
     ("1" * 20000, "20000 characters"),
 ])  # fmt: skip
-def test_an_invalid_formula_is_refused_in_one_line(text, said) -> None:
-    with pytest.raises(InputError, match=said) as error:
+def test_an_invalid_formula_is_refused_in_one_line(text, message) -> None:
+    with pytest.raises(InputError, match=message) as error:
         parse(text)
     assert "\n" not in str(error.value)
-
-
-NUMBERS = st.floats(-1e6, 1e6).map(Number)
-VALUES = st.builds(Value, st.one_of(st.none(), st.integers(1, 9)), st.sampled_from(["a", "b-2", "c_D"]))
 
 
 def operations(symbols: str, sides: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
@@ -202,20 +200,20 @@ def test_less_and_greater_are_opposite_and_share_their_ties(left, right, seed) -
 @given(st.text(alphabet="0123456789+-<>=&|()[]%;*ab_. e\n\x00é", max_size=40))
 def test_any_text_is_a_formula_or_refused_in_one_line(text) -> None:
     for syntaxgym in (False, True):
-        said = ""
+        message = ""
         try:
             tree = parse(text, syntaxgym)
         except InputError as error:
-            said = str(error)
+            message = str(error)
         else:
             assert parse(formula_text(tree)) == tree
-        assert "\n" not in said
+        assert "\n" not in message
 
 
-@pytest.mark.parametrize(("symbol", "wanted"), [("<", [1.0, 0.0, 0.5]), (">", [0.0, 1.0, 0.5]), ("=", [0.0, 0.0, 1.0])])
-def test_every_number_is_below_infinity(symbol, wanted) -> None:
+@pytest.mark.parametrize(("symbol", "truths"), [("<", [1.0, 0.0, 0.5]), (">", [0.0, 1.0, 0.5]), ("=", [0.0, 0.0, 1.0])])
+def test_every_number_is_below_infinity(symbol, truths) -> None:
     bits = [(5.0, float("inf")), (float("inf"), 5.0), (float("inf"), float("inf"))]
-    assert [computed(f"(1;%a%) {symbol} (1;%b%)", a1=left, b1=right) for left, right in bits] == wanted
+    assert [computed(f"(1;%a%) {symbol} (1;%b%)", a1=left, b1=right) for left, right in bits] == truths
 
 
 @given(PREDICTIONS, st.integers(0, 99))

@@ -13,6 +13,8 @@ from probes.coherence.length import WORD, length_logprobs
 from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model
 
 TEXTS = [["a b a b c", "b a b a"], ["c c d", ""]]
+SENTENCE = st.lists(st.sampled_from("abcdxyz"), min_size=1, max_size=5).map(lambda words: " ".join([*words, "."]))
+DOCUMENTS = st.lists(st.lists(SENTENCE, min_size=1, max_size=3), min_size=1, max_size=3)
 
 
 def by_hand(texts: list[list[str]], order: int, history: list[str], word: str) -> float:
@@ -34,10 +36,6 @@ def by_hand(texts: list[list[str]], order: int, history: list[str], word: str) -
         return (after.count(word) + len(set(after)) * shorter) / (len(after) + len(set(after))) if after else shorter
 
     return chance(history) / (1 if word != "?" else once + 1)
-
-
-SENTENCE = st.lists(st.sampled_from("abcdxyz"), min_size=1, max_size=5).map(lambda words: " ".join([*words, "."]))
-DOCUMENTS = st.lists(st.lists(SENTENCE, min_size=1, max_size=3), min_size=1, max_size=3)
 
 
 @settings(max_examples=25)

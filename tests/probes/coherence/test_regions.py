@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from probes.coherence.regions import regions_of, segment_values, text_of
 from probes.coherence.suite_file import METRICS
 
+PLAIN = {"sum": np.sum, "mean": np.mean, "median": np.median, "range": np.ptp, "max": np.max, "min": np.min}
+
 
 def test_tokens_across_a_boundary_go_where_they_start() -> None:
     regions = ["ab", "", "cd", "e"]  # "ab cd e"
@@ -34,9 +36,6 @@ def test_without_a_token_only_the_sum_has_a_value() -> None:
     nothing = np.array([]), np.array([], np.int64)
     assert segment_values("sum", *nothing, 2).tolist() == [0, 0]
     assert np.isnan(segment_values("max", *nothing, 2)).all()
-
-
-PLAIN = {"sum": np.sum, "mean": np.mean, "median": np.median, "range": np.ptp, "max": np.max, "min": np.min}
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.floats(0, 40)), max_size=30), st.sampled_from(METRICS), st.randoms())

@@ -38,6 +38,9 @@ ITEMS = (
 )
 FORMULAS, MORE = ("(2;%original%) < (2;%shuffled%)",), {"comment": "two items", "tags": ["order"]}
 SUITE = TestSuite("order", "mean", ("context", "end"), CONDITIONS, FORMULAS, ITEMS, MORE)
+FIRST = ["items", 0, "conditions", 0]
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5)
+SENTENCE = st.lists(TEXT, min_size=1, max_size=4).map(" ".join).map(compose_unicode)
 
 
 def spoil(path: list[Any], value: Any) -> dict[str, Any]:
@@ -86,9 +89,6 @@ def test_all_metrics_stands_for_the_sum_that_formulas_read() -> None:
     assert suite_from_record(spoil(["meta", "metric"], "all"), "file").metric == "sum"
 
 
-FIRST = ["items", 0, "conditions", 0]
-
-
 @pytest.mark.parametrize(("path", "value", "message"), [
     (["meta"], ..., "file: no 'meta'"),
     (["meta", "name"], 3, "meta: 'name' must be a text, found a whole number"),
@@ -134,10 +134,6 @@ def test_a_corrupted_file_is_read_or_refused_in_one_line(tmp_path, end, pack) ->
     path = tmp_path / f"suite.json{end}"
     path.write_bytes(pack(json.dumps(record_of(SUITE), ensure_ascii=False).encode()))
     any_damage_is_read_or_refused(lambda: read_suite(path), path)
-
-
-TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5)
-SENTENCE = st.lists(TEXT, min_size=1, max_size=4).map(" ".join).map(compose_unicode)
 
 
 @given(st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=4), st.sampled_from(METRICS))

@@ -21,6 +21,7 @@ SIZES = {"train": 40, "dev": 10, "test": 10}
 SUBJECTS = ["le chat", "la fermière", "un vieux pêcheur", "l' enfant", "cette maîtresse d' école"]
 VERBS = ["regarde", "achète", "préfère", "dessine", "oublie", "retrouve"]
 OBJECTS = ["une pomme", "le château", "trois œufs", "son frère", "la forêt", "un gâteau"]
+DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 def french_documents(count: int = 60) -> list[dict]:
@@ -236,11 +237,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("said", WRONG)
-def test_wrong_arguments_end_in_one_line(said, capsys) -> None:
-    assert command(WRONG[said]) == 2
+@pytest.mark.parametrize("message", WRONG)
+def test_wrong_arguments_end_in_one_line(message, capsys) -> None:
+    assert command(WRONG[message]) == 2
     err = capsys.readouterr().err
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 
@@ -258,9 +259,6 @@ def test_the_language_decides_the_tokens(tmp_path) -> None:
     path.write_text("\n".join(json.dumps({**story, "id": i}) for i in "abc"))
     (text,) = read_documents(path, SIZES, "fr")["train"]
     assert text.parts[0].sentences[0] == "L' enfant regarde l' araignée ."
-
-
-DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the folder with real data is not there")

@@ -16,6 +16,7 @@ from tests.fuzzing import any_damage_is_read_or_refused, lines_in
 from tests.probes.discoeval.small_files import small_files
 
 NAMES = "SParxiv SProc SPwiki BSOarxiv BSOroc BSOwiki DCchat DCwiki SSPabs PDTB-E PDTB-I RST"
+SEVERAL = Items((["a", "b", "a", "c"], ["x", "x", "x", "x"]), np.array([0, 1, 2, 1]))
 
 
 @pytest.fixture
@@ -94,10 +95,10 @@ BROKEN = {
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_broken_file_is_refused_in_one_line(case, root) -> None:
-    name, change, said = BROKEN[case]
+    name, change, message = BROKEN[case]
     path = root / name
     path.write_text(change(path.read_text()))
-    with pytest.raises(InputError, match=said) as refused:
+    with pytest.raises(InputError, match=message) as refused:
         read_discoeval(root)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -141,14 +142,14 @@ def test_a_broken_json_line_is_named(root) -> None:
     command([str(root), f"out={root / 'RST'}"])
     path = root / "RST/RST_DEV.jsonl"
     good = path.read_text().splitlines()
-    for bad, said in (
+    for bad, message in (
         ({"label": "NN-Joint", "left": ["a"]}, ":2: no right"),
         ({"label": "NN-Joint", "left": [], "right": ["a"]}, ":2: a subtree that is no list of EDUs"),
         ({"label": "NN-Joint", "left": ["a"], "right": [" "]}, ":2: an EDU that is empty"),
         ({"label": 3, "left": ["a"], "right": ["b"]}, ":2: expected a label"),
     ):
         path.write_text("\n".join([good[0], json.dumps(bad), *good[1:]]))
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             read_discoeval(root, ["RST"])
 
 
@@ -172,9 +173,6 @@ def test_any_labelset_is_read_or_refused(root) -> None:
     """A wrong list of labels may show in the files next to it."""
     path = root / "PDTB/Explicit/labelset.txt"
     any_damage_is_read_or_refused(lambda: read_discoeval(root, ["PDTB-E"]), path, 60, folder=root / "PDTB")
-
-
-SEVERAL = Items((["a", "b", "a", "c"], ["x", "x", "x", "x"]), np.array([0, 1, 2, 1]))
 
 
 def test_items_with_several_senses_set_the_ceiling() -> None:

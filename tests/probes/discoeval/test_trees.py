@@ -39,6 +39,7 @@ RS3 = """<rst>
 JSON = {"edus": ["The index rose ( again )", "and was up ,", "according to Eurostat ."]}
 JSON |= {"tree": ["NS", "attribution-negative", ["NN", "list", 1, 2], 3]}
 SAME = {".dis": DIS, ".rs3": RS3, ".rst.jsonl": json.dumps(JSON) + "\n"}
+DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 def tree_folders(folder: Path, ending: str) -> Path:
@@ -183,9 +184,6 @@ def test_there_may_be_only_so_many_edus(module, most, ending, message, tmp_path,
     monkeypatch.setattr(f"probes.discoeval.{module}.MAX_EDUS", most - 1)
     with pytest.raises(InputError, match=message):
         read_trees([folder])
-
-
-DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the folder with real data is not there")

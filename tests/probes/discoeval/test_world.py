@@ -17,6 +17,8 @@ from probes.discoeval.world import world_tasks
 WORDS = lexicon()
 SIZES = {"train": 200, "dev": 40, "test": 300}
 GROUPS = ["SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT"]
+NAMES = {"Comparison.Contrast": "Contrast", "Contingency.Cause": "Cause", "Contingency.Condition": "Condition"}
+NAMES |= {"Expansion.Level-of-detail": "Elaboration", "Temporal.Asynchronous": "Temporal"}
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +73,6 @@ def how(first: str, second: str) -> str:
     if state or end:
         return "Cause" if state else "Condition"
     return "Elaboration" if event_in(first)[:2] == event_in(second)[:2] else "Temporal"
-
-
-NAMES = {"Comparison.Contrast": "Contrast", "Contingency.Cause": "Cause", "Contingency.Condition": "Condition"}
-NAMES |= {"Expansion.Level-of-detail": "Elaboration", "Temporal.Asynchronous": "Temporal"}
 
 
 def oracle(group: str, item: tuple) -> object:

@@ -193,20 +193,20 @@ def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(tmp_path, spl
 
 @pytest.mark.parametrize("name", ["two\nlines", 201 * "x"])
 def test_a_task_with_a_name_that_no_row_can_have_is_refused(tmp_path, name) -> None:
-    own = own_scores(tmp_path / f"{name}.tsv", ("test",)).more
-    suite = SuiteSettings("probes.downstream.tasks.tasks", "downstream", {"more": own})
+    path = own_scores(tmp_path / f"{name}.tsv", ("test",)).more
+    suite = SuiteSettings("probes.downstream.tasks.tasks", "downstream", {"more": path})
     with pytest.raises(InputError, match="the name of a task is one line of at most 200 characters"):
         suites_of({"downstream": suite}, MODERN, 1, TinyCorpus(), tmp_path)
 
 
-@pytest.mark.parametrize(("splits", "grid", "most", "said"), [
+@pytest.mark.parametrize(("splits", "grid", "most", "message"), [
     (("train", "test"), MODERN, 4, "lines of train and test alone"),
     (("train", "dev", "test"), PUBLISHED, 4, "protocol=senteval reads scores from 1 to 5 only"),
     (("train", "dev", "test"), MODERN, 1, "the train lines have only one score, 1;"),
     (("test",), MODERN, 1, "the test lines have only one score, 1;"),
 ])  # fmt: skip
-def test_scored_pairs_that_cannot_be_read_are_refused(tmp_path, splits, grid, most, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_scored_pairs_that_cannot_be_read_are_refused(tmp_path, splits, grid, most, message) -> None:
+    with pytest.raises(InputError, match=message):
         downstream_tasks(Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits, most))
 
 
@@ -273,15 +273,15 @@ def test_every_task_is_read_and_scored(tmp_path, grid) -> None:
 def test_relatedness_without_training_is_the_correlation_of_cosines(name, tmp_path) -> None:
     (trained, cosine), _ = read_downstream(folder_of_tasks(tmp_path), [name, f"{name}-cosine"])
     first, second = (words_as_vectors(column) for column in trained.parts["test"].texts)
-    wanted = 100 * pearsonr(cosines(first, second), trained.parts["test"].gold)[0]
+    expected = 100 * pearsonr(cosines(first, second), trained.parts["test"].gold)[0]
     sentences = list(dict.fromkeys(cosine.sentences))
     outcome = cosine.score(Vectors(words_as_vectors(sentences), sentences), "cpu")
-    assert outcome.test == pytest.approx(wanted, abs=1e-4)
+    assert outcome.test == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["SICK-E", "SICK-R", "SICK-R-cosine"])
 def test_sick_in_one_file_is_that_of_three(name, tmp_path) -> None:
-    (wanted,), _ = read_downstream(folder_of_tasks(tmp_path), [name])
+    (expected,), _ = read_downstream(folder_of_tasks(tmp_path), [name])
     lines = ["\t".join(["sentence_A", "sentence_B", "entailment_label", "relatedness_score", "SemEval_set"])]
     for file, part in zip(TASKS["SICK-E"].files, ("TRAIN", "TRIAL", "TEST"), strict=True):
         path = tmp_path / "downstream" / file
@@ -296,7 +296,7 @@ def test_sick_in_one_file_is_that_of_three(name, tmp_path) -> None:
     (task,), _ = read_downstream(tmp_path, [name])
     subprocess.run(["gzip", tmp_path / "downstream" / "SICK" / "SICK.txt"], check=True)
     (packed,), _ = read_downstream(tmp_path, [name])
-    assert task.fingerprint == packed.fingerprint == wanted.fingerprint
+    assert task.fingerprint == packed.fingerprint == expected.fingerprint
 
 
 @pytest.mark.parametrize("name", ["SUBJ", "TREC", "SICK-E", "STS13"])
@@ -324,12 +324,12 @@ def test_items_are_sorted_by_length_and_label_as_in_the_toolkit_and_pairs_withou
 
 
 def test_the_first_pair_of_a_file_without_the_header_is_read(tmp_path) -> None:
-    (wanted,), _ = read_downstream(folder_of_tasks(tmp_path), ["MRPC"])
+    (expected,), _ = read_downstream(folder_of_tasks(tmp_path), ["MRPC"])
     for name in TASKS["MRPC"].files:
         path = tmp_path / "downstream" / name
         path.write_text(path.read_text().partition("\n")[2])
     (task,), _ = read_downstream(tmp_path, ["MRPC"])
-    assert task.fingerprint == wanted.fingerprint
+    assert task.fingerprint == expected.fingerprint
 
 
 def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(root) -> None:
@@ -340,7 +340,7 @@ def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(root) -> No
     assert "MRPC" not in [task.name for task in tasks]
 
 
-@pytest.mark.parametrize(("file", "text", "said"), [
+@pytest.mark.parametrize(("file", "text", "message"), [
     ("TREC/TREC_10.label", "HUM:x Who ?\nWHY:x Why ?\n", r"TREC_10.label:2: label 'WHY'"),
     ("SST/binary/sentiment-dev", "no label here\n", r"sentiment-dev:1: label ''|label 'no label here'"),
     ("SST/fine/sentiment-dev", "7 a film\n", r"sentiment-dev:1: label '7'"),
@@ -350,20 +350,20 @@ def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(root) -> No
     ("STS/STS12-en-test/STS.gs.MSRpar.txt", "1\n", r"1 scores for the 6 pairs of .*STS.input.MSRpar.txt"),
     ("SICK/SICK_trial.txt", "a\tb\n", r"SICK_trial.txt:1: no column sentence_A"),
 ])  # fmt: skip
-def test_a_broken_file_is_named_with_its_line(root, file, text, said) -> None:
+def test_a_broken_file_is_named_with_its_line(root, file, text, message) -> None:
     (root / "downstream" / file).write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_downstream(root)
 
 
-@pytest.mark.parametrize(("said", "meant"), [
+@pytest.mark.parametrize(("message", "meant"), [
     ("mr", "MR"), ("SST2", "SST-2"), ("sst-5", "SST-5"), ("SICKEntailment", "SICK-E"), ("SICKRelatedness", "SICK-R"),
     ("STS-Benchmark", "STSB"), ("STS-B", "STSB"),
 ])  # fmt: skip
-def test_a_task_is_found_by_the_names_that_people_give_it_and_an_unknown_one_lists_the_choices(said, meant) -> None:
-    assert canonical_names([said, meant]) == [meant]
+def test_a_task_is_found_by_the_names_that_people_give_it_and_an_unknown_one_lists_the_choices(message, meant) -> None:
+    assert canonical_names([message, meant]) == [meant]
     with pytest.raises(InputError, match="no downstream task SST; choose from MR, CR"):
-        canonical_names([said, "SST"])
+        canonical_names([message, "SST"])
 
 
 def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path) -> None:

@@ -143,6 +143,6 @@ def test_the_layers_of_a_transformer_are_compared_in_their_order(lab, tmp_path) 
     first, middle, last = (read_state(state_file(folder, 0))[VECTORS] for folder in folders)
     for folder, before in zip(folders, (first, first, middle), strict=True):
         rows, own = scores(folder / "probes.csv"), read_state(state_file(folder, 0))[VECTORS]
-        wanted = {"CKAfirst": first, "CKAbefore": before, "CKAlast": last}
-        cka = {(0, task): measures.linear_cka(own, other)[0] for task, other in wanted.items()}
+        expected = {"CKAfirst": first, "CKAbefore": before, "CKAlast": last}
+        cka = {(0, task): measures.linear_cka(own, other)[0] for task, other in expected.items()}
         assert {key: rows[key] for key in cka} == pytest.approx(cka, abs=0.006)

@@ -34,21 +34,18 @@ from probes.suites import Context
 from tests.probes.probing.test_plain import lines
 from tests.probes.probing.tiny_treebank import tiny_treebank
 from tests.probes.probing.tiny_trees import tiny_trees
+from tests.tiny_corpus import TinyCorpus
 
 SIZES = Sizes(60, 12, 12)
 NAMES = ["SentLen", "Tense"]
+LINES = lines(1200)
+TEXT = ["SentLen", "WC", "BShift", "FarSwap", "WordOrder"]
 
 
-class TinyCorpus(Corpus):
-    """Counts how often its trees are read."""
+class TreeCorpus(TinyCorpus):
+    """Trees of the split for probing; counts how often they are read."""
 
-    name = "tiny"
-
-    def __init__(self) -> None:
-        self.reads = 0
-
-    def fingerprint(self) -> str:
-        return "tiny"
+    reads = 0
 
     def trees(self, split: Split) -> Iterator[str]:
         assert split == "probe"
@@ -65,37 +62,37 @@ def content(tasks: list[Classification]) -> list[tuple[str, list[str], list[int]
 
 
 def test_tasks_of_a_corpus_are_built_once_and_one_asked_for_later_joins_the_others(tmp_path) -> None:
-    corpus = TinyCorpus()
+    corpus = TreeCorpus()
     first = FromCorpus().tasks(context(corpus, tmp_path, 0), NAMES, SIZES)
     assert content(FromCorpus().tasks(context(corpus, tmp_path, 0), NAMES, SIZES)) == content(first)
     assert corpus.reads == 1
-    FromCorpus().tasks(context(TinyCorpus(), tmp_path / "one", 0), ["SentLen"], SIZES)
-    assert content(FromCorpus().tasks(context(TinyCorpus(), tmp_path / "one", 0), NAMES, SIZES)) == content(first)
+    FromCorpus().tasks(context(TreeCorpus(), tmp_path / "one", 0), ["SentLen"], SIZES)
+    assert content(FromCorpus().tasks(context(TreeCorpus(), tmp_path / "one", 0), NAMES, SIZES)) == content(first)
 
 
 @pytest.mark.parametrize(("sizes", "seed", "tags"), [
     (Sizes(48, 12, 12), 0, "english/penn"), (SIZES, 1, "english/penn"), (SIZES, 0, "german/tiger"),
 ])  # fmt: skip
 def test_other_sizes_seeds_or_tag_sets_are_other_tasks(tmp_path, sizes, seed, tags) -> None:
-    first = FromCorpus().tasks(context(TinyCorpus(), tmp_path, 0), ["BShift"], SIZES)
-    assert content(FromCorpus(tags).tasks(context(TinyCorpus(), tmp_path, seed), ["BShift"], sizes)) != content(first)
+    first = FromCorpus().tasks(context(TreeCorpus(), tmp_path, 0), ["BShift"], SIZES)
+    assert content(FromCorpus(tags).tasks(context(TreeCorpus(), tmp_path, seed), ["BShift"], sizes)) != content(first)
 
 
 def test_changed_tree_files_are_other_tasks(tmp_path) -> None:
     path = tmp_path / "a.mrg"
     path.write_text("\n".join(tiny_trees(1000)))
-    first = FromTrees([str(path)]).tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES)
+    first = FromTrees([str(path)]).tasks(context(TreeCorpus(), tmp_path, 0), NAMES, SIZES)
     path.write_text("\n".join(tiny_trees(1001, seed=5)))
-    assert content(FromTrees([str(path)]).tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES)) != content(first)
+    assert content(FromTrees([str(path)]).tasks(context(TreeCorpus(), tmp_path, 0), NAMES, SIZES)) != content(first)
 
 
 def test_published_files_are_read_as_they_are(tmp_path) -> None:
-    [task] = FromCorpus().tasks(context(TinyCorpus(), tmp_path / "cache", 0), ["SentLen"], SIZES)
+    [task] = FromCorpus().tasks(context(TreeCorpus(), tmp_path / "cache", 0), ["SentLen"], SIZES)
     write_task(task, tmp_path / "sentence_length.txt")
     published = FromSentEval(str(tmp_path))
-    assert content(published.tasks(context(TinyCorpus(), tmp_path, 0), ["SentLen"], (None,) * 3)) == content([task])
+    assert content(published.tasks(context(TreeCorpus(), tmp_path, 0), ["SentLen"], (None,) * 3)) == content([task])
     with pytest.raises(InputError, match="dev_size=12"):  # no size is without effect
-        published.tasks(context(TinyCorpus(), tmp_path, 0), ["SentLen"], (None, 12, None))
+        published.tasks(context(TreeCorpus(), tmp_path, 0), ["SentLen"], (None, 12, None))
 
 
 def test_a_task_of_the_users_own_is_built_again_when_its_file_or_its_arguments_change(tmp_path, monkeypatch) -> None:
@@ -111,7 +108,7 @@ def test_a_task_of_the_users_own_is_built_again_when_its_file_or_its_arguments_c
         sys.modules.pop("my_even", None)
         importlib.invalidate_caches()
         own = {"Even": partial(importlib.import_module("my_even").even, divisor=divisor)}
-        (task,) = FromCorpus(own=own).tasks(context(TinyCorpus(), tmp_path, 0), ["Even"], SIZES)
+        (task,) = FromCorpus(own=own).tasks(context(TreeCorpus(), tmp_path, 0), ["Even"], SIZES)
         return task.test.sentences
 
     first = built("s.length % divisor == 0", 2)
@@ -121,7 +118,7 @@ def test_a_task_of_the_users_own_is_built_again_when_its_file_or_its_arguments_c
 
 
 def test_an_unknown_task_or_a_missing_file_is_named_and_probes_none_has_no_tasks(tmp_path) -> None:
-    tiny = context(TinyCorpus(), tmp_path, 0)
+    tiny = context(TreeCorpus(), tmp_path, 0)
     with pytest.raises(InputError, match=r"no probing task Evne; .*CoordInv, Passive, SentType, Even$"):
         FromCorpus(own={"Even": str}).tasks(tiny, ["Evne"], SIZES)
     with pytest.raises(InputError, match="no probing task TreeDepth; choose from SentLen, WC, BShift, FarSwap, WordOr"):
@@ -144,7 +141,7 @@ def test_a_source_that_cannot_be_names_the_key(source, key) -> None:
 @pytest.mark.parametrize("source", [FromCorpus(), FromTrees(["a.mrg"])], ids=["corpus", "trees"])
 def test_tasks_that_are_built_need_a_size(source, tmp_path) -> None:
     with pytest.raises(InputError, match="train_size=null"):
-        source.tasks(context(TinyCorpus(), tmp_path, 0), NAMES, (None, 12, 12))
+        source.tasks(context(TreeCorpus(), tmp_path, 0), NAMES, (None, 12, 12))
 
 
 @pytest.mark.parametrize(("asked", "built"), [
@@ -170,16 +167,12 @@ class TextCorpus(Corpus):
         return iter({"dev": LINES[:600], "test": LINES[600:]}[split])
 
 
-LINES = lines(1200)
-TEXT = ["SentLen", "WC", "BShift", "FarSwap", "WordOrder"]
-
-
 @pytest.mark.parametrize("source", [FromCorpus(), FromText([])], ids=["corpus", "text"])
 def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source, tmp_path) -> None:
-    wanted = context(TextCorpus(), tmp_path)
-    tasks = source.tasks(wanted, ["all"], SIZES)
+    held_out = context(TextCorpus(), tmp_path)
+    tasks = source.tasks(held_out, ["all"], SIZES)
     assert [task.name for task in tasks] == TEXT
-    assert wanted.corpus_used
+    assert held_out.corpus_used
     originals = {s for task in tasks if task.name in ("SentLen", "WC") for part in task.parts for s in part.sentences}
     assert originals & set(LINES[:600])
     assert originals & set(LINES[600:])
@@ -212,11 +205,11 @@ def test_a_corpus_with_dependency_trees_gives_their_tasks(tmp_path) -> None:
 
 def test_text_files_are_tokenised_as_their_language(tmp_path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(line.removesuffix(" .") + "." for line in LINES))
-    wanted = context(TextCorpus(), tmp_path)
-    [task] = FromText([str(tmp_path)], language="fr").tasks(wanted, ["SentLen"], SIZES)
+    captions = context(TextCorpus(), tmp_path)
+    [task] = FromText([str(tmp_path)], language="fr").tasks(captions, ["SentLen"], SIZES)
     assert all(s.split()[-1] in ".?!" for s in task.train.sentences)
-    assert not wanted.corpus_used
-    [task] = FromText([str(tmp_path)], tokenized=True).tasks(wanted, ["SentLen"], SIZES)
+    assert not captions.corpus_used
+    [task] = FromText([str(tmp_path)], tokenized=True).tasks(captions, ["SentLen"], SIZES)
     assert any(s.split()[-1][-2:] != " ." for s in task.train.sentences)
 
 
@@ -229,9 +222,9 @@ def test_what_cannot_be_built_is_said_each_time_but_tried_once(tmp_path, capsys)
     for _ in range(2):
         tasks = source.tasks(context(TextCorpus(), tmp_path / "cache"), names, SIZES)
         assert [task.name for task in tasks] == ["BShift"]
-        said = capsys.readouterr().err
-        assert line in said
-        assert "gives no more" not in said
+        message = capsys.readouterr().err
+        assert line in message
+        assert "gives no more" not in message
         written.append([(path.name, path.stat().st_mtime_ns) for path in (tmp_path / "cache").rglob("*.why")])
     assert len(written[0]) == 1
     assert written[0] == written[1]

@@ -29,6 +29,11 @@ from tests.probes.probing.tiny_treebank import conllu, tiny_treebank
 
 SIZES = Sizes(240, 60, 60)
 DATA = Path(__file__).parents[4] / "shared" / "data"
+LATER = [("runs", "VERB", "", 0, "root"), ("and", "CCONJ", "", 3, "cc")]
+LATER += [(pronoun, "PRON", "", 3, "dep") for pronoun in ("I", "it")]
+SPLITS = {"train": 800, "dev": 250, "test": 250}
+CLASSES = ["SentLen", "TreeDepth", "TopDeps", "SubjNum"]
+COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(*[st.integers(0, 9)] * 3), min_size=1)
 
 
 def sentence(text: str) -> Analysis:
@@ -163,10 +168,6 @@ def test_turkish_is_known_by_its_letters(words, dotted) -> None:
     assert pool_of(text).tags.dotted == dotted
 
 
-LATER = [("runs", "VERB", "", 0, "root"), ("and", "CCONJ", "", 3, "cc")]
-LATER += [(pronoun, "PRON", "", 3, "dep") for pronoun in ("I", "it")]
-
-
 @pytest.fixture(scope="module")
 def analyses() -> list[Analysis]:
     trees = parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(3000, varied=True).encode()))
@@ -227,9 +228,6 @@ def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_las
     assert {each["target forms in two splits"] for each in controls} == {0}
 
 
-SPLITS = {"train": 800, "dev": 250, "test": 250}
-
-
 @pytest.mark.parametrize("names", [["train", "dev"], ["test"], ["train", "dev", "dev"]])
 def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path, names) -> None:
     paths = written(tmp_path, **dict.fromkeys(names, tiny_treebank(3)))
@@ -261,9 +259,6 @@ def test_another_treebank_can_be_the_test_split(tmp_path, names) -> None:
     built = build_universal(analyses, Sizes(120, 40, 40))
     assert set(task(built, "SentLen").test.sentences) <= {s.sentence for s in parallel}
     assert built.split_overlap() == 0
-
-
-CLASSES = ["SentLen", "TreeDepth", "TopDeps", "SubjNum"]
 
 
 @pytest.fixture(scope="module")
@@ -299,9 +294,6 @@ def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path, monkeypatch) -> 
         orders.append(list(analyse_treebank(treebank_portions([path]))))
     assert orders[0] == orders[1]
     assert len(list(treebank_portions([path]))) > 1
-
-
-COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(*[st.integers(0, 9)] * 3), min_size=1)
 
 
 def targets_of(counts: dict[str, tuple[int, int, int]]) -> list[tuple[Target, int]]:

@@ -83,9 +83,9 @@ FEW = {
 }
 
 
-@pytest.mark.parametrize(("name", "ids", "said"), FEW.values(), ids=FEW.keys())
-def test_parallel_tests_that_cannot_be_made_say_why(name, ids, said) -> None:
-    with pytest.raises(InputError, match=said):
+@pytest.mark.parametrize(("name", "ids", "message"), FEW.values(), ids=FEW.keys())
+def test_parallel_tests_that_cannot_be_made_say_why(name, ids, message) -> None:
+    with pytest.raises(InputError, match=message):
         equalise(name, {"it": ITALIAN, "fi": FINNISH}, {"it": NAMES, "fi": ids})
 
 
@@ -97,10 +97,10 @@ def test_the_command_writes_what_several_folders_have(tmp_path, capsys) -> None:
             write_task(some, tmp_path / language / ("past_present.txt" if some.name == "Tense" else f"{some.name}.txt"))
     folders = [str(tmp_path / language) for language in ("en", "fr", "tr")]
     assert command([*folders, f"out={tmp_path / 'equal'}"]) == 0
-    said = capsys.readouterr()
-    assert "| Tense | 2 | 60 | 14 | 16 | 50.0 | en, tr |" in said.out
-    assert "Mood: left out, a class has 19/5/5 sentences; it needs 20 to train" in said.err
-    assert "Case: left out, only fr has it" in said.err
+    printed = capsys.readouterr()
+    assert "| Tense | 2 | 60 | 14 | 16 | 50.0 | en, tr |" in printed.out
+    assert "Mood: left out, a class has 19/5/5 sentences; it needs 20 to train" in printed.err
+    assert "Case: left out, only fr has it" in printed.err
     assert sorted(path.relative_to(tmp_path / "equal").as_posix() for path in tmp_path.glob("equal/*/*")) == [
         "en/Tense.txt",
         "tr/Tense.txt",

@@ -67,8 +67,8 @@ def test_with_some_of_the_files_their_tasks_are_there_and_one_line_names_the_oth
         read_senteval(tmp_path, ["SOMO"])
     tasks = read_senteval(written(tmp_path, GOOD), ["SOMO", "TreeDepth", "WC"])
     assert [task.name for task in tasks] == ["TreeDepth"]
-    (said,) = capsys.readouterr().err.splitlines()
-    assert "SOMO (odd_man_out.txt), WC (word_content.txt)" in said
+    (message,) = capsys.readouterr().err.splitlines()
+    assert "SOMO (odd_man_out.txt), WC (word_content.txt)" in message
 
 
 @pytest.mark.parametrize("names", ["Depth", ["Depth"], ["TreeDepth", "Depth"]])
@@ -113,9 +113,9 @@ def test_an_own_task_says_how_many_test_items_are_training_items(tmp_path, capsy
     rows = ["split\tlabel\tsentence\tsentence2", "train\tno\ta\tb", "train\tyes\tc\td", "dev\tyes\ta\tb"]
     (tmp_path / "same.tsv").write_text("\n".join([*rows, "test\tno\te\tf", f"test\tno\t{test_pair}\n"]))
     with_more(tmp_path)
-    said = capsys.readouterr().err
-    assert warned in said  # the features of a pair do not tell which sentence is the first
-    assert bool(said) == bool(warned)
+    printed = capsys.readouterr().err
+    assert warned in printed  # the features of a pair do not tell which sentence is the first
+    assert bool(printed) == bool(warned)
 
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
@@ -139,7 +139,7 @@ def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path
         (tmp_path / file).unlink()
 
 
-@pytest.mark.parametrize(("text", "said"), [
+@pytest.mark.parametrize(("text", "message"), [
     (PAIRS.replace("label", "score", 1), "scores in place of labels; give it as suite=downstream"),
     (PAIRS.replace("split", "score\tsplit", 1), "both label and score; write the file with one of them"),
     (PAIRS.replace("b  no", "", 1), r"more.tsv:2: expected split .*, and sentence2 of a pair"),
@@ -148,9 +148,9 @@ def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path
     (PAIRS.replace("split", "Split", 1), "more.tsv:1: expected tr, .*, or names as split, label and sentence"),
     (PAIRS.replace("b  no", '"he said ""no"""', 1), r"more.tsv:2: '\"he said .* the quotation marks of CSV; write"),
 ])  # fmt: skip
-def test_a_table_that_is_no_task_names_the_line(tmp_path, text, said) -> None:
+def test_a_table_that_is_no_task_names_the_line(tmp_path, text, message) -> None:
     (tmp_path / "more.tsv").write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         with_more(tmp_path)
 
 
@@ -186,12 +186,12 @@ def test_a_second_task_of_a_name_is_refused(tmp_path) -> None:
         tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), {**settings, "more": [str(tmp_path)]})
 
 
-@pytest.mark.parametrize(("names", "sizes", "said"), [
+@pytest.mark.parametrize(("names", "sizes", "message"), [
     (["other"], [None] * 3, "no probing task other; the files are mine"),
     ([], [5, None, None], "train_size=5: the files have their own"),
     ([], [None] * 3, r"mine.jsonl:1: expected split"),
 ])  # fmt: skip
-def test_what_own_files_cannot_be_is_refused(tmp_path, names, sizes, said) -> None:
+def test_what_own_files_cannot_be_is_refused(tmp_path, names, sizes, message) -> None:
     (tmp_path / "mine.jsonl").write_text(JSON.replace("train", "all"))
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         FromFiles([str(tmp_path / "mine.jsonl")]).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), names, sizes)

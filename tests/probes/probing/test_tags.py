@@ -19,6 +19,7 @@ SIZES = Sizes(120, 24, 24)
 WORDS = {"capitals", "coordinators", "auxiliaries", "time_nouns", "copulas", "perfect", "quantities"}
 LABELS = re.compile(r"\((?!ROOT)(?=[^\s()])")
 NOT_LABELS = WORDS | {"name", "verb_second", "not_objects", "depths", "dotted"}
+SEES = "(NP-SB (ART-NK Der) (NN-NK Hund)) (VVFIN-HD sieht) (NP-OA (ART-NK die) (NN-NK Katze))"
 
 
 def toy() -> TagSet:
@@ -58,18 +59,12 @@ def german(text: str) -> Analysis:
     return analysis
 
 
-SEES = "(NP-SB (ART-NK Der) (NN-NK Hund)) (VVFIN-HD sieht) (NP-OA (ART-NK die) (NN-NK Katze))"
-
-
-@pytest.mark.parametrize(
-    "tree", [f"(VROOT (S {SEES}) ($. .))", f"(ROOT (S {SEES} ($. .)))"], ids=["next to the clause", "in the clause"]
-)
-def test_punctuation_next_to_a_german_clause_belongs_to_it(tree) -> None:
-    assert german(tree).top == "NP_VVFIN_NP_$."
-
-
-def test_quotation_marks_around_a_german_clause_stay_around_it() -> None:
-    assert german(f"(VROOT ($*LRB* ``) (S {SEES}) ($*LRB* '') ($. .))").top == "$*LRB*_NP_VVFIN_NP_$*LRB*_$."
+@pytest.mark.parametrize(("tree", "top"), [
+    (f"(VROOT (S {SEES}) ($. .))", "NP_VVFIN_NP_$."), (f"(ROOT (S {SEES} ($. .)))", "NP_VVFIN_NP_$."),
+    (f"(VROOT ($*LRB* ``) (S {SEES}) ($*LRB* '') ($. .))", "$*LRB*_NP_VVFIN_NP_$*LRB*_$."),
+], ids=["next to the clause", "in the clause", "quotation marks around it"])  # fmt: skip
+def test_punctuation_next_to_a_german_clause_belongs_to_it(tree, top) -> None:
+    assert german(tree).top == top
 
 
 DOG, CAT = "(S (NP (ART Der) (NN Hund)) (VVFIN bellt))", "(S (NP (ART die) (NN Katze)) (VAFIN ist) (ADJD müde))"
@@ -102,9 +97,8 @@ def test_german_labels_support_all_tasks_but_tense_and_number() -> None:
 
 def test_german_trees_give_the_other_seven_tasks() -> None:
     random = Random(1)
-    built = build_tasks(
-        corpus_texts(german_tree(random) for _ in range(4000)), SIZES, supported_tasks(GERMAN), tags=GERMAN
-    )
+    trees = corpus_texts(german_tree(random) for _ in range(4000))
+    built = build_tasks(trees, SIZES, supported_tasks(GERMAN), tags=GERMAN)
     assert [task.name for task in built.tasks] == supported_tasks(GERMAN)
     swaps = next(task for task in built.tasks if task.name == "BShift").train.sentences
     assert all(sentence.endswith(" .") for sentence in swaps)
@@ -129,6 +123,6 @@ def noun_phrase(r: Random) -> str:
 
 
 def test_an_unknown_tag_set_lists_the_valid_names() -> None:
-    with pytest.raises(InputError) as said:
+    with pytest.raises(InputError) as error:
         tag_set("english")
-    assert all(name in str(said.value) for name in ("tags=english:", *TAG_SETS))
+    assert all(name in str(error.value) for name in ("tags=english:", *TAG_SETS))

@@ -32,6 +32,7 @@ from tests.probes.probing.tiny_trees import NOUNS, tiny_trees
 
 SIZES = Sizes(240, 60, 60)
 TREES = tiny_trees(4000)
+BUILDERS = pytest.mark.parametrize("tasks", ["english", "universal"], indirect=True)
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +55,6 @@ def labelled(task: Classification, split: Items) -> list[tuple[str, str]]:
 
 def every(built: BuiltTasks) -> list[tuple[Classification, Items]]:
     return [(task, split) for task in built.tasks for split in task.parts]
-
-
-BUILDERS = pytest.mark.parametrize("tasks", ["english", "universal"], indirect=True)
 
 
 @pytest.fixture(scope="module")
@@ -136,13 +134,13 @@ def full_pool(analyses: Iterable[Analysis]) -> Pool:
 
 def test_the_order_of_more_trees_than_a_pool_takes_and_of_the_parses_of_a_sentence_does_not_matter(analyses) -> None:
     sentences = list(analyses.values())
-    pool, again = full_pool(sentences), full_pool(reversed(sentences))
+    pool, other = full_pool(sentences), full_pool(reversed(sentences))
     assert sum(map(len, pool.splits)) < len(sentences)
-    assert (pool.splits, pool.form_splits) == (again.splits, again.form_splits)
+    assert (pool.splits, pool.form_splits) == (other.splits, other.form_splits)
     parses = [replace(s, depth=s.depth % 9 + 4) for s in sentences]
     parses += [replace(s, classes=(("Passive", "passive"),), id="b") for s in sentences]
-    pool, again = full_pool([*sentences, *parses]), full_pool([*parses, *sentences])
-    assert (pool.splits, pool.form_splits) == (again.splits, again.form_splits)
+    pool, other = full_pool([*sentences, *parses]), full_pool([*parses, *sentences])
+    assert (pool.splits, pool.form_splits) == (other.splits, other.form_splits)
     chosen = [s.sentence for s in pool.all()]
     assert len(chosen) == len(set(chosen))
 
@@ -287,12 +285,12 @@ def test_the_new_first_word_gets_the_capital_letter(tagged, inverted) -> None:
 
 
 def test_bigram_shift_swaps_two_neighbours(built, analyses) -> None:
-    shifted, known = task(built, "BShift"), {tuple(s.words) for s in analyses.values()}
+    shifted, originals = task(built, "BShift"), {tuple(s.words) for s in analyses.values()}
     for sentence, label in labelled(shifted, shifted.test):
         if label == "I":
             words = sentence.split()
             back = [(*words[:i], words[i + 1], words[i], *words[i + 2 :]) for i in range(len(words) - 1)]
-            assert known & set(back)
+            assert originals & set(back)
 
 
 def test_word_content_sentences_hold_exactly_one_target(built) -> None:
@@ -305,12 +303,12 @@ def test_word_content_sentences_hold_exactly_one_target(built) -> None:
 
 
 def test_an_odd_word_serves_one_split_only(built, analyses) -> None:
-    somo, known = task(built, "SOMO"), {frame for s in analyses.values() for frame in frames(s.words)}
+    somo, originals = task(built, "SOMO"), {frame for s in analyses.values() for frame in frames(s.words)}
     odd: list[set[str]] = []
     assert built.drafts["SOMO"].controls["replacing words in two splits"] == 0
     for split in somo.parts:
         changed = [s.split() for s, label in labelled(somo, split) if label == "C"]
-        places = [[i for i, frame in enumerate(frames(words)) if frame in known] for words in changed]
+        places = [[i for i, frame in enumerate(frames(words)) if frame in originals] for words in changed]
         assert all(places)
         odd.append({words[at[0]].lower() for words, at in zip(changed, places, strict=True) if len(at) == 1})
     assert min(map(len, odd)) > 1

@@ -28,6 +28,7 @@ from tests.test_evaluate import FIXED, scored
 from tests.test_resume import assert_same_weights
 
 WIDTH, GRID = 6, Grid(widths=(10,), dropouts=(0.0,), l2=(1e-3,))
+USE = ["suite=[probing,use]", "use.examples=40", "checkpoints.keep=every"]
 
 
 def encode(sentences: list[str]) -> np.ndarray:
@@ -150,9 +151,6 @@ def test_a_property_with_one_class_is_left_out_and_none_at_all_is_refused(recwar
     ):
         with pytest.raises(InputError, match=message):
             tasks(Context(GRID, 1, Path(), None, earlier), settings)  # type: ignore[arg-type]
-
-
-USE = ["suite=[probing,use]", "use.examples=40", "checkpoints.keep=every"]
 
 
 def test_a_run_shows_what_it_uses_and_training_is_the_same(lab, finished_run, tmp_path) -> None:

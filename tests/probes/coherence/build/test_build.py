@@ -32,6 +32,9 @@ from tests.fuzzing import any_damage_is_read_or_refused
 DATA = Path(__file__).parents[5] / "shared" / "data"
 SENTENCE = st.sampled_from(["She ran.", "It rained.", "He slept all day.", "The end."])
 STORIES = st.lists(st.lists(SENTENCE, min_size=1, max_size=12), max_size=6)
+SENTENCE_OF_SCHEMA = "The trophy does not fit into the suitcase because it is too large."
+SCHEMA = {"text": SENTENCE_OF_SCHEMA, "pronoun": "it", "pronoun_loc": 50, "options": ["The trophy", "the suitcase"]}
+SCHEMA |= {"label": 0}
 
 
 def texts(stories: list[list[str]], dialogue: bool = False) -> list[SourceText]:
@@ -160,11 +163,6 @@ def test_json_lines_are_read(tmp_path) -> None:
     ]
 
 
-SENTENCE_OF_SCHEMA = "The trophy does not fit into the suitcase because it is too large."
-SCHEMA = {"text": SENTENCE_OF_SCHEMA, "pronoun": "it", "pronoun_loc": 50, "options": ["The trophy", "the suitcase"]}
-SCHEMA |= {"label": 0}
-
-
 def test_a_schema_has_its_pronoun_replaced(tmp_path) -> None:
     full, partial = build_winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA))).suites
     before = "The trophy does not fit into the suitcase because"
@@ -202,15 +200,15 @@ def test_the_published_collection_gives_the_same_schemas_and_one_that_defines_en
         build_winograd(path)
 
 
-@pytest.mark.parametrize(("option", "pronoun", "before", "after", "wanted"), [
+@pytest.mark.parametrize(("option", "pronoun", "before", "after", "expected"), [
     ("The man", "he", "The man saw the boy because", "ran", "the man"),
     ("Bill", "his", "John hit Bill on", "nose", "Bill's"),
     ("the boy", "He", "The man saw the boy.", "ran", "The boy"),
     ("Lemons", "they", "The lemons and lemons here, as", "are sour", "lemons"),
     ("My dog", "it", "My dog ate, and", "slept", "my dog"),
 ])  # fmt: skip
-def test_a_noun_takes_the_form_of_its_place(option, pronoun, before, after, wanted) -> None:
-    assert noun_for_pronoun(option, pronoun, before, after) == wanted
+def test_a_noun_takes_the_form_of_its_place(option, pronoun, before, after, expected) -> None:
+    assert noun_for_pronoun(option, pronoun, before, after) == expected
 
 
 SENTENCES = ["A man saw Ann .", "He waved , since she smiled .", "However , she left ."]
@@ -281,14 +279,14 @@ def test_a_pronoun_stands_against_its_phrase(gum) -> None:
     assert draft.excluded == {"pronouns without a phrase in the sentence before": 1}
 
 
-@pytest.mark.parametrize(("said", "pronoun", "tags", "reason"), [
+@pytest.mark.parametrize(("message", "pronoun", "tags", "reason"), [
     ("The a man saw Ann .", "He", "DT DT NN VBD NNP . PRP", "repetitions with two determiners one after the other"),
     ("A man 's dog ran .", "He", "DT NN POS NN VBD . PRP", ""),
     ("The two men saw Ann .", "They 've", "DT CD NNS VBD NNP . PRP VBP", "pronouns with 're or 've, as no phrase has"),
 ])  # fmt: skip
-def test_a_phrase_is_repeated_as_its_sentence_needs_it(gum, said, pronoun, tags, reason) -> None:
+def test_a_phrase_is_repeated_as_its_sentence_needs_it(gum, message, pronoun, tags, reason) -> None:
     mentions = [{"span": [1, 3], "entity": 1, "form": "common"}, {"span": [7, 7], "entity": 1, "form": "pronoun"}]
-    document = {"id": "d", "sentences": [said, f"{pronoun} waved ."]}
+    document = {"id": "d", "sentences": [message, f"{pronoun} waved ."]}
     document["text"] = [text.replace(" '", "'") for text in document["sentences"]]
     written(gum / "dev.docs.jsonl", json.dumps(document))
     tokens = {"xpos": f"{tags} VBD .".split()}
@@ -376,12 +374,12 @@ def test_what_the_paper_leaves_out_of_disco_annotation_is_counted(tmp_path) -> N
         build_connectives(written(tmp_path / "other.txt", "no connective here"))
 
 
-@pytest.mark.parametrize(("text", "wanted"), [
+@pytest.mark.parametrize(("text", "expected"), [
     ("i am a nurse", "i am a nurse."), ("hi , i ski", "hi , i ski ."), ("is it ?", "is it ?"),
     ("He said “no”", "He said “no”"), ("", ""),
 ])  # fmt: skip
-def test_a_turn_without_a_final_mark_gets_a_full_stop(text, wanted) -> None:
-    assert with_final_mark(text) == wanted
+def test_a_turn_without_a_final_mark_gets_a_full_stop(text, expected) -> None:
+    assert with_final_mark(text) == expected
 
 
 def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path) -> None:
@@ -414,7 +412,7 @@ def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (["order"], "phenomenon= is missing"),
     (["phenomenon=odd", "source=.", "out=x"], "give order, cloze, winograd"),
     (["phenomenon=order", "source=no/such", "out=x"], "no/such: no such file or folder (source=)"),
@@ -424,11 +422,11 @@ def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
     (["phenomenon=order", "source=.", "out=x", "comma=true"], "only phenomenon=connectives has it"),
     (["phenomenon=cloze", "source=.", "out=x", "separator=true"], "only phenomenon=order has it"),
 ])  # fmt: skip
-def test_wrong_arguments_are_one_line(arguments, said, tmp_path, capsys) -> None:
+def test_wrong_arguments_are_one_line(arguments, message, tmp_path, capsys) -> None:
     short = written(tmp_path / "short.jsonl", json.dumps({"sentences": ["One."]}))
     assert command([argument.format(short=short) for argument in arguments]) == 2
     err = capsys.readouterr().err
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 
