@@ -45,15 +45,10 @@ from tests.conftest import Lab
 from tests.objectives.test_multitask import build
 from tests.tiny_corpus import TinyCorpus
 
-SAME = [
-    "encoder.dropout=0",  # each process would drop out other units
-    "objective.dropout=0",
-    "trainer.max_epochs=1",
-    "probes.tasks=[SentLen,BShift]",
-    "embeddings.threads=2",  # every training gives other vectors; so there must be one, for all
-]
-
-
+# no dropout, as each process would drop out other units; several threads give other vectors each time, so there must
+# be one training of them for all
+SAME = ["encoder.dropout=0", "objective.dropout=0", "trainer.max_epochs=1", "probes.tasks=[SentLen,BShift]"]
+SAME += ["embeddings.threads=2"]
 PATIENT = "ddp_find_unused_parameters_true"
 BOTH = ["trainer=ddp", "trainer.devices=2", "trainer.accelerator=cpu"]
 TORCHRUN = ("-m", "torch.distributed.run", "--nproc_per_node=2")
@@ -66,8 +61,8 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path) -> No
     done = commands.finish(*TORCHRUN, "train.py", *settings, forking=True)  # both at once
     assert done.returncode == 0, done.stderr
     made = ["fasttext", "pairs", "probing", *["score"] * 2, "vectors"]
-    kept = [path for path in lab.cache.iterdir() if path.suffix != ".lock"]
-    assert sorted(path.name.split("-")[0] for path in kept) == made, "not each once"
+    cached = [path for path in lab.cache.iterdir() if path.suffix != ".lock"]
+    assert sorted(path.name.split("-")[0] for path in cached) == made, "not each once"
     for path in lab.cache.glob("score-*"):
         path.unlink()
     lab.succeed(*lab.settings(one, *SAME, "datamodule.batch_size=32"))
@@ -95,9 +90,8 @@ def test_two_processes_find_texts_as_surprising_as_one_does(lab, tmp_path) -> No
 def test_the_first_of_two_processes_probes_an_untrained_encoder(lab, tmp_path) -> None:
     run = tmp_path / "run"
     settings = [text for text in lab.settings(run, *BOTH, "probes.tasks=[SentLen]") if "objective." not in text]
-    done = lab.finish(
-        *settings, "objective=untrained", forking=True
-    )  # Lightning starts the second process when all is prepared
+    # Lightning starts the second process when all is prepared
+    done = lab.finish(*settings, "objective=untrained", forking=True)
     assert done.returncode == 0, done.stderr
     assert [row.epoch for row in read_rows(run / "probes.csv")] == [0]
     assert not (run / "checkpoints" / "previous.ckpt").exists(), "the last checkpoint was written twice"
@@ -141,10 +135,10 @@ def test_only_gradients_are_sent_between_processes(tmp_path) -> None:
 
 def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path) -> None:
     module, data = build(tmp_path)
-    one = ["trainer.devices=1", "trainer.accelerator=cpu", "trainer.max_epochs=1", "trainer.enable_progress_bar=false"]
-    one += ["logger=[]"]  # so nothing is drawn
+    alone = ["trainer.devices=1", "trainer.accelerator=cpu", "trainer.max_epochs=1", "logger=[]"]  # so nothing is drawn
+    alone += ["trainer.enable_progress_bar=false"]
     probing = ProbingCallback([], None, tmp_path / "probes.csv")  # type: ignore[arg-type]
-    trainer = build_trainer(run_settings("trainer=ddp", *one), tmp_path / "run", module, probing, data, Path)
+    trainer = build_trainer(run_settings("trainer=ddp", *alone), tmp_path / "run", module, probing, data, Path)
     meet(0, 1, tmp_path)
     try:
         with patch.dict(os.environ):  # where Lightning leaves the process's place
@@ -154,9 +148,9 @@ def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path) -> None:
     assert {"train/nli/loss", "train/skipthought/loss"} <= trainer.callback_metrics.keys()
 
 
-@pytest.mark.parametrize(("devices", "wanted"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
-def test_multitask_needs_no_explicit_strategy(devices, expected) -> None:
-    assert choose_strategy("auto", Trainer(1, devices=devices).several_devices, Multitask) == expected  # type: ignore[arg-type]
+@pytest.mark.parametrize(("devices", "strategy"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
+def test_multitask_needs_no_explicit_strategy(devices, strategy) -> None:
+    assert choose_strategy("auto", Trainer(1, devices=devices).several_devices, Multitask) == strategy  # type: ignore[arg-type]
 
 
 def in_processes(world: int, score: Callable[..., float], folder: Path) -> list[float]:
@@ -182,17 +176,17 @@ def bleu_in_a_process(rank: int, world: int, folder: Path) -> float:
         ids_of = [ids[1 : n - 1 if n > 6 else n - 2] for ids, n in zip(*map(Tensor.tolist, batch.target), strict=True)]
         module.decoder.greedy = lambda *_, ids_of=ids_of: ids_of  # type: ignore[method-assign]
         module.validation_step(batch, number)
-    module.all_gather = lambda own: own  # type: ignore[method-assign]
+    module.all_gather = lambda part: part  # type: ignore[method-assign]
     if world > 1:
         parts = [torch.zeros(len(module._sums._sums), dtype=torch.double) for _ in range(world)]
-        module.all_gather = lambda own: torch.distributed.all_gather(parts, own) or torch.stack(parts)  # type: ignore[method-assign]
+        module.all_gather = lambda part: torch.distributed.all_gather(parts, part) or torch.stack(parts)  # type: ignore[method-assign]
     return module.scores_of(module._sums.totals(module))["val/bleu"]
 
 
 def test_two_processes_have_the_bleu_of_one(tmp_path) -> None:
-    found = [*in_processes(1, bleu_in_a_process, tmp_path), *in_processes(2, bleu_in_a_process, tmp_path)]
-    assert 0 < found[0] < 100
-    assert found == [found[0]] * 3
+    scores = [*in_processes(1, bleu_in_a_process, tmp_path), *in_processes(2, bleu_in_a_process, tmp_path)]
+    assert 0 < scores[0] < 100
+    assert scores == [scores[0]] * 3
 
 
 def discourse_loss_in_a_process(rank: int, world: int, folder: Path) -> float:
@@ -214,8 +208,8 @@ def discourse_loss_in_a_process(rank: int, world: int, folder: Path) -> float:
 
 
 def test_a_process_without_targets_does_not_change_the_loss(tmp_path) -> None:
-    (one,) = in_processes(1, discourse_loss_in_a_process, tmp_path)
-    assert sum(in_processes(2, discourse_loss_in_a_process, tmp_path)) / 2 == pytest.approx(one)
+    (alone,) = in_processes(1, discourse_loss_in_a_process, tmp_path)
+    assert sum(in_processes(2, discourse_loss_in_a_process, tmp_path)) / 2 == pytest.approx(alone)
 
 
 @given(examples=st.integers(1, 300), processes=st.integers(1, 70), batch=st.integers(1, 64))
@@ -234,9 +228,9 @@ def test_every_process_has_something_to_validate_on(examples, processes, batch) 
         with pytest.raises(InputError, match="examples to validate on"):
             batches(0)
         return
-    found = [batches(rank) for rank in range(processes)]
-    assert all(found)
-    assert sorted(row for mine in found for rows in mine for row in rows.tolist()) == list(range(examples))
+    parts = [batches(rank) for rank in range(processes)]
+    assert all(parts)
+    assert sorted(row for mine in parts for rows in mine for row in rows.tolist()) == list(range(examples))
 
 
 def test_other_processes_read_the_vectors_of_the_first(tmp_path, monkeypatch) -> None:
@@ -245,8 +239,7 @@ def test_other_processes_read_the_vectors_of_the_first(tmp_path, monkeypatch) ->
     trained = tmp_path / "own.vec"
     trained.write_text("1 3\ndog 1 2 3\n")
     monkeypatch.setattr(run_folder, "is_rank_zero", lambda: False)
-    monkeypatch.setattr(
-        run_folder, "wait_for_file", lambda *_: save_run_vectors(tmp_path / "run", data.vocabulary, written)
-    )
+    first = partial(save_run_vectors, tmp_path / "run", data.vocabulary, written)
+    monkeypatch.setattr(run_folder, "wait_for_file", lambda *_: first())
     vectors = run_folder.run_vectors(FromFile(str(trained)), tmp_path / "run", data, [], tmp_path)
     np.testing.assert_array_equal(vectors.matrix, written)

@@ -62,8 +62,8 @@ def test_probing_after_each_power_of_two_needs_no_end_of_the_run(lab, tmp_path) 
 
 def test_every_epoch_loads_and_is_the_encoder_of_that_epoch(dense) -> None:
     last = torch.load(dense.folder / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"]
-    sizes = torch.load(dense.folder / "checkpoints" / "epoch-2.ckpt", weights_only=True)["state_dict"]
-    assert all(torch.equal(last[name], sizes[name]) for name in last)
+    weights = torch.load(dense.folder / "checkpoints" / "epoch-2.ckpt", weights_only=True)["state_dict"]
+    assert all(torch.equal(last[name], weights[name]) for name in last)
     vectors = [load_encoder(dense.folder, epoch=epoch).encode(["the dog sleeps ."]) for epoch in (0, 1, 2)]
     assert not np.array_equal(vectors[0], vectors[1])
     assert not np.array_equal(vectors[1], vectors[2])
@@ -82,8 +82,8 @@ def test_the_space_for_checkpoints_is_said_before_training(dense) -> None:
     assert "weights of 3 epochs and 2 steps" in before
     sizes = [path.stat().st_size for path in (dense.folder / "checkpoints").glob("*-*.ckpt")]
     assert len(sizes) == 5
-    printed = float(before.partition(" kB in all")[0].rpartition(" ")[2]) * 1000
-    assert printed == pytest.approx(sum(sizes), rel=0.15)  # a file has some kB of its own
+    total = float(before.partition(" kB in all")[0].rpartition(" ")[2]) * 1000
+    assert total == pytest.approx(sum(sizes), rel=0.15)  # a file has some kB of its own
 
 
 def test_without_a_terminal_each_epoch_is_a_line(dense) -> None:

@@ -25,6 +25,14 @@ def scores(run: Path) -> list[ProbeRow]:
     return [replace(row, seconds=0.0) for row in read_rows(run / "probes.csv")]
 
 
+def assert_same_run(run: Path, other: Path) -> None:
+    """Weights and scores, without the seconds that an epoch took."""
+    assert_same_weights(run, other)
+    assert scores(run) == scores(other)
+    ours, theirs = ([row | {"seconds": ""} for row in read_csv(path / "metrics.csv")] for path in (run, other))
+    assert ours == theirs
+
+
 def recorded(run: Path, until: float = math.inf) -> set[str]:
     """Lines of probes.csv and metrics.csv up to a step, with the seconds of each: made again, it would differ."""
     files = [run / name for name in ("probes.csv", "metrics.csv") if (run / name).exists()]
@@ -88,10 +96,7 @@ def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(lab
     assert first["val/loss"] != second["val/loss"]
     assert open_run(run / "checkpoints" / "last.ckpt").epoch == pytest.approx(1 + 1 / steps)
     assert lab.finish(f"resume={run}", "trainer.max_steps=-1").returncode == 0
-    assert_same_weights(run, finished_run)
-    assert scores(run) == scores(finished_run)
-    ours, theirs = (read_csv(path / "metrics.csv") for path in (run, finished_run))
-    assert [{**row, "seconds": ""} for row in ours] == [{**row, "seconds": ""} for row in theirs]
+    assert_same_run(run, finished_run)
 
 
 def test_a_finished_run_goes_on_to_a_number_of_steps_as_it_would_have(lab, finished_run, tmp_path) -> None:
@@ -99,21 +104,13 @@ def test_a_finished_run_goes_on_to_a_number_of_steps_as_it_would_have(lab, finis
     run = tmp_path / "run"
     assert lab.finish(*lab.settings(run, "trainer.max_epochs=1")).returncode == 0
     go_on(lab, run, "trainer.max_epochs=2", f"+trainer.max_steps={steps}")
-    assert_same_weights(run, finished_run)
-    assert scores(run) == scores(finished_run)
-    ours, theirs = (read_csv(path / "metrics.csv") for path in (run, finished_run))
-    assert [{**row, "seconds": ""} for row in ours] == [{**row, "seconds": ""} for row in theirs]
+    assert_same_run(run, finished_run)
 
 
 def test_two_processes_never_share_a_run(lab, finished_run, tmp_path) -> None:
-    run = shutil.copytree(finished_run, tmp_path / "run")
-    with locked(run / ".running"):
-        assert "another process works on this run" in lab.refusal(f"resume={run}")
-
-
-def test_a_new_run_does_not_touch_the_folder_of_a_live_one(lab, tmp_path) -> None:
-    run = tmp_path / "run"
-    with locked(run / ".running"):
+    run, finished = tmp_path / "run", shutil.copytree(finished_run, tmp_path / "finished")
+    with locked(run / ".running"), locked(finished / ".running"):
+        assert "another process works on this run" in lab.refusal(f"resume={finished}")
         assert "another process works on this run" in lab.refusal(*lab.settings(run))
         assert [path.name for path in run.iterdir()] == [".running"]
 

@@ -101,21 +101,15 @@ def test_a_run_folder_moved_elsewhere_is_a_frozen_encoder(finished_run, tmp_path
     np.testing.assert_array_equal(load_encoder(moved).encode(sentences), before)
 
 
-def test_an_untrained_encoder_is_probed_once_and_loads(lab, tmp_path) -> None:
-    settings = [s for s in lab.settings(tmp_path / "run") if not s.startswith("objective.")]
-    lab.succeed(*settings, "objective=untrained")
-    assert {row.epoch for row in read_rows(tmp_path / "run" / "probes.csv")} == {0}
-    assert load_encoder(tmp_path / "run").encode(["a dog ."]).shape == (1, 16)
-
-
-def test_discourse_tasks_are_probed_next_to_others(lab, tmp_path) -> None:
+def test_an_untrained_encoder_is_probed_once_on_all_its_suites_and_loads(lab, tmp_path) -> None:
     sizes = [f"discoeval.{split}_size=20" for split in ("train", "dev", "test")]
     settings = [s for s in lab.settings(tmp_path / "run") if not s.startswith("objective.")]
     suites = ["objective=untrained", "suite=[probing,discoeval]", "discoeval.tasks=[SP,PDTB-I]"]
     lab.succeed(*settings, *suites, *sizes)
-    found = [(row.suite, row.task) for row in read_rows(tmp_path / "run" / "probes.csv")]
-    assert found[-2:] == [("discoeval", "SPdemo"), ("discoeval", "PDTB-I")]
-    assert {suite for suite, _ in found} == {"probing", "discoeval"}
+    rows = read_rows(tmp_path / "run" / "probes.csv")
+    assert [(row.suite, row.task) for row in rows[-2:]] == [("discoeval", "SPdemo"), ("discoeval", "PDTB-I")]
+    assert ({row.suite for row in rows}, {row.epoch for row in rows}) == ({"probing", "discoeval"}, {0})
+    assert load_encoder(tmp_path / "run").encode(["a dog ."]).shape == (1, 16)
 
 
 @pytest.mark.parametrize("argument", ["--help", "-h"])
@@ -127,8 +121,7 @@ def test_help_names_every_group_and_what_each_choice_means(lab, argument) -> Non
 
 def test_trained_word_vectors_are_in_the_checkpoint(lab, tmp_path) -> None:
     run = tmp_path / "run"
-    more = ["embeddings.freeze=false", "probes=none", "trainer.max_epochs=1"]
-    lab.succeed(*lab.settings(run), *more)
+    lab.succeed(*lab.settings(run), "embeddings.freeze=false", "probes=none", "trainer.max_epochs=1")
     learned = weights(run, "best")["embedding.table"].numpy()
     assert not np.array_equal(learned, np.load(run / "vectors" / "matrix.npy"))
     np.testing.assert_array_equal(load_encoder(run).embedding.table.numpy(), learned)

@@ -328,8 +328,7 @@ def test_long_text_without_blank_lines_has_documents_for_every_split(tmp_path) -
 def test_size_counts_training_sentences_of_documents(tmp_path) -> None:
     many_documents(tmp_path)
     corpus = PlainText(str(tmp_path), size=7, tokenized=True)
-    assert len(list(corpus.sentences("train"))) == 7
-    assert len(list(corpus.documents("train"))) == 4
+    assert (len(list(corpus.sentences("train"))), len(list(corpus.documents("train")))) == (7, 4)
 
 
 def test_a_fingerprint_changes_with_the_text_and_the_settings(tmp_path) -> None:

@@ -52,8 +52,7 @@ def read_all(corpus: Corpus, name: str) -> list[str]:
     """Every text that the corpus gives; each must be clean."""
     texts = [text for example in examples(corpus, name, ("train", "dev", "test")) for text in example if text]
     for text in texts:
-        assert text == " ".join(text.split())
-        assert text.encode("utf-8").decode("utf-8") == text
+        assert (text, text.encode("utf-8").decode("utf-8")) == (" ".join(text.split()), text)
     return texts
 
 

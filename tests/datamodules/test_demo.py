@@ -217,8 +217,7 @@ def test_dependency_trees_are_those_of_the_sentences(language) -> None:
     trees = list(islice(corpus.dependencies("probe"), 400))
     assert [" ".join(tree.tokens) for tree in trees] == list(islice(corpus.sentences("probe"), 400))
     for tree in trees:
-        assert sum(word.head < 0 for word in tree.words) == 1
-        assert min(tree.levels()) == 1
+        assert (sum(word.head < 0 for word in tree.words), min(tree.levels())) == (1, 1)
         assert {word.relation for word in tree.words if word.part == "PUNCT"} <= {"punct"}
         assert all(tree.words[word.head].part != "PUNCT" for word in tree.words if word.head >= 0)
 

@@ -72,8 +72,7 @@ def test_a_sentence_of_the_tasks_is_no_example_and_no_target_and_keeps_its_posit
     assert data._examples("train").tolist() == [0, *range(2, 24)]
     assert data.skipped["train"].in_tasks == 1
     batch = data._collate("train")(np.arange(2))
-    assert batch.next.sizes.tolist() == [0, 1]
-    assert batch.previous.sizes.tolist() == [0, 0]
+    assert (batch.next.sizes.tolist(), batch.previous.sizes.tolist()) == ([0, 1], [0, 0])
     assert batch.in_paragraph.value.tolist() == [0, 0]
     assert batch.in_paragraph.total.tolist() == [2, 1]
 

@@ -75,8 +75,7 @@ def test_products_are_in_bfloat16_where_the_machine_has_it(machine, monkeypatch)
     torch.manual_seed(1)
     encoder, sentences = TransformerEncoder(3, dim=8, layers=1, heads=2, feed_forward=8), ["a b c", "d d", "new a"]
     wide, narrow = (freeze(encoder, bfloat16=wish).encode(sentences) for wish in (False, True))
-    assert narrow.dtype == np.float32
-    assert narrow == pytest.approx(wide, abs=0.05)
+    assert (narrow.dtype, narrow) == (np.float32, pytest.approx(wide, abs=0.05))
     assert (narrow != wide).any() == machine
 
 

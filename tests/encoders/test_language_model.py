@@ -149,8 +149,7 @@ def test_bos_and_eos_are_switched(folder) -> None:
     assert plain.logprobs[0] == without[0] == 0
     np.testing.assert_allclose(plain.logprobs, without, atol=1e-4)
     (ended,) = CausalLM(folder, "cpu", eos=True).logprobs([("", text)])
-    assert ended.tokens[-1] == "<|endoftext|>"
-    assert ended.offsets[-1].tolist() == [len(text)] * 2
+    assert (ended.tokens[-1], ended.offsets[-1].tolist()) == ("<|endoftext|>", [len(text)] * 2)
     np.testing.assert_allclose(ended.logprobs[:-1], with_bos, atol=1e-4)
 
 

@@ -11,8 +11,7 @@ ROWS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=9).map(tuple), 
 
 def test_two_rows_that_begin_alike_are_one_tree() -> None:
     tree = prefix_tree([(5, 6, 7), (5, 6, 8, 9)])
-    assert tree.ids.tolist() == [5, 6, 7, 8, 9]
-    assert tree.parents.tolist() == [-1, 0, 1, 1, 3]
+    assert (tree.ids.tolist(), tree.parents.tolist()) == ([5, 6, 7, 8, 9], [-1, 0, 1, 1, 3])
     assert tree.depths.tolist() == [0, 1, 2, 2, 3]
     assert [path.tolist() for path in tree.paths] == [[0, 1, 2], [0, 1, 3, 4]]
 

@@ -157,8 +157,7 @@ def test_packed_words_under_autocast_are_in_bfloat16_where_the_cpu_has_such_laye
 
 def test_the_packing_of_three_sentences_by_hand_and_blocks_of_whole_steps() -> None:
     result = pack(torch.tensor([2, 3, 1]), steps=4)
-    assert result.sizes == [3, 2, 1]
-    assert result.order.tolist() == [1, 0, 2]
+    assert (result.sizes, result.order.tolist()) == ([3, 2, 1], [1, 0, 2])
     assert result.padded_index.tolist() == [4, 0, 8, 5, 1, 6]  # first words of the longest, ...
     assert result.mirror.tolist() == [5, 4, 2, 3, 1, 0]
     with patch("encoders.packed.BLOCK_WORDS", 10):

@@ -33,9 +33,8 @@ TEXTS = [
     "the dog sees a cat . a",
     "the fish sees . the bird hears . the dog likes a fish .",
 ]
-SAID = [
-    "a dog .", "it ran !", "Mr. Smith saw J. R. .", "( who ? )", "\u201c so \u201d he said .", "he left.", "hi [SEP]",
-]  # fmt: skip
+SAID = ["a dog .", "it ran !", "Mr. Smith saw J. R. .", "( who ? )", "\u201c so \u201d he said .", "he left."]
+SAID += ["hi [SEP]"]
 
 
 def network(data: TextPairs | SentencesInDocuments) -> tuple[BiLSTM, WordEmbedding]:
@@ -68,9 +67,7 @@ def pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def test_sentences_end_at_a_mark_and_its_closing_quotes() -> None:
-    sentences = [
-        "He left .", "`` Why ? ''", "( No . )", "Mr. J. Smith said ...", "hello there.\u201d", "Yes [SEP]", "no",
-    ]  # fmt: skip
+    sentences = ["He left .", "`` Why ? ''", "( No . )", "Mr. J. Smith said ...", "hello.\u201d", "Yes [SEP]", "no"]
     text = " ".join(sentences)
     assert [text[start:end] for start, end in sentence_spans(text)] == sentences
     assert list(sentence_spans("  ")) == []
@@ -84,16 +81,14 @@ def test_a_text_has_the_sentences_it_is_made_of_in_any_order(sentences) -> None:
 
 @cache
 def subwords(folder: Path) -> Subwords:
-    return Subwords.train(
-        ["the caf\u00e9 sat \U0001f600 .", "a na\u00efve th\u00e9"] * 20, folder / "subwords.model", 40
-    )
+    texts = ["the caf\u00e9 sat \U0001f600 .", "a na\u00efve th\u00e9"] * 20
+    return Subwords.train(texts, folder / "subwords.model", 40)
 
 
-@given(
-    sentence=st.lists(st.text("the caf\u00e9\U0001f600\u5b57.", min_size=1), min_size=1).map(
-        lambda s: " ".join(" ".join(s).split())
-    )
-)
+PIECES = st.lists(st.text("the caf\u00e9\U0001f600\u5b57.", min_size=1), min_size=1)
+
+
+@given(sentence=PIECES.map(lambda pieces: " ".join(" ".join(pieces).split())))
 def test_the_characters_of_subwords_follow_one_another_to_the_end(tmp_path_factory, sentence) -> None:
     codes = subwords(tmp_path_factory.getbasetemp())
     pieces = codes.pieces(sentence)
@@ -179,10 +174,9 @@ def test_a_context_is_read_and_not_scored(request, which) -> None:
 
 def test_the_vector_before_matters_and_only_that_one(skipthought) -> None:
     module, encoder = skipthought
-    texts = [
-        f"{first} . a fish ." for first in ("the cat hears . the dog sees", "the bird likes . the dog sees", "a . cat")
-    ]
-    result = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(texts))
+    before = "the cat hears . the dog sees", "the bird likes . the dog sees", "a . cat"
+    texts = pairs([f"{first} . a fish ." for first in before])
+    result = TextLikelihood(encoder.encode, module.likelihood()).logprobs(texts)
     size = len(module.data.subwords.pieces("a fish ."))
     first, same, other = (scored.logprobs[-size:] for scored in result)
     np.testing.assert_array_equal(first, same)  # a last sentence after the same one ties exactly
@@ -191,14 +185,12 @@ def test_the_vector_before_matters_and_only_that_one(skipthought) -> None:
 
 def test_each_sentence_is_encoded_once_and_scored_once_after_each_other_one(skipthought) -> None:
     module, encoder = skipthought
-    encoded: list[str] = []
-    likelihood = module.likelihood()
-    rows: list[list[int]] = []
+    likelihood, encoded, rows = module.likelihood(), list[str](), list[list[int]]()
 
     class Counted(NextSentence):
-        def log_probabilities(self, vectors: torch.Tensor, given: Sequence[list[int]]) -> torch.Tensor:
-            rows.extend(given)
-            return super().log_probabilities(vectors, given)
+        def log_probabilities(self, vectors: torch.Tensor, ids: Sequence[list[int]]) -> torch.Tensor:
+            rows.extend(ids)
+            return super().log_probabilities(vectors, ids)
 
     def encode(sentences: list[str]) -> np.ndarray:
         encoded.extend(sentences)
@@ -216,8 +208,8 @@ def test_scoring_changes_neither_modes_nor_random_numbers(skipthought) -> None:
     modes = [part.training for part in module.modules()]
     state = torch.get_rng_state()
     model = TextLikelihood(encoder.encode, module.likelihood())
-    first, again = (model.logprobs(pairs(TEXTS[:1]))[0].logprobs for _ in range(2))
-    np.testing.assert_array_equal(first, again)  # no dropout
+    first, second = (model.logprobs(pairs(TEXTS[:1]))[0].logprobs for _ in range(2))
+    np.testing.assert_array_equal(first, second)  # no dropout
     assert [part.training for part in module.modules()] == modes
     assert torch.equal(torch.get_rng_state(), state)
 

@@ -19,14 +19,15 @@ from tests.silent import silent_trainer
 from tests.tiny_corpus import TinyCorpus
 
 SIZES = {"decoder_embedding": 4, "decoder_hidden": 6, "decoder_layers": 1}
+PAIRS = {"_target_": "datamodules.seq2seq.TextPairs", "codes": 40, "batch_size": 5}
 SETTINGS: dict[str, Any] = {
     "autoencoder": {
         "objective": {"_target_": "objectives.seq2seq.Seq2Seq", **SIZES},
-        "datamodule": {"_target_": "datamodules.seq2seq.TextPairs", "target": "same", "codes": 40, "batch_size": 5},
+        "datamodule": PAIRS | {"target": "same"},
     },
     "skipthought": {
         "objective": {"_target_": "objectives.skipthought.SkipThought", **SIZES},
-        "datamodule": {"_target_": "datamodules.seq2seq.TextPairs", "target": "next", "codes": 40, "batch_size": 5},
+        "datamodule": PAIRS | {"target": "next"},
     },
     "nli": {
         "objective": {"_target_": "objectives.nli.NLI", "hidden": 5},
@@ -59,8 +60,7 @@ def test_an_epoch_is_a_function_of_seed_epoch_and_step(epoch, start) -> None:
 def test_a_part_goes_through_all_its_data_before_it_repeats() -> None:
     sampler = draws((3, 40), [1.0, 1.0])
     taken = [row for epoch in range(6) for part, row in drawn(sampler, epoch) if part == 1]
-    assert sorted(taken[:40]) == list(range(40))
-    assert sorted(taken[40:80]) == list(range(40))
+    assert (sorted(taken[:40]), sorted(taken[40:80])) == (list(range(40)), list(range(40)))
 
 
 def test_parts_are_drawn_by_weight() -> None:
@@ -78,12 +78,10 @@ def build(folder: Path, parts: tuple[str, ...] = ("autoencoder", "skipthought", 
 
 def test_parts_share_one_vocabulary(tmp_path) -> None:
     _, data = build(tmp_path)
-    known = set(data.vocabulary.words)
-    assert all(set(sentence.split()) <= known for sentence in data.source_sentences())
-    words = {i: data.vocabulary.words[i] for i in range(len(data.vocabulary))}
-    batch = next(iter(data.parts["skipthought"].val_dataloader()))
-    shown = {words[i].rstrip("0123456789") for i in batch.source.ids.flatten().tolist()}
-    assert shown <= {"<pad>", "dog", "cat", "bird", "fish"}
+    words = set(data.vocabulary.words)
+    assert all(set(sentence.split()) <= words for sentence in data.source_sentences())
+    ids = next(iter(data.parts["skipthought"].val_dataloader())).source.ids.flatten().tolist()
+    assert {data.vocabulary.words[i].rstrip("0123456789") for i in ids} <= {"<pad>", "dog", "cat", "bird", "fish"}
 
 
 def test_the_words_of_a_batch_come_from_its_part(tmp_path) -> None:
@@ -109,8 +107,8 @@ def test_the_selected_part_chooses_the_best_checkpoint(tmp_path, monkeypatch) ->
     assert (selected.score, selected.mode) == ("val/skipthought/perplexity", "min")
     monkeypatch.setattr(NLI, "score", "val/error")
     monkeypatch.setattr(NLI, "mode", "min")
-    own = build(tmp_path, select="nli")[0]
-    assert (own.score, own.mode) == ("val/nli/error", "min")
+    patched = build(tmp_path, select="nli")[0]
+    assert (patched.score, patched.mode) == ("val/nli/error", "min")
 
 
 def test_a_step_equals_the_step_of_its_part(tmp_path) -> None:
@@ -130,8 +128,8 @@ def test_a_resumed_run_ends_with_the_same_weights(tmp_path) -> None:
         run.fit(module, data, ckpt_path=begin, weights_only=True)
         modules.append(module)
         run.save_checkpoint(path) if epochs == 1 else None
-    whole, _, rest = (module.state_dict() for module in modules)
-    assert all(torch.equal(weight, rest[name]) for name, weight in whole.items())
+    whole, _, resumed = (module.state_dict() for module in modules)
+    assert all(torch.equal(weight, resumed[name]) for name, weight in whole.items())
 
 
 def test_wrong_parts_weights_and_selections_are_refused(tmp_path) -> None:

@@ -5,7 +5,7 @@ import torch
 from datamodules.seq2tree import SentenceTrees
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
-from objectives.seq2tree import Seq2Tree, f1
+from objectives.seq2tree import Seq2Tree
 from tests.silent import validation_scores
 from tests.tiny_corpus import TinyCorpus
 
@@ -53,7 +53,3 @@ def test_accuracy_is_per_symbol_given_the_gold_ones(module) -> None:
     module.decoder.output.bias.data = torch.eye(module.data.target_size)[np_closed]
     result = scores(module, [SHORT])
     assert result["val/accuracy"] == pytest.approx(100 * (2 + 1) / (len(LONG.split()) + 1 + len(SHORT.split()) + 1))
-
-
-def test_f1_is_the_harmonic_mean() -> None:
-    assert f1(3, 3, 4) == pytest.approx(2 / (1 / 1.0 + 1 / 0.75))

@@ -97,8 +97,7 @@ def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world) -
         assert [essence_of(score.row) for score in scores] == [essence_of(score.row) for score in expected]
     assert sorted(s for model in models for s in model.given) == sorted(alone.given)
     assert sorted(s for model in models for s in model.scored) == sorted(alone.scored)
-    assert len(set(alone.scored)) == len(alone.scored)
-    assert len(set(alone.given)) == len(alone.given)
+    assert (len(set(alone.scored)), len(set(alone.given))) == (len(alone.scored), len(alone.given))
 
 
 def test_processes_score_what_is_not_cached_and_cache_it(tmp_path) -> None:

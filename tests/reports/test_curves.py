@@ -68,8 +68,7 @@ def test_every_task_has_a_line_and_a_name_at_its_end(tmp_path, tasks) -> None:
 def test_a_line_holds_the_scores_of_its_task(tmp_path) -> None:
     probes, own = figure_of(run_of(tmp_path, 3)).axes
     labelled = {line.get_label(): line.get_xydata().tolist() for line in [*probes.lines, *own.lines]}
-    assert labelled["WC"] == [[0, 45], [1, 45], [2, 45]]
-    assert labelled["BLEU"] == [[1, 3], [2, 6]]
+    assert (labelled["WC"], labelled["BLEU"]) == ([[0, 45], [1, 45], [2, 45]], [[1, 3], [2, 6]])
 
 
 @pytest.mark.parametrize("scores", [[3.0, 6.0], [21.0, 61.0], [0.2, 0.01], [99.0, 100.0]])

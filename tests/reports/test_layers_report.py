@@ -74,11 +74,9 @@ def test_a_task_of_one_name_in_two_suites_is_two_rows_and_a_code_has_no_best_lay
     reported = models(*sorted(tmp_path.glob("*/*")))
     (layers,) = layers_of_models(reported, "best", "mlp")
     scores = {task: layers.scores(task).tolist() for task in layers.cells}
-    assert scores.pop("SP") == [50, 50]
-    assert scores.pop("Probing") == [70, 70.5]
+    assert (scores.pop("SP"), scores.pop("Probing")) == ([50, 50], [70, 70.5])
     assert scores == {"Tense": [80, 81], "WC": [60, 60], "bits Tense": [40, 40], "selectivity Tense": [20, 20]}
-    assert layers.best("bits Tense") == [False, False]
-    assert layers.margin("bits Tense") == ""
+    assert (layers.best("bits Tense"), layers.margin("bits Tense")) == ([False, False], "")
     assert charts_by_layer(layers_of_models(reported[::-1], "best", "mlp")).charts[0].rows == list(layers.cells)
 
 

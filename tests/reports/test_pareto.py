@@ -67,8 +67,7 @@ def test_models_are_compared_up_to_the_largest_complexity_of_the_task() -> None:
     deviation = f"(standard deviation of 2 seeds {np.std(areas, ddof=1):.1f})"
     assert f"area {np.mean(areas):5.1f} {deviation}; 60.0 at 10.0, 80.0 at 40.0" in text
     (chart,) = charts_of_fronts(fronts_of(models_of(runs), "probing", "last", "mlp"), "probing").charts
-    assert chart.series[0].x == [0, 10, 40, 100]
-    assert chart.series[0].y == [50, 60, 80, 80]
+    assert (chart.series[0].x, chart.series[0].y) == ([0, 10, 40, 100], [50, 60, 80, 80])
     unknown = [replace(r, rows=[replace(row, chance=None) for row in r.rows]) for r in runs]
     assert "area   nan" in as_text(fronts_of(models_of(unknown), "probing", "last", "mlp"))
 

@@ -50,8 +50,7 @@ def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path) -> None:
 def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path) -> None:
     run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0)))
     rarely = replace(run, rows=[row for row in run.rows if row.epoch in (0, 3)])
-    assert rarely.best_epoch() == 1
-    assert rarely.epoch("best", "probing") == 3
+    assert (rarely.best_epoch(), rarely.epoch("best", "probing")) == (1, 3)
 
 
 @pytest.mark.parametrize(("losses", "best"), [((2.0, 1.0, 3.0), 2), ((2.0, 1.0, 1.0), 3), ((), 3)])

@@ -46,5 +46,4 @@ def test_a_checkpoint_has_the_weights_and_two_numbers_of_adam_for_each() -> None
 def test_steps_hours_and_bytes_of_known_rates() -> None:
     rate = MeasuredStep(batch=64, seconds=1.8, checkpoint=100, text=10)
     assert (rate.steps(128), rate.steps(129)) == (2, 3)
-    assert rate.hours(5 * rate.steps(128_000)) == 5.0
-    assert rate.disk(7) == 370
+    assert (rate.hours(5 * rate.steps(128_000)), rate.disk(7)) == (5.0, 370)

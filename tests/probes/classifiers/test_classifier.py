@@ -71,8 +71,7 @@ def test_the_same_seed_gives_the_same_score_and_the_global_random_state_is_not_c
     first, second = (probe(*splits, 3, grid, seed=4) for _ in range(2))
     assert torch.equal(torch.get_rng_state(), before[0])
     assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
-    assert first[:2] == second[:2]
-    assert first.hyperparameters == second.hyperparameters
+    assert (first[:2], first.hyperparameters) == (second[:2], second.hyperparameters)
     assert np.array_equal(first.test_correct, second.test_correct)
     assert first.test_correct.shape == (70,)
     assert first.test_accuracy == round(100 * first.test_correct.mean(), 2)

@@ -147,8 +147,7 @@ PREDICTIONS = trees(operations("<>=", SUMS), "&|")
 
 @given(st.one_of(SUMS, PREDICTIONS))
 def test_what_is_written_is_read_as_the_same(tree) -> None:
-    assert parse(formula_text(tree)) == tree
-    assert parse(formula_text(tree), syntaxgym=True) == tree
+    assert (parse(formula_text(tree)), parse(formula_text(tree), syntaxgym=True)) == (tree, tree)
 
 
 def values_by(seed: int, items: int = 5) -> Callable[[Value], np.ndarray]:
@@ -231,11 +230,9 @@ def test_margins_are_those_worked_out_by_hand() -> None:
     def by(text: str) -> float:
         return float(margin(parse(text), lambda of: np.array([values[of.condition, of.region or 0]]))[0])
 
-    assert by("(1;%a%) < (1;%b%)") == 3
-    assert by("(1;%a%) > (1;%b%)") == -3
+    assert (by("(1;%a%) < (1;%b%)"), by("(1;%a%) > (1;%b%)")) == (3, -3)
     assert by("((1;%a%) < (1;%b%)) & ((1;%a%) < (1;%c%))") == -1
-    assert by("((1;%a%) < (1;%b%)) | ((1;%a%) < (1;%c%))") == 3
-    assert by("(1;%a%) = (1;%c%)") == -1
+    assert (by("((1;%a%) < (1;%b%)) | ((1;%a%) < (1;%c%))"), by("(1;%a%) = (1;%c%)")) == (3, -1)
 
 
 def test_two_conditions_are_compared_where_one_is_below_the_other_in_a_region() -> None:

@@ -91,8 +91,7 @@ def test_a_mark_of_a_change_of_speaker_is_a_boundary() -> None:
 
 def test_a_context_counts_and_has_no_tokens() -> None:
     whole, part = NgramModel(TEXTS, 3).logprobs([("", "a b, a"), ("a b,", " a")])
-    assert part.tokens == ["a"]
-    assert part.offsets.tolist() == [[1, 2]]
+    assert (part.tokens, part.offsets.tolist()) == (["a"], [[1, 2]])
     assert part.logprobs[0] == whole.logprobs[-1]
 
 

@@ -44,8 +44,7 @@ THREE = (
 ])  # fmt: skip
 def test_predictions_have_the_truth_worked_out_by_hand(metric, formula, truths, undefined) -> None:
     (score,) = scored(suite(metric, formula, *THREE)).predictions
-    assert score.truths.tolist() == truths
-    assert score.percent == pytest.approx(100 * sum(truths) / 3)
+    assert (score.truths.tolist(), score.percent) == (truths, pytest.approx(100 * sum(truths) / 3))
     assert (score.ties, score.undefined) == (truths.count(0.5), undefined)
     assert score.low == wilson_interval(math.floor(sum(truths)), 3)[0]
     assert score.high == wilson_interval(math.ceil(sum(truths)), 3)[1]

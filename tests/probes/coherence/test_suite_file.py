@@ -154,8 +154,7 @@ def test_the_published_suites_are_read(tmp_path) -> None:
         write_suite(suite, tmp_path / path.name)
         assert read_suite(tmp_path / path.name) == suite
         counts[suite.name] = (len(suite.items), len(suite.conditions), len(suite.regions), len(suite.predictions))
-    assert counts["npz_obj"] == (24, 4, 6, 1)
-    assert counts["nn-nv-rpl"] == (1, 4, 5, 2)
+    assert (counts["npz_obj"], counts["nn-nv-rpl"]) == ((24, 4, 6, 1), (1, 4, 5, 2))
     assert sum(items * conditions for items, conditions, _, _ in counts.values()) == 920
 
 

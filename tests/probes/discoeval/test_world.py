@@ -130,8 +130,7 @@ def test_a_connective_stands_between_the_clauses_of_an_explicit_relation() -> No
         explicit, implicit = (relation(1, "train", number, form) for form in (True, False))
         assert f" , {CONNECTIVES[explicit.sense]} {explicit.second} ." in explicit.text
         assert explicit.text.lower().startswith(explicit.first.lower())
-        assert implicit.connective == ""
-        assert implicit.text.count(" .") == 2
+        assert (implicit.connective, implicit.text.count(" .")) == ("", 2)
 
 
 def test_the_nodes_of_a_tree_are_told_top_down() -> None:

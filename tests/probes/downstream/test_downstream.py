@@ -335,8 +335,7 @@ def test_the_first_pair_of_a_file_without_the_header_is_read(tmp_path) -> None:
 def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(root) -> None:
     (root / "downstream" / "MRPC" / "msr_paraphrase_test.txt").unlink()
     tasks, missing = read_downstream(root)
-    assert list(missing) == ["MRPC"]
-    assert missing["MRPC"].name == "msr_paraphrase_test.txt"
+    assert (list(missing), missing["MRPC"].name) == (["MRPC"], "msr_paraphrase_test.txt")
     assert "MRPC" not in [task.name for task in tasks]
 
 

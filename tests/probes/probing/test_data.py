@@ -226,8 +226,7 @@ def test_what_cannot_be_built_is_said_each_time_but_tried_once(tmp_path, capsys)
         assert line in message
         assert "gives no more" not in message
         written.append([(path.name, path.stat().st_mtime_ns) for path in (tmp_path / "cache").rglob("*.why")])
-    assert len(written[0]) == 1
-    assert written[0] == written[1]
+    assert (len(written[0]), written[0]) == (1, written[1])
     with pytest.raises(InputError, match="none of the tasks can be built; SubjGender: the treebank has no Gender"):
         source.tasks(context(TextCorpus(), tmp_path / "cache"), ["SubjGender"], SIZES)
 

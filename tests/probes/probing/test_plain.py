@@ -53,8 +53,7 @@ def rows(task: Classification) -> list[tuple[int, str, str]]:
 
 
 def test_five_tasks_are_built_and_no_sentence_is_in_two_splits(built) -> None:
-    assert [task.name for task in built.tasks] == list(TEXT_TASKS)
-    assert built.failures == {}
+    assert ([task.name for task in built.tasks], built.failures) == (list(TEXT_TASKS), {})
     assert built.split_overlap() == 0
 
 

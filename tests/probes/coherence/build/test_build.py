@@ -242,8 +242,7 @@ def gum(tmp_path) -> Path:
 
 def test_tokens_are_found_in_the_raw_text(gum) -> None:
     document = read_documents(gum)["d"]
-    assert document.text(1, 5) == RAW[0]
-    assert document.text(4, 7) == "Ann. He waved"
+    assert (document.text(1, 5), document.text(4, 7)) == (RAW[0], "Ann. He waved")
     assert document.text(9, 8) == ""
     assert (document.first_in_sentence(8), document.last_in_sentence(8)) == (6, 12)
 
