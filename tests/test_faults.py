@@ -58,7 +58,7 @@ def kill_until_done(folder: Path, chance: random.Random, longest: float, moments
     first = [*SETTINGS, f"cache={folder / 'cache'}", f"hydra.run.dir={run}"]
     folder.mkdir()
     while phase is not None:
-        again = [f"resume={run}"] if (run / "config.yaml").exists() else first
+        arguments = [f"resume={run}"] if (run / "config.yaml").exists() else first
         rarest = min(PHASES, key=lambda name: kills[name])
         last = math.ceil(EARLY * moments[rarest])
         death = Death(rarest, chance.randint(1, last)) if chance.random() < AIMED else None
@@ -66,7 +66,7 @@ def kill_until_done(folder: Path, chance: random.Random, longest: float, moments
         if not more_wanted(kills):
             seconds = death = None
         done_before = behind(run)
-        phase = killed_after(seconds, again, folder / "watched", death)
+        phase = killed_after(seconds, arguments, folder / "watched", death)
         assert done_before <= recorded(run)
         if phase:
             kills[phase] += 1
@@ -121,14 +121,10 @@ def on_a_disk(work: Callable[..., None], folder: Path, *arguments: object) -> st
     return printed
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (small_disk.trained_until_full, "No space left on device"),
-        (small_disk.trained_until_read_only, "Read-only file system"),
-    ],
-    ids=["full", "ro"],
-)
+@pytest.mark.parametrize(("fault", "reason"), [
+    (small_disk.trained_until_full, "No space left on device"),
+    (small_disk.trained_until_read_only, "Read-only file system"),
+], ids=["full", "ro"])  # fmt: skip
 def test_a_disk_that_takes_nothing_more_ends_in_one_line_and_the_run_goes_on_later(
     lab, finished_run, tmp_path, fault, reason
 ) -> None:
@@ -163,10 +159,7 @@ def test_a_disk_that_takes_nothing_from_the_start_is_one_line(lab, finished_run,
     names = {"disk": disk, "cache": lab.cache, "run": finished_run, "encode": encode, "smaller": " ".join(SMALLER)}
     arguments = command.format(**names, settings=" ".join(lab.settings(disk / "run"))).split()
     printed = on_a_disk(small_disk.full_from_the_start, tmp_path, arguments, tmp_path / "said", blocks)
-    full, read_only = printed.splitlines()
-    assert full.startswith("error: ")
-    assert "No space left on device" in full
-    assert read_only.startswith("error: ")
-    assert "Read-only file system" in read_only
-    assert str(disk) in full
-    assert str(disk) in read_only
+    for line, reason in zip(printed.splitlines(), ("No space left", "Read-only file system"), strict=True):
+        assert line.startswith("error: ")
+        assert reason in line
+        assert str(disk) in line

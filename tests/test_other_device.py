@@ -75,15 +75,14 @@ def bits(device: str) -> float:
 
 
 def folds(device: str, protocol: str) -> float:
-    return score_nested(as_tensors(parts(3)[0], device), 3, 2, Grid(protocol=protocol, l2=(1e-4, 1e-2)).logistic(), 1)[
-        1
-    ]
+    grid = Grid(protocol=protocol, l2=(1e-4, 1e-2)).logistic()
+    return score_nested(as_tensors(parts(3)[0], device), 3, 2, grid, 1)[1]
 
 
 def relatedness(device: str, protocol: str) -> float:
-    found = [as_tensors(part._replace(labels=part.labels % 5 + 1.0), device) for part in parts(5)]
+    splits = [as_tensors(part._replace(labels=part.labels % 5 + 1.0), device) for part in parts(5)]
     with patch("probes.downstream.relatedness.MAX_PASSES", 8):
-        return 100 * fit_regression(*found, (1.0, 5.0), Grid(protocol=protocol, l2=(1e-3,)).logistic(), 1)[0]
+        return 100 * fit_regression(*splits, (1.0, 5.0), Grid(protocol=protocol, l2=(1e-3,)).logistic(), 1)[0]
 
 
 def vectors(device: str, name: str) -> np.ndarray:
@@ -134,9 +133,8 @@ def test_vectors_equal_those_of_the_cpu(elsewhere, name) -> None:
 
 @pytest.mark.parametrize("objective", MODULES.values())
 def test_an_epoch_of_training_equals_one_on_the_cpu(elsewhere, objective, tmp_path) -> None:
-    assert elsewhere(final_scores, objective, tmp_path) == pytest.approx(
-        final_scores("cpu", objective, tmp_path), rel=0.02
-    )
+    expected = final_scores("cpu", objective, tmp_path)
+    assert elsewhere(final_scores, objective, tmp_path) == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -155,9 +153,7 @@ def waits_of(device: str, name: str) -> list[str]:
     return list(OtherTensor.waits)
 
 
-@pytest.mark.parametrize(
-    "code", ["x[x > 0]", "float(x[0])", "x.cpu()", "x.nonzero()", "x.tolist()", "bool((x > 0).any())"]
-)
+@pytest.mark.parametrize("code", ["x[x > 0]", "float(x[0])", "x.cpu()", "x.nonzero()", "x.tolist()", "bool(x.any())"])
 def test_what_makes_a_gpu_wait_is_noticed(elsewhere, code) -> None:
     assert elsewhere(waits_in, code)
 

@@ -15,12 +15,9 @@ CASES = {
     "train_vectors": (train_vectors.main, "datamodules.word_vectors.store.train_bin", ["{text}", "out={out}/a.bin"]),
     "parse": (parse.main, "datamodules.trees.parse.stanza_parser", ["{text}", "{out}/a.mrg"]),
     "download": (download.main, "datamodules.download.fetch.download", ["multi30k", "to={out}"]),
-    "build": (
-        build.command,
-        "probes.probing.build.report.write_report",
-        ["trees={trees}", "out={out}", "tasks=SentLen", "train=9"],
-    ),
 }
+BUILD = ["trees={trees}", "out={out}", "tasks=SentLen", "train=9"]
+CASES |= {"build": (build.command, "probes.probing.build.report.write_report", BUILD)}
 
 
 def full(*_: object) -> None:

@@ -59,10 +59,8 @@ def model(request, tmp_path_factory) -> CausalLM:
     tokenizer.train_from_iterator(TEXT, trainer)
     ends = {"unk_token": SPECIAL[0], "bos_token": SPECIAL[1], "eos_token": SPECIAL[2]}
     transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **ends).save_pretrained(folder)
-    words = tokenizer.get_vocab_size()
-    return CausalLM(
-        save(folder, "GPT2LMHead", vocab_size=words, n_positions=128, n_embd=16, n_layer=1, n_head=2), "cpu"
-    )
+    sizes = {"n_positions": 128, "n_embd": 16, "n_layer": 1, "n_head": 2}
+    return CausalLM(save(folder, "GPT2LMHead", vocab_size=tokenizer.get_vocab_size(), **sizes), "cpu")
 
 
 def one_at_a_time(model: CausalLM, regions: list[str]) -> list[float]:

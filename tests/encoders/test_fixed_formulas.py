@@ -53,9 +53,8 @@ def test_the_recurrent_weights_have_their_spectral_radius_and_density(density) -
 
 def layer_of_torch(ours: PreNormLayer, dim: int, heads: int, feed_forward: int) -> nn.TransformerEncoderLayer:
     """PyTorch's pre-norm layer with the weights of one of ours."""
-    theirs = nn.TransformerEncoderLayer(
-        dim, heads, feed_forward, activation="gelu", batch_first=True, norm_first=True
-    ).eval()
+    form = {"activation": "gelu", "batch_first": True, "norm_first": True}
+    theirs = nn.TransformerEncoderLayer(dim, heads, feed_forward, **form).eval()
     attention = theirs.self_attn
     attention.in_proj_weight.data, attention.in_proj_bias.data = ours.attended.weight, ours.attended.bias
     attention.out_proj.weight.data, attention.out_proj.bias.data = ours.mixed.weight, ours.mixed.bias
@@ -98,16 +97,12 @@ CONVOLUTION = 3 * 512 * 1024 + 1024
 # queries, keys, values and their mixture, the feed-forward network, two norms
 LAYER = 4 * (512 * 512 + 512) + (512 * 2048 + 2048) + (2048 * 512 + 512) + 2 * 2 * 512
 COUNTS = {
-    "bilstm_max": PROJECTION + LSTM_1 + LSTM_2,  # 4,510,720: "2 layers of 512 hidden units (~4M parameters)"
-    "bilstm_last": PROJECTION + LSTM_1 + LSTM_2,
-    "bilstm_att": PROJECTION + LSTM_1 + LSTM_2,
+    # 4,510,720: "2 layers of 512 hidden units (~4M parameters)"
+    **dict.fromkeys(("bilstm_max", "bilstm_last", "bilstm_att"), PROJECTION + LSTM_1 + LSTM_2),
     "gated_convnet": 300 * 512 + 512 + 8 * CONVOLUTION,  # 12,745,216: "~12M parameters"
     "bigru_mean": 2 * 3 * 1200 * (300 + 1200 + 2),  # 10,814,400
-    "transformer": 300 * 512 + 512 + 4 * LAYER + 2 * 512,  # 12,764,672
-    "transformer_max": 300 * 512 + 512 + 4 * LAYER + 2 * 512,
-    "bov": 0,
-    "borep": 0,
-    "esn": 2 * 2048 * (300 + 2048 + 2),  # drawn, never trained
+    **dict.fromkeys(("transformer", "transformer_max"), 300 * 512 + 512 + 4 * LAYER + 2 * 512),  # 12,764,672
+    **{"bov": 0, "borep": 0, "esn": 2 * 2048 * (300 + 2048 + 2)},  # drawn, never trained
 }
 
 

@@ -37,13 +37,9 @@ def package(tmp_path, monkeypatch) -> Path:
     """A package of a user: tasks, which import helper, which imports words; and a file that nobody imports."""
     folder = tmp_path / "theirs"
     folder.mkdir()
-    files = {
-        "__init__": "",
-        "tasks": "from theirs import (\n    helper,\n)\n\ndef work(): return helper.WORD",
-        "helper": "from .words import WORD as WORD",
-        "words": "import os, encoder_lab.errors as errors\nWORD = 1",
-        "other": "",
-    }
+    files = {"__init__": "", "other": "", "helper": "from .words import WORD as WORD"}
+    files |= {"tasks": "from theirs import (\n    helper,\n)\n\ndef work(): return helper.WORD"}
+    files |= {"words": "import os, encoder_lab.errors as errors\nWORD = 1"}
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)

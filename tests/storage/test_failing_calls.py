@@ -55,14 +55,8 @@ for error in (0, errno.EIO, errno.ENOSPC, errno.EMFILE, errno.ESTALE):
 def test_a_call_that_fails_or_kills_leaves_the_target_whole_and_nothing_for_long(tmp_path, writer) -> None:
     place = tmp_path / "place"
     place.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", WORK, place, writer],
-        cwd=ROOT,
-        env={**os.environ, "LD_PRELOAD": preload()},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command, environment = [sys.executable, "-c", WORK, place, writer], {**os.environ, "LD_PRELOAD": preload()}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     seen = [json.loads(line) for line in done.stdout.splitlines()]
     new = ["a=new"] if writer == "file" else ["x=new"]
     for at, error, status, after, later, count in seen:

@@ -37,10 +37,8 @@ def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_el
         delete_leftovers(tmp_path)
         killed(lambda: delete_leftovers(tmp_path))
         assert {path.name for path in tmp_path.iterdir()} == {"report.html", ".thesis.making", lives.name}
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
-        "report.html": "old",
-        ".thesis.making": "mine",
-    }
+    texts = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert texts == {"report.html": "old", ".thesis.making": "mine"}
 
 
 def test_two_writes_of_a_folder_at_once_do_not_disturb_each_other(tmp_path) -> None:
