@@ -61,16 +61,18 @@ def limits() -> Iterator[None]:
 
 def refusal(read: Callable[[], Any], path: Path) -> str | None:
     """The error of reading a file: one line that names the file; None if it is read. Checks the limits."""
-    error: InputError | None = None
+    refused: InputError | None = None
     try:
         with limits():
             read()
     except InputError as error:
-        error = error
-    assert "\n" not in str(error)
-    assert error is None or str(path) in str(error)
-    assert not re.search("MemoryError|allocate memory|bad_alloc", f"{error} {error and error.__context__!r}"), error
-    return error and str(error)
+        refused = error
+    assert "\n" not in str(refused)
+    assert refused is None or str(path) in str(refused)
+    assert not re.search("MemoryError|allocate memory|bad_alloc", f"{refused} {refused and refused.__context__!r}"), (
+        refused
+    )
+    return refused and str(refused)
 
 
 def any_damage_is_read_or_refused(

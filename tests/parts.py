@@ -19,6 +19,11 @@ from encoders.embedding import WordEmbedding
 from objectives.objective import Objective
 from tests.silent import QUIET
 
+TORCH_OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
+    name: cls
+    for name, cls in vars(torch.optim).items()
+    if isinstance(cls, type) and issubclass(cls, torch.optim.Optimizer) and cls is not torch.optim.Optimizer
+}
 SCHEDULES: dict[str, Callable[[], RateSchedule]] = {
     "constant": RateSchedule,
     "inverse_sqrt": lambda: InverseSquareRoot(4),

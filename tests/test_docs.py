@@ -123,12 +123,8 @@ def smaller(command: Command, configs: Path) -> Command:
         program, settings = command.name.removesuffix(".py"), settings_of(command)
         choices = [text for text in settings if re.split("[=@]", text.lstrip("+"))[0] in HAVE_SIZES]
         config = composed(program, *choices, configs=configs)
-        idle = [
-            pattern
-            for pattern, _ in unread_settings(
-                program, resolved_settings(own_settings(composed(program, *settings, configs=configs)))
-            )
-        ]
+        settings_here = resolved_settings(own_settings(composed(program, *settings, configs=configs)))
+        idle = [pattern for pattern, _ in unread_settings(program, settings_here)]
         own = arguments - MERE_SIZES | {key for key in SMALL if any(re.fullmatch(pattern, key) for pattern in idle)}
         own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it
         if "suite=downstream" in command.arguments:  # which logistic regression reads

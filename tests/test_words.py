@@ -77,11 +77,8 @@ def _too_long(text: str) -> Iterator[int]:
 
 def test_only_plain_words_are_used() -> None:
     files = [path for path in _sources() if not _is_in(path, (*DATA, "tests/test_words.py"))]
-    assert [
-        f"{path.relative_to(ROOT)}:{line}: {word!r}; write: {instead}"
-        for path in files
-        for line, word, instead in _found(path.read_text(encoding="utf-8"))
-    ] == []
+    words = [(path, *word) for path in files for word in _found(path.read_text(encoding="utf-8"))]
+    assert [f"{path.relative_to(ROOT)}:{line}: {word!r}; write: {new}" for path, line, word, new in words] == []
 
 
 @pytest.mark.parametrize(

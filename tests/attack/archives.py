@@ -30,12 +30,12 @@ def unpacked(case: Any, folder: Path) -> None:
     (elsewhere / "x").write_text("mine")
     path.write_bytes(_zip(members) if ending == ".zip" else _tar(members, ending == ".tgz", repeated))
     with unchanged(elsewhere), limits():
-        before = {path.name for path in folder.iterdir()}
+        before = {entry.name for entry in folder.iterdir()}
         message = refused(lambda: unpack(path, target)) or refused(lambda: verify_archive(path, path.name))
-    assert {path.name for path in folder.iterdir()} == before
+    assert {entry.name for entry in folder.iterdir()} == before
     entries = list(target.rglob("*"))
-    assert all((path.is_file() or path.is_dir()) and not path.is_symlink() for path in entries)
-    assert message or any(path.is_file() for path in entries), "nothing came out of it"
+    assert all((entry.is_file() or entry.is_dir()) and not entry.is_symlink() for entry in entries)
+    assert message or any(entry.is_file() for entry in entries), "nothing came out of it"
 
 
 def _tar(members: list[Any], packed: bool, repeated: bool) -> bytes:

@@ -1,6 +1,6 @@
 """Odd values of arguments of Lightning's trainer and of torch's optimisers; paths of any letters on a command line."""
 
-import inspect
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,10 @@ from encoder_lab.settings.quoting import quoted, unquoted
 from encoder_lab.training.optimizers import trainable_optimizer
 from tests.attack.attack import Attack, refused
 from tests.attack.choices import ODD
+from tests.parts import TORCH_OPTIMIZERS
 
-TRAINER = sorted(inspect.signature(pl.Trainer).parameters)
-OPTIMIZERS = {
-    name: sorted(inspect.signature(cls).parameters.keys() - {"params"})
-    for name, cls in vars(torch.optim).items()
-    if isinstance(cls, type) and issubclass(cls, torch.optim.Optimizer) and cls is not torch.optim.Optimizer
-}
+TRAINER = sorted(signature(pl.Trainer).parameters)
+OPTIMIZERS = {name: sorted(signature(cls).parameters.keys() - {"params"}) for name, cls in TORCH_OPTIMIZERS.items()}
 VALUES = [*ODD, [0.9, 1.0], [0.9, 0.999], [-1, 0.5], 1.0, -1.0, 0.0]
 
 

@@ -50,14 +50,11 @@ def unchanged(folder: Path) -> Iterator[None]:
 
 def listing(folder: Path) -> dict[str, object]:
     """Every entry below a folder with its kind, its content and its number on the disk."""
-    return {
-        str(path.relative_to(folder)): (
-            path.lstat().st_ino,
-            path.lstat().st_mode,
-            path.read_bytes() if path.is_file() and not path.is_symlink() else None,
-        )
-        for path in sorted(folder.rglob("*"))
-    }
+    entries: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        content = path.read_bytes() if path.is_file() and not path.is_symlink() else None
+        entries[str(path.relative_to(folder))] = path.lstat().st_ino, path.lstat().st_mode, content
+    return entries
 
 
 def corrupt(part: Any, steps: list[int], odd: Any) -> None:

@@ -97,9 +97,7 @@ def work(arguments: SimpleNamespace) -> int:
     tried = Tried()
     for attack in attacks:
         tried.several(attack, number, arguments.seconds / len(attacks))
-        print(
-            f"| {attack.category} | {tried.cases[attack.category]:,} | {tried.failures[attack.category]:,} |",
-            flush=True,
-        )
+        counts = f"{tried.cases[attack.category]:,} | {tried.failures[attack.category]:,}"
+        print(f"| {attack.category} | {counts} |", flush=True)
     print(f"| all, seed {number} | {tried.cases.total():,} | {tried.failures.total():,} |")
     return 1 if tried.failures else 0

@@ -101,14 +101,8 @@ def _made(kind: str, path: Path, content: bytes) -> Path:
         path.symlink_to(path if kind == "loop" else path.with_name("nothing"))
     elif kind == "pipe":
         os.mkfifo(path)
-    others = {
-        "below a file": path / "more",
-        "device": Path("/dev/zero"),
-        "too long": path.with_name("x" * 300),
-        "process": Path("/proc/self/mem"),
-        "no path": Path("a\0b"),
-        "dots": path / ".." / "a" / "..",
-    }
+    others = {"below a file": path / "more", "device": Path("/dev/zero"), "too long": path.with_name("x" * 300)}
+    others |= {"process": Path("/proc/self/mem"), "no path": Path("a\0b"), "dots": path / ".." / "a" / ".."}
     return others.get(kind, path)
 
 

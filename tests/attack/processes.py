@@ -53,10 +53,8 @@ def _continued(run: Path) -> None:
     done = commands.finish("train.py", *arguments)
     assert done.returncode == 0, done.stderr
     assert_same_weights(run, _whole())
-    scores = (
-        [(row.epoch, row.task, row.test_accuracy) for row in read_rows(run / "probes.csv")] for run in (run, _whole())
-    )
-    assert next(scores) == next(scores)
+    ours, theirs = (read_rows(folder / "probes.csv") for folder in (run, _whole()))
+    assert [(r.epoch, r.task, r.test_accuracy) for r in ours] == [(r.epoch, r.task, r.test_accuracy) for r in theirs]
     assert [path.name for path in run.rglob(".*")] == [".running"]
     assert _checkpoints(run) == _checkpoints(_whole())
 

@@ -31,8 +31,8 @@ def square(number: int) -> int:
 class Pickling(ProcessPoolExecutor):
     """Sends all work to processes and back, but has none."""
 
-    def submit(self, *function: Any, **_: Any) -> Future:  # type: ignore[override]
-        function, *arguments = pickle.loads(pickle.dumps(function))
+    def submit(self, *call: Any, **_: Any) -> Future:  # type: ignore[override]
+        function, *arguments = pickle.loads(pickle.dumps(call))
         done: Future = Future()
         try:
             done.set_result(pickle.loads(pickle.dumps(function(*arguments))))

@@ -187,16 +187,9 @@ def test_a_dump_gives_the_text_of_its_articles_in_sections() -> None:
     lighthouse, rain = whole(Wikipedia(str(FIXTURES / "wikipedia")))
     lead = [["A lighthouse is a tower with a lamp .", "Ships see it from afar ."], ["It is built by the sea ."]]
     keepers = [["A keeper lit the lamp ."], ["A keeper cleaned it ."], ["After 1950 , few were left ."]]
-    assert lighthouse == Document(
-        "12",
-        "Lighthouse",
-        [
-            Section(0, None, lead),
-            Section(1, "History", [["The first ones burned wood ."]]),
-            Section(2, "Keepers", keepers),
-            Section(1, "Uses", []),
-        ],
-    )
+    sections = [Section(0, None, lead), Section(1, "History", [["The first ones burned wood ."]])]
+    sections += [Section(2, "Keepers", keepers), Section(1, "Uses", [])]
+    assert lighthouse == Document("12", "Lighthouse", sections)
     assert rain == Document("15", "Rain", [Section(0, None, [["Rain falls .", "It is wet ."]])])
 
 

@@ -26,13 +26,8 @@ from probes.surprisals import score_pairs
 from tests.test_every_objective import composed
 from tests.tiny_corpus import TinyCorpus
 
-TEXTS = [
-    "the dog sees a cat . the bird hears . the dog likes a fish .",
-    "the cat hears ! the unseen bird likes .",
-    "dog1 dog1 .",
-    "the dog sees a cat . a",
-    "the fish sees . the bird hears . the dog likes a fish .",
-]
+TEXTS = ["the dog sees a cat . the bird hears . the dog likes a fish .", "the cat hears ! the unseen bird likes ."]
+TEXTS += ["dog1 dog1 .", "the dog sees a cat . a", "the fish sees . the bird hears . the dog likes a fish ."]
 SAID = ["a dog .", "it ran !", "Mr. Smith saw J. R. .", "( who ? )", "\u201c so \u201d he said .", "he left."]
 SAID += ["hi [SEP]"]
 

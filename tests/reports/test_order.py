@@ -22,12 +22,8 @@ from report import main
 from tests.reports.small_runs import run_of, with_rows
 
 STEPS = (0, 10, 20, 40)
-CURVES = {  # percent right at STEPS
-    "SentLen": (20, 60, 80, 80),
-    "WC": (20, 20, 60, 100),
-    "Tense": (50, 50, 50, 90),
-    "BShift": (50, 50, 50, 50),
-}
+# percent right at STEPS
+CURVES = {"SentLen": (20, 60, 80, 80), "WC": (20, 20, 60, 100), "Tense": (50, 50, 50, 90), "BShift": (50, 50, 50, 50)}
 
 
 def trained(curves: dict[str, tuple[int, ...]] = CURVES, seed: int = 1, items: int = 1000, name: str = "nmt") -> Run:

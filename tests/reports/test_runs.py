@@ -135,12 +135,8 @@ def test_evaluations_of_seeds_are_one_model(tmp_path) -> None:
 
 
 def test_evaluations_of_a_run_with_other_settings_are_no_seeds(tmp_path) -> None:
-    settings = {
-        "a": of_a_run(1),
-        "b": of_a_run(2),
-        "c": of_a_run(3, dim=64),
-        "d": of_a_run(1, checkpoint="last.ckpt"),
-    }
+    settings = {"a": of_a_run(1), "b": of_a_run(2), "c": of_a_run(3, dim=64)}
+    settings |= {"d": of_a_run(1, checkpoint="last.ckpt")}
     folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=settings) for name, settings in settings.items()]
     reported = models(*folders)
     assert [[run.folder.name for run in model.runs] for model in reported] == [["a", "b"], ["c"], ["d"]]

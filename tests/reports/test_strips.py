@@ -46,12 +46,8 @@ def record(
     }
 
 
-PAIRS = {  # bits of both conditions, and by how many all predictions hold
-    1: ([1, 1], [3, 3], 2),
-    2: ([4, 4], [1, 1], -3),
-    3: ([2, 2], [3, 3], 1),
-    4: ([9, 9], [0, 0], None),
-}
+# bits of both conditions, and by how many all predictions hold
+PAIRS = {1: ([1, 1], [3, 3], 2), 2: ([4, 4], [1, 1], -3), 3: ([2, 2], [3, 3], 1), 4: ([9, 9], [0, 0], None)}
 
 
 @pytest.fixture

@@ -13,11 +13,8 @@ def test_a_module_that_an_editable_installation_maps_is_read_in_its_folder(tmp_p
     init.write_text("raise ImportError")
 
     def find_spec(name, *_):
-        return (
-            spec_from_file_location(name, init, submodule_search_locations=[str(tmp_path)])
-            if name == "mapped"
-            else None
-        )
+        folders = [str(tmp_path)]
+        return spec_from_file_location(name, init, submodule_search_locations=folders) if name == "mapped" else None
 
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, SimpleNamespace(find_spec=find_spec)])
     assert [file_of(name) for name in ("mapped", "mapped.part", "mapped.none")] == [init, tmp_path / "part.py", None]

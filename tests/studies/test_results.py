@@ -72,8 +72,7 @@ def test_what_does_not_exist_is_refused(arguments, wrong, message, capsys) -> No
 
 def test_the_hours_of_a_control_task_count_once(tmp_path) -> None:
     (tmp_path / "metrics.csv").write_text("epoch,seconds\n1,900\n")
-    (tmp_path / "probes.csv").write_text(
-        "suite,task,seconds\nprobing,WC,900\ncontrol,WC control per word,1800\nselectivity,WC,1800\n"
-        "control,WC control per sentence,1800\n"
-    )
+    controls = [f"control,WC control per {unit},1800" for unit in ("word", "sentence")]
+    rows = ["suite,task,seconds", "probing,WC,900", "selectivity,WC,1800", *controls]
+    (tmp_path / "probes.csv").write_text("\n".join([*rows, ""]))
     assert StudyEntry(None, "", tmp_path, "").hours() == 1.5

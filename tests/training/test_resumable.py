@@ -23,18 +23,14 @@ from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.resumable import read_resumable
 from encoder_lab.training.trainer import fit as train
 from encoders.load import read_checkpoint
-from tests.parts import SCHEDULES, Parts, fit, trainer_in
+from tests.parts import SCHEDULES, TORCH_OPTIMIZERS, Parts, fit, trainer_in
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    name: optimizer
-    for name, optimizer in vars(torch.optim).items()
-    if isinstance(optimizer, type) and name not in ("Optimizer", "LBFGS", "SparseAdam", "Muon")  # Muon: matrices alone
+    name: cls for name, cls in TORCH_OPTIMIZERS.items() if name not in ("LBFGS", "SparseAdam", "Muon")
 }
-OPTIMIZERS |= {
-    "momentum": partial(torch.optim.SGD, lr=0.1, momentum=0.9, nesterov=True),
-    "amsgrad": partial(torch.optim.AdamW, amsgrad=True, fused=True),
-    "centered": partial(torch.optim.RMSprop, momentum=0.1, centered=True),
-}
+OPTIMIZERS |= {"momentum": partial(torch.optim.SGD, lr=0.1, momentum=0.9, nesterov=True)}
+OPTIMIZERS |= {"amsgrad": partial(torch.optim.AdamW, amsgrad=True, fused=True)}
+OPTIMIZERS |= {"centered": partial(torch.optim.RMSprop, momentum=0.1, centered=True)}
 
 
 class SavesOften(pl.Callback):

@@ -35,15 +35,9 @@ def test_heads_are_counted_within_the_sentence(tmp_path) -> None:
     assert main([str(tmp_path), str(out)]) == 0
     hi, bark = read_conllu(out)
     assert hi.tokens == ["Hi", "."]
-    assert bark == DependencyTree(
-        ["Dogs", "bark", "."],
-        [
-            Dependent("Dogs", "NOUN", "Number=Plur", 1, "nsubj", 0),
-            Dependent("bark", "VERB", "Tense=Pres", -1, "root", 1),
-            Dependent(".", "PUNCT", "", 1, "punct", 2),
-        ],
-        id=bark.id,
-    )
+    words = [("Dogs", "NOUN", "Number=Plur", 1, "nsubj", 0), ("bark", "VERB", "Tense=Pres", -1, "root", 1)]
+    words += [(".", "PUNCT", "", 1, "punct", 2)]
+    assert bark == DependencyTree(["Dogs", "bark", "."], [Dependent(*word) for word in words], id=bark.id)
 
 
 @pytest.mark.parametrize("tokens", [None, {}, TOKENS | {"head": [0]}, TOKENS | {"head": ["a"] * 5}])

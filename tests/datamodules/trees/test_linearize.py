@@ -24,12 +24,8 @@ def test_the_example_of_the_paper() -> None:
 
 def test_brackets_are_counted_over_words_without_punctuation() -> None:
     symbols = "(ROOT (S (NP DT NN )NP , (VP VBZ (NP NN )NP )VP . )S )ROOT"
-    assert brackets(symbols.split()) == {
-        Bracket("S", 0, 4): 1,
-        Bracket("NP", 0, 2): 1,
-        Bracket("VP", 2, 4): 1,
-        Bracket("NP", 3, 4): 1,
-    }
+    spans = [("S", 0, 4), ("NP", 0, 2), ("VP", 2, 4), ("NP", 3, 4)]
+    assert brackets(symbols.split()) == {Bracket(*span): 1 for span in spans}
 
 
 def test_a_repeated_bracket_counts_twice() -> None:

@@ -111,13 +111,8 @@ def test_a_word_that_cannot_be_read_is_refused(model, tmp_path, change, message)
         read_vectors(damaged, tmp_path / "matrix.npy")
 
 
-QUANTISED = {
-    "plain": {},
-    "norms": {"qnorm": True},
-    "uneven parts": {"dsub": 4},
-    "output too": {"qout": True},
-    "pruned": {"qnorm": True, "qout": True, "cutoff": 700},
-}
+QUANTISED = {"plain": {}, "norms": {"qnorm": True}, "uneven parts": {"dsub": 4}, "output too": {"qout": True}}
+QUANTISED |= {"pruned": {"qnorm": True, "qout": True, "cutoff": 700}}
 
 
 def quantised(text: Path, folder: Path, how: dict) -> Path:

@@ -147,10 +147,8 @@ def test_sp_takes_the_first_five_sentences_of_the_abstract_or_the_introduction(t
 
 def test_dc_takes_the_document_with_the_largest_share_of_the_same_categories() -> None:
     about = {"a": {"x", "y"}, "b": {"x", "y", "z"}, "c": {"x"}, "d": {"x", "w", "v"}, "e": {"q"}}
-    texts = [
-        PlainDocument(name, [Part("", [f"Of {name} {i} ." for i in range(6)])], frozenset(categories))
-        for name, categories in about.items()
-    ]
+    parts = {name: [Part("", [f"Of {name} {i} ." for i in range(6)])] for name in about}
+    texts = [PlainDocument(name, parts[name], frozenset(categories)) for name, categories in about.items()]
     rows = build_task("DC", dict.fromkeys(SPLITS, texts), {"train": 10, "dev": 0, "test": 0}, 0)["train"]
     sources = {tuple(text.split()[1] for text in row.texts) for row in rows if row.label == "0"}
     pairs = {max(set(names), key=names.count): min(set(names), key=names.count) for names in sources}

@@ -48,12 +48,9 @@ def iso_score_as_published(vectors: np.ndarray) -> float:
     return (width * uniform - 1) / (width - 1)
 
 
-SHAPES = {
-    # a sphere of four dimensions; variances 9, 1, 1: (9 + 1 + 1)^2 / (81 + 1 + 1)
-    "sphere": (4, gaussian, (1, 1, 1, 1), 4.0),
-    "ellipsoid": (10, gaussian, (3, 1, 1), 121 / 83),
-    "line": (6, gaussian, (2,), 1.0),
-}
+# a sphere of four dimensions; variances 9, 1, 1: (9 + 1 + 1)^2 / (81 + 1 + 1)
+SHAPES = {"sphere": (4, gaussian, (1, 1, 1, 1), 4.0), "ellipsoid": (10, gaussian, (3, 1, 1), 121 / 83)}
+SHAPES |= {"line": (6, gaussian, (2,), 1.0)}
 
 
 @pytest.mark.parametrize("shape", SHAPES)

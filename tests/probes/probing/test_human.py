@@ -74,10 +74,9 @@ def test_people_count_with_ten_controls_and_nine_tenths_right(controls, wrong, c
 def test_a_tie_counts_half_and_the_bias_is_said() -> None:
     controls = {f"control {i}": True for i in range(10)}
     first, second = ({**controls, "a": True, "b": both, "c": True} for both in (True, False))
-    result, opposite = (
-        human.judge_answers({"one": first, "other": second}, controls, {"a": not flip, "b": flip, "c": not flip})
-        for flip in (True, False)
-    )
+    texts = {"one": first, "other": second}
+    answers = ({"a": not flip, "b": flip, "c": not flip} for flip in (True, False))
+    result, opposite = (human.judge_answers(texts, controls, judged) for judged in answers)
     assert (result.accuracy, result.acceptable, result.agreement) == pytest.approx((50 / 3, 250 / 3, 200 / 3))
     assert (opposite.low, opposite.high) == pytest.approx((100 - result.high, 100 - result.low))
 

@@ -79,11 +79,8 @@ def test_the_toolkits_names_are_understood(tmp_path, names) -> None:
     assert task.name == "TreeDepth"
 
 
-JSON = "".join(
-    json.dumps({"split": split, "label": label, "sentence": f"{split} {label}"}) + "\n"
-    for split in ("train", "validation", "test")
-    for label in ("yes", "no")
-)
+ROWS = [(split, label) for split in ("train", "validation", "test") for label in ("yes", "no")]
+JSON = "".join(json.dumps({"split": s, "label": label, "sentence": f"{s} {label}"}) + "\n" for s, label in ROWS)
 
 
 def test_own_tasks_are_named_after_their_files_in_either_form(tmp_path) -> None:

@@ -37,10 +37,7 @@ def toy() -> TagSet:
 def content(built: BuiltTasks) -> dict[str, list[set[tuple[str, str]]]]:
     """The sentences and classes of each split of each task."""
     return {
-        task.name: [
-            {(s, task.classes[label]) for s, label in zip(split.sentences, split.gold, strict=True)}
-            for split in task.parts
-        ]
+        task.name: [set(zip(p.sentences, [task.classes[y] for y in p.gold], strict=True)) for p in task.parts]
         for task in built.tasks
     }
 

@@ -36,11 +36,8 @@ def test_words_are_those_of_the_published_ranks_where_all_have_enough_sentences(
     words |= Counter({"Ab": 3000, "of": 2999, "rarely": 2000, "seldom": 1999})
 
     def with_words(first: int, *targets: str) -> list[Analysis]:
-        return [
-            Analysis(f"x{first + at} is {target} so .", "N V N N .", 5, "", None, None, None, None)
-            for at in range(60)
-            for target in targets
-        ]
+        texts = [f"x{first + at} is {target} so ." for at in range(60) for target in targets]
+        return [Analysis(text, "N V N N .", 5, "", None, None, None, None) for text in texts]
 
     everything = ("Ab", "of", "rarely", "seldom")
     splits = with_words(0, *everything), with_words(100, *everything), with_words(200, *everything)

@@ -52,12 +52,8 @@ def _clause(r: Random, lines: list[Line], head: int, relation: str) -> int:
     """Add a clause: subject, verb, object, and places; returns the number of its verb."""
     subject = _phrase(r, lines, "Nom", "nsubj")
     tense, mood, person = r.choice(["Past", "Pres"]), r.choice(["Ind", "Ind", "Cnd"]), r.choice("13")
-    verb = (
-        r.choice(VERBS)
-        + {"Past": "ta", "Pres": "sa"}[tense]
-        + {"Ind": "", "Cnd": "bi"}[mood]
-        + {"1": "m", "3": ""}[person]
-    )
+    endings = {"Past": "ta", "Pres": "sa"}[tense], {"Ind": "", "Cnd": "bi"}[mood], {"1": "m", "3": ""}[person]
+    verb = r.choice(VERBS) + "".join(endings)
     lines.append((verb, "VERB", f"Mood={mood}|Person={person}|Tense={tense}|VerbForm=Fin", head, relation))
     here = len(lines)
     ends = [subject]

@@ -230,11 +230,8 @@ def gum(tmp_path) -> Path:
     folder.mkdir()
     written(folder / "dev.docs.jsonl", json.dumps({"id": "d", "sentences": SENTENCES, "text": RAW}))
     mentions = [{"span": span, "entity": entity, "form": form} for span, entity, form in MENTIONS]
-    coref = {
-        "id": "d",
-        "mentions": [*mentions, {"span": [15, 15], "entity": 2, "form": "pronoun"}],
-        "tokens": {"xpos": TAGS},
-    }
+    mentions += [{"span": [15, 15], "entity": 2, "form": "pronoun"}]
+    coref = {"id": "d", "mentions": mentions, "tokens": {"xpos": TAGS}}
     written(folder / "dev.coref.jsonl", json.dumps(coref))
     written(folder / "dev.gdtb.tsv", RELATIONS)
     return folder
@@ -382,10 +379,8 @@ def test_a_turn_without_a_final_mark_gets_a_full_stop(text, expected) -> None:
 
 
 def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path) -> None:
-    records = [
-        {"sentence1": "i am a nurse.", "sentence2": "i am a teacher.", "label": "negative"},
-        {"sentence1": "i am a nurse.", "sentence2": "i help people.", "label": "positive"},
-    ]
+    pairs = ("i am a teacher.", "negative"), ("i help people.", "positive")
+    records = [{"sentence1": "i am a nurse.", "sentence2": other, "label": label} for other, label in pairs]
     whole = written(tmp_path / "dnli.json", json.dumps(records))
     lines = written(tmp_path / "dnli.jsonl", "\n".join(map(json.dumps, records)))
     sick = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
