@@ -211,7 +211,7 @@ SETTINGS |= {"hf": ["layers=0", "pooling=max", "prompt='a '"], "lm": ["bos=false
 
 
 @pytest.mark.parametrize("name", ["run", "hf", "lm", "vectors", *ENCODERS])
-def test_whatever_changes_a_model_changes_its_fingerprint(name, tmp_path, monkeypatch) -> None:
+def test_each_change_of_a_model_changes_its_fingerprint(name, tmp_path, monkeypatch) -> None:
     """A file, a setting, a library or code. Numbers are computed where the fingerprint is the same, and until one edit
     has changed them.
     """
