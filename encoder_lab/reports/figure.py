@@ -208,7 +208,7 @@ def _name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, 
     first, end = scale.transform(np.array([axes.get_xlim()[0], last]))
     gap = (top - bottom) * 0.165 / (height - 0.9)  # one line of text, in the units of the axis
     # inches for the names
-    wide = 0.85 + SMALL_LETTER_INCHES * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)
+    wide = 0.85 + LETTER_INCHES * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)
     gutter = (end - first) * wide / max(width - 1.25 - wide, 0.8)
     targets = upwards.transform(np.array([end[1] for end in ends])).tolist()
     heights = upwards.inverted().transform(np.array(spread_apart(targets, gap, bottom + gap / 2, top - gap / 3)))

@@ -21,6 +21,9 @@ const show = () => {
     Plotly.restyle(div, {visible});
   });
   document.querySelectorAll("tr[data-model]").forEach(row => row.hidden = hidden.model.has(row.dataset.model));
+  document.querySelectorAll("td[data-model]").forEach(cell => {  // its row has other runs, too
+    cell.style.visibility = hidden.model.has(cell.dataset.model) ? "hidden" : "";
+  });
   document.querySelectorAll("[data-task]").forEach(cell => cell.hidden = hidden.task.has(cell.dataset.task));
 };
 document.querySelectorAll("nav input").forEach(box => box.onchange = () => {

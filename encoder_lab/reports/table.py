@@ -53,6 +53,7 @@ class TableCell(NamedTuple):
     test: frozenset[str] = frozenset()  # what it was scored on, by which classifier; empty if unknown
     chance: float | None = None  # the score without any knowledge, where known
     runs: Sequence[Interval] = ()  # of each seed, with its interval; empty if unknown
+    model: str = ""  # its title, where a row has several
 
     @property
     def margin(self) -> str:
@@ -221,9 +222,9 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
         measure = model.score.rsplit("/", 1)[-1]
         column, name = _objective_column(model.objective, measure), f"{model.encoder} {model.variant}".rstrip()
         cells = rows.setdefault(("", name), TableRow("", "", name, {})).cells
-        cells[f"{column} (dev)"] = cell
+        cells[f"{column} (dev)"] = cell._replace(model=model.title)
         if test := objective_cell(model, test=True):
-            cells[column] = test
+            cells[column] = test._replace(model=model.title)
         lower |= set() if OBJECTIVE_SCORES[measure] else {column, f"{column} (dev)"}
     our_columns = {column.removesuffix(" (dev)") for row in rows.values() for column in row.cells}
     tables = [TRAINING_TABLE] if published_names is None else published_names

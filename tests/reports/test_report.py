@@ -407,6 +407,12 @@ def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_
     assert "1 of 1 models have one seed" in claims
 
 
+def test_the_menu_of_runs_reaches_each_score_of_the_table_of_training(tmp_path) -> None:
+    table = training_table(models(run_of(tmp_path / "a"), run_of(tmp_path / "b", objective="nmt_enfi")), [])
+    page = html_page("", [table])
+    assert all(f'data-model="BiLSTM-max, NMT {pair}" data-value=' in page for pair in ("En-Fr", "En-Fi"))
+
+
 def test_the_page_of_models_without_epochs_has_no_section_by_epoch(tmp_path) -> None:
     bov = evaluation_of(tmp_path / "bov", "bov")
     assert main(["html", str(bov), f"out={tmp_path / 'page.html'}"]) == 0
