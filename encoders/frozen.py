@@ -33,7 +33,7 @@ CACHED_WORDS = 1 << 16  # unknown words with a cached composed vector
 
 
 class Coverage(NamedTuple):
-    """Statistics of a call of `encode`. A repeated sentence counts once."""
+    """Statistics of a call of `encode`. A repeated sentence counts once, but each empty one."""
 
     sentences: int = 0  # distinct
     empty: int = 0  # sentences without words; their vector is zero
@@ -175,7 +175,8 @@ class FrozenEncoder:
         inverse = np.fromiter((first.setdefault(text, len(first)) for text in texts), np.int64, len(sentences))
         distinct = list(first)
         del first
-        self.coverage = Coverage(sentences=len(distinct))
+        empty = [number for number, text in enumerate(distinct) if not text.strip()]
+        self.coverage = Coverage(sentences=len(distinct), empty=int(np.isin(inverse, empty).sum()))
         if out is None:
             vectors = np.empty((len(sentences), self.dim), dtype=np.float32)
             self._fill(lambda: vectors, distinct, inverse, options)
@@ -242,7 +243,7 @@ class FrozenEncoder:
                 bar.update(len(rows))
         bar.update(len(sentences) - len(order))
         cut = sum(len(row) > MAX_SENTENCE_WORDS for row in word_rows)
-        counts = Coverage(0, len(sentences) - len(order), cut, len(texts.ids), int(unknown))
+        counts = Coverage(cut=cut, words=len(texts.ids), unknown=int(unknown))
         self.coverage = Coverage(*map(sum, zip(self.coverage, counts, strict=True)))
         if options.normalize:
             vectors = functional.normalize(vectors)
