@@ -20,7 +20,7 @@ from datamodules.batches import Bag, InDocument, LabelledPair, SentencePair, Sen
 from encoders.encoder import Encoder
 from encoders.pooling import MEAN, WordPooling
 from encoders.recurrent import Bidirectional
-from objectives.attention import Attention, Memory
+from objectives.decoder import Attention, Memory
 from objectives.layers import LOSSES, feedforward
 from objectives.nli import pair_features
 from probes.classifiers.examples import Labelled

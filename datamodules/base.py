@@ -107,6 +107,7 @@ class SkipCounts(NamedTuple):
 
 
 SkipCountsBySplit = dict[Split, SkipCounts]
+Limits = dict[str, int | None]  # by side the most words; None: no sentence
 
 
 class CachedData(ResumableData):
@@ -224,29 +225,27 @@ def default_batch_size(examples: int) -> int:
 
 def write_examples(
     work: Path,
+    corpus: Corpus,
     name: str,
     examples: Callable[[Split], Iterable[tuple[str, ...]]],
-    limits: dict[str, int | None],
-    excluded: Excluded,
+    limits: Limits,
+    words: tuple[str, ...] = ("source",),
 ) -> SkipCountsBySplit:
-    """The sides of all splits, as `write_sides` writes them."""
-    return {split: write_sides(work, split, name, examples(split), limits, excluded) for split in SPLITS}
+    """Write each side of the examples of all splits to its file `<split>.<side>.txt`, an example per line.
+
+    `limits`: the sides in order, each with its maximum number of words (None: no sentence). Examples with an empty or
+    too long side, and those of train with an excluded sentence, are counted and left out. `words`: the sides that
+    encoders read (`write_words`). Raises InputError if no train or dev example remains.
+    """
+    name = f"{corpus.name} {name}"
+    skipped = {split: write_sides(work, split, name, examples(split), limits, corpus.excluded) for split in SPLITS}
+    write_words(work, words)
+    return skipped
 
 
 def write_sides(
-    work: Path,
-    split: Split,
-    name: str,
-    examples: Iterable[tuple[str, ...]],
-    limits: dict[str, int | None],
-    excluded: Excluded,
+    work: Path, split: Split, name: str, examples: Iterable[tuple[str, ...]], limits: Limits, excluded: Excluded
 ) -> SkipCounts:
-    """Write each side of the examples to its file `<split>.<side>.txt`, an example per line.
-
-    `limits`: the sides in order, each with its maximum number of words (None: no sentence). Examples with an empty or
-    too long side, and those of train with an `excluded` sentence, are counted and left out. Raises InputError if no
-    train or dev example remains.
-    """
     empty = too_long = in_tasks = usable = 0
     sentence_sides = [index for index, limit in enumerate(limits.values()) if limit]
     with ExitStack() as stack:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from datamodules.base import SPLITS, CachedData, SkipCountsBySplit, cached_lines, write_examples, write_words
+from datamodules.base import SPLITS, CachedData, SkipCountsBySplit, cached_lines, write_examples
 from datamodules.batches import LabelledPair
 from datamodules.corpus import LABELS, Corpus
 
@@ -19,9 +19,8 @@ class InferencePairs(CachedData):
 
     def write(self, work: Path, corpus: Corpus, max_words: int) -> SkipCountsBySplit:
         limits = {"premise": max_words, "hypothesis": max_words, "label": None}
-        name = f"{corpus.name} premise-hypothesis pairs"
-        skipped = write_examples(work, name, corpus.inference, limits, corpus.excluded)
-        write_words(work, self.sources)
+        name = "premise-hypothesis pairs"
+        skipped = write_examples(work, corpus, name, corpus.inference, limits, self.sources)
         for split in SPLITS:
             labels = [LABELS.index(label) for label in cached_lines(work / f"{split}.label.txt")]
             np.save(work / f"{split}.labels.npy", np.array(labels, dtype=np.int64))

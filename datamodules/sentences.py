@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from datamodules.base import CachedData, SkipCountsBySplit, write_examples, write_words
+from datamodules.base import CachedData, Limits, SkipCountsBySplit, write_examples
 from datamodules.batches import SingleSentences
 from datamodules.corpus import Corpus
 
@@ -16,11 +16,8 @@ class PlainSentences(CachedData):
     name = "sentences"
 
     def write(self, work: Path, corpus: Corpus, max_words: int) -> SkipCountsBySplit:
-        limits: dict[str, int | None] = {"source": max_words}
-        name = f"{corpus.name} sentences"
-        skipped = write_examples(work, name, lambda split: zip(corpus.sentences(split)), limits, corpus.excluded)
-        write_words(work, ("source",))
-        return skipped
+        limits: Limits = {"source": max_words}
+        return write_examples(work, corpus, "sentences", lambda split: zip(corpus.sentences(split)), limits)
 
     def _collate(self, split: str) -> Callable[[np.ndarray], SingleSentences]:
         return lambda rows: SingleSentences(self.words(split, "source", rows))

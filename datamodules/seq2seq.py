@@ -1,6 +1,7 @@
 """Pairs of sentences for sequence-to-sequence training: corpus to cached ids to batches."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from datamodules.arrays import save_ragged
-from datamodules.base import SPLITS, CachedData, SkipCountsBySplit, cached_lines, write_examples, write_words
+from datamodules.base import SPLITS, CachedData, SkipCountsBySplit, cached_lines, write_examples
 from datamodules.batches import SentencePair
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
@@ -75,10 +76,8 @@ class TextPairs(SourceTarget):
         return self.subwords.size
 
     def write(self, work: Path, corpus: Corpus, max_words: int, target: str, codes: int) -> SkipCountsBySplit:
-        limits: dict[str, int | None] = {"source": max_words, "target": max_words}
-        name = f"{corpus.name} {corpus.source_language}-{target}"
-        skipped = write_examples(work, name, lambda split: _pairs(corpus, split, target), limits, corpus.excluded)
-        write_words(work, ("source",))
+        name, examples = f"{corpus.source_language}-{target}", partial(_pairs, corpus, target)
+        skipped = write_examples(work, corpus, name, examples, {"source": max_words, "target": max_words})
         pairs = sum(1 for _ in cached_lines(work / "train.target.txt"))
         size = min(codes, max(1000, pairs // 5))
         subwords = Subwords.train(cached_lines(work / "train.target.txt"), work / "subwords.model", size)
@@ -94,7 +93,7 @@ class TextPairs(SourceTarget):
         return self.subwords.decode([ids])[0] if field == "target" else super().sentence_text(field, ids)
 
 
-def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str]]:
+def _pairs(corpus: Corpus, target: str, split: Split) -> Iterator[tuple[str, str]]:
     pairs: Iterator[tuple[str, str]]
     if target == "same":
         pairs = ((sentence, sentence) for sentence in corpus.sentences(split))

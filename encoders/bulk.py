@@ -138,7 +138,7 @@ def encode_in_processes(job: Job, shards: Iterable[Shard], processes: int) -> It
     """Encode shards in processes of this machine; this one reads the files."""
     try:
         start = "spawn" if job.gpus else "fork"
-        yield from parallel_map(partial(_encode_one, job), _shards_with_texts(job, shards), 1, processes, start)
+        yield from parallel_map(partial(encode_shard, job), _shards_with_texts(job, shards), 1, processes, start)
     except BrokenExecutor:
         raise InputError(f"{job.out}: a process was killed, perhaps because the memory was full; {RESUME}") from None
 
@@ -150,10 +150,6 @@ def _shards_with_texts(job: Job, shards: Iterable[Shard]) -> Iterator[tuple[Shar
         for shard in (first, *rest):
             yield shard, list(islice(texts, shard.skip - row, shard.skip - row + shard.rows))
             row = shard.skip + shard.rows
-
-
-def _encode_one(job: Job, item: tuple[Shard, list[str]]) -> "Coverage":
-    return encode_shard(job, load_worker_encoder(job), *item)
 
 
 @cache
@@ -170,13 +166,14 @@ def load_worker_encoder(job: Job) -> "FrozenEncoder":
     return load_encoder(job.run, device, allow=job.allow)
 
 
-def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequence[str]) -> "Coverage":
-    """Write the vectors of a shard: a matrix, or a table with the columns row (int64) and vector (D float32).
+def encode_shard(job: Job, item: tuple[Shard, list[str]]) -> "Coverage":
+    """Write the vectors of a shard of texts: a matrix, or a table with the columns row (int64) and vector (D float32).
 
     Of what it returns, `sentences` are all rows.
     """
     import numpy as np
 
+    (shard, texts), encoder = item, load_worker_encoder(job)
     if len(texts) != shard.rows:
         raise InputError(f"{shard.file}: has other rows than when they were counted; give out= a new folder")
     with warnings.catch_warnings():

@@ -75,13 +75,9 @@ def windows(texts: Ragged, batches: Sequence[np.ndarray]) -> Iterator[Window]:
     for end, batch in enumerate(batches, start=1):
         words += int((texts.offsets[batch + 1] - texts.offsets[batch]).sum())
         if words >= WINDOW_WORDS or end == len(batches):
-            yield _window(texts, batches[begin:end])
-            begin, words = end, 0
-
-
-def _window(texts: Ragged, batches: Sequence[np.ndarray]) -> Window:
-    sentences = [texts.ids[texts.offsets[row] : texts.offsets[row + 1]] for batch in batches for row in batch]
-    rows, inverse = np.unique(np.concatenate([[PADDING], *sentences]), return_inverse=True)
-    padding = -len(rows) % ROW_MULTIPLE
-    rows = np.concatenate([np.full(padding, PADDING), rows])
-    return Window(rows, Ragged(inverse[1:] + padding, np.cumsum([0, *map(len, sentences)])), batches)
+            window, begin, words = batches[begin:end], end, 0
+            sentences = [texts.ids[texts.offsets[row] : texts.offsets[row + 1]] for batch in window for row in batch]
+            rows, inverse = np.unique(np.concatenate([[PADDING], *sentences]), return_inverse=True)
+            padding = -len(rows) % ROW_MULTIPLE
+            rows = np.concatenate([np.full(padding, PADDING), rows])
+            yield Window(rows, Ragged(inverse[1:] + padding, np.cumsum([0, *map(len, sentences)])), window)

@@ -1,8 +1,4 @@
-"""Sentences to vectors: from standard input to standard output, or from files to a folder of shards.
-
-python -m encoders.encode RUN < sentences.txt > vectors.npy
-python -m encoders.encode RUN in=texts/ out=vectors/
-"""
+"""Sentences to vectors: from standard input to standard output, or from files to a folder of shards."""
 
 import os
 import shutil

@@ -1,7 +1,4 @@
-"""A trained encoder as a folder that needs nothing of this project.
-
-python -m encoders.export RUN out=DIR format=sentence-transformers
-"""
+"""A trained encoder as a folder that needs nothing of this project."""
 
 import sys
 from functools import partial

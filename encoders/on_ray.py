@@ -22,7 +22,8 @@ class ShardWorker:
     """What Ray Data builds in each worker process."""
 
     def __init__(self, job: Job) -> None:
-        self.job, self.encoder = job, load_worker_encoder(job)
+        self.job = job
+        load_worker_encoder(job)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, int]:
         """Make a shard that is missing; one is there already if its worker was lost afterwards."""
@@ -30,7 +31,7 @@ class ShardWorker:
         if is_complete(self.job, shard):
             return Coverage(shard.rows)._asdict()
         texts = list(islice(read_rows(shard.file, self.job.column, shard.skip), shard.rows))
-        return encode_shard(self.job, self.encoder, shard, texts)._asdict()
+        return encode_shard(self.job, (shard, texts))._asdict()
 
 
 def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: int | None) -> Iterator[Coverage]:

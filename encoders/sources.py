@@ -1,12 +1,15 @@
 """Frozen models from runs, files and functions."""
 
+import json
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
 
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import Vocabulary
@@ -14,6 +17,7 @@ from datamodules.word_vectors.store import WordVectors, refuse_low_coverage
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
+from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import content_of, contents_of, key_of
 from encoder_lab.storage.made_with import without_made_with
 from encoder_lab.storage.reads import CORPUS_KEY, read_reads
@@ -21,12 +25,31 @@ from encoder_lab.storage.text_files import read_lines
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
-from encoders.fingerprint import code_of_encoder
 from encoders.frozen import FrozenEncoder
 from encoders.load import SavedRun, load_encoder
 
 TOLERANCE = 1e-3  # of the largest number, by which two vectors of a sentence may differ
 MAX_UNKNOWN_SHARE = 0.02  # share of words without a vector from which there is a warning
+
+
+def code_of_encoder(frozen: FrozenEncoder) -> list[str]:
+    """The code that computes its vectors."""
+    return [code_of(type(frozen.encoder)), code_of(FrozenEncoder)]
+
+
+def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: Iterable[str]) -> str:
+    """The same text means the same vectors of these sentences; it reads each weight and word once."""
+    texts = (sentence.lower() if frozen.lowercase else sentence for sentence in sentences)
+    words = {word for sentence in texts for word in sentence.split()} - set(frozen.vocabulary.words)
+    composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}
+    vectors = {word: None if vector is None else vector.tobytes().hex() for word, vector in composed.items()}
+    arithmetic = [str(frozen.embedding.table.device), frozen.bfloat16, frozen.lowercase]
+    parts = [*code_of_encoder(frozen), settings, *arithmetic, vectors, frozen.vocabulary.words]
+    digest = sha256(json.dumps(parts).encode())
+    for name, tensor in (*frozen.encoder.state_dict().items(), ("word vectors", frozen.embedding.table)):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def trained_model(run: SavedRun, device: str, store: WordVectors | None = None, allow: Sequence[str] = ()) -> Model:

@@ -6,21 +6,49 @@ targets   <s> -> [e;s] -> [e;s] -> [e;s] -> ...     2 layers of 512 units
                       |        |        |
 predicts             t1       t2       t3
 
-With attention, the output of the LSTM at each step first attends over the word states of the source.
+With attention, the output of the LSTM at each step first attends over the word states of the source (Luong et al. 2015,
+sections 3.1 and 3.3).
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from encoders.recurrent import recurrent_output
-from objectives.attention import Attention, Memory
 from objectives.chunked_cross_entropy import PADDING, cross_entropies, cross_entropy_sum
 from objectives.layers import Logits
 
 State = tuple[Tensor, Tensor]  # hidden and cell, each (layers, B, H)
+
+
+class Memory(NamedTuple):
+    """The word states that a decoder attends over."""
+
+    states: Tensor  # (B, T, H)
+    lengths: Tensor  # (B,)
+
+
+class Attention(nn.Module):
+    """Global attention with the bilinear score, after the recurrence, so that all steps are one product.
+
+    a = softmax(q W m)    c = sum a m    out = tanh(V [c; q])
+    """
+
+    def __init__(self, query_dim: int, memory_dim: int) -> None:
+        super().__init__()
+        self.score = nn.Linear(query_dim, memory_dim, bias=False)
+        self.combine = nn.Linear(memory_dim + query_dim, query_dim, bias=False)
+
+    def forward(self, queries: Tensor, memory: Memory) -> Tensor:
+        """Attended queries (B, U, Q) for queries (B, U, Q); padding gets no weight."""
+        states, lengths = memory
+        scores = self.score(queries) @ states.transpose(1, 2)  # (B, U, T)
+        padding = torch.arange(states.shape[1], device=states.device) >= lengths[:, None]
+        weights = scores.masked_fill(padding[:, None], -torch.inf).softmax(2)
+        return torch.tanh(self.combine(torch.cat([weights @ states, queries], 2)))
 
 
 class Decoder(nn.Module):

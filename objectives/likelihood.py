@@ -73,7 +73,9 @@ class TextLikelihood:
     def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[TokenLogprobs]:
         """log2 p of the tokens of each continuation. A token that begins in the context is context."""
         split = {pair: list(sentence_spans("".join(pair))) for pair in pairs}
-        chains = [adjacent_sentences(pair, spans) for pair, spans in split.items()]
+        texts = (("".join(pair), spans) for pair, spans in split.items())
+        # of each text every sentence with the one before it, "" for the first
+        chains = [list(pairwise(["", *(text[start:end] for start, end in spans)])) for text, spans in texts]
         scores = self._score_links(list(dict.fromkeys(link for links_of_pair in chains for link in links_of_pair)))
         scored = {}
         for (pair, spans), chain in zip(split.items(), chains, strict=True):
@@ -114,11 +116,6 @@ class TextLikelihood:
                     scored[link] = TokenLogprobs(names, offsets, row[: len(ids)])
                 bar.update(len(batch))
         return scored
-
-
-def adjacent_sentences(pair: tuple[str, str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
-    """Each sentence of a text with the one before it, "" for the first."""
-    return list(pairwise(["", *("".join(pair)[start:end] for start, end in spans)]))
 
 
 def pad_ids(rows: Sequence[list[int]], device: torch.device) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 from datamodules.batches import SentencePair
 from datamodules.seq2seq import TextPairs
 from datamodules.text.subwords import BEGIN, END
-from objectives.attention import Memory
+from objectives.decoder import Memory
 from objectives.sequence import SequenceObjective
 
 ORDERS = range(1, 5)  # of n-grams

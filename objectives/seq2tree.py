@@ -6,10 +6,9 @@ import torch
 from torch import Tensor
 
 from datamodules.batches import SentencePair
-from datamodules.seq2tree import SentenceTrees
+from datamodules.seq2tree import SentenceTrees, brackets
 from datamodules.text.subwords import BEGIN, END
-from datamodules.trees.linearize import brackets
-from objectives.attention import Memory
+from objectives.decoder import Memory
 from objectives.metrics import ratio
 from objectives.sequence import SequenceObjective
 

@@ -11,8 +11,7 @@ from datamodules.seq2seq import SourceTarget
 from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
-from objectives.attention import Memory
-from objectives.decoder import Decoder
+from objectives.decoder import Decoder, Memory
 from objectives.metrics import perplexity
 from objectives.objective import READS_STATES_REASON, MakeOptimizer, Objective
 

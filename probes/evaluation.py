@@ -3,24 +3,25 @@
 import json
 import warnings
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
+from encoder_lab.progress import Progress
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import atomic_write
 from probes import correlations
+from probes.classifiers.blocks import map_on_cores
 from probes.results import Answers, ProbeRow, pack_correct, unpack_correct
 from probes.share import SINGLE_PROCESS, Share
-from probes.side_by_side import score_tasks
 from probes.surprisals import Surprisals, score_pairs, surprisals_fingerprint
 from probes.task import NO_ITEMS, Needs, Outcome, Task
 from probes.use.effects import Erasures
@@ -42,6 +43,7 @@ class Evaluated(NamedTuple):
 ScoreName = tuple[str, str, str]  # suite, task and reader
 SMALL_TASK_BYTES = 32 << 20  # bytes of the vectors of all texts of a task that is scored next to others
 DERIVED_NEEDS = ("scored", "bag")  # what a task needs that is made of other scores
+Result = TypeVar("Result")
 
 
 def score_name_of(task: Task) -> ScoreName:
@@ -214,6 +216,27 @@ class Evaluation:
         score = outcome.dev, outcome.test, outcome.low, outcome.high
         row = ProbeRow(*key, *score, outcome.hyperparameters, self.seed, outcome.seconds, answers, outcome.chance)
         return Evaluated(row, outcome.details)
+
+
+def score_tasks(
+    tasks: Sequence[Task], score: Callable[[Task], Result], is_small: Callable[[Task], bool], device: str, title: str
+) -> list[Result]:
+    """The result of `score` for each task, in order.
+
+    On a CPU small tasks are scored side by side, one on each core: their products are too short for several cores.
+    """
+    parallel = [index for index, task in enumerate(tasks) if is_small(task)]
+    parallel.sort(key=lambda index: tasks[index].reader == "logreg")  # the longest of a suite, such as WC, starts first
+    with Progress(total=len(tasks), desc=title, leave=False, unit=" tasks") as bar:
+
+        def score_index(index: int) -> Result:
+            result = score(tasks[index])
+            bar.update()
+            return result
+
+        jobs = parallel if len(parallel) > 1 else []
+        results = dict(zip(jobs, map_on_cores(score_index, jobs, device), strict=True)) if jobs else {}
+        return [results[index] if index in results else score_index(index) for index in range(len(tasks))]
 
 
 def distinct_sentences(tasks: Iterable[Task], needs: Needs | None = None) -> list[str]:

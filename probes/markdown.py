@@ -1,10 +1,15 @@
-"""Tables of the reports that the builders of tasks write."""
+"""The reports that the builders of tasks write: pages and tables."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 MAX_CLASS_ROWS = 24
+
+
+def page(*blocks: str | Sequence[str]) -> str:
+    """A page of texts and lists of lines, with a blank line between two; empty ones are left out."""
+    return "\n\n".join(block if isinstance(block, str) else "\n".join(block) for block in blocks if block) + "\n"
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

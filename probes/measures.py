@@ -79,9 +79,6 @@ class FromScores(DerivedTask):
         assert isinstance(self.task, Classification)
         return _hard_outcome(score, hard_items(self.task), self.task)
 
-    def baseline(self, name: str) -> Outcome:
-        raise InputError(f"model={name}: has no {self.suite}")
-
 
 def _selectivity_outcome(score: Evaluated, control: Evaluated) -> Outcome:
     """Accuracy minus that of the control, with the interval of the paired bootstrap over the same test sentences."""

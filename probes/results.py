@@ -89,7 +89,10 @@ def read_rows(path: Path) -> list[ProbeRow]:
     """The rows of the file with their answers; none if it does not exist. Raises InputError naming file and line."""
     if not Path(path).exists():
         return []
-    answers = _read_answers(path.with_name(ANSWERS_FILE))
+    answers_file, answers = path.with_name(ANSWERS_FILE), dict[tuple[str, ...], Answers]()
+    if answers_file.exists():
+        for line, row in read_numbered_csv(answers_file, [*KEY_COLUMNS, "test", "right"], KEY_COLUMNS):
+            answers[tuple(row[name] for name in KEY_COLUMNS)] = answers_from_text(answers_file, line, row)
     return [
         row_from_text(path, line, row, answers.get(tuple(row[name] for name in KEY_COLUMNS)))
         for line, row in read_numbered_csv(path, REQUIRED_COLUMNS, KEY_COLUMNS)
@@ -149,11 +152,6 @@ def _key_values(row: ProbeRow) -> dict[str, str]:
 def answers_to_text(answers: Answers) -> dict[str, str]:
     """The columns `test` and `right` of answers.csv."""
     return {"test": answers.test, "right": correlations.pack_domains(answers.domains) or pack_correct(answers.right)}
-
-
-def _read_answers(path: Path) -> dict[tuple[str, ...], Answers]:
-    numbered = read_numbered_csv(path, [*KEY_COLUMNS, "test", "right"], KEY_COLUMNS) if path.exists() else []
-    return {tuple(row[name] for name in KEY_COLUMNS): answers_from_text(path, line, row) for line, row in numbered}
 
 
 def answers_from_text(path: Path, line: int, row: Mapping[str, str]) -> Answers:

@@ -77,17 +77,13 @@ def score_pairs(logprobs: Logprobs, pairs: Iterable[Pair]) -> Surprisals:
     with Progress(total=len(distinct), desc="scoring", leave=False, unit=" texts") as bar:
         for start in range(0, len(distinct), CHUNK_PAIRS):
             chunk = distinct[start : start + CHUNK_PAIRS]
-            stored.add(_score_chunk(logprobs, chunk))
+            answers = logprobs(chunk)
+            if not isinstance(answers, Sequence) or len(answers) != len(chunk):
+                gave = f"{len(answers)} answers" if isinstance(answers, Sequence) else type(answers).__name__
+                raise InputError(f"the model gave {gave} to {len(chunk)} texts; give a list with one answer for each")
+            stored.add([(pair, check_answer(answer, pair)) for pair, answer in zip(chunk, answers, strict=True)])
             bar.update(len(chunk))
     return stored
-
-
-def _score_chunk(logprobs: Logprobs, pairs: list[Pair]) -> list[tuple[Pair, TokenLogprobs]]:
-    answers = logprobs(pairs)
-    if not isinstance(answers, Sequence) or len(answers) != len(pairs):
-        gave = f"{len(answers)} answers" if isinstance(answers, Sequence) else type(answers).__name__
-        raise InputError(f"the model gave {gave} to {len(pairs)} texts; give a list with one answer for each")
-    return [(pair, check_answer(answer, pair)) for pair, answer in zip(pairs, answers, strict=True)]
 
 
 def surprisals_fingerprint(surprisals: Surprisals) -> str:
@@ -107,21 +103,18 @@ def check_answer(answer: Any, pair: Pair) -> TokenLogprobs:
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last: a tensor that has a gradient
         expected = f"expected tokens, offsets (T, 2) and log2 probabilities (T,): {' '.join(str(error).split())}"
         raise InputError(f"text {pair[1][:40]!r}: {expected}") from None
-    count, length = len(surprisal.tokens), len(pair[1])
-    problem = ""
-    pairs = surprisal.offsets.shape == (count, 2) or not (count or surprisal.offsets.size)
-    if not pairs or surprisal.logprobs.shape != (count,):
-        problem = (
-            f"{count} tokens, but offsets {surprisal.offsets.shape} and log2 probabilities {surprisal.logprobs.shape}"
-        )
-    elif not all(isinstance(name, str) and not SURROGATE.search(name) for name in surprisal.tokens):
+    names, spans, bits = surprisal
+    count, length, problem = len(names), len(pair[1]), ""
+    if not (spans.shape == (count, 2) or not (count or spans.size)) or bits.shape != (count,):
+        problem = f"{count} tokens, but offsets {spans.shape} and log2 probabilities {bits.shape}"
+    elif not all(isinstance(name, str) and not SURROGATE.search(name) for name in names):
         problem = "a token that is no text"
-    elif count and not (surprisal.offsets.min() >= 0 and surprisal.offsets.max() <= length):
+    elif count and not (spans.min() >= 0 and spans.max() <= length):
         problem = f"an offset outside the {length} characters of the text"
-    elif count and (surprisal.offsets[:, 0] > surprisal.offsets[:, 1]).any():
+    elif count and (spans[:, 0] > spans[:, 1]).any():
         problem = "a token that ends before it starts"
-    elif not (surprisal.logprobs <= 1e-6).all():
+    elif not (bits <= 1e-6).all():
         problem = "a log2 probability above 0, or NaN"
     if problem:
         raise InputError(f"text {pair[1][:40]!r}: the model gave {problem}")
-    return surprisal._replace(offsets=surprisal.offsets.reshape(-1, 2))
+    return surprisal._replace(offsets=spans.reshape(-1, 2))

@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from encoder_lab.errors import InputError
+
 # N texts, or N lists of texts, which stand for the mean of their vectors
 Texts = Sequence[str] | Sequence[Sequence[str]]
 Needs = Literal["vectors", "surprisal", "loss", "use", "scored", "bag"]
@@ -106,12 +108,21 @@ class Task(Protocol):
 NO_ITEMS = np.empty(0, dtype=bool)  # which test items are right, where the score is of none
 
 
+class WithoutBaselines:
+    """A task that no baseline scores."""
+
+    suite: str
+    baselines: ClassVar[tuple[str, ...]] = ()
+
+    def baseline(self, name: str) -> Outcome:
+        raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")
+
+
 @dataclass(frozen=True)
-class DerivedTask:
-    """A task that is made of another one, with its name and data. Baselines do not score it."""
+class DerivedTask(WithoutBaselines):
+    """A task that is made of another one, with its name and data."""
 
     task: Task
-    baselines: ClassVar[tuple[str, ...]] = ()
 
     @property
     def name(self) -> str:

@@ -32,7 +32,7 @@ MOMENTS = (  # what happens in them: a moment before and one after each, and so 
     "os.replace",
     "torch.save",
     "datamodules.base.write_sides",
-    "datamodules.seq2seq.write_words",
+    "datamodules.base.write_words",
     "datamodules.word_vectors.store.train_bin",
     "probes.probing.data.write_task",
     "objectives.objective.Objective.on_train_batch_start",

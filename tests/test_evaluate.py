@@ -152,7 +152,7 @@ def test_scoring_a_model_again_computes_nothing(lab, tmp_path, monkeypatch) -> N
     def computed(*_: object) -> None:
         pytest.fail("computed again")
 
-    for name in ("classification.Classification.score", "evaluation.vectors_of", "bits.online._linear_scores"):
+    for name in ("classification.Classification.score", "evaluation.vectors_of", "bits.codes._linear_scores"):
         monkeypatch.setattr(f"probes.{name}", computed)
     (again,) = scored(lab, tmp_path, *asked)
     assert [e.row for e in again.scores.main] == [e.row for e in first.scores.main]

@@ -16,7 +16,7 @@ from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.training.finite import StopsWhereNotFinite
 from encoders import FrozenEncoder
 from encoders.embedding import WordEmbedding
-from probes.bits.online import description_length
+from probes.bits.codes import description_length
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
 from probes.downstream.folds import score_nested
 from probes.downstream.relatedness import fit_regression
@@ -70,7 +70,7 @@ def scores_one_by_one(device: str, grid: Grid, classes: int) -> list[float]:
 
 def bits(device: str) -> float:
     train, dev, _ = parts(3)
-    with patch("probes.bits.online.STRONG_L2", (1.0,)):
+    with patch("probes.bits.codes.STRONG_L2", (1.0,)):
         return description_length(train, dev, 3, replace(GRID, l2=(1e-2,)), 1, device).bits
 
 

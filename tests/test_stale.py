@@ -204,7 +204,7 @@ class Opened:
 
 # that computes the numbers of a source, or of its new words
 CODE = {"hf": "encoders/hugging_face.py", "lm": "encoders/language_model.py"}
-CODE |= {"run": "datamodules/word_vectors/fasttext_model.py"}
+CODE |= {"run": "datamodules/word_vectors/fasttext_file.py"}
 ENCODERS = ["bov", "untrained/transformer"]
 SETTINGS = {name: ["seed=2", "embeddings.lowercase=true", "embeddings.scale=2"] for name in ENCODERS}
 SETTINGS |= {"hf": ["layers=0", "pooling=max", "prompt='a '"], "lm": ["bos=false", "eos=true"]}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from datamodules.corpora.on_disk import Example, OnDisk, find_file, line_pairs, refuse_languages
+from datamodules.corpora.on_disk import Example, OnDisk, find_file, line_pairs, refuse_language
 from datamodules.corpus import Split
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Seed, SourceLanguage
@@ -34,7 +34,7 @@ class Europarl(OnDisk):
         seed: Annotated[Seed, "decides which lines are dev and test (10,000 each)"] = 1,
         source_language: SourceLanguage = "en",
     ) -> None:
-        refuse_languages(self.name, [source_language], ("en", *LANGUAGES))
+        refuse_language(self.name, source_language, ("en", *LANGUAGES))
         super().__init__(root, size)
         self.seed, self.source_language = seed, source_language
 
@@ -45,7 +45,7 @@ class Europarl(OnDisk):
         return f"{super().fingerprint()} seed {self.seed}"
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
-        refuse_languages(self.name, [target], ("en", *LANGUAGES))
+        refuse_language(self.name, target, ("en", *LANGUAGES))
         source = self.source_language
         if "en" not in (source, target):
             raise InputError(f"corpus europarl has pairs with English alone, not {source}-{target}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from datamodules.corpora.on_disk import OnDisk, find_file, line_pairs, refuse_languages
+from datamodules.corpora.on_disk import OnDisk, find_file, line_pairs, refuse_language
 from datamodules.corpus import Split
 from encoder_lab.settings.types import CorpusSize, SourceLanguage
 from encoder_lab.storage.text_files import read_lines
@@ -29,7 +29,7 @@ class Multi30k(OnDisk):
         size: CorpusSize = None,
         source_language: SourceLanguage = "en",
     ) -> None:
-        refuse_languages(self.name, [source_language], LANGUAGES)
+        refuse_language(self.name, source_language, LANGUAGES)
         super().__init__(root, size)
         self.source_language = source_language
 
@@ -38,7 +38,7 @@ class Multi30k(OnDisk):
         return [path for name in names for path in self.root.glob(name)]
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
-        refuse_languages(self.name, [target], LANGUAGES)
+        refuse_language(self.name, target, LANGUAGES)
         pairs = line_pairs(self._find_file(split, self.source_language), self._find_file(split, target))
         return self.tokenize_pairs(self.limit(split, pairs), target)
 

@@ -59,11 +59,10 @@ class OnDisk(Corpus):
         return self.splits[split]
 
 
-def refuse_languages(name: str, languages: Iterable[str], available: Sequence[str]) -> None:
+def refuse_language(name: str, language: str, available: Sequence[str]) -> None:
     """Raises InputError for a language that a corpus does not have."""
-    for language in languages:
-        if language not in available:
-            raise InputError(f"corpus {name} is in {', '.join(available)}, not in {language} (corpus.source_language=)")
+    if language not in available:
+        raise InputError(f"corpus {name} is in {', '.join(available)}, not in {language} (corpus.source_language=)")
 
 
 def stored_file(root: Path, name: str) -> Path | None:

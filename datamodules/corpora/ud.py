@@ -67,12 +67,11 @@ class TreebankText(OnDisk):
 
     def sentences(self, split: Split) -> Iterator[str]:
         text = map(text_of, self.dependencies(split))
-        return self.limit(split, chain(text, self._added_sentences())) if split == "train" else text
-
-    def _added_sentences(self) -> Iterator[str]:
+        if split != "train":
+            return text
         lines = (line for path in self.more for _, line in read_lines(path) if line.strip())
         held_out = Excluded(self._held_out_texts)  # treebanks have tokens of their own
-        return (sentence for sentence in self.tokenize_all(lines) if sentence not in held_out)
+        return self.limit(split, chain(text, (s for s in self.tokenize_all(lines) if s not in held_out)))
 
     @cached_property
     def _held_out_texts(self) -> set[str]:

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from typing import Annotated
 
-from datamodules.corpora.on_disk import refuse_languages
+from datamodules.corpora.on_disk import refuse_language
 from datamodules.corpus import Corpus, Document, Inference, NoSuchView, Split
-from datamodules.demo.constant import Property, constant_plan
+from datamodules.demo import english
 from datamodules.demo.documents import Story, story
-from datamodules.demo.grammar import dependencies_of, tree_of, words_of
+from datamodules.demo.grammar import dependencies_of, words_of
 from datamodules.demo.inference import inference
-from datamodules.demo.meaning import SentencePlan
+from datamodules.demo.meaning import Property, SentencePlan, constant_plan
 from datamodules.trees.conllu import DependencyTree
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Count, Seed, SourceLanguage
@@ -36,7 +36,7 @@ class Demo(Corpus):
         constant: Annotated[Sequence[Property], "never vary in training: tense, subject_number, object_number"] = (),
         irrelevant: Annotated[Sequence[Property], "vary in what is read and not in the translation: the same"] = (),
     ) -> None:
-        refuse_languages(self.name, [source_language], LANGUAGES)
+        refuse_language(self.name, source_language, LANGUAGES)
         self.size, self.seed, self.source_language = size, seed, source_language
         self.constant, self.irrelevant = sorted(set(constant)), sorted(set(irrelevant))
         if common := set(constant) & set(irrelevant):
@@ -48,7 +48,7 @@ class Demo(Corpus):
         return f"demo seed {self.seed} size {self.size}{spoken}{f' constant {fixed}' if fixed else ''}"
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
-        refuse_languages(self.name, [target], LANGUAGES)
+        refuse_language(self.name, target, LANGUAGES)
         pairs = ((plan, constant_plan(plan, self.irrelevant)) for plan in self._plans(split))
         return ((words_of(source, self.source_language), words_of(fixed, target)) for source, fixed in pairs)
 
@@ -57,9 +57,8 @@ class Demo(Corpus):
         return (words_of(plan, self.source_language) for plan in self._plans(split))
 
     def trees(self, split: Split) -> Iterator[str]:
-        self._refuse_irrelevant(split)
-        self._refuse_others("trees (probes=corpus, objective=seq2tree)")
-        return (tree_of(plan) for plan in self._plans(split))
+        self._refuse_irrelevant(split, "trees (probes=corpus, objective=seq2tree)")
+        return map(english.tree, self._plans(split))
 
     def dependencies(self, split: Split) -> Iterator[DependencyTree]:
         if self.source_language == "en":
@@ -67,8 +66,7 @@ class Demo(Corpus):
         return (dependencies_of(plan, self.source_language) for plan in self._plans(split))
 
     def documents(self, split: Split) -> Iterator[Document]:
-        self._refuse_irrelevant(split)
-        self._refuse_others("documents")
+        self._refuse_irrelevant(split, "documents")
         remaining = self._count(split)
         for document in self._stories(split):
             if remaining <= 0:
@@ -77,18 +75,16 @@ class Demo(Corpus):
             yield document.english()
 
     def inference(self, split: Split) -> Iterator[Inference]:
-        self._refuse_irrelevant(split)
-        self._refuse_others("premise-hypothesis pairs")
+        self._refuse_irrelevant(split, "premise-hypothesis pairs")
         return (inference(self.seed, split, number, self._constant(split)) for number in range(self._count(split)))
 
-    def _refuse_irrelevant(self, split: Split) -> None:
+    def _refuse_irrelevant(self, split: Split, english_view: str = "") -> None:
+        """Raises InputError for properties that cannot be left out, NoSuchView for a view that only English has."""
         if self.irrelevant and split != "probe":
             remedy = "only a translation (objective=nmt) can leave it out; use corpus.constant="
             raise InputError(f"corpus.irrelevant={self.irrelevant}: {remedy}")
-
-    def _refuse_others(self, view: str) -> None:
-        if self.source_language != "en":
-            raise NoSuchView(f"corpus demo has {view} in English alone, not in {self.source_language}")
+        if english_view and self.source_language != "en":
+            raise NoSuchView(f"corpus demo has {english_view} in English alone, not in {self.source_language}")
 
     def _plans(self, split: Split) -> Iterator[SentencePlan]:
         return islice((plan for document in self._stories(split) for plan in document.plans()), self._count(split))

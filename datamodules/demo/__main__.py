@@ -33,7 +33,8 @@ def show(options: SimpleNamespace) -> None:
     from datamodules.demo import Demo
     from datamodules.demo.chance import Chance
     from datamodules.demo.documents import story
-    from datamodules.demo.grammar import tree_of, words_of
+    from datamodules.demo.english import tree
+    from datamodules.demo.grammar import words_of
 
     instead = [name for name in ("documents", "inference", "conllu") if getattr(options, name)]
     if len(instead) > 1:
@@ -56,7 +57,7 @@ def show(options: SimpleNamespace) -> None:
         else:
             plan = Chance(options.seed, number).choice(list(story(options.seed, "show", number).plans()))
             print("\n".join(f"{language}  {words_of(plan, language)}" for language in ("en", "fr", "de", "fi")))
-            print(f"    {tree_of(plan)}\n")
+            print(f"    {tree(plan)}\n")
 
 
 def write_treebank(path: Path, corpus: "Demo", count: int) -> None:

@@ -119,8 +119,3 @@ def _spoken_words(plan: SentencePlan, language: str) -> list[Spoken]:
     first = next(word for word in words if word.text not in ("«", "„", "”"))
     first.text = first.text[:1].upper() + first.text[1:]
     return words
-
-
-def tree_of(plan: SentencePlan) -> str:
-    """The English sentence's tree on one line."""
-    return english.tree(plan)

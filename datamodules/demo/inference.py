@@ -7,10 +7,9 @@ from itertools import count
 from datamodules.corpus import LABELS, Inference
 from datamodules.demo import english
 from datamodules.demo.chance import Chance
-from datamodules.demo.constant import Property, constant_event
 from datamodules.demo.grammar import MAX_WORDS, MIN_WORDS
 from datamodules.demo.lexicon import lexicon
-from datamodules.demo.meaning import Event, Place, Thing
+from datamodules.demo.meaning import Event, Place, Property, Thing, constant_event
 from datamodules.demo.world import ClauseSampler, new_scene
 
 WORDS = lexicon()

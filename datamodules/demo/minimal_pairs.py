@@ -13,8 +13,7 @@ from datamodules.demo.chance import Chance
 from datamodules.demo.inference import inference
 from datamodules.demo.lexicon import Noun, lexicon
 from datamodules.demo.meaning import Event, Tense, Thing
-from datamodules.demo.scripts import ADJECTIVES, EFFECTS, effects_of
-from datamodules.demo.world import drawn_tense
+from datamodules.demo.world import ADJECTIVES, EFFECTS, drawn_tense, effects_of
 
 WORDS = lexicon()
 MEETINGS = [WORDS.transitive[base] for base in ("meet", "recognise", "welcome", "call")]  # without a reason
@@ -43,7 +42,7 @@ class MentionedAgain(NamedTuple):
 def references(seed: int, split: str, number: int) -> tuple[Reference, Reference]:
     """`The tired nurse met the hungry king , and | the nurse | slept .`, and the same with what the king did.
 
-    People do what follows from how they are (scripts.py); both texts of an item have the same number of words.
+    People do what follows from how they are (world.py); both texts of an item have the same number of words.
     """
     chance = Chance("reference", seed, split, number)
     tense = drawn_tense(chance)

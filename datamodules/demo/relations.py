@@ -14,8 +14,17 @@ from datamodules.demo import english
 from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.meaning import Event, Place, Thing
-from datamodules.demo.scripts import ADJECTIVES, CONTRASTS, EFFECTS, ORDERS, effects_of, order_of
-from datamodules.demo.world import ClauseSampler, drawn_tense, new_scene
+from datamodules.demo.world import (
+    ADJECTIVES,
+    CONTRASTS,
+    EFFECTS,
+    ORDERS,
+    ClauseSampler,
+    drawn_tense,
+    effects_of,
+    new_scene,
+    order_of,
+)
 
 WORDS = lexicon()
 CLAUSE_LENGTHS = (5, 7)  # tokens of a clause: short enough for a state, long enough for an event with details

@@ -1,7 +1,8 @@
 """The preferences of the demo world (who does what to what), and the events of a document.
 
 A document has a topic and a few protagonists. The topic determines classes of objects and places. Verbs select their
-objects by class, and many select their subjects. Scripts order events, cause before effect.
+objects by class, and many select their subjects. Scripts order events, cause before effect, and say what people do
+because of how they are.
 """
 
 from dataclasses import replace
@@ -16,6 +17,11 @@ WORDS = lexicon()
 AGENT_NOUNS = {
     verb: [WORDS.noun(lemma) for lemma in lemmas.split()] for verb, lemmas in rows(sections("verbs")["agents"])
 }
+ORDERS = dict(rows(sections("verbs")["orders"]))
+EFFECTS = dict(rows(sections("verbs")["effects"]))
+INTRANSITIVE = {verb.base: verb for verb in WORDS.intransitive}
+ADJECTIVES = {adjective.english: adjective for adjective in WORDS.adjectives["person"]}
+CONTRASTS = [pair for pair in sorted(WORDS.opposites.items()) if set(pair) <= set(EFFECTS)]
 LAST_YEAR = 2020
 TYPICAL_SHARE = 0.95  # probability that the topic decides subject, object and place
 NAME_EXPONENT = 0.5  # Zipf exponent of names; their distribution is flatter than that of words
@@ -250,3 +256,13 @@ class ClauseSampler:
         if thing.noun and thing.noun.category in verb.objects:
             return Thing(noun=thing.noun, plural=thing.plural, article="this" if self.chance.often(0.2) else "the")
         return self.what(verb, size)
+
+
+def order_of(category: str) -> list[Verb]:
+    """The verbs of a class of things, each before those that follow it."""
+    return [WORDS.transitive[base] for base in ORDERS[category].split()]
+
+
+def effects_of(adjective: str) -> list[Verb]:
+    """What somebody like that does."""
+    return [WORDS.transitive.get(base) or INTRANSITIVE[base] for base in EFFECTS[adjective].split()]

@@ -1,8 +1,4 @@
-"""List the corpora, or fetch one: resumed after an interruption, verified, unpacked.
-
-python -m datamodules.download                list every corpus, its licence, and whether it is here
-python -m datamodules.download NAME           fetch it into data/NAME
-"""
+"""List the corpora, or fetch one: resumed after an interruption, verified, unpacked."""
 
 import signal
 import sys

@@ -110,7 +110,7 @@ def _members(path: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
             if not member.isfile() and not member.isdir():
                 raise InputError(f"{path}: {member.name[:80]!r} is a link or a device; not unpacked")
             if member.isfile() and not _is_litter(member.name):
-                yield member.name, partial(_open_member, tarred, member)
+                yield member.name, partial(tarred.extractfile, member)  # type: ignore[misc]  # a file can be opened
         _check_tar_end(tarred)
 
 
@@ -134,12 +134,6 @@ def _check_tar_end(archive: tarfile.TarFile) -> None:
         raise tarfile.ReadError(f"no file and no end at byte {archive.offset:,}")
     while archive.fileobj.read(1 << 20):  # to the checksum of a compressed one
         pass
-
-
-def _open_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
-    file = archive.extractfile(member)
-    assert file is not None  # only regular files come here
-    return file
 
 
 def _is_litter(name: str) -> bool:

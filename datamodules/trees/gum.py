@@ -1,7 +1,4 @@
-"""The dependency trees of GUM, from its coreference files to CoNLL-U.
-
-python -m datamodules.trees.gum FOLDER OUT.conllu      FOLDER has *.docs.jsonl and *.coref.jsonl, packed or not
-"""
+"""The dependency trees of GUM, from its coreference files to CoNLL-U."""
 
 import sys
 from collections.abc import Iterator

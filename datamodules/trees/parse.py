@@ -1,15 +1,13 @@
-"""Penn-style trees from raw text, with the Stanza parser (an optional package).
-
-python -m datamodules.trees.parse IN.txt OUT.mrg      one sentence per line in, one tree per line out
-"""
+"""Penn-style trees from raw text, with the Stanza parser (an optional package)."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from datamodules.arrays import chunks
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
 from encoder_lab.settings.command_line import Command, run
@@ -24,30 +22,16 @@ def parse_file(source: Path, target: Path, parser: Callable[[str], Any]) -> int:
     """Write a tree for each sentence that is not blank; returns their number. `target` is written atomically."""
     trees = 0
     with atomic_write(target) as file, Progress(total=count_lines(source), desc="parsing", unit=" sentences") as bar:
-        for first, sentences in _sentence_batches(source):
-            parsed = parser("\n\n".join(sentences)).sentences  # only a blank line ends a sentence
-            if len(parsed) != len(sentences):
-                problem = f"the parser made {len(parsed)} of the {len(sentences)} sentences from here on"
-                raise InputError(f"{source}:{first}: {problem}; look for lines without words")
+        numbered = ((number, " ".join(line.split())) for number, line in read_lines(source) if line.strip())
+        for batch in chunks(numbered, BATCH_SENTENCES):
+            parsed = parser("\n\n".join(sentence for _, sentence in batch)).sentences  # a blank line ends a sentence
+            if len(parsed) != len(batch):
+                problem = f"the parser made {len(parsed)} of the {len(batch)} sentences from here on"
+                raise InputError(f"{source}:{batch[0][0]}: {problem}; look for lines without words")
             file.writelines(" ".join(str(sentence.constituency).split()) + "\n" for sentence in parsed)
             trees += len(parsed)
             bar.update(len(parsed))
     return trees
-
-
-def _sentence_batches(source: Path) -> Iterator[tuple[int, list[str]]]:
-    """Lists of BATCH_SENTENCES sentences, each with the line number of the first."""
-    sentences: list[str] = []
-    first = 1
-    for number, line in read_lines(source):
-        if len(sentences) == BATCH_SENTENCES:
-            yield first, sentences
-            sentences = []
-        if line.strip():
-            first = first if sentences else number
-            sentences.append(" ".join(line.split()))
-    if sentences:
-        yield first, sentences
 
 
 def stanza_parser() -> Callable[[str], Any]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from datamodules.word_vectors.fasttext_check import MAX_WORD_BYTES, check_bin
+from datamodules.word_vectors.fasttext_file import MAX_WORD_BYTES, check_bin
 from encoder_lab.errors import InputError
 from encoder_lab.progress import SECONDS_PER_LINE, Progress
 

@@ -18,9 +18,8 @@ from pydantic import Field
 
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import SPECIALS, Vocabulary
-from datamodules.word_vectors.fasttext_model import open_lookup
-from datamodules.word_vectors.formats import read_vectors
-from datamodules.word_vectors.forms import form_of, unpack_vectors
+from datamodules.word_vectors.fasttext_file import open_lookup
+from datamodules.word_vectors.formats import form_of, read_vectors, unpack_vectors
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import AboveZero, Count, Grams, Width, ZeroOrMore

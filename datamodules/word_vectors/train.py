@@ -1,7 +1,4 @@
-"""Train fastText vectors on text files, for embeddings=file.
-
-python -m datamodules.word_vectors.train news.txt books.txt.gz out=vectors.bin
-"""
+"""Train fastText vectors on text files, for embeddings=file."""
 
 import sys
 from functools import partial

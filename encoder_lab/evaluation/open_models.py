@@ -25,8 +25,7 @@ from encoders.load import SavedRun, find_checkpoint, intermediate_checkpoints, o
 from encoders.sources import precomputed_model, trained_model, untrained_model
 from objectives.likelihood import NoLikelihood, TextLikelihood
 from objectives.load import load_dev_loss, load_likelihood
-from probes.coherence.length import length_logprobs
-from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model
+from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model, length_logprobs
 from probes.evaluation import distinct_sentences
 from probes.task import Task
 

@@ -28,9 +28,8 @@ from encoder_lab.training.optimizers import trainable_optimizer
 from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
-from encoders.fingerprint import fingerprint
 from encoders.frozen import FrozenEncoder
-from encoders.sources import bag_of
+from encoders.sources import bag_of, fingerprint
 from objectives.dev_loss import DevLoss
 from objectives.likelihood import TextLikelihood
 from objectives.objective import Objective

@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from torch.onnx import register_custom_op_symbolic, symbolic_helper
 
 from encoder_lab.errors import InputError
-from encoders.portable.network import SentenceEncoder
+from encoders.portable.network import SentenceEncoder, TextReader, refuse_string
 from encoders.portable.parts import Parts
-from encoders.portable.text import TextReader, refuse_string
 
 GRAPH, SETTINGS, NGRAMS = "model.onnx", "text.json", "ngrams.npy"
 INPUTS, OUTPUT = ("ids", "lengths", "unknown"), "vectors"

@@ -13,7 +13,7 @@ from torch import Tensor
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Corpus
 from datamodules.text.tokenize import tokenize
-from datamodules.word_vectors.formats import open_bin
+from datamodules.word_vectors.fasttext_file import open_bin
 from datamodules.word_vectors.store import ComposedVectors
 from encoder_lab.errors import InputError
 from encoders.encoder import Encoder

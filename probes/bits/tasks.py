@@ -11,8 +11,7 @@ import scipy  # which imports its parts at their first use
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.code import code_of
-from probes.bits.online import STRONG_L2, CodeLength, description_length
-from probes.bits.variational import variational_length
+from probes.bits.codes import STRONG_L2, CodeLength, description_length, variational_length
 from probes.classification import Classification
 from probes.classifiers.examples import Labelled
 from probes.classifiers.grid import Grid

@@ -1,17 +1,21 @@
-"""An interpolated n-gram model of running text (NLTK): what word frequencies and short contexts know of coherence."""
+"""Models of running text: an interpolated n-gram model (NLTK), and the lengths of words.
+
+They show what word frequencies and short contexts know of coherence.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
+import regex
 
 from datamodules.corpus import Corpus
 from datamodules.text.sentences import SEPARATOR, sentence_spans
 from encoder_lab.errors import InputError
-from probes.coherence.length import WORD
 from probes.surprisals import Pair, TokenLogprobs
 
+WORD = regex.compile(regex.escape(SEPARATOR) + r"|[\p{L}\p{M}\p{N}_]+|\S")  # a letter has its vowel sign and accent
 MIN_COUNT = 2  # times that a word must occur to be a word of the model; all others are unknown words
 UNKNOWN, BOUNDARY = "<UNK>", "</s>"
 ORDERS = {"unigram": 1, "ngram": 4}  # words and boundaries of an n-gram
@@ -82,6 +86,17 @@ class NgramModel:
             history = history[1:]
         share = self.rare + 1 if symbol == UNKNOWN else 1
         return math.log2(self.model.unmasked_score(symbol, history) / share)
+
+
+def length_logprobs(pairs: Sequence[Pair]) -> list[TokenLogprobs]:
+    """Words and marks with minus their lengths: each word costs one bit for each of its characters, in any context."""
+    scored = []
+    for pair in pairs:
+        words = [word for word in WORD.finditer("".join(pair)) if word.start() >= len(pair[0])]
+        offsets = np.array([word.span() for word in words], np.int64).reshape(-1, 2) - len(pair[0])
+        lengths = (offsets[:, 1] - offsets[:, 0]).astype(np.float64)
+        scored.append(TokenLogprobs([word[0] for word in words], offsets, -lengths))
+    return scored
 
 
 def _add_boundaries(sentences: Sequence[str]) -> Iterator[str]:

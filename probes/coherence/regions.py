@@ -29,22 +29,20 @@ def segment_values(metric: str, surprisals: np.ndarray, segments: np.ndarray, co
     sum 0, and NaN for all the others.
     """
     sizes = np.bincount(segments, minlength=count)
-    order = np.lexsort((surprisals, segments))
-    ordered = surprisals[order].astype(np.float64)
-    ends = np.cumsum(sizes)
-    out = np.full(count, 0.0 if metric == "sum" else np.nan)
-    non_empty = sizes > 0
-    first, last, size = (ends - sizes)[non_empty], ends[non_empty] - 1, sizes[non_empty]
-    if not non_empty.any():
-        return out
-    if metric in ("sum", "mean"):
-        # The order of a sum is that of the sizes, so that the same tokens in another order have the same sum.
+    # The order of a sum is that of the sizes, so that the same tokens in another order have the same sum.
+    ordered = surprisals[np.lexsort((surprisals, segments))].astype(np.float64)
+    out, non_empty = np.full(count, 0.0 if metric == "sum" else np.nan), sizes > 0
+    if non_empty.any():
+        size, last = sizes[non_empty], np.cumsum(sizes)[non_empty] - 1
+        first = last - size + 1
         sums = np.add.reduceat(ordered, first)
-        out[non_empty] = sums if metric == "sum" else sums / size
-    elif metric == "median":
-        out[non_empty] = (ordered[first + (size - 1) // 2] + ordered[first + size // 2]) / 2
-    elif metric == "range":
-        out[non_empty] = ordered[last] - ordered[first]
-    else:
-        out[non_empty] = ordered[last if metric == "max" else first]
+        values = {
+            "sum": sums,
+            "mean": sums / size,
+            "median": (ordered[first + (size - 1) // 2] + ordered[first + size // 2]) / 2,
+            "range": ordered[last] - ordered[first],
+            "max": ordered[last],
+            "min": ordered[first],
+        }
+        out[non_empty] = values[metric]
     return out

@@ -40,10 +40,11 @@ class TestSuite(NamedTuple):
 
 def read_suite(path: Path, syntaxgym: bool = False) -> TestSuite:
     """The suite in a JSON file (also packed). Raises InputError that names suite, item, condition and region."""
-    return suite_from_record(_read_json(path), str(path), syntaxgym)
+    return suite_from_record(read_json(path), str(path), syntaxgym)
 
 
-def _read_json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """What a JSON file (also packed) holds. Raises InputError."""
     content = b"".join(read_blocks(path))
     try:
         return parse_user_json(path, content.decode("utf-8-sig"))

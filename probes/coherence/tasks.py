@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from encoder_lab.errors import InputError
 from encoder_lab.settings.run import names_of
 from encoder_lab.settings.types import MAX_ITEMS
 from probes.coherence.data import read_suites
@@ -19,14 +18,14 @@ from probes.coherence.suite_file import TestSuite, suite_fingerprint
 from probes.coherence.world import world_suites
 from probes.suites import Context
 from probes.surprisals import Surprisals
-from probes.task import Outcome, content_hash
+from probes.task import Outcome, WithoutBaselines, content_hash
 
 TIES_PREFIX = "ties of "  # before a formula, among the details
 PAIRS_DETAIL = "pairs"  # each prediction of each item counts by itself
 
 
 @dataclass(frozen=True)
-class Coherence:
+class Coherence(WithoutBaselines):
     """One test suite. Its score is the share of items for which all predictions hold, ties counted half."""
 
     items: TestSuite
@@ -34,7 +33,6 @@ class Coherence:
     suite: str = "coherence"
     needs: Literal["surprisal"] = "surprisal"
     reader: str = "surprisal"
-    baselines: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -76,9 +74,6 @@ class Coherence:
     def compared(self) -> list[str]:
         """The names of its predictions as the paper's table of connectives has them: the suite, and the other word."""
         return [name for formula in self.items.predictions if (name := compared_name(self.name, formula))]
-
-    def baseline(self, name: str) -> Outcome:
-        raise InputError(f"model={name}: predicts nothing in suite={self.suite}")
 
     def records(self, surprisals: Surprisals) -> Iterator[dict[str, Any]]:
         """The tokens of every text with their regions and bits."""

@@ -2,8 +2,8 @@
 
 from itertools import chain
 
+from datamodules.demo.documents import narrative
 from datamodules.demo.minimal_pairs import contradiction, mentions, references
-from datamodules.demo.narratives import narrative
 from datamodules.demo.relations import CONNECTIVES, SENSES, capital, relation
 from probes.coherence.build.cloze import build_cloze
 from probes.coherence.build.draft import DraftPair, suite_of_pairs
@@ -64,21 +64,18 @@ def _mention_form(seed: int, twins: int) -> TestSuite:
 
 def _connectives(items: int, seed: int) -> list[TestSuite]:
     pairs: dict[str, list[DraftPair]] = {sense: [] for sense in SENSES}
+    orders = {sense: [sense, *(other for other in SENSES if other != sense)] for sense in SENSES}  # of the conditions
     number = 0
     while any(len(drafts) < items for drafts in pairs.values()):
         example = relation(seed, SPLIT, number, explicit=True)
         if len(pairs[example.sense]) < items:
-            senses = [example.sense, *(sense for sense in SENSES if sense != example.sense)]
             before, after = f"{capital(example.first)} ,", f"{example.second} ."
-            texts = tuple((before, CONNECTIVES[sense], after) for sense in senses)
+            texts = tuple((before, CONNECTIVES[sense], after) for sense in orders[example.sense])
             pairs[example.sense].append(DraftPair(f"relation {SPLIT}-{number}", texts))
         number += 1
-    return [_connective(sense, drafts) for sense, drafts in pairs.items()]
-
-
-def _connective(sense: str, pairs: list[DraftPair]) -> TestSuite:
-    regions = ("before", "connective", "after")
-    names = (sense, *(other for other in SENSES if other != sense))
-    conditions = [name.partition(".")[2].lower() for name in names]  # Contingency.Cause as cause, for formulas
-    comment = f"{CONNECTIVES[sense]!r} replaced by another connective; what follows it is scored"
-    return suite_of_pairs(f"connectives_{conditions[0]}", regions, conditions, 3, pairs, comment)
+    regions, suites = ("before", "connective", "after"), []
+    for sense, drafts in pairs.items():
+        conditions = [name.partition(".")[2].lower() for name in orders[sense]]  # Contingency.Cause as cause
+        comment = f"{CONNECTIVES[sense]!r} replaced by another connective; what follows it is scored"
+        suites.append(suite_of_pairs(f"connectives_{conditions[0]}", regions, conditions, 3, drafts, comment))
+    return suites

@@ -1,7 +1,4 @@
-"""Write the published RST pickles as JSON lines, without running anything that is in them.
-
-python -m probes.discoeval.convert DIR out=DIR
-"""
+"""Write the published RST pickles as JSON lines, without running anything that is in them."""
 
 import sys
 from functools import partial

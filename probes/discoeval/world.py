@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import chain, count, islice
 
-from datamodules.demo.narratives import narrative
+from datamodules.demo.documents import narrative
 from datamodules.demo.relations import LABELS, SENSES, relation, rhetorical_tree
 from probes.classification import Classification
 from probes.discoeval.build.documents import Part, PlainDocument
@@ -37,10 +37,8 @@ def _documents(seed: int, split: str, size: int) -> list[PlainDocument]:
 
 def _task_from_rows(group: str, rows: Rows) -> Classification:
     classes = CLASSES.get(group, [""])
-    parts = [
-        items_from_rows([row.texts for row in rows[split]], [classes.index(row.label) for row in rows[split]])
-        for split in SPLITS
-    ]
+    split_rows = (rows[split] for split in SPLITS)
+    parts = [items_from_rows([r.texts for r in part], [classes.index(r.label) for r in part]) for part in split_rows]
     name = f"{group}demo"
     return order_task(name, parts, SEED) if group == "BSO" else discourse_task(name, classes, *parts)
 
@@ -57,10 +55,9 @@ def _relation_task(explicit: bool, sizes: Mapping[str, int], seed: int) -> Class
 
 def _tree_task(sizes: Mapping[str, int], seed: int) -> Classification:
     classes = sorted(LABELS.values())
-    parts = (rst_items(_nodes(seed, split, sizes[split]), classes) for split in SPLITS)
-    return discourse_task("RST", classes, *parts)
 
+    def part(split: str) -> Items:
+        trees = (rhetorical_tree(seed, split, number) for number in count())
+        return rst_items([*islice((Node(*node) for tree in trees for node in tree.nodes()), sizes[split])], classes)
 
-def _nodes(seed: int, split: str, size: int) -> list[Node]:
-    trees = (rhetorical_tree(seed, split, number) for number in count())
-    return list(islice((Node(*node) for tree in trees for node in tree.nodes()), size))
+    return discourse_task("RST", classes, *map(part, SPLITS))

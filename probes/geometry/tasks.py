@@ -19,7 +19,7 @@ from probes.geometry import measures
 from probes.probing.data import held_out_text
 from probes.statistics import Interval
 from probes.suites import Context
-from probes.task import NO_ITEMS, Outcome, content_hash
+from probes.task import NO_ITEMS, Outcome, WithoutBaselines, content_hash
 from probes.vectors import Vectors, distinct
 
 MIN_SENTENCES = 40  # sentences: four in each group of the jackknife
@@ -37,14 +37,13 @@ MEASURES: dict[str, tuple[Callable[[Tensor], Interval], str]] = {
 
 
 @dataclass(frozen=True)
-class Shape:
+class Shape(WithoutBaselines):
     """One measure of the vectors of some sentences, in `reader`: dimensions or percent."""
 
     name: str
     sentences: list[str]
     suite: str = "geometry"
     needs: Literal["vectors"] = "vectors"
-    baselines: tuple[str, ...] = ()
 
     @property
     def reader(self) -> str:
@@ -71,9 +70,6 @@ class Shape:
         notes = [f"{at_most}; more geometry.sentences= raise it"] if size <= width and self.name == "EffRank" else []
         value, low, high = MEASURES[self.name][0](matrix)
         return Outcome(value, value, low, high, NO_ITEMS, {}, {}, time.monotonic() - started, warnings=notes)
-
-    def baseline(self, name: str) -> Outcome:
-        raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")
 
 
 @dataclass(frozen=True)

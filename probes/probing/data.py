@@ -160,7 +160,9 @@ class FromText:
             return request.tasks_from_text(corpus_key(context.corpus), held_out)
         files = _files_below(self.paths, partial(text_files, endings=(".txt",)))
         language = None if self.tokenized else self.language or context.given_corpus.source_language
-        return request.tasks_from_text([*contents_of(files), language or ""], _read_sentences(files, language))
+        lines = (line for file in files for _, line in read_lines(file) if line.strip())
+        text = parallel_map(partial(tokenize, language=language), lines) if language else lines
+        return request.tasks_from_text([*contents_of(files), language or ""], text)
 
 
 class FromSentEval:
@@ -228,11 +230,6 @@ def built_sizes(sizes: RequestedSizes) -> Sizes:
 def held_out_text(corpus: Corpus) -> Iterator[str]:
     """The sentences of a corpus that no objective trains on, tokenised."""
     return itertools.chain.from_iterable(corpus.sentences(split) for split in corpus.for_probing)
-
-
-def _read_sentences(files: Sequence[Path], language: str | None) -> Iterator[str]:
-    lines = (line for file in files for _, line in read_lines(file) if line.strip())
-    return parallel_map(partial(tokenize, language=language), lines) if language else lines
 
 
 def _files_below(paths: Sequence[Path], files_in: Callable[[Path], list[Path]]) -> list[Path]:

@@ -1,11 +1,9 @@
-"""Cut the probing tasks of several languages to equal sizes, so that their scores can be compared.
-
-python -m probes.probing.equal tasks/en tasks/fr out=equal
-"""
+"""Cut the probing tasks of several languages to equal sizes, so that their scores can be compared."""
 
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,9 +12,10 @@ from typing import TYPE_CHECKING
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import FOLDER, Command, Setting, run
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # torch comes with it
     from probes.classification import Classification
-    from probes.probing.parallel import Tasks
+
+    Tasks = Mapping[str, Classification]  # one task, by language
 
 PURPOSE = """\
 Cut the probing tasks of several languages to equal sizes, so that their scores can be compared.
@@ -37,6 +36,7 @@ COMMAND = Command(
     absent="no such file or folder (DIR=)",
 )
 MIN_CLASS_SENTENCES = 20  # training sentences of a class; a task with fewer is left out
+MIN_SHARED = 40  # test sentences that all languages have
 TestIds = Mapping[str, Sequence[str]]  # by language: the names of its test sentences, or none
 
 
@@ -45,8 +45,6 @@ def equalise(name: str, tasks: "Tasks", ids: TestIds) -> tuple[dict[str, "Classi
 
     Raises InputError where that leaves too little.
     """
-    from probes.probing.parallel import with_shared_tests
-
     labels_by_language = common_classes(name, tasks)
     parallel = [language for language in labels_by_language if ids[language]]
     if parallel and len(parallel) < len(labels_by_language):
@@ -101,9 +99,47 @@ def cut_task(task: "Classification", labels: Sequence[str], counts: Sequence[int
     return assemble_task(task.name, parts, Sizes(*(count * len(labels) for count in counts))).task
 
 
+def with_shared_tests(
+    cut_tasks: "Tasks", tasks: "Tasks", ids: TestIds
+) -> tuple[dict[str, "Classification"], list[str]]:
+    """`cut_tasks` with the test sentences of `tasks` that are in all languages, in one order; and their names.
+
+    `ids`: the names of the test sentences of `tasks`. A sentence counts if it has one of the classes of `cut_tasks`,
+    which may differ between languages. Raises InputError where too few are left.
+    """
+    import numpy as np
+
+    from probes.task import single
+
+    positions: dict[str, dict[str, int]] = {}
+    for language, task in cut_tasks.items():
+        old = tasks[language]
+        named = enumerate(zip(ids[language], (old.classes[gold] for gold in old.test.gold), strict=True))
+        positions[language] = {name: index for index, (name, label) in named if name and label in task.classes}
+    shared = sorted(set.intersection(*map(set, positions.values())))
+    if len(shared) < MIN_SHARED:
+        raise InputError(f"{len(shared)} test sentences are in all of {', '.join(cut_tasks)}; it needs {MIN_SHARED}")
+    parallel = {}
+    for language, task in cut_tasks.items():
+        old, indices = tasks[language], [positions[language][name] for name in shared]
+        gold = np.array([task.classes.index(old.classes[old.test.gold[index]]) for index in indices], dtype=np.int64)
+        if len(np.unique(gold)) < 2:
+            raise InputError(f"the {len(shared)} test sentences that are in all languages have one class in {language}")
+        parallel[language] = replace(task, test=single([old.test.sentences[index] for index in indices], gold))
+    return parallel, shared
+
+
+def majority_share(tasks: "Tasks") -> str:
+    """The share of the commonest class among the test sentences, in percent; of each language where they differ."""
+    golds = {language: task.test.gold.tolist() for language, task in tasks.items()}
+    shares = {name: f"{100 * Counter(gold).most_common(1)[0][1] / len(gold):.1f}" for name, gold in golds.items()}
+    if len(set(shares.values())) == 1:
+        return next(iter(shares.values()))
+    return ", ".join(f"{language} {share}" for language, share in shares.items())
+
+
 def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
     """Write the tasks of all folders at equal sizes; the lines of a table of sizes. Says what is left out and why."""
-    from probes.probing.parallel import majority_share
     from probes.probing.published_files import read_task, read_test_ids, task_name_of, write_task
 
     if len({folder.name for folder in folders}) < len(folders):

@@ -1,8 +1,4 @@
-"""Human evaluation of BShift, SOMO and CoordInv, as Conneau et al. 2018 did it (appendix, Mechanical Turk survey).
-
-python -m probes.probing.human task=odd_man_out.txt out=somo              pretests for two people; again: sheets for all
-python -m probes.probing.human task=odd_man_out.txt out=somo answers=DIR  what people say, as a row of the tables
-"""
+"""Human evaluation of BShift, SOMO and CoordInv, as Conneau et al. 2018 did it (appendix, Mechanical Turk survey)."""
 
 import sys
 from collections import Counter, defaultdict

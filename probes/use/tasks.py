@@ -114,9 +114,6 @@ class Use(DerivedTask):
         accuracy = replace(self.task, grid=narrow, second=None).score(vectors, device).test
         return {"mlp": accuracy, "majority": self.task.baseline("majority").test}
 
-    def baseline(self, name: str) -> Outcome:
-        raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")
-
 
 @dataclass(frozen=True)
 class UseSettings:

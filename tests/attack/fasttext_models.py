@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from datamodules.word_vectors.fasttext_check import check_bin
-from datamodules.word_vectors.fasttext_model import open_lookup
-from datamodules.word_vectors.formats import open_bin
+from datamodules.word_vectors.fasttext_file import check_bin, open_bin, open_lookup
 from tests.attack.attack import Attack, refused
 
 HEAD = "<14id3i2q"

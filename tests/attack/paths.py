@@ -12,7 +12,7 @@ from datamodules.arrays import read_numbers
 from datamodules.text.subwords import Subwords
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.penn import tree_files
-from datamodules.word_vectors.fasttext_check import check_bin
+from datamodules.word_vectors.fasttext_file import check_bin
 from datamodules.word_vectors.store import FromFile
 from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.runs import read_run, run_folders

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from datamodules.demo import Demo
-from datamodules.demo.constant import Property
+from datamodules.demo.meaning import Property
 from encoder_lab.errors import InputError
 from probes.probing.build.analysis import Analysis, analyse
 from tests.datamodules.trees.test_penn import parse_tree

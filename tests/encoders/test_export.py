@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from datamodules.corpus import Corpus
-from datamodules.word_vectors.formats import open_bin
+from datamodules.word_vectors.fasttext_file import open_bin
 from datamodules.word_vectors.skipgram import train_bin
 from datamodules.word_vectors.store import LOWERCASE_FILE
 from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.export import export, main
+from encoders.portable.network import TextReader
 from encoders.portable.parts import _is_moses, parts_of
 from encoders.portable.source import bundled_source
-from encoders.portable.text import TextReader
 from encoders.sources import bag_of
 from tests.conftest import ROOT
-from tests.datamodules.word_vectors.test_fasttext_check import quantised
+from tests.datamodules.word_vectors.test_fasttext_file import quantised
 from tests.packages import PACKAGES
 from tests.test_every_encoder import CONFIGS, SMALL
 
@@ -264,7 +264,7 @@ def clash() -> None:
 
 
 def fasttext_hash() -> None:
-    """Also a name in datamodules/word_vectors/fasttext_model.py."""
+    """Also a name in datamodules/word_vectors/fasttext_file.py."""
 
 
 def test_two_definitions_of_one_name_are_refused() -> None:

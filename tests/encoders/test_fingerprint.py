@@ -10,8 +10,8 @@ from datamodules.text.vocabulary import Vocabulary
 from encoders.bilstm import BiLSTM
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
-from encoders.fingerprint import fingerprint
 from encoders.frozen import FrozenEncoder
+from encoders.sources import fingerprint
 from tests.encoders.test_frozen import MATRIX, WORDS, bilstm
 
 SETTINGS = {"dim": 6}

@@ -1,7 +1,6 @@
 import torch
 
-from objectives.attention import Attention, Memory
-from objectives.decoder import Decoder
+from objectives.decoder import Attention, Decoder, Memory
 
 BEGIN, END = 2, 3
 

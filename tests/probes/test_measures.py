@@ -11,9 +11,8 @@ from torch.distributions import Normal
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.reports.terminal import measures_text
-from probes.bits.online import description_length
+from probes.bits.codes import description_length, variational_length
 from probes.bits.tasks import codes_of
-from probes.bits.variational import variational_length
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid, Labelled
 from probes.evaluation import Evaluation

@@ -13,7 +13,7 @@ import pytest
 from encoder_lab.model import Model
 from probes.classification import Classification, in_published_order
 from probes.classifiers.classifier import Grid
-from probes.coherence.length import length_logprobs
+from probes.coherence.ngram import length_logprobs
 from probes.coherence.suite_file import Item, TestSuite
 from probes.coherence.tasks import Coherence
 from probes.evaluation import Evaluated, Evaluation

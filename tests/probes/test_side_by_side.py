@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from probes import evaluation, side_by_side
-from probes.evaluation import Evaluation
-from probes.side_by_side import score_tasks
+from probes import evaluation
+from probes.evaluation import Evaluation, score_tasks
 from tests.probes.test_share import Counts, essence_of, tasks
 
 
@@ -20,7 +19,7 @@ def test_results_come_in_the_order_of_the_tasks(small) -> None:
 def test_logistic_regression_starts_first(monkeypatch) -> None:
     made, started = tasks(4), list[str]()
     monkeypatch.setattr(type(made[1]), "reader", property(lambda task: "logreg" if task is made[1] else "mlp"))
-    monkeypatch.setattr(side_by_side, "map_on_cores", one_after_another)
+    monkeypatch.setattr(evaluation, "map_on_cores", one_after_another)
     score_tasks(made, lambda task: started.append(task.name), made.__contains__, "cpu", "")
     assert started[0] == made[1].name
 

@@ -1,7 +1,4 @@
-"""Build coherence suites (Beyer et al. 2021) in SyntaxGym's format.
-
-python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR
-"""
+"""Build coherence suites (Beyer et al. 2021) in SyntaxGym's format."""
 
 import sys
 from functools import partial

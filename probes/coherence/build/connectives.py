@@ -10,7 +10,6 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import files_below, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, capitalise, single_spaced, suite_of_pairs
 from probes.coherence.build.gum import GumDocument, document_of, numbers_in, read_documents
-from probes.coherence.suite_file import TestSuite
 
 CONNECTIVES = ("although", "as", "however", "since", "though", "while", "yet")  # table 4 of the paper
 COLUMNS = ("doc", "type", "sense", "sense2", "conn", "conn_toks", "arg1_toks")
@@ -52,7 +51,11 @@ def build_connectives(path: Path, comma_scored: bool = False) -> Draft:
         changed[f"connectives with a comma after them, {role}"] += bool(item.comma)
         texts = tuple((item.before, shape(other) + with_it, scored) for other in _conditions(original))
         by_sense[original, item.sense].append(DraftPair(item.source, texts))
-    suites = [_connective_suite(original, sense, pairs) for (original, sense), pairs in sorted(by_sense.items())]
+    regions, suites = ("before", "connective", "after"), []
+    for (original, sense), pairs in sorted(by_sense.items()):
+        comment = f"{original} ({sense}) replaced by another connective; what follows it is scored"
+        name = f"connectives_{original}_{sense}"
+        suites.append(suite_of_pairs(name, regions, _conditions(original), 3, pairs, comment))
     return Draft(suites, excluded, +changed)
 
 
@@ -71,31 +74,31 @@ def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[Connectiv
             if not SENSE_PATTERN.fullmatch(sense):
                 problem = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
                 raise InputError(f"{path}:{number}: {problem}")
-            reason, regions = _regions(document, tokens, arguments)
-            if reason:
-                excluded[reason] += 1
+            regions = _regions(document, tokens, arguments)
+            if isinstance(regions, str):
+                excluded[regions] += 1
             else:
                 yield ConnectiveInText(f"{path.name}:{number} ({row['doc']})", row["conn"], sense, *regions)
 
 
-def _regions(document: GumDocument, tokens: list[int], arguments: list[int]) -> tuple[str, tuple[str, str, str]]:
-    """The reason to leave the relation out, or ""; the text before the connective, its comma, and the text after it.
+def _regions(document: GumDocument, tokens: list[int], arguments: list[int]) -> tuple[str, str, str] | str:
+    """The text before the connective, its comma, and the text after it; or the reason to leave the relation out.
 
     A comma stays with the connective: it follows `however` nearly always and `as` hardly ever, so that it would tell
     which one is right if it were scored.
     """
     if len(tokens) != 1 or not arguments:
-        return "relations without the place of a connective of one word", ("", "", "")
+        return "relations without the place of a connective of one word"
     token, first = tokens[0], min(arguments)
     if first > token:
-        return "relations in which the first argument does not come before the connective", ("", "", "")
+        return "relations in which the first argument does not come before the connective"
     if document.sentences[token - 1] - document.sentences[first - 1] > MAX_SENTENCES_APART:
-        return f"relations with more than {MAX_SENTENCES_APART} sentences between argument and connective", ("", "", "")
+        return f"relations with more than {MAX_SENTENCES_APART} sentences between argument and connective"
     before = document.text(document.first_in_sentence(first), token - 1)
     follows = document.tokens[token] if token < document.last_in_sentence(token) else ""  # tokens have numbers from 1
     comma = document.text(token, token + 1)[len(document.tokens[token - 1]) :] if follows == "," else ""
     after = document.text(token + 1 + bool(comma), document.last_in_sentence(token))
-    return "", (before, comma.strip(), after)
+    return before, comma.strip(), after
 
 
 def _conditions(original: str) -> tuple[str, ...]:
@@ -110,12 +113,6 @@ def sense_of(row: dict[str, str]) -> str:
             level = sense.split(".")[min(1, sense.count("."))].lower()
             names.append(SENSES.get(level, level))
     return "-".join(dict.fromkeys(names))
-
-
-def _connective_suite(original: str, sense: str, pairs: list[DraftPair]) -> TestSuite:
-    regions = ("before", "connective", "after")
-    comment = f"{original} ({sense}) replaced by another connective; what follows it is scored"
-    return suite_of_pairs(f"connectives_{original}_{sense}", regions, _conditions(original), 3, pairs, comment)
 
 
 WORDS = ("although", "as", "however", "meanwhile", "since", "though", "while", "yet")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import files_below, read_json_lines
@@ -87,22 +87,15 @@ def read_coreference(folder: Path) -> Iterator[AnnotatedDocument]:
         for number, record in read_json_lines(path):
             document = document_of(documents, str(record.get("id")), f"{path}:{number}")
             try:
-                mentions = list(_mentions(record, len(document.tokens)))
-                tags = [str(tag) for tag in record["tokens"]["xpos"]]
-                if len(tags) != len(document.tokens):
-                    raise ValueError("not a tag for each token")
+                spans = ((m, *map(int, m["span"])) for m in record["mentions"])
+                mentions = [Mention(int(m["entity"]), first, last, str(m["form"])) for m, first, last in spans]
+                tags, size = [str(tag) for tag in record["tokens"]["xpos"]], len(document.tokens)
+                if len(tags) != size or not all(1 <= m.first <= m.last <= size for m in mentions):
+                    raise ValueError("not a tag for each token, or mentions of others")
             except (KeyError, TypeError, ValueError, OverflowError):
                 wrong = f"no mentions with span, entity and form, or no tags, of the tokens in {document.location}"
                 raise InputError(f"{path}:{number}: {wrong}") from None
             yield AnnotatedDocument(document, mentions, tags, f"{path.name}:{number}")
-
-
-def _mentions(record: dict[str, Any], tokens: int) -> Iterator[Mention]:
-    for mention in record["mentions"]:
-        first, last = map(int, mention["span"])
-        if not 1 <= first <= last <= tokens:
-            raise ValueError
-        yield Mention(int(mention["entity"]), first, last, str(mention["form"]))
 
 
 def align_document(name: str, rows: list[list[str]], raw: list[str]) -> GumDocument:

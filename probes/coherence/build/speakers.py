@@ -7,9 +7,9 @@ from typing import Any
 
 from datamodules.text.sentences import SEPARATOR
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import parse_user_json, read_json_lines, read_lines, read_table
+from encoder_lab.storage.text_files import read_json_lines, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, single_spaced, suite_of_pairs, with_final_mark
-from probes.coherence.suite_file import TestSuite
+from probes.coherence.suite_file import TestSuite, read_json
 
 CONTRADICTIONS = ("negative", "contradiction")
 SICK = ("sentence_A", "sentence_B", "entailment_judgment")
@@ -59,9 +59,5 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if not first.startswith("["):
         yield from read_json_lines(path)
         return
-    try:
-        records = parse_user_json(path, "\n".join(line for _, line in read_lines(path)))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
-    for number, record in enumerate(records, 1):
+    for number, record in enumerate(read_json(path), 1):
         yield number, record if isinstance(record, dict) else {}

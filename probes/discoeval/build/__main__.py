@@ -1,7 +1,4 @@
-"""Build DiscoEval's tasks from your own documents and annotations, in the published format.
-
-python -m probes.discoeval.build out=DIR [documents=PATH] [pdtb=PATH,...] [rst=PATH,...]
-"""
+"""Build DiscoEval's tasks from your own documents and annotations, in the published format."""
 
 import sys
 from collections.abc import Callable, Sequence

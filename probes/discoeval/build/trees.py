@@ -70,20 +70,15 @@ def read_json_tree(location: str, record: dict[str, Any]) -> list[Node]:
     order: list[int] = []
 
     def read(tree: Any) -> Subtree:
-        if isinstance(tree, int) and not isinstance(tree, bool) and 1 <= tree <= len(edus):
-            order.append(tree)
-            return Subtree([" ".join(edus[tree - 1].split())], [])
-        if not isinstance(tree, list) or len(tree) != 4 or tree[0] not in ("NS", "SN", "NN") or not _is_word(tree[1]):
-            raise InputError(
-                f"{location}: {str(tree)[:40]!r} is neither an EDU's number nor [NS, relation, left, right]"
-            )
-        return join_subtrees(label_of(tree[0], tree[1]), [read(tree[2]), read(tree[3])])
+        match tree:
+            case int() if not isinstance(tree, bool) and 1 <= tree <= len(edus):
+                order.append(tree)
+                return Subtree([" ".join(edus[tree - 1].split())], [])
+            case ["NS" | "SN" | "NN" as nuclearity, str(relation), left, right] if relation.strip():
+                return join_subtrees(label_of(nuclearity, relation), [read(left), read(right)])
+        raise InputError(f"{location}: {str(tree)[:40]!r} is neither an EDU's number nor [NS, relation, left, right]")
 
     root = read(record.get("tree"))
     if order != list(range(1, len(edus) + 1)):
         raise InputError(f"{location}: the leaves of the tree are not the EDUs 1 to {len(edus)} in their order")
     return root.nodes
-
-
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())

@@ -10,7 +10,7 @@ from probes.discoeval.controls import class_counts, controls
 from probes.discoeval.data import FILES, LABELS
 from probes.discoeval.items import SPLITS
 from probes.discoeval.rst_files import FILE_NAMES, Node, write_rst
-from probes.markdown import class_table, markdown_table
+from probes.markdown import class_table, markdown_table, page
 
 
 def write_rows(rows: Rows, folder: Path) -> None:
@@ -50,23 +50,17 @@ def report_text(tasks: Sequence[Classification], sizes: Mapping[str, int], failu
     """The page as Markdown."""
     counts = [(t.name, *(len(part.gold) for part in t.parts), len(t.classes)) for t in tasks]
     measured = {task.name: controls(task) for task in tasks}
-    lines = [
-        "# Discourse tasks",
-        "",
-        f"Wanted: {'/'.join(f'{size:,}' for size in sizes.values())} items for each task that is made from documents.",
-        "",
-        *markdown_table(["task", "train", "dev", "test", "classes"], counts),
-        "",
-        *(f"* {reason}" for reason in failures),
-        *["" for _ in failures[:1]],
-        REPORT_NOTE,
-        "",
-        *markdown_table(
-            ["task", *next(iter(measured.values()), {})],
-            [(name, *values.values()) for name, values in measured.items()],
-        ),
-    ]
+    head, rows = ["task", *next(iter(measured.values()))], [(name, *row.values()) for name, row in measured.items()]
+    sections: list[str | list[str]] = []
     for task in tasks:
-        rows = [(f"`{label}`", *numbers) for label, numbers in class_counts(task).items()]
-        lines += ["", f"## {task.name}", "", *class_table(rows)]
-    return "\n".join(lines) + "\n"
+        classes = [(f"`{label}`", *numbers) for label, numbers in class_counts(task).items()]
+        sections += [f"## {task.name}", class_table(classes)]
+    return page(
+        "# Discourse tasks",
+        f"Wanted: {'/'.join(f'{size:,}' for size in sizes.values())} items for each task that is made from documents.",
+        markdown_table(["task", "train", "dev", "test", "classes"], counts),
+        [f"* {reason}" for reason in failures],
+        REPORT_NOTE,
+        markdown_table(head, rows),
+        *sections,
+    )

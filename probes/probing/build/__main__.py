@@ -1,7 +1,4 @@
-"""Build probing tasks from trees, dependency trees or text, in the published format.
-
-python -m probes.probing.build trees=PATH[,PATH...] out=DIR
-"""
+"""Build probing tasks from trees, dependency trees or text, in the published format."""
 
 import sys
 from collections import Counter

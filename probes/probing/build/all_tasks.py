@@ -15,16 +15,14 @@ from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
 from probes.classification import Classification
 from probes.probing.build.analysis import analyse_all
-from probes.probing.build.coordination import coordination_inversion
-from probes.probing.build.depth import tree_depth
 from probes.probing.build.odd_man_out import odd_man_out
 from probes.probing.build.pool import Pool, Sizes, gather_pool
 from probes.probing.build.sampling import TaskDraft
 from probes.probing.build.surface import sent_len, word_content
-from probes.probing.build.syntax import top_constituents
+from probes.probing.build.syntax import top_constituents, tree_depth
 from probes.probing.build.tags import ENGLISH, TagSet
 from probes.probing.build.targets import class_task, target_task
-from probes.probing.build.word_order import neighbouring_pair, swap_task
+from probes.probing.build.word_order import coordination_inversion, neighbouring_pair, swap_task
 
 TaskBuilder = Callable[[Pool, Sizes], TaskDraft]
 TASKS: dict[str, TaskBuilder] = {

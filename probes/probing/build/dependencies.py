@@ -81,11 +81,13 @@ class _Sentence:
     def __init__(self, tree: DependencyTree) -> None:
         self.tree, self.words = tree, tree.words
         self.dependents: list[list[int]] = [[] for _ in tree.words]
+        by_token: list[list[int]] = [[] for _ in tree.tokens]
         for index, word in enumerate(tree.words):
+            by_token[word.token].append(index)
             if word.head >= 0:
                 self.dependents[word.head].append(index)
         self.pieces = [token.split(" ") for token in tree.tokens]  # a token such as "10 000" is two for an encoder
-        self.tags = [_token_tag(tree, indices) for indices in _words_by_token(tree)]
+        self.tags = [_token_tag(tree, indices) for indices in by_token]
 
     def children(self, index: int, *relations: str) -> list[int]:
         """The dependents of a word with one of these relations."""
@@ -94,13 +96,6 @@ class _Sentence:
     def form(self, index: int) -> str:
         """The token of a word as the encoder reads it, in lower case."""
         return self.tree.tokens[self.words[index].token].lower()
-
-
-def _words_by_token(tree: DependencyTree) -> list[list[int]]:
-    indices: list[list[int]] = [[] for _ in tree.tokens]
-    for index, word in enumerate(tree.words):
-        indices[word.token].append(index)
-    return indices
 
 
 def _token_tag(tree: DependencyTree, indices: Sequence[int]) -> str:

@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from encoder_lab.storage.files import atomic_write
-from probes.markdown import class_table, markdown_table
+from probes.markdown import class_table, markdown_table, page
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.sampling import TaskDraft
@@ -27,21 +27,15 @@ def write_report(built: BuiltTasks, sizes: Sizes, source: Sequence[str], out: Pa
 def report_text(built: BuiltTasks, sizes: Sizes, source: Sequence[str]) -> str:
     """The page as Markdown."""
     rows = [(task.name, *(len(split.sentences) for split in task.parts), len(task.classes)) for task in built.tasks]
-    lines = [
-        "# Probing tasks",
-        "",
+    facts = [
         f"Built from {', '.join(source)}: {int(built.shape.sum()):,} sentences of 5 to 28 words.",
         f"Wanted: {'/'.join(f'{size:,}' for size in sizes)} sentences per task.",
         f"Distinct sentences in all tasks: {built.sentences():,}; in two splits: {built.split_overlap()}.",
-        "",
-        *markdown_table(("task", "train", "dev", "test", "classes"), rows),
-        "",
-        *(f"* **{name}** was not built: {reason}" for name, reason in built.failures.items()),
-        "![controls](controls.png)",
-        "",
     ]
-    sections = map(task_section, built.drafts.values())
-    return "\n".join(lines) + "\n" + "\n".join(sections)
+    table = markdown_table(("task", "train", "dev", "test", "classes"), rows)
+    failures = [f"* **{name}** was not built: {reason}" for name, reason in built.failures.items()]
+    head = page("# Probing tasks", facts, table, [*failures, "![controls](controls.png)"])
+    return "\n".join([head, *map(task_section, built.drafts.values())])
 
 
 def task_section(draft: TaskDraft) -> str:
@@ -50,19 +44,9 @@ def task_section(draft: TaskDraft) -> str:
     counts = [np.bincount(split.gold, minlength=len(task.classes)) for split in task.parts]
     balance = [(f"`{label}`", *(count[i] for count in counts)) for i, label in enumerate(task.classes)]
     spread = [f"{count.min()} to {count.max()}" for count in counts]
-    lines = [
-        f"## {task.name}",
-        "",
-        *(f"* {note}" for note in notes),
-        *(["" for _ in notes[:1]]),
-        *markdown_table(("control", "value"), [(name, f"{value:.4g}") for name, value in controls.items()]),
-        *(["" for _ in list(controls)[:1]]),
-        f"Sentences per class in train, dev, test: {', '.join(spread)}.",
-        "",
-        *class_table(balance),
-        "",
-    ]
-    return "\n".join(lines)
+    measured = markdown_table(("control", "value"), [(name, f"{value:.4g}") for name, value in controls.items()])
+    sizes = f"Sentences per class in train, dev, test: {', '.join(spread)}."
+    return page(f"## {task.name}", [f"* {note}" for note in notes], measured, sizes, class_table(balance))
 
 
 def _figure(built: BuiltTasks) -> Figure:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from probes.probing.build.analysis import Analysis, Target, without_marks
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced
-from probes.probing.build.tags import TagSet
 
 OPENING_MARKS = ("¿", "¡")  # Spanish marks that say the type of a sentence where it begins
 FORMS_PER_CLASS = 20  # a form fills at most a twentieth of its class if there are enough others
@@ -74,13 +73,11 @@ def class_task(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskD
     for classes, split in zip(splits, pool.splits, strict=True):
         for s in split:
             label = dict(s.classes).get(name)
-            text = s.sentence if marks else _without_final_marks(s, pool.tags)
+            text = s.sentence
+            if not marks:
+                end = without_marks(s.tags.split(" "), s.length, pool.tags.punctuation)
+                text = " ".join(word for word in s.words[:end] if word not in OPENING_MARKS)
             if label and text and text not in originals and text not in sources:
                 sources[text] = s.sentence
                 classes.setdefault(label, []).append(text)
     return balanced(name, splits, sizes, sources=sources)
-
-
-def _without_final_marks(s: Analysis, tags: TagSet) -> str:
-    end = without_marks(s.tags.split(" "), s.length, tags.punctuation)
-    return " ".join(word for word in s.words[:end] if word not in OPENING_MARKS)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datamodules.trees.linearize import Bracket, brackets, linearize
+from datamodules.seq2tree import Bracket, brackets, linearize
 from datamodules.trees.penn import Tree
 from tests.datamodules.trees.test_penn import parse_tree
 

@@ -14,7 +14,7 @@ from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.settings.run import EvaluationSettings
 from encoder_lab.storage.csv_files import read_csv
 from evaluate import evaluate, print_tables
-from probes.coherence.length import length_logprobs
+from probes.coherence.ngram import length_logprobs
 from probes.coherence.suite_file import Item, TestSuite, write_suite
 from probes.coherence.world import world_suites
 from probes.results import read_rows

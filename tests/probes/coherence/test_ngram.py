@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from datamodules.demo import Demo
 from encoder_lab.errors import InputError
-from probes.coherence.length import WORD, length_logprobs
-from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model
+from probes.coherence.ngram import ORDERS, WORD, NgramModel, lazy_ngram_model, length_logprobs
 
 TEXTS = [["a b a b c", "b a b a"], ["c c d", ""]]
 SENTENCE = st.lists(st.sampled_from("abcdxyz"), min_size=1, max_size=5).map(lambda words: " ".join([*words, "."]))

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.call import function_named
-from probes.coherence.length import length_logprobs
-from probes.coherence.ngram import NgramModel
+from probes.coherence.ngram import NgramModel, length_logprobs
 from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records
 from probes.coherence.suite_file import Item, TestSuite
 from probes.statistics import wilson_interval

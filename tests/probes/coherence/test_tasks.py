@@ -12,8 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.coherence.length import length_logprobs
-from probes.coherence.ngram import NgramModel
+from probes.coherence.ngram import NgramModel, length_logprobs
 from probes.coherence.scoring import pairs_of
 from probes.coherence.suite_file import Item, TestSuite, read_suite, write_suite
 from probes.coherence.tasks import PAIRS_DETAIL, Coherence, tasks, which_hold

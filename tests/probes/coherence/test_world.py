@@ -8,7 +8,7 @@ import pytest
 
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.relations import CONNECTIVES
-from datamodules.demo.scripts import EFFECTS, ORDERS
+from datamodules.demo.world import EFFECTS, ORDERS
 from datamodules.text.sentences import SEPARATOR
 from probes.coherence.build.report import controls
 from probes.coherence.scoring import pairs_of, prediction_score, score_suite

@@ -8,7 +8,7 @@ import pytest
 
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.relations import CONNECTIVES, edus, relation, rhetorical_tree
-from datamodules.demo.scripts import CONTRASTS, EFFECTS, ORDERS
+from datamodules.demo.world import CONTRASTS, EFFECTS, ORDERS
 from probes.classification import Classification
 from probes.discoeval.controls import controls
 from probes.discoeval.items import group_of, keys_of

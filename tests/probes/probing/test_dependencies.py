@@ -14,7 +14,6 @@ from datamodules.trees.conllu import Portion, parse_portion
 from probes.classification import Classification
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.analysis import Analysis, Target
-from probes.probing.build.coordination import swap_clauses
 from probes.probing.build.dependencies import (
     analyse_dependencies,
     analyse_dependency,
@@ -25,6 +24,7 @@ from probes.probing.build.pool import Pool, Sizes, assign_forms_in_splits, gathe
 from probes.probing.build.surface import BIN_ENDS
 from probes.probing.build.syntax import OTHER_LABEL
 from probes.probing.build.universal import FEATURE_TASKS, UNIVERSAL_TAGS, adapt_to_language, build_universal
+from probes.probing.build.word_order import swap_clauses
 from tests.probes.probing.tiny_treebank import conllu, tiny_treebank
 
 SIZES = Sizes(240, 60, 60)

@@ -9,9 +9,9 @@ from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
 from probes.probing.build.all_tasks import BuiltTasks, build_tasks, supported_tasks
 from probes.probing.build.analysis import Analysis, Clauses, analyse
-from probes.probing.build.coordination import swap_clauses
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, GERMAN, TAG_SETS, TagSet, tag_set
+from probes.probing.build.word_order import swap_clauses
 from tests.datamodules.trees.test_penn import parse_tree
 from tests.probes.probing.tiny_trees import tiny_trees
 

@@ -18,13 +18,13 @@ from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.build.all_tasks import TASKS, BuiltTasks, build_tasks
 from probes.probing.build.analysis import Analysis, Clauses, analyse, analyse_all
-from probes.probing.build.coordination import swap_clauses
 from probes.probing.build.dependencies import analyse_dependencies
 from probes.probing.build.odd_man_out import MAX_LOG_DIFFERENCE
 from probes.probing.build.pool import Pool, Sizes, gather_pool
 from probes.probing.build.sampling import plan_classes
 from probes.probing.build.tags import ENGLISH
 from probes.probing.build.universal import UD_TASKS, build_universal
+from probes.probing.build.word_order import swap_clauses
 from probes.task import Items
 from tests.datamodules.trees.test_penn import parse_tree
 from tests.probes.probing.tiny_treebank import tiny_treebank

@@ -1,14 +1,16 @@
-"""The online code of labels given vectors: how much data a classifier needs, not only how right it is in the end."""
+"""Codes of labels given vectors (Voita and Titov 2020): how much data, or weight, a classifier needs for them."""
 
+from collections.abc import Sequence
 from itertools import pairwise
-from math import exp, log, log2
+from math import exp, log, log2, sqrt
 from typing import NamedTuple
 
 import numpy as np
 import scipy  # which imports its parts at their first use
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy as nats
+from torch.distributions import Normal, kl_divergence
+from torch.nn.functional import cross_entropy, pad
 
 from probes.classifiers.blocks import map_on_cores
 from probes.classifiers.cells import scores_of
@@ -24,6 +26,8 @@ STRONG_L2 = (0.1, 1.0, 10.0)  # L2 for the first portions, which have fewer sent
 MANY_CLASSES_ITERATIONS = 20  # iterations of L-BFGS with many classes; more take much time and do not shorten the code
 CODE_TOLERANCE = 1e-3  # nats: how far the loss of logistic regression may be above its minimum; a code needs no more
 MIN_LOG_SHARPNESS, MAX_LOG_SHARPNESS = -3.0, 3.0  # logarithms of what the scores of an MLP are multiplied by
+WEIGHT_DRAWS = 16  # of the weights, for the mean length of the labels in the variational code
+BITS_PER_NAT = 1 / log(2)
 
 
 class CodeLength(NamedTuple):
@@ -40,7 +44,7 @@ class CodeLength(NamedTuple):
 def description_length(
     train: Labelled, dev: Labelled, classes: int, grid: Grid, seed: int, device: str = "cpu"
 ) -> CodeLength:
-    """Code each portion of the training labels with the classifier trained on the portions before it.
+    """The online code: each portion of the training labels by the classifier trained on the portions before it.
 
     The classifier is the grid's: logistic regression, or an MLP. `seed` orders the sentences. The predicted
     distribution is mixed with the uniform one, with weight 1 / (n + 1) after n sentences, so that an unseen class has a
@@ -79,7 +83,7 @@ def _linear_scores(
         map_on_cores(optima.add, [[l2]], device)
         weight, bias = optima.weights[l2]
         weight = weight if basis is None else basis @ weight
-        loss = float(nats(torch.addmm(bias, tuning.x[:], weight), tuning.y))
+        loss = float(cross_entropy(torch.addmm(bias, tuning.x[:], weight), tuning.y))
         if loss >= lowest:
             break
         weights, lowest, best = (weight, bias), loss, l2
@@ -95,7 +99,40 @@ def _mlp_scores(
     dev, scores = scores_of(best.parameters, tuning.x), scores_of(best.parameters, coming.x)
 
     def loss(log: float) -> float:
-        return float(nats(dev * exp(log), tuning.y))
+        return float(cross_entropy(dev * exp(log), tuning.y))
 
     sharpness = scipy.optimize.minimize_scalar(loss, bounds=(MIN_LOG_SHARPNESS, MAX_LOG_SHARPNESS))
     return scores * exp(sharpness.x)
+
+
+def variational_length(
+    train: Labelled, classes: int, values: Sequence[float], seed: int, device: str = "cpu"
+) -> CodeLength:
+    """The variational code, of bits back (Hinton and van Camp 1993): the shortest one of N labels over L2 `values`.
+
+    The weights of a linear classifier are a normal distribution q, each independent of the others, and cost KL(q, p)
+    from the prior p, shared equally by all labels; the labels cost what weights drawn from q give them on average. Any
+    q is a code. Ours is around the optimum of logistic regression, with the deviations that the curvature of the loss
+    there gives each weight alone. The prior is the one for which that is the optimum: normal with mean 0 and variance
+    1 / (N L2). To name the L2 value costs the logarithm of their number. Voita and Titov train q, and have a sparse
+    prior (Louizos et al. 2017).
+    """
+    (data,) = standardise(as_tensors(train, device))
+    optima = Optima(data, classes, CODE_TOLERANCE)
+    map_on_cores(optima.add, [list(values)], device)
+    x, random = pad(data.x[:], (0, 1), value=1.0), torch.Generator(device).manual_seed(seed)
+    squares, codes = x.square(), list[CodeLength]()
+    for l2 in values:
+        weight, bias = optima.weights[l2]
+        mean, prior = torch.cat([weight, bias[None]]), 1 / sqrt(len(x) * l2)
+        probabilities = (x @ mean).softmax(1)
+        deviation = (squares.t() @ (probabilities * (1 - probabilities)) + 1 / prior**2).rsqrt()
+        nats = kl_divergence(Normal(mean, deviation), Normal(0.0, prior)).double().sum()
+        costs = float(nats) * BITS_PER_NAT + log2(len(values))
+        centre, width = x @ mean, (squares @ deviation.square()).sqrt()
+        noise = (torch.randn(centre.shape, generator=random, device=device) for _ in range(WEIGHT_DRAWS))
+        draws = (cross_entropy(centre + width * sample, data.y, reduction="none") for sample in noise)
+        labels = sum(draws, torch.zeros(len(x), device=device)).double() * BITS_PER_NAT / WEIGHT_DRAWS
+        label_bits = (labels + costs / len(x)).cpu().numpy()
+        codes.append(CodeLength(label_bits, len(x) * log2(classes)))
+    return min(codes, key=lambda code: code.bits)

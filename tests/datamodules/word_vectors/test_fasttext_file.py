@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datamodules.word_vectors.fasttext_check import _Reader, check_bin
-from datamodules.word_vectors.fasttext_model import open_lookup
-from datamodules.word_vectors.formats import open_bin, read_vectors
+from datamodules.word_vectors.fasttext_file import _Reader, check_bin, open_bin, open_lookup
+from datamodules.word_vectors.formats import read_vectors
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
 from tests.fuzzing import refusal
