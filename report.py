@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+from encoder_lab.errors import InputError
 from encoder_lab.reports.endings import ENDINGS, PICTURES
 from encoder_lab.reports.published import SOURCES
 from encoder_lab.settings.command_line import (
@@ -34,6 +35,7 @@ RUNS = (
 )
 FORMATS = ("markdown", "latex", "csv", "html")
 COMPARE_FORMATS = ("text", "csv", "latex")
+RUN_TABLES = ("probes.csv", "answers.csv", "details.csv", "metrics.csv", "test.csv")  # in the folder of a run
 DEFAULTS = {"suite": "probing", "epoch": "best", "classifier": "mlp", "published": None}
 
 SUITE = Setting("suite", "which tasks", TEXT, DEFAULTS["suite"])
@@ -129,7 +131,11 @@ def main(arguments: list[str]) -> int:
 
 
 def make_report(name: str, options: SimpleNamespace) -> None:
-    """Make a report; imports scipy only now."""
+    """Make a report; imports scipy only now. Raises InputError for an `out=` that would replace what reports read."""
+    if options.out and options.out.exists():
+        of_a_run = options.out.name in RUN_TABLES and (options.out.parent / "config.yaml").exists()
+        if of_a_run or (name != "scores" and any(options.out.samefile(path) for path in options.positional)):
+            raise InputError(f"out={options.out}: reports read this file; choose another name")
     from encoder_lab.reports import commands
 
     getattr(commands, f"report_{name}")(SimpleNamespace(**{**DEFAULTS, **vars(options)}))

@@ -183,6 +183,16 @@ def test_an_evaluation_of_a_run_that_only_a_file_has_is_said_not_to_join_it(tmp_
         assert capsys.readouterr().err.count("not joined with the run of") == said
 
 
+def test_a_report_replaces_no_file_that_reports_read(tmp_path, capsys) -> None:
+    run, file = run_of(tmp_path / "a"), tmp_path / "scores.csv"
+    assert main(["scores", str(run), f"out={file}"]) == main(["scores", str(file), str(run), f"out={file}"]) == 0
+    for source, out in ((file, file), (run, run / "probes.csv")):
+        before = out.read_bytes()
+        assert main(["table", str(source), "format=csv", f"out={out}"]) == 2
+        assert capsys.readouterr().err == f"error: out={out}: reports read this file; choose another name\n"
+        assert out.read_bytes() == before
+
+
 def test_a_folder_and_a_file_are_told_apart_by_what_both_say(tmp_path) -> None:
     more = "corpus: {size: 300}\n"
     runs = [with_settings(run_of(tmp_path / name, dim=dim), more) for name, dim in (("a", 64), ("b", 32), ("c", 16))]
