@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -57,6 +58,7 @@ def one_line_errors(
 ) -> Iterator[None]:
     """Ends the program with one line for what a user can fix; `path` is named if the disk is full."""
     replace_unprintable()
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"  # Python adds a line of our code
     try:
         yield
     except KeyboardInterrupt:

@@ -4,6 +4,7 @@ import errno
 import json
 import subprocess
 import sys
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -152,6 +153,13 @@ def test_what_a_user_can_fix_is_one_line_and_a_status(error, status, message, ca
     with pytest.raises(SystemExit) as ended, one_line_errors("loaf", "bake less", "stopped; the dough is there"):
         raise error
     assert (ended.value.code, capsys.readouterr().err) == (status, message)
+
+
+def test_a_warning_is_a_line_of_its_own_without_a_line_of_code(monkeypatch) -> None:
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    with one_line_errors("out"):
+        line = warnings.formatwarning("3 sentences are empty", UserWarning, "file.py", 7)
+    assert line == "warning: 3 sentences are empty\n"
 
 
 @pytest.mark.parametrize("error", [ValueError("a bug"), OSError(errno.EBADF, "a bug")])
