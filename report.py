@@ -131,11 +131,9 @@ def main(arguments: list[str]) -> int:
 
 
 def make_report(name: str, options: SimpleNamespace) -> None:
-    """Make a report; imports scipy only now. Raises InputError for an `out=` that would replace what reports read."""
-    if options.out and options.out.exists():
-        of_a_run = options.out.name in RUN_TABLES and (options.out.parent / "config.yaml").exists()
-        if of_a_run or (name != "scores" and any(options.out.samefile(path) for path in options.positional)):
-            raise InputError(f"out={options.out}: reports read this file; choose another name")
+    """Make a report; imports scipy only now. Raises InputError for an `out=` that is a table of a run."""
+    if options.out and options.out.name in RUN_TABLES and (options.out.parent / "config.yaml").exists():
+        raise InputError(f"out={options.out}: the table of a run; choose another name")
     from encoder_lab.reports import commands
 
     getattr(commands, f"report_{name}")(SimpleNamespace(**{**DEFAULTS, **vars(options)}))

@@ -62,6 +62,8 @@ def run_parse(options: SimpleNamespace) -> None:
     source, target = map(Path, options.positional)
     if not source.is_file():
         raise InputError(f"{source}: no such file")
+    if target.exists() and source.samefile(target):
+        raise InputError(f"{target}: its text would be lost; give another file for the trees")
     print(f"{parse_file(source, target, stanza_parser())} trees in {target}")
 
 

@@ -229,7 +229,9 @@ class Command(NamedTuple):
             raise InputError(f"{absent[0]}: {self.absent}")
         defaults = {setting.key: setting.default for setting in self.settings}
         options = {**defaults, **values}
-        form = options.get("format", "")
+        form, out = options.get("format", ""), values.get("out")
+        if out and out.is_file() and any(out.samefile(text) for text in positional if Path(text).exists()):
+            raise InputError(f"out={out}: this command reads that file; choose another name")
         if self.endings and "out" in values and values["out"].suffix not in (possible := self.endings[form]):
             other = f", or another format= than {form}" if form else ""
             raise InputError(f"out={values['out']}: give a name that ends in {' or '.join(possible)}{other}")
