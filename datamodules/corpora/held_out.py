@@ -97,12 +97,13 @@ class DocumentCorpus(OnDisk):
     def documents(self, split: Split) -> Iterator[Document]:
         refuse_probing(split, self.probe_split)
         limit = self._max_sentences(split)
-        documents = seen = sentences = 0
+        documents = placed = seen = sentences = 0
 
         def of_split() -> Iterator[UnreadDocument]:
-            nonlocal documents
+            nonlocal documents, placed
             for unread in self.unread_documents():
                 documents += 1
+                placed += unread.split is not None
                 id = unread.id if unread.text is None else unread.text
                 if split_of(id, unread.split, self.held_out, self.probe_split) == split:
                     yield unread
@@ -115,8 +116,10 @@ class DocumentCorpus(OnDisk):
                 return
         if not seen and split != "test":
             problem = f"none of its {documents} documents falls into the {split} split"
-            share = f"for which one in {self.held_out} is held out"
-            raise InputError(f"{self.root}: {problem}, {share}; give more documents, or a smaller corpus.held_out=")
+            share = f"for which one in {self.held_out} is held out; give more documents, or a smaller corpus.held_out="
+            published = f'as their key split says; leave that out, or give documents with "split": "{split}"'
+            all_say = split != "probe" and 0 < placed == documents
+            raise InputError(f"{self.root}: {problem}, {published if all_say else share}")
 
     def sentences(self, split: Split) -> Iterator[str]:
         sentences = (s for document in self.documents(split) for s in document.sentences())

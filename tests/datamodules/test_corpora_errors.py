@@ -135,6 +135,13 @@ def test_too_few_documents_for_a_held_out_split_are_refused(tmp_path) -> None:
         list(PlainText(str(tmp_path)).documents(absent))  # type: ignore[arg-type]
 
 
+def test_documents_that_all_say_their_split_are_not_told_to_hold_out_more(tmp_path) -> None:
+    document = '{"id": "a", "split": "train", "sentences": ["One sentence ."]}\n'
+    (tmp_path / "a.jsonl").write_text(document)
+    with pytest.raises(InputError, match='as their key split says; .*"split": "dev"$'):
+        list(JsonDocuments(str(tmp_path)).documents("dev"))
+
+
 def test_a_skipped_article_is_named(tmp_path, caplog) -> None:
     text = (FIXTURES / "wikipedia" / "pages.xml").read_text().replace("Rain falls.", "{{a|" * 50)
     assert "Rain" not in read_all(with_bytes(tmp_path / "c", READERS["wikipedia"], text.encode()), "wikipedia")
