@@ -70,9 +70,11 @@ class Trees(OnDisk):
                     yield tree
         if not trees_of_split and split != "test":
             problem = f"none of its {count} trees falls into the {split} split"
-            share = f"for which one stretch of {self.stretch} trees in {self.held_out} is held out"
-            remedy = "give more trees, or a smaller corpus.held_out="
-            raise InputError(f"{self.root}: {problem}, {share}; {remedy}")
+            why = f"for which one stretch of {self.stretch} trees in {self.held_out} is held out; give more trees, or "
+            why += "a smaller corpus.held_out="
+            if split != "probe" and all(map(_published_split, self.files())):
+                why = f"as the names of its files say; give the {split} file too, or other names"
+            raise InputError(f"{self.root}: {problem}, {why}")
 
 
 def _published_split(path: Path) -> Split | None:

@@ -138,8 +138,14 @@ def test_too_few_documents_for_a_held_out_split_are_refused(tmp_path) -> None:
 def test_documents_that_all_say_their_split_are_not_told_to_hold_out_more(tmp_path) -> None:
     document = '{"id": "a", "split": "train", "sentences": ["One sentence ."]}\n'
     (tmp_path / "a.jsonl").write_text(document)
-    with pytest.raises(InputError, match='as their key split says; .*"split": "dev"$'):
+    with pytest.raises(InputError, match=r'as their key split says; .*"split": "dev"$'):
         list(JsonDocuments(str(tmp_path)).documents("dev"))
+
+
+def test_trees_in_files_of_published_splits_are_not_told_to_hold_out_more(tmp_path) -> None:
+    (tmp_path / "train.mrg").write_text("(S (NP (DT The) (NN dog)) (VP (VBZ runs)))\n")
+    with pytest.raises(InputError, match="as the names of its files say; give the dev file too"):
+        list(Trees(str(tmp_path)).trees("dev"))
 
 
 def test_a_skipped_article_is_named(tmp_path, caplog) -> None:
