@@ -55,6 +55,10 @@ def suites_of(
 
     Raises InputError if a suite lacks its source, or no suite has these measures.
     """
+    if set(measures) - {"accuracy"} and not any(facts_of(name).controls for name in suites):
+        names = ",".join(suites)
+        remedy = f"leave them out with suite={names}"
+        raise InputError(f"probes.measures=, control= and mdl= apply only to probing tasks; {remedy}")
     built: list[Suite] = []
     for name, suite in suites.items():
         context = Context(grid, seed, cache, corpus, tasks_of(built))
@@ -65,10 +69,6 @@ def suites_of(
             limits = f"the name of a task is one line of at most {MAX_NAME_LENGTH} characters"
             raise InputError(f"suite={name}: {invalid[0][:40]!r}: {limits}; rename it")
         built.append(Suite(name, tasks, context.corpus_used, measure_tasks))
-    if set(measures) - {"accuracy"} and not any(facts_of(name).controls for name in suites):
-        names = ",".join(suites)
-        remedy = f"leave them out with suite={names}"
-        raise InputError(f"probes.measures=, control= and mdl= apply only to probing tasks; {remedy}")
     return built
 
 

@@ -15,7 +15,7 @@ from datamodules.trees.conllu import DependencyTree, conllu_files, read_conllu, 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Paths, SourceLanguage
 from encoder_lab.storage.content import contents_of, key_of
-from encoder_lab.storage.text_files import read_lines
+from encoder_lab.storage.text_files import read_lines, without_copies
 
 LANGUAGE_IN_NAME = re.compile(r"([a-z]{2,3})_\w+-ud-")  # as in fr_sequoia-ud-train.conllu
 
@@ -39,9 +39,9 @@ class TreebankText(OnDisk):
     ) -> None:
         super().__init__(root, size)
         check_language(source_language, "corpus.source_language")
-        self.source_language, self.more = source_language, [Path(path) for path in more]
-        if missing := [path for path in self.more if not path.is_file()]:
+        if missing := [path for path in more if not Path(path).is_file()]:
             raise InputError(f"corpus.more: {missing[0]}: no such file")
+        self.source_language, self.more = source_language, without_copies(map(Path, more))
 
     def files(self) -> list[Path]:
         """Raises InputError for a file of another language, by its name."""

@@ -4,12 +4,13 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from filecmp import cmp
 from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import fail, unknown_name_message
-from encoder_lab.settings.config_help import read_description
+from encoder_lab.settings.config_help import config_folders, read_description
 from encoder_lab.settings.known import PART_PREFIX, YamlSettings, known_settings, unknown_setting_message
 from encoder_lab.settings.quoting import split_names, unquoted
 
@@ -58,7 +59,13 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
         name = text.removeprefix("~").partition("=")[0]
         if text.startswith("~") and _declarations(known_settings(configs, program), program, name):
             raise InputError(f"{text}: it needs a value; give {name}= instead")  # not the default of its class
-    if any(text.startswith(("--config-dir", "-cd")) for text in arguments) or not settings:
+    folders = config_folders(arguments)
+    for ours, own in (
+        (path, folder / path.relative_to(configs)) for folder in folders for path in configs.rglob("*.yaml")
+    ):
+        if own.is_file() and not cmp(ours, own, shallow=False):
+            raise InputError(f"{own}: this project has a file of that name, which is read in its place; rename it")
+    if folders or not settings:
         return
     refuse_unknown_choices(configs, arguments)
     defaults = known_settings(configs, program)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from encoder_lab.settings.known import CLASS_KEY, CONFIGS, known_settings, settings_with_defaults
@@ -94,7 +95,13 @@ def _unread_in_suites(settings: Mapping[str, Any]) -> Unread:
         yield r"probes\.classifier\.(widths|dropouts)", f"WC is read by logistic regression; add tasks, {OMIT}"
     if classifier.get("widths") == [0] and any(classifier["dropouts"]):
         yield r"probes\.classifier\.dropouts", f"widths=[0] has no hidden layer; give other widths, {OMIT}"
-    if "use" in suites and settings["use"].get("on", "objective") != "objective":
+    on = settings["use"].get("on", "objective") if "use" in suites else "objective"
+    if on not in ("objective", *takewhile("use".__ne__, suites)):
+        yield (
+            r"use\.on",
+            f"no suite before it has this name; write suite=[probing,downstream,use] use.on=downstream, {OMIT}",
+        )
+    if on != "objective":
         yield r"use\.examples", "only use.on=objective has dev examples; leave it out"
     if "coherence" in suites and settings["coherence"].get("paths") is not None:
         yield r"coherence\.items", "the files of coherence.paths= have their own items; leave it out"

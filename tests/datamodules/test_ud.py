@@ -56,6 +56,8 @@ def test_a_treebank_of_another_language_than_the_setting_is_refused(folder) -> N
 def test_files_that_are_missing_are_named(folder) -> None:
     with pytest.raises(InputError, match=r"corpus\.more: .*nowhere\.txt: no such file"):
         TreebankText(str(folder), more=[str(folder / "nowhere.txt")])
+    (folder / "more.txt").write_text("One more .\n")
+    assert len(TreebankText(str(folder), more=[str(folder / "more.txt")] * 2).more) == 1
     with pytest.raises(InputError, match=r"no ud there; give a folder with the train, dev and test files"):
         TreebankText(str(folder / "nowhere"))
     (folder / "x-ud-train.conllu").unlink()

@@ -3,7 +3,7 @@
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import refuse_unknown_choices
+from encoder_lab.settings.arguments import refuse_unknown_choices, refuse_wrong_arguments
 from tests.conftest import ROOT
 
 CONFIGS = ROOT / "configs"
@@ -29,3 +29,16 @@ def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments) -> None:
 def test_an_unknown_choice_is_refused_with_the_closest_one(argument, message) -> None:
     with pytest.raises(InputError, match=f"^{message.replace('[', chr(92) + '[')}"):
         refuse_unknown_choices(CONFIGS, [argument])
+
+
+def test_a_file_of_the_users_own_with_the_name_of_ours_is_refused_as_ours_is_read(tmp_path) -> None:
+    own = tmp_path / "encoder" / "bov.yaml"
+    own.parent.mkdir()
+    own.write_bytes((CONFIGS / "encoder" / "bov.yaml").read_bytes())
+    arguments = ["--config-dir", str(tmp_path), "encoder=bov"]
+    refuse_wrong_arguments(CONFIGS, "train", arguments)
+    own.write_text("_target_: mine.Encoder\n")
+    with pytest.raises(
+        InputError, match=r"bov\.yaml: this project has a file of that name, which is read in its place"
+    ):
+        refuse_wrong_arguments(CONFIGS, "train", arguments)

@@ -134,6 +134,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "train suite=geometry probes.train_size=50": "give suite=[probing,geometry], or leave it out",
     "train suite=[discoeval,geometry] +probes.own={}": "give suite=[probing,discoeval,geometry]",
     "train suite=[probing,downstream,use] use.on=downstream use.examples=5": "only use.on=objective has dev examples",
+    "train suite=[probing,use,downstream] use.on=downstream": "no suite before it has this name; write",
     "train suite=coherence coherence.paths=[x] coherence.items=5": "have their own items",
     "evaluate model=bov suite=downstream probes.tasks=[WC]": "give suite=[probing,downstream]",
     "evaluate model=bov probes.every_n_epochs=2": "it is about training; give epochs=",

@@ -81,6 +81,7 @@ def build(options: SimpleNamespace) -> "Draft":
 def _build_draft(options: SimpleNamespace) -> "Draft":
     from itertools import chain
 
+    from encoder_lab.storage.text_files import without_copies
     from probes.coherence.build.cloze import build_cloze
     from probes.coherence.build.connectives import build_connectives
     from probes.coherence.build.order import build_order
@@ -89,7 +90,7 @@ def _build_draft(options: SimpleNamespace) -> "Draft":
     from probes.coherence.build.texts import read_texts
     from probes.coherence.build.winograd import build_winograd
 
-    source, texts = options.source[0], chain.from_iterable(map(read_texts, options.source))
+    source, texts = options.source[0], chain.from_iterable(map(read_texts, without_copies(options.source)))
     match options.phenomenon:
         case "order":
             return build_order(texts, options.seed, separator=options.separator)

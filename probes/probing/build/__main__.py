@@ -97,9 +97,9 @@ def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:
 def _build_tasks(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltTasks":
     from datamodules.corpora.on_disk import text_files
     from datamodules.trees.conllu import conllu_files
-    from datamodules.trees.penn import read_texts
+    from datamodules.trees.penn import read_texts, tree_files
     from encoder_lab.progress import Progress
-    from encoder_lab.storage.text_files import read_lines
+    from encoder_lab.storage.text_files import read_lines, without_copies
     from probes.probing.build.all_tasks import build_tasks, supported_tasks
     from probes.probing.build.dependencies import analyse_treebank, treebank_portions
     from probes.probing.build.plain import TEXT_TASKS, build_plain
@@ -107,16 +107,19 @@ def _build_tasks(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltT
 
     paths, tags = getattr(options, source), TAG_SETS[options.tags]
     if source == "trees":
-        texts = chain.from_iterable(read_texts(path, options.on_bad_tree) for path in paths)
+        files = without_copies(file for path in paths for file in tree_files(path))
+        texts = chain.from_iterable(read_texts(file, options.on_bad_tree) for file in files)
         names = options.tasks or supported_tasks(tags)
         return build_tasks(Progress(texts, "reading trees", unit=" trees"), sizes, names, options.seed, True, tags)
     if source == "ud":
-        files, tests = ([f for path in group for f in conllu_files(path)] for group in (paths, options.ud_test or ()))
+        groups = ((f for path in group for f in conllu_files(path)) for group in (paths, options.ud_test or ()))
+        files, tests = map(without_copies, groups)
         portions = Progress(treebank_portions(files, tests), "reading trees", unit=" portions")
         analyses = analyse_treebank(portions, sizes if tests else None)
         whole_test = bool(options.whole_test)
         return build_universal(analyses, sizes, options.tasks or list(UD_TASKS), options.seed, whole_test=whole_test)
-    lines = (line for path in paths for file in text_files(path, (".txt",)) for _, line in read_lines(file))
+    files = without_copies(file for path in paths for file in text_files(path, (".txt",)))
+    lines = (line for file in files for _, line in read_lines(file))
     names = options.tasks or list(TEXT_TASKS)
     return build_plain(Progress(lines, "reading text", unit=" lines"), sizes, names, options.seed)
 
