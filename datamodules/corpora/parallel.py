@@ -57,6 +57,9 @@ class Parallel(Corpus):
             if not path.is_file():
                 raise InputError(f"{path}: no such file (corpus=parallel)")
             text_files(path, (".txt",))  # refuses a file of columns
+        if len({first.resolve() for first, _ in self.pairs.values()}) < len(self.pairs):
+            remedy = "without corpus.dev_ and corpus.test_ files lines of the training files are held out"
+            raise InputError(f"{source}: two of train, dev and test are one file (corpus=parallel); {remedy}")
         check_language(source_language, "corpus.source_language")
         check_language(target_language, "corpus.target_language")
         self.source_language, self.target_language = source_language, target_language

@@ -56,6 +56,12 @@ def test_files_for_dev_leave_the_other_rows_to_train_and_another_target_is_refus
         corpus.parallel("train", "en")
 
 
+def test_text_of_training_is_no_dev_text_of_your_own(tmp_path) -> None:
+    paths = files(tmp_path, 10)
+    with pytest.raises(InputError, match=r"train\.source: two of train, dev and test are one file"):
+        Parallel(**paths, target_language="de", dev_source=paths["source"], dev_target=paths["target"])
+
+
 @pytest.mark.parametrize(("more", "message"), [
     ({"target_language": None}, "corpus.target_language=LANGUAGE"),
     ({"dev_source": "x"}, "dev_source= and corpus.dev_target=: give both"),
