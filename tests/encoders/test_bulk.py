@@ -185,6 +185,18 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path) -> No
         assert sorted(encode.input_files([f"{tmp_path}{pattern}"])) == expected
 
 
+def test_shards_within_the_folder_that_is_read_are_no_text_and_a_link_upwards_is_refused(tmp_path) -> None:
+    (tmp_path / "a.txt").write_text("the dog\n")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "plan.json").write_text("{}")
+    for name in (tmp_path, tmp_path / "*"):
+        assert encode.input_files([str(name)], tmp_path / "out") == [tmp_path / "a.txt"]
+    for link in ("first", "second"):
+        (tmp_path / link).symlink_to(tmp_path)
+    with pytest.raises(InputError, match="first: a link to a folder that it is in"):
+        encode.input_files([str(tmp_path)])
+
+
 @pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize(("arguments", "message"), [
     (["in={texts}"], "out= is missing"),
