@@ -68,6 +68,7 @@ def build(options: SimpleNamespace) -> list[str]:
     relations = read_relations(options.pdtb, raw) if options.pdtb else {}
     nodes = read_trees(options.rst) if options.rst else {}
     failures: list[str] = []
+    unbuilt: list[Path] = []
     writes: dict[str, Callable[[], None]] = {}
     for group in BUILDERS if documents else ():
         rows = build_task(group, documents, sizes, options.seed)
@@ -75,12 +76,14 @@ def build(options: SimpleNamespace) -> list[str]:
             writes[group + domain] = partial(write_rows, rows, options.out / group / domain)
         else:
             failures.append(f"{group} was not built: {_split_counts(rows)} items; give more or longer documents")
+            unbuilt.append(options.out / group / domain)
     short = []
     for group in GROUPS if relations else ():
         if all(relations[group].values()):
             writes[f"PDTB-{group[0]}"] = partial(write_relations, relations[group], options.out / "PDTB" / group)
         else:
             short.append(f"PDTB-{group[0]} was not built: {_split_counts(relations[group])} relations; give more files")
+            unbuilt.append(options.out / "PDTB" / group)
     if relations and len(short) == len(GROUPS):
         raise InputError("; ".join(short))
     failures += short
@@ -90,6 +93,8 @@ def build(options: SimpleNamespace) -> list[str]:
         writes["RST"] = partial(write_trees, nodes, options.out / "RST")
     if not writes:
         raise InputError("; ".join(failures))
+    if old := [path for path in unbuilt if path.exists()]:
+        raise InputError(f"{old[0]}: is of another build, and this one has no such task; give out= another folder")
     for write in writes.values():
         write()
     write_report(read_discoeval(options.out, list(writes))[0], sizes, failures, options.out)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,10 @@ def build(options: SimpleNamespace) -> list[str]:
     if options.whole_test and options.test != TEST_SIZE:
         raise InputError(f"test={options.test}: whole_test=true takes all sentences of ud_test=; leave test= out")
     sizes = Sizes(options.train, options.dev, options.test)
+    if options.tasks:  # at once, not after the work
+        _refuse_other_tasks(options.out, options.tasks)
     built = _build_tasks(options, sources[0], sizes)
+    _refuse_other_tasks(options.out, [task.name for task in built.tasks])
     if options.whole_test:
         _refuse_unnamed(built.ids)
     for task in built.tasks:
@@ -82,6 +86,17 @@ def build(options: SimpleNamespace) -> list[str]:
     files = [path.name for path in (*getattr(options, sources[0]), *(options.ud_test or ()))]
     write_report(built, sizes, files, options.out)
     return [reason if f" {name}:" in reason else f"{name}: {reason}" for name, reason in built.failures.items()]
+
+
+def _refuse_other_tasks(out: Path, names: Sequence[str]) -> None:
+    """Raises InputError where a folder has tasks of another build, which would stay."""
+    from probes.probing.build.plain import TEXT_TASKS
+    from probes.probing.build.universal import UD_TASKS
+    from probes.probing.published_files import FILES
+
+    others = {FILES.get(name, f"{name}.txt") for name in {*FILES, *UD_TASKS, *TEXT_TASKS}.difference(names)}
+    if old := sorted(name for name in others if (out / name).exists()):
+        raise InputError(f"out={out}: has tasks of another build, such as {old[0]}; give another folder")
 
 
 def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:

@@ -220,6 +220,9 @@ def test_stories_without_sections_give_all_but_ssp(tmp_path, capsys) -> None:
     assert command(arguments) == 0  # SSP was not asked for by name
     assert capsys.readouterr().err.startswith("SSP was not built: 0 train, 0 dev, 0 test items")
     assert [group_of(task.name) for task in read_discoeval(tmp_path / "out")[0]] == ["SP", "BSO", "DC"]
+    (tmp_path / "out" / "SSP" / "stories").mkdir(parents=True)
+    assert command(arguments) == 2
+    assert "SSP/stories: is of another build, and this one has no such task" in capsys.readouterr().err
     stories[3]["paragraphs"] = [7, 6]
     path.write_text("\n".join(map(json.dumps, stories)))
     assert command(arguments) == 2

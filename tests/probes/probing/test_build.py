@@ -83,6 +83,15 @@ def test_unbuildable_tasks_are_reported_and_the_others_built(tmp_path, capsys) -
     assert "CoordInv** was not built" in (tmp_path / "out" / "report.md").read_text()
 
 
+@pytest.mark.parametrize("wish", ["BShift", "BShift,CoordInv"])
+def test_a_folder_with_a_task_that_is_not_built_again_is_refused(tmp_path, capsys, wish) -> None:
+    (tmp_path / "few.mrg").write_text("\n".join(TREES[:600]))
+    (old := tmp_path / FILES["CoordInv"]).touch()
+    assert command([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path}", f"tasks={wish}", "train=120", "dev=24"]) == 2
+    assert f"has tasks of another build, such as {old.name}; give another folder" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"few.mrg", old.name}
+
+
 WRONG = {
     "no input": (["out=x"], "trees=PATH, ud=PATH and text=PATH, not none"),
     "two inputs": (["trees=.", "ud=.", "out=x"], "not trees and ud"),
@@ -112,7 +121,7 @@ def test_an_unknown_task_lists_the_choices(source, trees, capsys) -> None:
 def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(trees, tmp_path, capsys) -> None:
     build(COMMAND.read([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "train=120", "dev=24", "test=24"]))
     assert set(supported_tasks(GERMAN)) >= {task.name for task in read_senteval(tmp_path)} >= {"SentLen", "BShift"}
-    assert command([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "tasks=SubjNum"]) == 2
+    assert command([f"trees={trees}", f"out={tmp_path / 'new'}", "tags=german/tiger", "tasks=SubjNum"]) == 2
     assert "error: the labels of german/tiger do not support SubjNum" in capsys.readouterr().err
 
 
@@ -135,10 +144,10 @@ def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(tmp_p
         for sent_id, sentence in zip(read_test_ids(path), items.sentences, strict=True):
             assert change(texts[sent_id]) == change(sentence)
     test.write_text(tiny_treebank(150, seed=1))
-    assert command([*arguments, f"out={tmp_path / 'out'}", "tasks=SentLen"]) == 2
+    assert command([*arguments, f"out={tmp_path / 'new'}", "tasks=SentLen"]) == 2
     assert "a sentence has no # sent_id" in capsys.readouterr().err
     test.write_text(named(tiny_treebank(150, seed=1)).replace("sent_id = s10\n", "sent_id = s11\n"))
-    assert command([*arguments, f"out={tmp_path / 'out'}", "tasks=SentLen"]) == 2
+    assert command([*arguments, f"out={tmp_path / 'new'}", "tasks=SentLen"]) == 2
     assert "two sentences have the # sent_id 's11'" in capsys.readouterr().err
 
 
