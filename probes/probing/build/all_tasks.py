@@ -97,7 +97,7 @@ def build_tasks(
     refuse_unknown_tasks(names, builders)
     if unsupported := [name for name in names if name not in supported_tasks(tags, builders)]:
         listed = ", ".join(unsupported)
-        raise InputError(f"the labels of {tags.name} do not support {listed}: leave them out of probes.tasks=[...]")
+        raise InputError(f"the labels of {tags.name} do not support {listed}: leave them out of tasks=")
     return draw_tasks(gather_pool(analyse_all(trees, tags), sizes, seed, tags), builders, sizes, names, partly)
 
 

@@ -172,4 +172,4 @@ def too_small_error(
         remedy = f"the splits shrink equally: ask for at most {limits}"
     parts = "/".join(Sizes._fields[: len(sizes)])
     reason = f"too few sentences for {name}: usable in {parts}: {usable or 'none'}; {remedy}"
-    return InputError(f"{reason}, or leave {name} out of probes.tasks=[...]")
+    return InputError(f"{reason}, or leave {name} out of tasks=")
