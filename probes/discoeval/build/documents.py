@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import DisjointSet
 from datamodules.corpora.documents import JsonDocuments
 from datamodules.corpus import Document
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_lines, without_copies
+from encoder_lab.storage.text_files import read_lines
 from probes.discoeval.items import SPLITS
 
 ANNOTATION, MESSAGES = ".annotation.txt", ".tok.txt"
@@ -104,7 +104,7 @@ def read_conversations(root: Path) -> Iterator[tuple[str | None, str, list[str]]
     one conversation, numbered from 0, and `NAME.tok.txt` with a message on each line, between `<s>` and `</s>`. Folders
     named train, dev and test are the splits. Raises InputError naming file and line.
     """
-    for path in without_copies(sorted(root.rglob(f"*{ANNOTATION}"))):
+    for path in sorted(root.rglob(f"*{ANNOTATION}")):  # equal links are no copy: the messages are in another file
         name = path.name.removesuffix(ANNOTATION)
         split = next((folder for folder in reversed(path.parts[:-1]) if folder in SPLITS), None)
         messages = [
