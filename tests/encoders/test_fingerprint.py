@@ -1,17 +1,19 @@
-"""Two encoders have the same fingerprint only if their vectors are the same."""
+"""Vectors made elsewhere; two encoders have the same fingerprint only if their vectors are the same."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.errors import InputError
 from encoders.bilstm import BiLSTM
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
-from encoders.sources import fingerprint
+from encoders.sources import fingerprint, precomputed_model
 from tests.encoders.test_frozen import MATRIX, WORDS, bilstm
 
 SETTINGS = {"dim": 6}
@@ -54,3 +56,19 @@ def test_a_weight_of_another_shape_with_the_same_bytes_changes_it() -> None:
     frozen = made(MATRIX)
     torch.manual_seed(1)
     assert of(frozen) != of(made(MATRIX.reshape(9, 2)))
+
+
+def files(folder: Path, vectors: list[list[float]]) -> tuple[Path, Path]:
+    np.save(folder / "v.npy", np.array(vectors, dtype=np.float32))
+    (folder / "s.txt").write_text("a dog\na cat\na dog\n")
+    return folder / "v.npy", folder / "s.txt"
+
+
+def test_a_sentence_on_two_lines_has_one_vector(tmp_path) -> None:
+    encode = precomputed_model(*files(tmp_path, [[1, 0], [0, 1], [1.0001, 0]])).encode
+    assert encode(["a cat", "a dog"]).tolist() == [[0, 1], [1, 0]]
+
+
+def test_a_sentence_with_two_vectors_is_refused(tmp_path) -> None:
+    with pytest.raises(InputError, match=r"s\.txt:3: the sentence of line 1 with another vector; keep one"):
+        precomputed_model(*files(tmp_path, [[1, 0], [0, 1], [1, 1]]))

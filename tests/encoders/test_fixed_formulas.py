@@ -1,4 +1,4 @@
-"""Encoders with fixed formulas: BOREP, echo state, the transformer of PyTorch; numbers of weights by hand."""
+"""Encoders with fixed formulas: BOREP, echo state, PyTorch's transformer, poolings; numbers of weights by hand."""
 
 from pathlib import Path
 
@@ -8,15 +8,21 @@ import torch
 from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
-from torch import nn
+from torch import nn, tensor
 
 from encoder_lab.errors import InputError
+from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from encoders.gated_convnet import sinusoidal_positions
+from encoders.packed import pack
+from encoders.pooling import end_pool, last_pool, max_pool, mean_pool, packed_mean_pool, valid
 from encoders.random_features import BOREP, EchoState
 from encoders.transformer import PreNormLayer, TransformerEncoder
 
 MATRIX = np.arange(12, dtype=np.float32).reshape(4, 3)
+#        sentence 1: two words and padding          sentence 2: three words
+STATES = tensor([[[-1.0, 2, 5, 1], [-3, 4, 0, 2], [9, 9, 9, 9]], [[1, 1, 1, 1], [2, 0, 2, 0], [6, -1, 0, -1]]])
+LENGTHS = tensor([2, 3])
 
 
 def test_borep_is_the_maximum_of_projected_words() -> None:
@@ -141,3 +147,36 @@ def test_unfrozen_vectors_learn_but_padding_does_not() -> None:
     embedding(torch.tensor([[0, 3]])).sum().backward()
     assert embedding.table.grad is not None
     assert embedding.table.grad.sum(1).tolist() == [0, 0, 0, 3]
+
+
+def test_valid_marks_the_words() -> None:
+    assert valid(LENGTHS, 3).tolist() == [[True, True, False], [True, True, True]]
+
+
+@pytest.mark.parametrize(("pool", "vectors"), [
+    (max_pool, [[-1, 4, 5, 2], [6, 1, 2, 1]]),  # a negative maximum stays negative
+    (mean_pool, [[-2, 3, 2.5, 1.5], [3, 0, 1, 0]]),
+    (last_pool, [[-3, 4, 5, 1], [6, -1, 1, 1]]),  # forward at the last word, backward at the first
+    (end_pool, [[-3, 4, 0, 2], [6, -1, 0, -1]]),  # both directions at the last word
+])  # fmt: skip
+def test_words_are_pooled_without_padding(pool, vectors) -> None:
+    assert pool(STATES, LENGTHS).tolist() == vectors
+
+
+def test_the_mean_of_many_words_in_bfloat16_is_exact() -> None:
+    lengths = tensor([2000, 3])
+    states = torch.full((2, int(lengths.sum()), 2), 0.3, dtype=torch.bfloat16)
+    mean = packed_mean_pool(states, pack(lengths, 2000))
+    torch.testing.assert_close(mean, torch.full((2, 4), float(states[0, 0, 0])))
+
+
+def test_nan_in_padding_does_not_change_the_maximum() -> None:
+    states = STATES.clone()
+    states[0, 2] = torch.nan
+    assert not max_pool(states, LENGTHS).isnan().any()
+
+
+def test_words_without_a_vector_are_left_out_of_a_bag_of_vectors() -> None:
+    words = torch.tensor([[[2.0, 4.0], [0.0, 0.0], [4.0, 0.0], [9.0, 9.0]], [[0.0, 0.0]] * 4])
+    assert BagOfVectors(2)(words, torch.tensor([3, 2])).vector.tolist() == [[3.0, 2.0], [0.0, 0.0]]
+    assert BagOfVectors(2, "sum")(words, torch.tensor([3, 2])).vector.tolist() == [[6.0, 4.0], [0.0, 0.0]]

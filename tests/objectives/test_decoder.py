@@ -1,9 +1,18 @@
+import math
+
+import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
 
+from datamodules.seq2seq import TextPairs
+from encoders.bov import BagOfVectors
+from encoders.embedding import WordEmbedding
 from objectives.decoder import Decoder
+from objectives.skipthought import SkipThought
+from tests.silent import validation_scores
+from tests.tiny_corpus import TinyCorpus
 
 BEGIN, END = 2, 3
 
@@ -71,3 +80,15 @@ def test_before_training_the_prediction_follows_the_frequencies_of_the_targets()
     likely = decoder.output(hidden)[0, 0].softmax(0)
     assert likely.argsort(descending=True).tolist()[:3] == [3, 4, 5]
     assert likely[3] > 0.6
+
+
+def test_a_constant_decoder_has_the_perplexity_of_its_vocabulary(tmp_path) -> None:
+    data = TextPairs(TinyCorpus(), "next", tmp_path, seed=1, codes=40)
+    module = SkipThought(
+        BagOfVectors(3), WordEmbedding(np.ones((len(data.vocabulary), 3))), data, torch.optim.Adam, 1, 4, 4, 1
+    )
+    for weight in module.decoder.output.parameters():
+        torch.nn.init.zeros_(weight)
+    scores = validation_scores(module, data)
+    assert scores["val/perplexity"] == pytest.approx(data.subwords.size)
+    assert scores["val/loss"] == pytest.approx(math.log(data.subwords.size))

@@ -8,18 +8,26 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from probes.classifiers.grid import Grid
+from probes.discoeval.data import PUBLISHED_SIZES
+from probes.discoeval.tasks import DiscoEvalSettings
+from probes.discoeval.tasks import tasks as discourse_tasks
+from probes.probing.data import FromSentEval
 from probes.results import read_rows
-from probes.suites import suites_of
+from probes.suites import Context, suites_of
+from probes.task import single, warn_of_wrong_sizes
 from tests.asked import evaluation
 from tests.commands import FORKS
 from tests.conftest import ROOT, TINY
 from tests.packages import PACKAGES
+from tests.probes.discoeval.small_files import small_files
 from tests.probes.downstream.test_downstream import folder_of_tasks
+from tests.tiny_corpus import TinyCorpus
 
 DATA = """
 from probes.task import single
@@ -153,3 +161,27 @@ def test_a_new_suite_is_probed_while_training_evaluated_and_reported_in_a_study(
     text = printed(project, "evaluate.py", "model=majority", *quick, f"out={project / 'scores'}")
     assert "LastWord" in text
     assert "SentLen" in text
+
+
+@pytest.mark.parametrize(
+    ("items", "published", "wrong"), [(8, 9, True), (9, 10, False), (10, 10, False), (12, 10, True)]
+)
+def test_a_size_within_a_tenth_is_the_published_one(items, published, wrong, capsys) -> None:
+    part = single(["a"] * items, np.zeros(items, np.int64))
+    warn_of_wrong_sizes({"MR": [part], "own": [part]}, {"MR": published})
+    lines = [f"warning: MR: {items} items, but {published} are published; its scores are not those of the task"]
+    assert capsys.readouterr().err.splitlines() == lines * wrong
+
+
+def test_a_part_of_a_published_probing_file_says_so(tmp_path, capsys) -> None:
+    lines = [f"{part}\t{label}\ta b .\n" for part in ("tr", "va", "te") for label in (0, 1)]
+    (tmp_path / "sentence_length.txt").write_text("".join(lines))
+    FromSentEval(str(tmp_path)).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), ["SentLen"], (None, None, None))
+    assert "SentLen: 6 items, but 120,000 are published" in capsys.readouterr().err
+
+
+def test_a_part_of_the_published_discourse_data_says_so(tmp_path, capsys) -> None:
+    settings = DiscoEvalSettings(str(small_files(tmp_path / "data")))
+    tasks = discourse_tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), settings)
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("are published" in line for line in lines) == len(tasks) == len(PUBLISHED_SIZES)

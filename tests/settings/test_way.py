@@ -1,15 +1,24 @@
-"""How far the settings of a command go: below its door, functions take the values that they use."""
+"""Where settings are declared and chosen, and how far those of a command go: below its door, functions take values."""
 
 import ast
 import re
+import sys
 from functools import cache
+from importlib.util import spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from encoder_lab.errors import InputError
+from encoder_lab.settings.arguments import refuse_unknown_choices, refuse_wrong_arguments
+from encoder_lab.settings.declared import file_of
 from tests.packages import PACKAGES, ROOT
 
 SETTINGS = {"RunSettings", "EvaluationSettings", "Probes", "Embeddings", "Trainer", "Checkpoints", "EarlyStopping"}
+CONFIGS = ROOT / "configs"
+
+
 SETTINGS |= {"DictConfig", "ClassSettings", "SuiteSettings"}
 OTHER = {"train": ("evaluate.py", "encoder_lab/evaluation"), "evaluate": ("train.py", "encoder_lab/training")}
 MOST_FILES = 8
@@ -33,3 +42,50 @@ def test_settings_pass_through_few_files(program) -> None:
     ]
     assert f"{program}.py" in taking
     assert len(taking) <= MOST_FILES, taking
+
+
+def test_a_module_that_an_editable_installation_maps_is_read_in_its_folder(tmp_path, monkeypatch) -> None:
+    (tmp_path / "part.py").write_text("raise ImportError")
+    init = tmp_path / "__init__.py"
+    init.write_text("raise ImportError")
+
+    def find_spec(name, *_):
+        folders = [str(tmp_path)]
+        return spec_from_file_location(name, init, submodule_search_locations=folders) if name == "mapped" else None
+
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, SimpleNamespace(find_spec=find_spec)])
+    assert [file_of(name) for name in ("mapped", "mapped.part", "mapped.none")] == [init, tmp_path / "part.py", None]
+    assert [file_of(name) for name in ("sys", "nowhere.at_all", "")] == [None, None, None]
+
+
+@pytest.mark.parametrize("arguments", [
+    ["encoder=bov", "experiment=conneau2018/bilstm_max_nli", "probes=none"],
+    ["suite=[probing,downstream]"],
+    ["suite=[]"],
+    ["-m", "encoder=bov,bilstm_max"],
+    ["encoder.dim=3", "+corpus@parts.nli.corpus=sick", "hydra/launcher=joblib"],
+])  # fmt: skip
+def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments) -> None:
+    refuse_unknown_choices(CONFIGS, arguments)
+
+
+@pytest.mark.parametrize(("argument", "message"), [
+    ("encoder=bilstm_mx", "encoder=bilstm_mx: no such choice; did you mean bilstm_max"),
+    ("suite=[probing,toys]", r"suite=toys: no such choice.*; a YAML file of your own needs --config-dir=FOLDER$"),
+    ("schedule=null", "schedule=null: no such choice; there are constant"),  # which Hydra cannot read
+    ("objective=seq2seq", "objective=seq2seq: no such choice; did you mean seq2tree"),
+])  # fmt: skip
+def test_an_unknown_choice_is_refused_with_the_closest_one(argument, message) -> None:
+    with pytest.raises(InputError, match=f"^{message.replace('[', chr(92) + '[')}"):
+        refuse_unknown_choices(CONFIGS, [argument])
+
+
+def test_a_file_of_the_users_own_with_the_name_of_ours_is_refused_as_ours_is_read(tmp_path) -> None:
+    own = tmp_path / "encoder" / "bov.yaml"
+    own.parent.mkdir()
+    own.write_bytes((CONFIGS / "encoder" / "bov.yaml").read_bytes())
+    arguments = ["--config-dir", str(tmp_path), "encoder=bov"]
+    refuse_wrong_arguments(CONFIGS, "train", arguments)
+    own.write_text("_target_: mine.Encoder\n")
+    with pytest.raises(InputError, match=r"bov\.yaml: this project has a file of that name, which is read in its pl"):
+        refuse_wrong_arguments(CONFIGS, "train", arguments)

@@ -1,6 +1,7 @@
 """All folds as one model: each is what it would be alone."""
 
 from dataclasses import replace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.examples import Fitted, Tensors
 from probes.classifiers.folded import Fold, train_folds
 from probes.classifiers.grid import Grid
+from probes.classifiers.recorded import WARM_UP_CALLS, StepGraphs
 from probes.classifiers.senteval import train_with_early_stopping
 
 GRID = Grid(l2=(1e-5, 1e-3, 1e-1), protocol="senteval", max_passes=24).logistic()
@@ -62,3 +64,29 @@ def test_each_fold_may_have_its_own_l2() -> None:
         single = train_folds(items, 2, [fold()], np.array([[l2]]), GRID, seed=3).weights
         torch.testing.assert_close(both[place], single[0])
     assert not torch.allclose(both[0], both[1])
+
+
+@pytest.fixture
+def graph(monkeypatch) -> MagicMock:
+    """What stands for a graph of the GPU."""
+    graph = MagicMock()
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: graph)
+    for name in ("Stream", "stream", "current_stream"):
+        monkeypatch.setattr(torch.cuda, name, MagicMock())
+    return graph
+
+
+def test_a_step_is_recorded_after_a_few_plain_calls_and_replayed(graph) -> None:
+    calls, recorded = [], StepGraphs()
+    for _ in range(WARM_UP_CALLS + 3):
+        recorded(lambda *tensors: calls.append(tensors), torch.ones(2))
+    assert (len(calls), graph.capture_begin.call_count, graph.replay.call_count) == (WARM_UP_CALLS + 1, 1, 3)
+
+
+def test_an_error_ends_the_recording_of_its_step(graph) -> None:
+    recorded = StepGraphs()
+    for _ in range(WARM_UP_CALLS):
+        recorded(lambda _: None, torch.ones(2))
+    with pytest.raises(torch.OutOfMemoryError):
+        recorded(MagicMock(side_effect=torch.OutOfMemoryError), torch.ones(2))
+    graph.capture_end.assert_called_once()
