@@ -1,17 +1,27 @@
 """How `make gpu` runs its parts and shows what they found."""
 
 import json
+import subprocess
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from benchmarks.gpu import __main__ as command
+from benchmarks.gpu import runs
 from benchmarks.gpu.page import as_page, count_failures, table
-from benchmarks.gpu.parts import MAX_SECONDS, Outcome, Part, run_all
+from benchmarks.gpu.parts import MAX_SECONDS, PARTS, Outcome, Part, run_all
+from benchmarks.gpu.rows import Difference, Time
+from benchmarks.gpu.sizes import TINY
+from tests import commands
 
 HARDWARE = {"machine": "a GPU", "matrix_gflop_per_second": 100, "memory_gb_per_second": 10}
 TIMES = {"what": "a step", "seconds": 2.0, "others": {"plain": 3.0}}
+
+
 TIMES |= {"gflop": 50, "gigabytes": 2, "precision": "32-true"}
 
 
@@ -67,3 +77,30 @@ def test_the_command_writes_all_that_was_found_with_the_name_of_the_hardware(mon
     assert json.loads((tmp_path / "g.json").read_text())["hardware"]["machine"] == "a GPU"
     assert "no such kernel" in (tmp_path / "g.md").read_text()
     assert "encoders  FAILED" in capsys.readouterr().out
+
+
+@pytest.fixture(autouse=True)
+def quick(lab, monkeypatch) -> None:
+    """Runs are forked, with the cache of other tests, nothing is compiled, and there are few words."""
+
+    def run(command: list[str], env: dict[str, str], **_: Any) -> subprocess.CompletedProcess:
+        return commands.finish(*command[1:], f"cache={lab.cache}", environment=env)
+
+    monkeypatch.setattr(runs.subprocess, "run", run)
+    monkeypatch.setattr(torch, "compile", lambda function, **_: function)
+    for module in ("encoding", "fair", "steps"):
+        monkeypatch.setattr(f"benchmarks.{module}.WORDS", 500)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.function)
+def test_each_part_ends_with_rows_that_pass(part) -> None:
+    work: Callable[[Any], Any] = getattr(import_module(part.module), part.function)
+    rows = list(work(TINY))
+    assert rows
+    for row in rows:
+        if isinstance(row, Difference):
+            assert row.passes, row
+        elif isinstance(row, Time):
+            assert min(row.seconds, *row.others.values(), 1.0) > 0
+        else:
+            assert min(row["matrix_gflop_per_second"], row["memory_gb_per_second"]) > 0

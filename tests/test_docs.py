@@ -19,8 +19,8 @@ from encoder_lab.studies.plan import read_study
 from encoder_lab.training.test_scores import SUITE_ARGUMENT
 from tests.asked import composed, own_settings
 from tests.clone import CODE, Clone
-from tests.conftest import ROOT, TINY
-from tests.packages import PACKAGES
+from tests.conftest import TINY
+from tests.packages import PACKAGES, ROOT
 from tests.pages import Command, blocks, commands, headings, prose
 from tests.shipped import ENCODERS, OBJECTIVES
 
@@ -46,7 +46,13 @@ PATH = re.compile(
 CHOICE = re.compile(r"\b([a-z]+)=([a-z][\w/]*|\[[a-z_,]+\])(?![\w/.:])")
 WRITTEN = {block.names for page in PAGES for block in blocks(page)} - {""}  # the files that pages add to a copy
 OURS = (*ENCODERS, *OBJECTIVES)
-
+DIFFERENCES = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
+PROTOCOLS = ("probing_protocol", "downstream_protocol", "discoeval", "coherence", "studies")
+STUDIES = sorted((ROOT / "configs" / "study").rglob("*.yaml"))
+NOT_PUBLISHED = re.compile(r"^\s*(\w+): .*#.*(no number in the paper|\bcode: )", re.MULTILINE)
+CHOSEN = sorted(
+    {name for path in (ROOT / "configs").rglob("*.yaml") for name, _ in NOT_PUBLISHED.findall(path.read_text())}
+)
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 
 
@@ -201,3 +207,19 @@ def test_readme_names_the_size_of_the_project() -> None:
     named = re.search(r"([\d,]+) lines of Python", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert named
     assert abs(int(named[1].replace(",", "")) / lines - 1) < 0.02
+
+
+@pytest.mark.parametrize("path", [*STUDIES, *(ROOT / f"docs/{name}.md" for name in PROTOCOLS)], ids=lambda p: p.stem)
+def test_every_study_and_every_protocol_links_to_the_differences(path) -> None:
+    assert "differences.md" in path.read_text(encoding="utf-8")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("setting", CHOSEN)
+def test_every_number_that_the_papers_do_not_have_is_among_the_differences(setting) -> None:
+    assert re.search(rf"`(trainer\.)?{setting}`", DIFFERENCES), f"`{setting}` says so in configs/ alone"
+
+
+def test_every_difference_says_what_there_here_why_and_worth() -> None:
+    rows = [line for line in DIFFERENCES.splitlines() if line.startswith("|")]
+    assert len(rows) > 40
+    assert {line.count("|") for line in rows} == {6}

@@ -1,4 +1,4 @@
-"""The tokens of lm:PATH and the characters of a text, for four kinds of tokenizers of causal models."""
+"""The tokens of lm:PATH: the characters of a text, for four kinds of tokenizers, and rows as trees of beginnings."""
 
 import math
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from encoders.language_model import CausalLM
+from encoders.prefix_trees import prefix_tree, prefix_trees
 from probes.coherence.regions import regions_of, text_of
 from tests.encoders.small_language_models import save
 
@@ -18,6 +19,7 @@ TEXT = ["the cat sat on the mat .", "a naïve cat — she sat 😀 there", "wher
 SPECIAL = ["[UNK]", "[BOS]", "[EOS]"]
 WORD = st.sampled_from(["the", "cat", "mat", ".", "naïve", "😀", "—", "sat", "itchy", "THE", "mat?"])
 REGIONS = st.lists(st.lists(WORD, max_size=3).map(" ".join), min_size=1, max_size=4).filter(any)
+ROWS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=9).map(tuple), unique=True, max_size=12)
 
 
 def byte_level_bpe() -> tuple[Tokenizer, trainers.Trainer]:
@@ -103,3 +105,25 @@ def test_a_change_of_speaker_adds_one_token_in_the_first_region(model, first, se
     assert marked.tokens.count("[EOS]") == 1  # it has no SEP
     assert (np.bincount(changed) - np.bincount(together)).tolist() == [1, 0]
     assert [token for token in marked.tokens if token != "[EOS]"] == plain.tokens
+
+
+def test_two_rows_that_begin_alike_are_one_tree() -> None:
+    tree = prefix_tree([(5, 6, 7), (5, 6, 8, 9)])
+    assert (tree.ids.tolist(), tree.parents.tolist()) == ([5, 6, 7, 8, 9], [-1, 0, 1, 1, 3])
+    assert tree.depths.tolist() == [0, 1, 2, 2, 3]
+    assert [path.tolist() for path in tree.paths] == [[0, 1, 2], [0, 1, 3, 4]]
+
+
+@given(ROWS, st.integers(1, 20))
+def test_a_token_sees_the_tokens_before_it_in_its_rows_alone(rows, most) -> None:
+    trees = list(prefix_trees(rows, most))
+    assert sorted(row for tree in trees for row in tree.rows) == sorted(rows)
+    for tree in trees:
+        assert len(tree.ids) <= most or len(tree.rows) == 1
+        assert len(tree.ids) == len({row[:end] for row in tree.rows for end in range(1, len(row) + 1)})
+        sees = tree.attention_mask()
+        for row, path in zip(tree.rows, tree.paths, strict=True):
+            assert tuple(tree.ids[path]) == row
+            assert tree.depths[path].tolist() == list(range(len(row)))
+            for number, place in enumerate(path):
+                assert np.flatnonzero(sees[place]).tolist() == path[: number + 1].tolist()

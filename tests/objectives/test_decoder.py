@@ -7,14 +7,18 @@ from torch import nn
 from torch.nn import functional
 
 from datamodules.seq2seq import TextPairs
+from datamodules.seq2tree import SentenceTrees
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
-from objectives.decoder import Decoder
+from objectives.decoder import Attention, Decoder, Memory
+from objectives.seq2tree import Seq2Tree
 from objectives.skipthought import SkipThought
 from tests.silent import validation_scores
 from tests.tiny_corpus import TinyCorpus
 
 BEGIN, END = 2, 3
+LONG = "(ROOT (S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP . )S )ROOT"  # 12 of the dev trees; 4 brackets
+SHORT = "(ROOT (S (NP DT NN )NP (VP VBZ )VP . )S )ROOT"  # the 12 others; 3 brackets
 
 
 def decoder(size: int = 9) -> Decoder:
@@ -92,3 +96,100 @@ def test_a_constant_decoder_has_the_perplexity_of_its_vocabulary(tmp_path) -> No
     scores = validation_scores(module, data)
     assert scores["val/perplexity"] == pytest.approx(data.subwords.size)
     assert scores["val/loss"] == pytest.approx(math.log(data.subwords.size))
+
+
+@pytest.fixture
+def module(tmp_path) -> Seq2Tree:
+    data = SentenceTrees(TinyCorpus(), tmp_path, seed=1)
+    embedding = WordEmbedding(np.ones((len(data.vocabulary), 3)))
+    sizes = {"decoder_embedding": 3, "decoder_hidden": 4, "decoder_layers": 1}
+    return Seq2Tree(BagOfVectors(3), embedding, data, torch.optim.Adam, 1, **sizes)
+
+
+def scores(module: Seq2Tree, says: list[str]) -> dict[str, float]:
+    """Validation scores of a decoder that says these trees for the long and for the short sentences, by turns."""
+    rows = [module.data.symbols.rows(text) for text in says]
+    module.decoder.greedy = lambda vector, *_: [rows[i % len(rows)] for i in range(len(vector))]
+    return validation_scores(module, module.data)
+
+
+def test_right_brackets_are_counted_over_well_formed_trees(module) -> None:
+    """Always the short tree: of a long one S and VP end too early, NP is right, so 1 of 3 produced and 4 gold."""
+    result = scores(module, [SHORT])
+    assert result["val/exact_match"] == pytest.approx(50)
+    assert result["val/well_formed"] == pytest.approx(100)
+    assert result["val/bracket_f1"] == pytest.approx(100 * 2 * (1 + 3) / (3 + 3 + 4 + 3))
+
+
+def test_ill_formed_trees_count_as_such_and_not_for_f1(module) -> None:
+    result = scores(module, [SHORT, "(ROOT (S NN"])
+    assert result["val/well_formed"] == pytest.approx(50)
+    assert result["val/exact_match"] == pytest.approx(25)
+    assert 0 < result["val/bracket_f1"] < 100
+
+
+def test_no_well_formed_tree_scores_zero(module) -> None:
+    assert scores(module, [""])["val/bracket_f1"] == 0
+
+
+def test_accuracy_is_per_symbol_given_the_gold_ones(module) -> None:
+    np_closed = module.data.symbols.rows(")NP")[0]
+    torch.nn.init.zeros_(module.decoder.output.weight)
+    module.decoder.output.bias.data = torch.eye(module.data.target_size)[np_closed]
+    result = scores(module, [SHORT])
+    assert result["val/accuracy"] == pytest.approx(100 * (2 + 1) / (len(LONG.split()) + 1 + len(SHORT.split()) + 1))
+
+
+def memory(padding: float = 0.0) -> Memory:
+    states = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(2))
+    states[1, 2:] = padding
+    return Memory(states, torch.tensor([4, 2]))
+
+
+def attending() -> Decoder:
+    torch.manual_seed(1)
+    return Decoder([1] * 9, sentence_dim=5, embedding_dim=4, hidden=6, layers=2, dropout=0.0, attends_over=3).eval()
+
+
+def test_attention_is_the_sum_of_states_weighted_by_their_score() -> None:
+    torch.manual_seed(0)
+    attention, queries, (states, lengths) = Attention(5, 3), torch.randn(2, 6, 5), memory()
+    for b in range(2):
+        for u in range(6):
+            words = states[b, : lengths[b]]
+            scores = torch.stack([(attention.score.weight @ queries[b, u]) @ word for word in words])
+            context = sum(weight * word for weight, word in zip(scores.exp() / scores.exp().sum(), words, strict=True))
+            expected = torch.tanh(attention.combine.weight @ torch.cat([context, queries[b, u]]))
+            torch.testing.assert_close(attention(queries, Memory(states, lengths))[b, u], expected)
+
+
+def test_padding_is_never_attended_to() -> None:
+    torch.manual_seed(0)
+    attention, queries = Attention(5, 3), torch.randn(2, 6, 5)
+    torch.testing.assert_close(attention(queries, memory(0.0)), attention(queries, memory(77.0)))
+
+
+def test_a_decoder_with_attention_is_one_fused_pass_too() -> None:
+    model, sentence, inputs = attending(), torch.randn(2, 5), torch.randint(1, 9, (2, 7))
+    state, steps = None, []
+    for step in range(7):
+        hidden, state = model(sentence, inputs[:, step : step + 1], state, memory())
+        steps.append(hidden)
+    torch.testing.assert_close(model(sentence, inputs, memory=memory())[0], torch.cat(steps, 1))
+
+
+def test_the_loss_reaches_every_word_of_the_source() -> None:
+    model, (states, lengths) = attending(), memory()
+    states.requires_grad_()
+    nats, _ = model.loss(torch.randn(2, 5), torch.tensor([[BEGIN, 4, END], [BEGIN, 5, END]]), Memory(states, lengths))
+    (slope,) = torch.autograd.grad(nats, states)
+    assert (slope.abs().sum(2) > 0).tolist() == [[True] * 4, [True, True, False, False]]
+
+
+def test_greedy_decoding_attends() -> None:
+    model, sentence = attending(), torch.randn(2, 5)
+    produced = model.greedy(sentence, BEGIN, END, torch.tensor([6, 6]), memory())
+    for row, tokens in enumerate(produced):
+        alone = Memory(*(part[row : row + 1] for part in memory()))
+        hidden, _ = model(sentence[row : row + 1], torch.tensor([[BEGIN, *tokens]]), memory=alone)
+        assert model.output(hidden).argmax(2)[0, : len(tokens)].tolist() == tokens

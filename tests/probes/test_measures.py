@@ -18,6 +18,7 @@ from probes.classification import Classification
 from probes.classifiers.classifier import Grid, Labelled
 from probes.evaluation import Evaluation
 from probes.measures import FromScores, hard_items, measures_of
+from probes.probing.controls import control_task
 from probes.statistics import compare
 from probes.task import Items, single
 from probes.vectors import Vectors
@@ -26,6 +27,7 @@ GRID = Grid(l2=(1e-4, 1e-2, 1.0)).logistic()
 MLP = Grid(widths=(20,), dropouts=(0.0,), l2=(1e-4,))
 VALUES = (1e-2, 1e-1, 1.0)
 ALL = ("accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational")
+WORDS = ("a", "bb", "ccc", "dddd", "eeeee")
 
 
 def vectors(sentences: int, seed: int, informative: bool, width: int = 6) -> Labelled:
@@ -214,3 +216,35 @@ def test_naive_bayes_reads_words_but_not_lengths(name) -> None:
 def test_the_accuracy_is_the_share_of_correct_items(name) -> None:
     score = score_baseline(name, *task_of("words").parts)
     assert score.test_accuracy == pytest.approx(100 * score.test_correct.mean())
+
+
+def task(sentences: int = 3000) -> Classification:
+    random = np.random.default_rng(1)
+    texts = [" ".join(random.choice(WORDS, 3)) for _ in range(sentences)]
+    split = single(texts, (random.random(sentences) < 0.25).astype(np.int64))
+    return Classification("Tense", ["PAST", "PRES"], split, split, single(texts[:100], split.gold[:100]))
+
+
+@pytest.mark.parametrize("per", ["word", "sentence"])
+def test_equal_sentences_have_equal_control_labels_in_every_split(per) -> None:
+    control = control_task(task(), per, seed=1)
+    labels = dict(zip(control.train.sentences, control.train.gold, strict=True))
+    assert [labels[s] for s in control.test.sentences] == control.test.gold.tolist()
+
+
+def test_per_word_the_longest_word_decides() -> None:
+    control = control_task(task(), "word", seed=2)
+    deciding = [max(map(len, s.split())) for s in control.train.sentences]
+    assert len(set(zip(deciding, control.train.gold.tolist(), strict=True))) == len(set(deciding))
+
+
+def test_control_labels_have_the_distribution_of_the_task() -> None:
+    many = task()
+    distinct = single([f"{i} {s}" for i, s in enumerate(many.train.sentences)], many.train.gold)
+    control = control_task(replace(many, train=distinct), "sentence", seed=1)
+    assert control.train.gold.mean() == pytest.approx(many.train.gold.mean(), abs=0.03)
+
+
+def test_another_seed_draws_other_labels() -> None:
+    first, second = (control_task(task(), "sentence", seed).train.gold for seed in (1, 2))
+    assert not np.array_equal(first, second)

@@ -1,7 +1,7 @@
-"""Processes that probe together get what one would get alone, each doing its share."""
+"""Processes or small tasks that are scored together get what each would get alone."""
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from encoder_lab.model import Model
+from probes import evaluation
 from probes.classification import Classification, in_published_order
 from probes.classifiers.classifier import Grid
 from probes.coherence.ngram import length_logprobs
 from probes.coherence.suite_file import Item, TestSuite
 from probes.coherence.tasks import Coherence
-from probes.evaluation import Evaluated, Evaluation
+from probes.evaluation import Evaluated, Evaluation, score_tasks
 from probes.results import ProbeRow
 from probes.share import Share
 from probes.surprisals import Pair, TokenLogprobs
@@ -128,3 +129,30 @@ def in_processes(models: list[Counts], made: Sequence[Task], cache: Path | None)
 
     with ThreadPoolExecutor(len(models)) as pool:
         return list(pool.map(process, range(len(models))))
+
+
+@pytest.mark.parametrize("small", [(), (0,), (1, 3), (0, 1, 2, 3)])
+def test_results_come_in_the_order_of_the_tasks(small) -> None:
+    made = tasks(4)
+    names = score_tasks(made, lambda task: task.name, lambda task: made.index(task) in small, "cpu", "")
+    assert names == [task.name for task in made]
+
+
+def test_logistic_regression_starts_first(monkeypatch) -> None:
+    made, started = tasks(4), list[str]()
+    monkeypatch.setattr(type(made[1]), "reader", property(lambda task: "logreg" if task is made[1] else "mlp"))
+    monkeypatch.setattr(evaluation, "map_on_cores", one_after_another)
+    score_tasks(made, lambda task: started.append(task.name), made.__contains__, "cpu", "")
+    assert started[0] == made[1].name
+
+
+def one_after_another(function: Callable[[int], None], jobs: list[int], _device: str) -> list[None]:
+    """As `map_on_cores` on one core: it begins with the last."""
+    return [function(job) for job in reversed(jobs)][::-1]
+
+
+def test_tasks_side_by_side_score_as_they_do_one_after_another(monkeypatch) -> None:
+    together = Evaluation(Counts().model(), tasks(4)).scores()
+    monkeypatch.setattr(evaluation, "SMALL_TASK_BYTES", 0)
+    alone = Evaluation(Counts().model(), tasks(4)).scores()
+    assert [essence_of(score.row) for score in together] == [essence_of(score.row) for score in alone]
