@@ -94,19 +94,19 @@ def run(function: Any, arguments: Any, named: dict[str, Any]) -> Any:
         named = {**named, "device": "cpu"}
     elif others:
         refuse_mixed(function, arguments)
-    given, by_name = tree_map(lambda leaf: leaf.inner if isinstance(leaf, OtherTensor) else leaf, (arguments, named))
-    found = IN_WORDS.get(function, function)(*given, **by_name)
+    inner, by_name = tree_map(lambda leaf: leaf.inner if isinstance(leaf, OtherTensor) else leaf, (arguments, named))
+    results = IN_WORDS.get(function, function)(*inner, **by_name)
     if elsewhere and function in SIZES_ON_CPU:
-        return OtherTensor(found[0]), found[1]
+        return OtherTensor(results[0]), results[1]
     if not elsewhere:
-        return found
+        return results
 
     def moved(result: Any) -> Any:
         if not isinstance(result, Tensor):
             return result
         return others[id(result)] if id(result) in others else OtherTensor(result)
 
-    return tree_map(moved, found)
+    return tree_map(moved, results)
 
 
 def waits(function: Any, arguments: Any, named: dict[str, Any]) -> bool:
@@ -120,8 +120,8 @@ def refuse_mixed(function: Any, arguments: tuple) -> None:
     """Raises RuntimeError where a GPU would: tensors of the CPU are taken if they are single numbers, or places."""
     if function in (*MOVES, *SIZES_ON_CPU):
         return
-    given = arguments[:1] + arguments[2:] if function in TAKES_PLACES else arguments
-    tensors = [leaf for leaf in tree_leaves(given) if isinstance(leaf, Tensor)]
+    data = arguments[:1] + arguments[2:] if function in TAKES_PLACES else arguments
+    tensors = [leaf for leaf in tree_leaves(data) if isinstance(leaf, Tensor)]
     if any(tensor.dim() and not isinstance(tensor, OtherTensor) for tensor in tensors):
         where = [f"{tuple(tensor.shape)} on {tensor.device}" for tensor in tensors]
         raise RuntimeError(f"{function}: tensors on two devices: {', '.join(where)}")
@@ -140,8 +140,8 @@ def lstm_cell_backward(h: Tensor | None, c: Tensor | None, old: Tensor, new: Ten
     i, f, g, o = gates.chunk(4, 1)
     h, c = (torch.zeros_like(new) if part is None else part for part in (h, c))
     c = c + h * o * (1 - new.tanh() ** 2)
-    found = c * g * i * (1 - i), c * old * f * (1 - f), c * i * (1 - g * g), h * new.tanh() * o * (1 - o)
-    gradient = torch.cat(found, 1)
+    of_gates = c * g * i * (1 - i), c * old * f * (1 - f), c * i * (1 - g * g), h * new.tanh() * o * (1 - o)
+    gradient = torch.cat(of_gates, 1)
     return gradient, c * f, gradient.sum(0) if bias else None
 
 
@@ -153,8 +153,8 @@ def gru_cell(x: Tensor, h: Tensor, old: Tensor, bias_x: Tensor | None = None, bi
     return n + z * (old - n), torch.cat([r, z, n, old, h.chunk(3, 1)[2]], 1)
 
 
-def gru_cell_backward(gradient: Tensor, kept: Tensor, bias: bool) -> Any:
-    r, z, n, old, h = kept.chunk(5, 1)
+def gru_cell_backward(gradient: Tensor, saved: Tensor, bias: bool) -> Any:
+    r, z, n, old, h = saved.chunk(5, 1)
     to_n, to_z = gradient * (1 - z) * (1 - n * n), gradient * (old - n) * z * (1 - z)
     to_r = to_n * h * r * (1 - r)
     to_x, to_h = torch.cat([to_r, to_z, to_n], 1), torch.cat([to_r, to_z, to_n * r], 1)
@@ -189,13 +189,13 @@ def other_device() -> Iterator[None]:
     tensor, as_tensor, generator = torch.tensor, torch.as_tensor, torch.Generator
 
     def made(make: Callable) -> Callable:  # torch creates and moves it in one step, not seen by our modes
-        return lambda data, *rest, device=None, **named: make(data, *rest, **named).to(device or "cpu")
+        return lambda *arguments, device=None, **named: make(*arguments, **named).to(device or "cpu")
 
-    def given(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-        found = data if isinstance(data, Tensor) else as_tensor(data)
-        return found.to(device or found.device, dtype or found.dtype)
+    def converted(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+        result = data if isinstance(data, Tensor) else as_tensor(data)
+        return result.to(device or result.device, dtype or result.dtype)
 
-    torch.tensor, torch.as_tensor, torch.Generator = made(tensor), given, Generator  # type: ignore[assignment,misc]
+    torch.tensor, torch.as_tensor, torch.Generator = made(tensor), converted, Generator  # type: ignore[assignment,misc]
     try:
         with Everywhere():
             yield

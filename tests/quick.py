@@ -43,11 +43,11 @@ def list_once(
     repo: Any, config_name: str | None, overrides_list: list, prepend_hydra: bool, skip_missing: bool
 ) -> DefaultsList:
     asked = Overrides(repo=repo, overrides_list=overrides_list)
-    choices = [one for one in overrides_list if not any(one is other for other in asked.config_overrides)]
+    choices = [text for text in overrides_list if not any(text is other for other in asked.config_overrides)]
     folders = [Path(source.path) for source in repo.get_sources() if source.scheme() == "file"]
     files = [(path.relative_to(folder), path.stat()) for folder in folders for path in folder.rglob("*.yaml")]
     state = frozenset((name, stat.st_mtime_ns, stat.st_size) for name, stat in files)
-    key = state, config_name, prepend_hydra, skip_missing, *(one.input_line for one in choices)
+    key = state, config_name, prepend_hydra, skip_missing, *(choice.input_line for choice in choices)
     if key not in lists:
         lists[key] = list_defaults(repo, config_name, choices, prepend_hydra, skip_missing)
     return DefaultsList(lists[key].defaults, lists[key].defaults_tree, asked.config_overrides, lists[key].overrides)

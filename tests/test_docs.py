@@ -20,9 +20,8 @@ from encoder_lab.training.test_scores import SUITE_ARGUMENT
 from tests.asked import composed, own_settings
 from tests.clone import CODE, Clone
 from tests.conftest import TINY
-from tests.packages import PACKAGES, ROOT
+from tests.packages import ENCODERS, OBJECTIVES, PACKAGES, ROOT
 from tests.pages import Command, blocks, commands, headings, prose
-from tests.shipped import ENCODERS, OBJECTIVES
 
 CONFIGS = ROOT / "configs"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

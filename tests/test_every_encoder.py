@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 
 from encoder_lab.settings.declared import parameters
 from encoders import Encoded, Encoder
-from tests.shipped import ENCODERS
+from tests.packages import ENCODERS
 
 FOLDER = Path(__file__).parents[1] / "configs" / "encoder"
 LOADED = {path.stem: OmegaConf.load(path) for path in sorted(FOLDER.glob("*.yaml"))}

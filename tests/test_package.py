@@ -1,5 +1,6 @@
 """Each imported package is declared and locked in its range; the wheel holds our packages and nothing else."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -7,13 +8,13 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterable
-from importlib.metadata import distribution
+from importlib.metadata import distribution, packages_distributions
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.imported import imported, packages_distributions
 from tests.packages import PACKAGES, ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -21,6 +22,17 @@ EXTRAS = PROJECT["optional-dependencies"]
 CORE = [Requirement(line) for line in PROJECT["dependencies"]]
 OURS = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
 PARSER = "stanza"  # which brings models of its own: make test does without it
+
+
+DISTRIBUTIONS = packages_distributions()  # the names in a registry of each package that can be imported
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level packages that a file imports, anywhere in it."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {name.split(".")[0] for name in modules}
 
 
 def of_extras(*names: str) -> list[Requirement]:
@@ -41,9 +53,10 @@ def names(requirements: Iterable[Requirement]) -> set[str]:
 def test_every_imported_package_is_declared(folders, extras) -> None:
     sources = [path for name in folders for path in (ROOT / name).glob("*.py" if name == "." else "**/*.py")]
     packages = set[str]().union(*map(imported, sources)) - OURS - set(sys.stdlib_module_names)
-    declared, has = names([*CORE, *of_extras(*extras)]), packages_distributions()
+    declared = names([*CORE, *of_extras(*extras)])
     assert "torch" in packages
-    assert [one for one in packages if not declared & set(map(canonicalize_name, has.get(one, [one])))] == []
+    registered = {package: set(map(canonicalize_name, DISTRIBUTIONS.get(package, [package]))) for package in packages}
+    assert [package for package in packages if not declared & registered[package]] == []
 
 
 def test_every_pin_lies_in_its_declared_range() -> None:
@@ -113,7 +126,7 @@ def test_the_wheel_has_every_file_of_our_packages_and_no_other_name(wheel) -> No
 
 def test_the_wheel_loads_a_run_with_its_own_dependencies_only_and_without_fasttext(wheel, tmp_path) -> None:
     core = closure(names(CORE))
-    foreign = packages_distributions().items()
+    foreign = DISTRIBUTIONS.items()
     absent = [
         "fasttext",
         *(name for name, has in foreign if name not in OURS and not core & set(map(canonicalize_name, has))),

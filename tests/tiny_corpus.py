@@ -30,8 +30,8 @@ class TinyCorpus(Corpus):
     def trees(self, split: Split) -> Iterator[str]:
         for sentence in self.sentences(split):
             the, noun, verb, *other, stop = sentence.split()
-            found = f" (NP (DT {other[0]}) (NN {other[1]}))" if other else ""
-            yield f"(ROOT (S (NP (DT {the}) (NN {noun})) (VP (VBZ {verb}){found}) (. {stop})))"
+            object_phrase = f" (NP (DT {other[0]}) (NN {other[1]}))" if other else ""
+            yield f"(ROOT (S (NP (DT {the}) (NN {noun})) (VP (VBZ {verb}){object_phrase}) (. {stop})))"
 
     def documents(self, split: Split) -> Iterator[Document]:
         """Four documents; each sentence is one repeated word, so that its bag has no entropy."""

@@ -95,9 +95,9 @@ def disturbed(case: Any, folder: Path) -> None:
     assert done.returncode != 2 or sum(line.startswith("error: ") for line in done.stderr.splitlines()) == 1, how
     left = [path.name for path in place.rglob("*.making")]
     assert done.returncode == -signal.SIGKILL or not left, f"{how}\nleft {left}"
-    again = _done(name, place)
-    finished = again.returncode == 2 and "already there" in again.stderr  # killed after its rename
-    assert again.returncode == 0 or finished, f"{how}\nthen status {again.returncode}\n{again.stderr[-3000:]}"
+    repeated = _done(name, place)
+    finished = repeated.returncode == 2 and "already there" in repeated.stderr  # killed after its rename
+    assert repeated.returncode == 0 or finished, f"{how}\nthen status {repeated.returncode}\n{repeated.stderr[-3000:]}"
     assert _there(place) == there, f"{how}\n{_there(place) ^ there}"
     assert not list(place.rglob("*.making")), how
 

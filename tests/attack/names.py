@@ -42,10 +42,10 @@ ATTRIBUTES = {"lang", "charset", "class", "data-value", "data-task", "data-model
 class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[str, str]] = []
+        self.names: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [(tag, ""), *((tag, name) for name, _ in attrs)]
+        self.names += [(tag, ""), *((tag, name) for name, _ in attrs)]
 
 
 def reported(case: Any, folder: Path) -> None:
@@ -82,8 +82,8 @@ def _run(run: Path, encoder: str, objective: str, setting: str, task: str) -> Ru
     rows = [ProbeRow(e, e, "probing", task, "mlp", 1.0, 50.0 + e, 48.0, 52.0, {"w": task}, 1, 0.1) for e in range(2)]
     if refused(lambda: write_rows(run / "probes.csv", rows)):
         return None
-    found: list[Run] = []
-    return None if refused(lambda: found.append(read_run(run))) else found[0]
+    runs: list[Run] = []
+    return None if refused(lambda: runs.append(read_run(run))) else runs[0]
 
 
 def _check_markdown(text: str, table: Table) -> None:
@@ -108,9 +108,9 @@ def _check_csv(text: str) -> None:
 def _check_html(text: str) -> None:
     tags = _Tags()
     tags.feed(text)
-    assert all(TAGS.fullmatch(tag) for tag, _ in tags.found), tags.found
-    assert {name for _, name in tags.found if name} <= ATTRIBUTES, tags.found
-    assert sum(tag == "script" for tag, name in tags.found if not name) == 2  # the data of charts, and the menus
+    assert all(TAGS.fullmatch(tag) for tag, _ in tags.names), tags.names
+    assert {name for _, name in tags.names if name} <= ATTRIBUTES, tags.names
+    assert sum(tag == "script" for tag, name in tags.names if not name) == 2  # the data of charts, and the menus
 
 
 _part = st.sampled_from(HOSTILE) | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

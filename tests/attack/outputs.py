@@ -50,37 +50,37 @@ KINDS = (
 )  # fmt: skip
 
 
-def _placed(kind: str, at: Path, victim: Path) -> None:
+def _placed(entry: str, at: Path, victim: Path) -> None:
     """Something that is no file of ours, under the name of one."""
-    if kind == "file":
+    if entry == "file":
         at.write_bytes(victim.read_bytes())
-    elif kind == "second name":
+    elif entry == "second name":
         os.link(victim, at)
-    elif kind == "pipe":
+    elif entry == "pipe":
         os.mkfifo(at)
-    elif kind == "folder":
+    elif entry == "folder":
         at.mkdir()
     else:
         to = {"link to a folder": victim.parent, "dangling link": victim.parent / "new", "link to itself": at}
-        at.symlink_to(Path("/dev/null") if kind == "device" else to.get(kind, victim))
+        at.symlink_to(Path("/dev/null") if entry == "device" else to.get(entry, victim))
 
 
 def onto(case: Any, folder: Path) -> None:
     """What the name leads to stays as it is, and so does the name, except a second name of a file."""
-    writer, kind, content = case
+    writer, entry, content = case
     victims, target = folder / "elsewhere", folder / "work"
     victims.mkdir()
     target.mkdir()
     victim = victims / "victim"
     victim.write_bytes(bytes.fromhex(content))
     at = target / NAMES.get(writer, "x")
-    _placed(kind, at, victim)
+    _placed(entry, at, victim)
     with unchanged(victims):
         message = refused(lambda: WRITERS[writer](at))
-    if kind == "file" and writer in ("lock", "run"):
+    if entry == "file" and writer in ("lock", "run"):
         assert message is None, message
         assert at.read_bytes() == victim.read_bytes(), "a lock has no content of its own"
-    elif kind not in ("file", "second name") or writer in ("lock", "run"):
+    elif entry not in ("file", "second name") or writer in ("lock", "run"):
         assert message is not None
     elif message is None:
         assert at.lstat().st_ino != victim.lstat().st_ino, "written through a second name"

@@ -81,29 +81,29 @@ KINDS += ("device", "too long", "process", "no path", "unreadable", "dots")
 
 def read(case: Any, folder: Path) -> None:
     """One line, at once, or it is read."""
-    reader, kind, name, content = case
-    path = _made(kind, folder / name, bytes.fromhex(content))
+    reader, entry, name, content = case
+    path = _made(entry, folder / name, bytes.fromhex(content))
     with limits():
         refused(lambda: READERS[reader](path))
 
 
-def _made(kind: str, path: Path, content: bytes) -> Path:
+def _made(entry: str, path: Path, content: bytes) -> Path:
     """Something of this kind; its path."""
-    if kind in ("empty file", "file", "below a file", "unreadable"):
-        path.write_bytes(b"" if kind == "empty file" else content)
-        path.chmod(0 if kind == "unreadable" else 0o600)
-    elif kind in ("folder", "empty folder"):
+    if entry in ("empty file", "file", "below a file", "unreadable"):
+        path.write_bytes(b"" if entry == "empty file" else content)
+        path.chmod(0 if entry == "unreadable" else 0o600)
+    elif entry in ("folder", "empty folder"):
         path.mkdir()
-        if kind == "folder":
+        if entry == "folder":
             (path / "a.txt").write_bytes(content)
             (path / "config.yaml").mkdir()
-    elif kind in ("link to nothing", "loop"):
-        path.symlink_to(path if kind == "loop" else path.with_name("nothing"))
-    elif kind == "pipe":
+    elif entry in ("link to nothing", "loop"):
+        path.symlink_to(path if entry == "loop" else path.with_name("nothing"))
+    elif entry == "pipe":
         os.mkfifo(path)
     others = {"below a file": path / "more", "device": Path("/dev/zero"), "too long": path.with_name("x" * 300)}
     others |= {"process": Path("/proc/self/mem"), "no path": Path("a\0b"), "dots": path / ".." / "a" / ".."}
-    return others.get(kind, path)
+    return others.get(entry, path)
 
 
 NAMES = ["a", "a.txt", "a.bin", "a.npy", "a.gz", "a.bz2", "a.vec", "a.jsonl", "a b", "é\n"]

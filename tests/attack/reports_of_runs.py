@@ -84,7 +84,7 @@ def reported(case: Any, folder: Path) -> None:
 
 def _run(run: Path, number: int, case: Any) -> Path:
     """A run with these settings, scores, scores of its own, and lines of surprisals."""
-    objective, settings, grid, refused, score, own, record, line = case
+    objective, settings, grid, refused, score, own_scores, record, line = case
     run.mkdir()
     config: dict[str, Any] = {"encoder_name": "bilstm_max", "objective_name": objective, "seed": number}
     config |= {"encoder": {"dim": 2**number}}
@@ -104,7 +104,7 @@ def _run(run: Path, number: int, case: Any) -> Path:
         cells[row % len(cells)][column] = text
     upsert_csv(run / "probes.csv", [dict(zip(COLUMNS, row, strict=True)) for row in cells], COLUMNS[:5])
     times = [epoch for epoch in epochs if epoch in WHOLE]
-    own_rows = [{"epoch": epoch, score: text} for epoch, text in zip(times, own, strict=False)]
+    own_rows = [{"epoch": epoch, score: text} for epoch, text in zip(times, own_scores, strict=False)]
     upsert_csv(run / "metrics.csv", own_rows, ("epoch",))
     if record is not None:
         key, value = record
@@ -139,11 +139,11 @@ _report = st.one_of(st.sampled_from(["table", "training", "findings"]), st.sampl
 
 def _asked(name: str) -> st.SearchStrategy[Any]:
     """A report, mostly without settings of its own."""
-    keys = [one.key for one in report.REPORTS[name].settings if one.key != "out"]
+    keys = [setting.key for setting in report.REPORTS[name].settings if setting.key != "out"]
     if not keys:
         return st.tuples(st.just(name), st.just([]))
-    given = st.builds("{}={}".format, st.sampled_from(keys), st.sampled_from(ARGUMENTS))
-    return st.tuples(st.just(name), _seldom.flatmap(lambda seldom: st.lists(given, min_size=seldom, max_size=seldom)))
+    argument = st.builds("{}={}".format, st.sampled_from(keys), st.sampled_from(ARGUMENTS))
+    return st.tuples(st.just(name), _seldom.flatmap(lambda some: st.lists(argument, min_size=some, max_size=some)))
 
 
 ATTACKS = [Attack("report", st.tuples(_report.flatmap(_asked), st.lists(_run_of, min_size=1, max_size=3)), reported)]

@@ -67,7 +67,7 @@ def files_of(model: str) -> dict[str, bytes]:
 def loaded(case: Any, folder: Path) -> None:
     """One line, at once, or a model that gives what is asked of it."""
     model, changes = case
-    files, (kind, _, use) = dict(files_of(model)), MODELS[model]
+    files, (prefix, _, use) = dict(files_of(model)), MODELS[model]
     for way, *how in changes:
         CHANGES[way](files, *how)
     (path := folder / "model").mkdir()
@@ -75,7 +75,7 @@ def loaded(case: Any, folder: Path) -> None:
         (path / name).write_bytes(content)
     with limits():
         message = refused(lambda: use(path))
-    assert message is None or f"{kind}:{path}" in message, message
+    assert message is None or f"{prefix}:{path}" in message, message
     if any(way == "index" and how[0] in LEAVING for way, *how in changes) and f"{WEIGHTS}.index.json" in files:
         assert message, "a name that leaves the folder was accepted"
 

@@ -13,7 +13,7 @@ from encoder_lab.settings.known import known_settings
 from encoder_lab.settings.run_settings import dotted_items
 from encoder_lab.studies.compose import resolved_settings
 from tests.conftest import ROOT
-from tests.shipped import ENCODERS, OBJECTIVES
+from tests.packages import ENCODERS, OBJECTIVES
 
 CONFIGS = ROOT / "configs"
 WRONG = [

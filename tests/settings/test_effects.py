@@ -14,7 +14,7 @@ from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.without_effect import unread_settings
 from encoders.embedding import WordEmbedding
 from tests.asked import run_settings
-from tests.shipped import ENCODERS, OBJECTIVES
+from tests.packages import ENCODERS, OBJECTIVES
 
 PARTS = [f"encoder={name}" for name in ENCODERS]
 PARTS += [f"objective={name}" for name in OBJECTIVES if name not in ("multitask", "untrained")]
