@@ -60,15 +60,15 @@ def trainer_in(folder: Path, schedule: str, epochs: int, *more: pl.Callback, pre
     last = BestCheckpoint(folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pl.Trainer(
-            **QUIET | {"enable_checkpointing": True},
-            accelerator="cpu",
-            max_epochs=epochs,
-            precision=precision,
-            log_every_n_steps=1,
-            callbacks=[SCHEDULES[schedule](), StopsEarly(Parts.score, "max", 9), *more, best, last],
-            plugins=[AtomicCheckpoints()],
-        )
+        callbacks = [SCHEDULES[schedule](), StopsEarly(Parts.score, "max", 9), *more, best, last]
+        settings: dict[str, Any] = {
+            "max_epochs": epochs,
+            "precision": precision,
+            "log_every_n_steps": 1,
+            "accelerator": "cpu",
+        }
+        settings |= {**QUIET, "enable_checkpointing": True, "callbacks": callbacks, "plugins": [AtomicCheckpoints()]}
+        return pl.Trainer(**settings)
 
 
 def fit(trainer: pl.Trainer, module: Parts, drawn: Sequence[int], checkpoint: Path | None = None) -> None:

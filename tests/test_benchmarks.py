@@ -60,11 +60,9 @@ def tied(packed: peers.PackedEncoder) -> peers.PackedEncoder:
     return packed
 
 
-@pytest.mark.parametrize(
-    "encoder",
-    [BiLSTM(5, 8, projection=6), BiLSTM(5, 8, projection=6, pooling="last"), BiGRU(5, 8)],
-    ids=["max", "last", "mean"],
-)
+@pytest.mark.parametrize("encoder", [
+    BiLSTM(5, 8, projection=6), BiLSTM(5, 8, projection=6, pooling="last"), BiGRU(5, 8),
+], ids=["max", "last", "mean"])  # fmt: skip
 def test_the_packed_encoder_gives_the_same_vectors(encoder) -> None:
     packed = tied(peers.PackedEncoder(encoder)).eval()
     embedded, lengths = torch.randn(3, 7, 5), torch.tensor([7, 1, 4])
@@ -105,11 +103,9 @@ def words_of(data: Any) -> WordEmbedding:
 
 
 @pytest.mark.parametrize("objective", ["nmt", "nli", "discourse"])
-@pytest.mark.parametrize(
-    "encoder",
-    [BiLSTM(6, 8, projection=5), BiLSTM(6, 8, projection=5, attention=True), GatedConvNet(6, 8)],
-    ids=["max", "attention", "convnet"],
-)
+@pytest.mark.parametrize("encoder", [
+    BiLSTM(6, 8, projection=5), BiLSTM(6, 8, projection=5, attention=True), GatedConvNet(6, 8),
+], ids=["max", "attention", "convnet"])  # fmt: skip
 def test_the_plain_objective_has_the_same_loss(encoder, objective, tmp_path) -> None:
     ours, plain, batch = pair_of(objective, encoder, tmp_path)
     torch.testing.assert_close(plain.loss(ours.embedding, batch), our_loss(ours, batch))

@@ -45,11 +45,9 @@ def names(requirements: Iterable[Requirement]) -> set[str]:
     return {canonicalize_name(requirement.name) for requirement in requirements}
 
 
-@pytest.mark.parametrize(
-    ("folders", "extras"),
-    [(PACKAGES, ("train", "export", "parse", "ray")), (("examples", "benchmarks", "tests", "."), EXTRAS)],
-    ids=["installed", "others"],
-)
+@pytest.mark.parametrize(("folders", "extras"), [
+    (PACKAGES, ("train", "export", "parse", "ray")), (("examples", "benchmarks", "tests", "."), EXTRAS),
+], ids=["installed", "others"])  # fmt: skip
 def test_every_imported_package_is_declared(folders, extras) -> None:
     sources = [path for name in folders for path in (ROOT / name).glob("*.py" if name == "." else "**/*.py")]
     packages = set[str]().union(*map(imported, sources)) - OURS - set(sys.stdlib_module_names)

@@ -261,10 +261,9 @@ def test_the_hash_of_a_large_file_is_computed_once(tmp_path, monkeypatch) -> Non
         content_of(path)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("two\nlines", "has a line end in it"), (7, "is int, not a text"), ("a \ud800", "has half of a character")],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("two\nlines", "has a line end in it"), (7, "is int, not a text"), ("a \ud800", "has half of a character"),
+])  # fmt: skip
 def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path, text, message) -> None:
     class Own(TinyCorpus):
         def sentences(self, split: Split) -> Iterator[str]:

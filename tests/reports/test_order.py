@@ -123,10 +123,9 @@ def test_a_model_in_which_no_task_gains_is_named_and_has_no_empty_chart() -> Non
     assert section.note.endswith("No task has a gain: BiLSTM-max, NLI.")
 
 
-@pytest.mark.parametrize(
-    ("other", "tau"),
-    [((1, 2, 3), 1), ((3, 2, 1), -1), ((1, 3, 2), 1 / 3), ((1, 2, np.nan), np.nan), ((1,) * 3, np.nan)],
-)
+@pytest.mark.parametrize(("other", "tau"), [
+    ((1, 2, 3), 1), ((3, 2, 1), -1), ((1, 3, 2), 1 / 3), ((1, 2, np.nan), np.nan), ((1,) * 3, np.nan),
+])  # fmt: skip
 def test_the_agreement_of_two_orders_is_kendalls_tau(other, tau) -> None:
     names = "SentLen", "WC", "Tense"
     measured = agreement(dict(zip(names, (1, 2, 3), strict=True)), dict(zip(names, other, strict=True)))

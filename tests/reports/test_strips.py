@@ -32,18 +32,10 @@ def record(
 ) -> Record:
     tokens = words.split(" ")
     starts = [len(" ".join([*tokens[:at], ""])) for at in range(len(tokens))]
-    return {
-        "suite": "story_cloze",
-        "metric": "mean",
-        "item": item,
-        "margin": margin,
-        "condition": condition,
-        "text": words,
-        "tokens": tokens,
-        "offsets": [[start, start + len(token)] for start, token in zip(starts, tokens, strict=True)],
-        "regions": regions or [1] * len(tokens),
-        "surprisals": bits,
-    }
+    offsets = [[start, start + len(token)] for start, token in zip(starts, tokens, strict=True)]
+    of_item = {"suite": "story_cloze", "metric": "mean", "item": item, "margin": margin, "condition": condition}
+    of_text = {"text": words, "tokens": tokens, "offsets": offsets, "regions": regions or [1] * len(tokens)}
+    return {**of_item, **of_text, "surprisals": bits}
 
 
 # bits of both conditions, and by how many all predictions hold

@@ -176,15 +176,10 @@ HELP = {
     "report.py, unknown setting": ["table", "runs", "epoc=last"],
     "train.py, unknown choice": ["encoder=bilstm_mx"],
     "benchmarks/fair.py, unknown setting": ["round=5"],
-    **{
-        name: ["--help"]
-        for name in (
-            *("train.py", "report.py", "encoders.encode", "probes.probing.build", "datamodules.download"),
-            *("datamodules.trees.parse", "datamodules.word_vectors.train", "datamodules.demo", "benchmarks.table"),
-            "tests.attack",
-        )
-    },
 }
+HELPED = ("train.py", "report.py", "encoders.encode", "probes.probing.build", "datamodules.download", "tests.attack")
+HELPED += ("datamodules.trees.parse", "datamodules.word_vectors.train", "datamodules.demo", "benchmarks.table")
+HELP |= dict.fromkeys(HELPED, ["--help"])
 IN_A_PROCESS = """
 import contextlib, io, json, os, runpy, sys
 

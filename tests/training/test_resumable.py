@@ -68,11 +68,9 @@ def test_what_training_writes_can_be_resumed_and_goes_on_exactly(
         assert torch.equal(weight, stopped.state_dict()[name])
 
 
-@pytest.mark.parametrize(
-    ("ends", "least"),
-    [(StopsEarly(Parts.score, "min", 1), 1), (Timer({"microseconds": 1}, "epoch"), 1), (pl.Callback(), 5)],
-    ids=["no better score", "time", "epochs"],
-)
+@pytest.mark.parametrize(("ends", "least"), [
+    (StopsEarly(Parts.score, "min", 1), 1), (Timer({"microseconds": 1}, "epoch"), 1), (pl.Callback(), 5),
+], ids=["no better score", "time", "epochs"])  # fmt: skip
 @pytest.mark.filterwarnings("ignore")
 def test_a_run_that_ended_stays_as_it_is_when_it_is_resumed_and_says_why(tmp_path, ends, least, capsys, caplog) -> None:
     steps = []

@@ -1,6 +1,7 @@
 import io
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 
 TEXT = ["le chien voit un chat .", "l' arbre est grand , et la maison est petite ."] * 30
-known = st.text(alphabet=sorted({c for line in TEXT for c in line if c != " "}), min_size=1, max_size=8)
+learnt_words = st.text(alphabet=sorted({c for line in TEXT for c in line if c != " "}), min_size=1, max_size=8)
 words = st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_size=6).filter(str.strip)
 sentences = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=12)
 small = settings(max_examples=40)
@@ -27,7 +28,7 @@ def subwords(tmp_path_factory) -> Subwords:
 
 
 @settings(max_examples=40)
-@given(st.lists(known, min_size=1, max_size=6).map(" ".join))
+@given(st.lists(learnt_words, min_size=1, max_size=6).map(" ".join))
 def test_decoding_inverts_encoding(subwords, sentence) -> None:
     codes = next(subwords.encode_all([sentence]))
     assert (codes[0], codes[-1]) == (BEGIN, END)
@@ -35,31 +36,26 @@ def test_decoding_inverts_encoding(subwords, sentence) -> None:
 
 
 def test_the_same_text_gives_the_same_codes(subwords, tmp_path) -> None:
-    again = Subwords.train(TEXT, tmp_path / "m.model", 60)
-    assert list(again.encode_all(TEXT[:2])) == list(subwords.encode_all(TEXT[:2]))
+    retrained = Subwords.train(TEXT, tmp_path / "m.model", 60)
+    assert list(retrained.encode_all(TEXT[:2])) == list(subwords.encode_all(TEXT[:2]))
 
 
 @settings(max_examples=20)
-@given(st.lists(st.lists(known, min_size=1, max_size=8).map(" ".join), min_size=5, max_size=30))
+@given(st.lists(st.lists(learnt_words, min_size=1, max_size=8).map(" ".join), min_size=5, max_size=30))
 def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentences) -> None:
     with TemporaryDirectory() as folder:
         characters = len({c for sentence in sentences for c in sentence.replace(" ", "")})
         ours = Subwords.train(sentences, Path(folder) / "m.model", 60 - characters - 5)
     model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sentences),
-        model_writer=model,
-        model_type="bpe",
-        vocab_size=60,
-        hard_vocab_limit=False,
-        character_coverage=1.0,
-        normalization_rule_name="identity",
-        pad_id=PADDING,
-        unk_id=UNKNOWN,
-        bos_id=BEGIN,
-        eos_id=END,
-        minloglevel=2,
-    )
+    sizes: dict[str, Any] = {
+        "model_type": "bpe",
+        "vocab_size": 60,
+        "hard_vocab_limit": False,
+        "character_coverage": 1.0,
+    }
+    sizes |= {"pad_id": PADDING, "unk_id": UNKNOWN, "bos_id": BEGIN, "eos_id": END, "minloglevel": 2}
+    texts: dict[str, Any] = {"sentence_iterator": iter(sentences), "normalization_rule_name": "identity"}
+    sentencepiece.SentencePieceTrainer.train(model_writer=model, **texts, **sizes)
     theirs = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     assert list(ours.encode_all(sentences)) == [[BEGIN, *theirs.encode(sentence), END] for sentence in sentences]
 

@@ -49,10 +49,9 @@ def test_tokens_do_not_depend_on_the_form_of_unicode(text) -> None:
     assert tokenize(normalize("NFD", text), "fr") == tokenize(normalize("NFC", text), "fr")
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [("fra", "fr"), ("fre", "fr"), ("FR", "fr"), ("French", "fr"), ("fr_FR", "fr"), ("deu", "de"), ("greek", "el")],
-)
+@pytest.mark.parametrize(("name", "meant"), [
+    ("fra", "fr"), ("fre", "fr"), ("FR", "fr"), ("French", "fr"), ("fr_FR", "fr"), ("deu", "de"), ("greek", "el"),
+])  # fmt: skip
 def test_a_language_by_another_name_is_refused_with_its_code(name, meant, tmp_path) -> None:
     (tmp_path / "a.txt").write_text("Bonjour .\n")
     file = str(tmp_path / "a.txt")

@@ -146,16 +146,10 @@ def test_a_file_that_is_not_of_trees_is_refused_before_memory_is_full(content, m
         list(read_trees(tmp_path / "a.mrg"))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        f"{RAIN}\n{RAIN}\n",
-        f"{RAIN} {RAIN}\n",
-        "( (S\n\t(NP\t(NN rain))\n    (VP (VBZ falls))\n(. .)) )\n\n" + RAIN,
-        f"doc\t0\t{RAIN}\ndoc\t1\t{RAIN}\n",
-    ],
-    ids=["one a line", "two on a line", "over several lines", "tab-separated"],
-)
+@pytest.mark.parametrize("content", [
+    f"{RAIN}\n{RAIN}\n", f"{RAIN} {RAIN}\n", "( (S\n\t(NP\t(NN rain))\n    (VP (VBZ falls))\n(. .)) )\n\n" + RAIN,
+    f"doc\t0\t{RAIN}\ndoc\t1\t{RAIN}\n",
+], ids=["one a line", "two on a line", "over several lines", "tab-separated"])  # fmt: skip
 @pytest.mark.parametrize("packed", [False, True])
 def test_files_of_every_form_give_their_trees(content, packed, tmp_path) -> None:
     path = tmp_path / ("a.mrg.gz" if packed else "a.mrg")
