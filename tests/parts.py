@@ -61,14 +61,9 @@ def trainer_in(folder: Path, schedule: str, epochs: int, *more: pl.Callback, pre
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         callbacks = [SCHEDULES[schedule](), StopsEarly(Parts.score, "max", 9), *more, best, last]
-        settings: dict[str, Any] = {
-            "max_epochs": epochs,
-            "precision": precision,
-            "log_every_n_steps": 1,
-            "accelerator": "cpu",
-        }
+        settings: dict[str, Any] = {"max_epochs": epochs, "precision": precision, "log_every_n_steps": 1}
         settings |= {**QUIET, "enable_checkpointing": True, "callbacks": callbacks, "plugins": [AtomicCheckpoints()]}
-        return pl.Trainer(**settings)
+        return pl.Trainer(accelerator="cpu", **settings)
 
 
 def fit(trainer: pl.Trainer, module: Parts, drawn: Sequence[int], checkpoint: Path | None = None) -> None:

@@ -179,7 +179,7 @@ HELP = {
 }
 HELPED = ("train.py", "report.py", "encoders.encode", "probes.probing.build", "datamodules.download", "tests.attack")
 HELPED += ("datamodules.trees.parse", "datamodules.word_vectors.train", "datamodules.demo", "benchmarks.table")
-HELP |= dict.fromkeys(HELPED, ["--help"])
+HELP |= {name: ["--help"] for name in HELPED}
 IN_A_PROCESS = """
 import contextlib, io, json, os, runpy, sys
 

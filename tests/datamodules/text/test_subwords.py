@@ -47,15 +47,10 @@ def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentenc
         characters = len({c for sentence in sentences for c in sentence.replace(" ", "")})
         ours = Subwords.train(sentences, Path(folder) / "m.model", 60 - characters - 5)
     model = io.BytesIO()
-    sizes: dict[str, Any] = {
-        "model_type": "bpe",
-        "vocab_size": 60,
-        "hard_vocab_limit": False,
-        "character_coverage": 1.0,
-    }
-    sizes |= {"pad_id": PADDING, "unk_id": UNKNOWN, "bos_id": BEGIN, "eos_id": END, "minloglevel": 2}
-    texts: dict[str, Any] = {"sentence_iterator": iter(sentences), "normalization_rule_name": "identity"}
-    sentencepiece.SentencePieceTrainer.train(model_writer=model, **texts, **sizes)
+    sizes = {"vocab_size": 60, "pad_id": PADDING, "unk_id": UNKNOWN, "bos_id": BEGIN, "eos_id": END, "minloglevel": 2}
+    options: dict[str, Any] = {"model_type": "bpe", "hard_vocab_limit": False, "character_coverage": 1.0, **sizes}
+    options |= {"sentence_iterator": iter(sentences), "normalization_rule_name": "identity"}
+    sentencepiece.SentencePieceTrainer.train(model_writer=model, **options)
     theirs = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     assert list(ours.encode_all(sentences)) == [[BEGIN, *theirs.encode(sentence), END] for sentence in sentences]
 
