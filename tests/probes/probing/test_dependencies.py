@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from datamodules.trees import conllu as conllu_file
 from datamodules.trees.conllu import Portion, parse_portion
-from probes.classification import Classification
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.dependencies import (
@@ -26,6 +25,7 @@ from probes.probing.build.syntax import OTHER_LABEL
 from probes.probing.build.universal import FEATURE_TASKS, UNIVERSAL_TAGS, adapt_to_language, build_universal
 from probes.probing.build.word_order import swap_clauses
 from tests.probes.probing.tiny_treebank import conllu, tiny_treebank
+from tests.probes.probing.tiny_trees import task_named
 
 SIZES = Sizes(240, 60, 60)
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -178,14 +178,10 @@ def built(analyses) -> BuiltTasks:
     return build_universal(analyses, SIZES)
 
 
-def task(built: BuiltTasks, name: str) -> Classification:
-    return next(task for task in built.tasks if task.name == name)
-
-
 def test_what_replaces_a_word_agrees_with_the_others(built, analyses) -> None:
     tags = {word: tag for s in analyses for word, tag in zip(s.words, s.tags.split(), strict=True)}
     patterns = {" ".join([tags.get(word.lower(), tags[word]) for word in s.words]) for s in analyses}
-    somo = task(built, "SOMO")
+    somo = task_named(built, "SOMO")
     changed = [s for s, c in zip(somo.test.sentences, somo.test.gold, strict=True) if somo.classes[c] == "C"]
     assert changed
     assert all(" ".join([tags.get(w.lower(), tags[w]) for w in s.split()]) in patterns for s in changed)
@@ -256,7 +252,7 @@ def test_another_treebank_can_be_the_test_split(tmp_path, names) -> None:
     else:
         assert shares[0] == pytest.approx(3 * shares[1], rel=0.25)
     built = build_universal(analyses, Sizes(120, 40, 40))
-    assert set(task(built, "SentLen").test.sentences) <= {s.sentence for s in parallel}
+    assert set(task_named(built, "SentLen").test.sentences) <= {s.sentence for s in parallel}
     assert built.split_overlap() == 0
 
 
@@ -269,7 +265,7 @@ def divided(analyses) -> tuple[list[Analysis], BuiltTasks, BuiltTasks]:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(divided, name) -> None:
-    sentences, some, whole = divided[0], *(task(built, name) for built in divided[1:])
+    sentences, some, whole = divided[0], *(task_named(built, name) for built in divided[1:])
     assert set(some.classes) <= set(whole.classes)
     classes = {
         "SentLen": lambda s: str(sum(s.length > longest for longest in BIN_ENDS)),

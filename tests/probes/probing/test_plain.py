@@ -14,6 +14,7 @@ from probes.probing.build.plain import TEXT_TASKS, analyse_sentence, build_plain
 from probes.probing.build.pool import Sizes
 from probes.probing.build.word_order import MAX_DISTANCE, MIN_DISTANCE
 from probes.probing.build.writing import capitalise, has_letters, is_mark, is_word, letter_count, uncapitalise
+from tests.probes.probing.tiny_trees import task_named
 
 SIZES = Sizes(240, 60, 60)
 SMALL = [f"{a}{b}" for a in "abcdefgh" for b in ("u", "or", "in", "ess")]
@@ -40,10 +41,6 @@ def built() -> BuiltTasks:
     return build_plain(LINES, SIZES)
 
 
-def task(built: BuiltTasks, name: str) -> Classification:
-    return next(task for task in built.tasks if task.name == name)
-
-
 def rows(task: Classification) -> list[tuple[int, str, str]]:
     return [
         (split, s, task.classes[label])
@@ -58,7 +55,7 @@ def test_five_tasks_are_built_and_no_sentence_is_in_two_splits(built) -> None:
 
 
 def test_each_word_of_a_pair_comes_first_as_often_as_the_other(built) -> None:
-    order = task(built, "WordOrder")
+    order = task_named(built, "WordOrder")
     held: dict[str, list[set[str]]] = {first: [] for first in order.classes}
     for _, s, first in rows(order):
         held[first].append({word for word in order.classes if s.lower().split().count(word) == 1})
@@ -72,7 +69,7 @@ def test_each_word_of_a_pair_comes_first_as_often_as_the_other(built) -> None:
 
 
 def test_swapped_words_stand_apart_and_neither_is_the_first(built) -> None:
-    swap = task(built, "FarSwap")
+    swap = task_named(built, "FarSwap")
     originals = set(LINES)
     distances = set()
     for _, s, label in rows(swap):

@@ -13,7 +13,7 @@ from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, GERMAN, TAG_SETS, TagSet, tag_set
 from probes.probing.build.word_order import swap_clauses
 from tests.datamodules.trees.test_penn import parse_tree
-from tests.probes.probing.tiny_trees import tiny_trees
+from tests.probes.probing.tiny_trees import task_named, tiny_trees
 
 SIZES = Sizes(120, 24, 24)
 WORDS = {"capitals", "coordinators", "auxiliaries", "time_nouns", "copulas", "perfect", "quantities"}
@@ -97,7 +97,7 @@ def test_german_trees_give_the_other_seven_tasks() -> None:
     trees = corpus_texts(german_tree(random) for _ in range(4000))
     built = build_tasks(trees, SIZES, supported_tasks(GERMAN), tags=GERMAN)
     assert [task.name for task in built.tasks] == supported_tasks(GERMAN)
-    swaps = next(task for task in built.tasks if task.name == "BShift").train.sentences
+    swaps = task_named(built, "BShift").train.sentences
     assert all(sentence.endswith(" .") for sentence in swaps)
 
 

@@ -28,7 +28,7 @@ from probes.probing.build.word_order import swap_clauses
 from probes.task import Items
 from tests.datamodules.trees.test_penn import parse_tree
 from tests.probes.probing.tiny_treebank import tiny_treebank
-from tests.probes.probing.tiny_trees import NOUNS, tiny_trees
+from tests.probes.probing.tiny_trees import NOUNS, task_named, tiny_trees
 
 SIZES = Sizes(240, 60, 60)
 TREES = tiny_trees(4000)
@@ -43,10 +43,6 @@ def built() -> BuiltTasks:
 @pytest.fixture(scope="module")
 def analyses() -> dict[str, Analysis]:
     return {analysis.sentence: analysis for text in TREES if (analysis := analyse(parse_tree(text)))}
-
-
-def task(built: BuiltTasks, name: str) -> Classification:
-    return next(task for task in built.tasks if task.name == name)
 
 
 def labelled(task: Classification, split: Items) -> list[tuple[str, str]]:
@@ -86,8 +82,8 @@ def test_a_sentence_is_in_one_split_in_all_tasks_and_once_in_a_task(tasks) -> No
 
 @BUILDERS
 def test_depth_does_not_depend_on_length_and_neighbouring_training_items_alternate_classes(tasks) -> None:
-    assert all(a != b for a, b in pairwise(task(tasks, "Tense").train.gold.tolist()))
-    depth = task(tasks, "TreeDepth")
+    assert all(a != b for a, b in pairwise(task_named(tasks, "Tense").train.gold.tolist()))
+    depth = task_named(tasks, "TreeDepth")
     for split in depth.parts:
         by_depth = [Counter(len(s.split()) for s, label in labelled(depth, split) if label == c) for c in depth.classes]
         assert all(counts == by_depth[0] for counts in by_depth)
@@ -102,15 +98,17 @@ def test_no_target_form_is_in_two_splits(tasks) -> None:
 
 @pytest.mark.parametrize("name", ["BShift", "SOMO", "CoordInv"])
 def test_the_sentences_of_the_trees_are_the_unchanged_ones(built, analyses, name) -> None:
-    for split in task(built, name).parts:
-        assert all((sentence in analyses) == (label == "O") for sentence, label in labelled(task(built, name), split))
+    task = task_named(built, name)
+    for split in task.parts:
+        assert all((sentence in analyses) == (label == "O") for sentence, label in labelled(task, split))
 
 
 @BUILDERS
 def test_no_sentence_is_there_both_changed_and_as_it_was(tasks) -> None:
     for name in ("BShift", "SOMO", "CoordInv"):
         assert tasks.drafts[name].controls["sentences in both forms"] == 0
-        bags = Counter(" ".join(sorted(s.lower().split())) for part in task(tasks, name).parts for s in part.sentences)
+        parts = task_named(tasks, name).parts
+        bags = Counter(" ".join(sorted(s.lower().split())) for part in parts for s in part.sentences)
         assert name == "SOMO" or max(bags.values()) == 1
 
 
@@ -157,7 +155,7 @@ def test_memory_is_bounded_by_the_sizes() -> None:
 
 
 def test_a_replacement_is_as_frequent_between_its_neighbours(built, analyses) -> None:
-    somo = task(built, "SOMO")
+    somo = task_named(built, "SOMO")
     counts = Counter(pair for s in analyses for pair in pairwise(["", *s.split(), ""]))
     frames = {(*w[:i], None, *w[i + 1 :]): s for s in analyses for w in [s.split()] for i in range(len(w))}
     for sentence, label in labelled(somo, somo.train):
@@ -285,7 +283,7 @@ def test_the_new_first_word_gets_the_capital_letter(tagged, inverted) -> None:
 
 
 def test_bigram_shift_swaps_two_neighbours(built, analyses) -> None:
-    shifted, originals = task(built, "BShift"), {tuple(s.words) for s in analyses.values()}
+    shifted, originals = task_named(built, "BShift"), {tuple(s.words) for s in analyses.values()}
     for sentence, label in labelled(shifted, shifted.test):
         if label == "I":
             words = sentence.split()
@@ -294,7 +292,7 @@ def test_bigram_shift_swaps_two_neighbours(built, analyses) -> None:
 
 
 def test_word_content_sentences_hold_exactly_one_target(built) -> None:
-    wc = task(built, "WC")
+    wc = task_named(built, "WC")
     assert all(word.islower() and len(word) >= 4 for word in wc.classes)
     assert built.drafts["WC"].controls["highest rank"] > 1
     for split in wc.parts:
@@ -303,7 +301,7 @@ def test_word_content_sentences_hold_exactly_one_target(built) -> None:
 
 
 def test_an_odd_word_serves_one_split_only(built, analyses) -> None:
-    somo, originals = task(built, "SOMO"), {frame for s in analyses.values() for frame in frames(s.words)}
+    somo, originals = task_named(built, "SOMO"), {frame for s in analyses.values() for frame in frames(s.words)}
     odd: list[set[str]] = []
     assert built.drafts["SOMO"].controls["replacing words in two splits"] == 0
     for split in somo.parts:
@@ -332,5 +330,5 @@ def test_analyses_come_in_the_order_of_the_trees_on_any_number_of_cores(analyses
 
 @pytest.mark.parametrize(("name", "field"), [("Tense", "tense"), ("SubjNum", "subject"), ("ObjNum", "object")])
 def test_a_target_form_read_off_the_trees_is_in_one_split(built, analyses, name, field) -> None:
-    forms = [{getattr(analyses[s], field).form for s in part.sentences} for part in task(built, name).parts]
+    forms = [{getattr(analyses[s], field).form for s in part.sentences} for part in task_named(built, name).parts]
     assert not (forms[0] & forms[1] | forms[0] & forms[2] | forms[1] & forms[2])

@@ -2,9 +2,16 @@
 
 from random import Random
 
+from probes.classification import Classification
+from probes.probing.build.all_tasks import BuiltTasks
+
 NOUNS = [stem + end for stem in ("cat", "dog", "bird", "tree", "boat", "lamp", "king") for end in ("", "let", "ling")]
 VERBS = [f"{stem}{end}" for stem in ("walk", "call", "help", "paint", "load") for end in ("", "en", "er")]
 ADJECTIVES = ["small", "green", "quiet", "ancient", "bright"]
+
+
+def task_named(built: BuiltTasks, name: str) -> Classification:
+    return next(task for task in built.tasks if task.name == name)
 
 
 def tiny_trees(count: int, seed: int = 0) -> list[str]:
