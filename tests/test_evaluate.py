@@ -154,9 +154,9 @@ def test_scoring_a_model_again_computes_nothing(lab, tmp_path, monkeypatch) -> N
 
     for name in ("classification.Classification.score", "evaluation.vectors_of", "bits.codes._linear_scores"):
         monkeypatch.setattr(f"probes.{name}", computed)
-    (again,) = scored(lab, tmp_path, *asked)
-    assert [e.row for e in again.scores.main] == [e.row for e in first.scores.main]
-    assert again.scores.measures == first.scores.measures
+    (repeated,) = scored(lab, tmp_path, *asked)
+    assert [e.row for e in repeated.scores.main] == [e.row for e in first.scores.main]
+    assert repeated.scores.measures == first.scores.measures
 
 
 def test_baselines_and_untrained_models_are_rows_like_any(lab, tmp_path, capsys) -> None:

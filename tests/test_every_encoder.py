@@ -141,8 +141,8 @@ def test_batches_of_the_same_words_get_the_vectors_of_their_words(name, lengths)
     encoder = at_rest(name)
     words, ids = batch([4])[0][0], torch.randint(4, (len(lengths), max(lengths)))
     with torch.no_grad():
-        found = encoder.over(words)(ids, torch.tensor(lengths))
-    torch.testing.assert_close(found, encoder(words[ids], torch.tensor(lengths)).vector, atol=1e-6, rtol=1e-5)
+        vectors = encoder.over(words)(ids, torch.tensor(lengths))
+    torch.testing.assert_close(vectors, encoder(words[ids], torch.tensor(lengths)).vector, atol=1e-6, rtol=1e-5)
 
 
 @every_encoder

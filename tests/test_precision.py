@@ -23,8 +23,8 @@ def test_a_large_bias_does_not_hide_differences_between_sentences() -> None:
     torch.nn.init.constant_(layer.bias, -10.0)
     torch.nn.init.constant_(layer.weight, 0.001)
     with torch.autocast("cpu", torch.bfloat16):
-        one, other = layer(torch.tensor([[1.0, 0, 0, 0], [2.0, 0, 0, 0]]))
-    assert (other - one).tolist() == pytest.approx([0.001] * 3, rel=0.01)
+        first, second = layer(torch.tensor([[1.0, 0, 0, 0], [2.0, 0, 0, 0]]))
+    assert (second - first).tolist() == pytest.approx([0.001] * 3, rel=0.01)
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -32,8 +32,8 @@ def test_the_softmax_keeps_its_biases_in_float32(training) -> None:
     bias = torch.tensor([-9.99, -10.01, -10.0])
     hidden, weight, gold = torch.zeros(1, 4), torch.ones(3, 4), torch.tensor([1])
     with torch.autocast("cpu", torch.bfloat16), torch.set_grad_enabled(training):
-        found = cross_entropy_sum(hidden, weight, bias, gold)
-    assert found.item() == pytest.approx(torch.nn.functional.cross_entropy(bias[None], gold).item(), abs=1e-5)
+        total = cross_entropy_sum(hidden, weight, bias, gold)
+    assert total.item() == pytest.approx(torch.nn.functional.cross_entropy(bias[None], gold).item(), abs=1e-5)
 
 
 LEARNS = [  # in forty steps, and length can be read from its vectors

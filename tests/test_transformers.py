@@ -132,9 +132,9 @@ def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(lab, tiny_bert
 def test_some_layers_are_those_of_all(tiny_bert, tmp_path, layers, numbers) -> None:
     every = pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path)
     some = pretrained(str(tiny_bert), layers, "mean", "cpu", tmp_path)
-    assert [one.objective for one in some] == [f"layer {number}" for number in numbers]
-    for one, number in zip(some, numbers, strict=True):
-        np.testing.assert_array_equal(one.encode(["a b", "c"]), every[number].encode(["a b", "c"]))
+    assert [layer.objective for layer in some] == [f"layer {number}" for number in numbers]
+    for layer, number in zip(some, numbers, strict=True):
+        np.testing.assert_array_equal(layer.encode(["a b", "c"]), every[number].encode(["a b", "c"]))
 
 
 def test_all_layers_are_one_pass_over_the_text(tiny_bert, tmp_path, monkeypatch) -> None:
@@ -155,7 +155,7 @@ def test_the_mean_of_layers_is_that_of_all_their_vectors(tiny_bert, tmp_path, po
     (mean,), every = (pretrained(str(tiny_bert), layers, pooling, "cpu", tmp_path) for layers in ("mean", "all"))
     texts = ["a b c d", "b"]
     assert mean.objective == name
-    np.testing.assert_allclose(mean.encode(texts), np.mean([one.encode(texts) for one in every], 0), atol=1e-6)
+    np.testing.assert_allclose(mean.encode(texts), np.mean([layer.encode(texts) for layer in every], 0), atol=1e-6)
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])

@@ -125,8 +125,8 @@ def test_europarl_holds_out_a_twentieth_twice_and_loses_no_line() -> None:
     assert len({pair for pairs in parts.values() for pair in pairs}) == 40
     numbers = [(source.split()[-2], target.split()[-2]) for source, target in parts["train"]]
     assert all(source == target for source, target in numbers)
-    first, again, other = (list(Europarl(str(FIXTURES / "europarl"), seed=s).sentences("dev")) for s in (1, 1, 2))
-    assert first == again != other
+    first, same, other = (list(Europarl(str(FIXTURES / "europarl"), seed=s).sentences("dev")) for s in (1, 1, 2))
+    assert first == same != other
 
 
 def test_snli_reads_the_same_from_json_and_from_text_without_undecided_pairs(caplog) -> None:

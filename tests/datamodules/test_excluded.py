@@ -12,13 +12,13 @@ def test_what_was_met_is_left_out_again_in_any_tokenisation(tmp_path) -> None:
     tasks = Excluded(["A dog barks .", "Nobody says this ."])
     assert "a dog barks." in tasks
     (tmp_path / LEFT_OUT_FILE).write_text(left_out_lines(tasks.matched))
-    again = read_left_out(tmp_path)
-    assert ("A DOG barks !" in again, "Nobody says this ." in again) == (True, False)
+    left_out = read_left_out(tmp_path)
+    assert ("A DOG barks !" in left_out, "Nobody says this ." in left_out) == (True, False)
 
 
 def test_vowel_signs_are_letters_and_accents_are_as_before() -> None:
     words = "की कू", "ক কি", "กิน กัน"  # in each pair of words letters are the same, and vowels are not
-    assert [one.split()[0] in Excluded([one.split()[1]]) for one in words] == [False] * 3
+    assert [pair.split()[0] in Excluded([pair.split()[1]]) for pair in words] == [False] * 3
     assert "की , है ।" in Excluded(["की, है।"])
     assert letters_of("İ e\u0301 \u2764\ufe0f it's_2²") == "ieits2²"
 

@@ -29,14 +29,14 @@ def scores(loss: DevLoss, change: Any = None, decode: bool = False) -> dict[str,
 def test_without_a_change_it_is_the_validation_bit_for_bit(build, objective) -> None:  # noqa: F811
     module, data = build(f"objective={objective}")
     module.encoder.dropout.p = 0.5  # while training
-    own = scores(DevLoss(module, data, {}), decode=True)
+    alone = scores(DevLoss(module, data, {}), decode=True)
     validated = validation_scores(module, data)
-    for name, value in own.items():
+    for name, value in alone.items():
         part, _, score = name.rpartition(" ")
         logged = score.replace("val/", f"val/{part}/") if part else score
         assert value == pytest.approx(validated[logged], rel=1e-6), name
     nothing = erase_random(Whitening.of(torch.randn(9, module.encoder.dim)), 0, 0)
-    assert scores(DevLoss(module, data, {}), nothing, decode=True) == own
+    assert scores(DevLoss(module, data, {}), nothing, decode=True) == alone
 
 
 @pytest.mark.parametrize("objective", TRAINED)
@@ -72,8 +72,8 @@ def test_fewer_examples_are_spread_over_all_lengths(build) -> None:  # noqa: F81
 def test_another_weight_of_a_loss_is_another_score_of_the_same_weights(build) -> None:  # noqa: F811
     module, data = build("objective=discourse")
     losses = [DevLoss(module, data, {"losses": ["nsp"], "weights": {"nsp": weight}}) for weight in (1, 2, 2)]
-    first, second, again = (loss.fingerprint() for loss in losses)
-    assert first != second == again
+    first, second, repeated = (loss.fingerprint() for loss in losses)
+    assert first != second == repeated
 
 
 def test_an_objective_that_attends_over_states_is_refused(build) -> None:  # noqa: F811

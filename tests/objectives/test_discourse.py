@@ -59,8 +59,8 @@ def test_a_position_is_chosen_among_existing_ones() -> None:
 def test_any_losses_can_be_combined_and_each_reports_its_scores(tmp_path, losses) -> None:
     module, data = objective(tmp_path, losses=losses)
     scores = validation_scores(module, data)
-    shown = {name.removeprefix("val/") for name in scores}
-    assert {name for name in shown if not name.endswith("loss")} == set().union(*(REPORTED[loss] for loss in losses))
+    logged = {name.removeprefix("val/") for name in scores}
+    assert {name for name in logged if not name.endswith("loss")} == set().union(*(REPORTED[loss] for loss in losses))
     parts = [value for name, value in scores.items() if name.endswith("_loss")]
     assert scores["val/loss"] == pytest.approx(sum(parts), rel=1e-5)
 

@@ -18,7 +18,7 @@ def run_of(
     encoder: str = "bilstm_max",
     seed: int = 1,
     more: float = 0.0,
-    own: tuple[float, ...] = (5.0, 9.0, 7.0),
+    dev: tuple[float, ...] = (5.0, 9.0, 7.0),
     score: str = "val/bleu",
     dim: int = 512,
     objective: str = "nmt_enfr",
@@ -34,7 +34,7 @@ def run_of(
     ]
     write_rows(folder / "probes.csv", rows)
     upsert_csv(
-        folder / "metrics.csv", [{"epoch": e, "step": e, score: own[e - 1]} for e in range(1, len(own) + 1)], ("epoch",)
+        folder / "metrics.csv", [{"epoch": e, "step": e, score: dev[e - 1]} for e in range(1, len(dev) + 1)], ("epoch",)
     )
     return folder
 

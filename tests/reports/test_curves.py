@@ -59,15 +59,15 @@ def test_a_picture_is_wide_enough_for_any_number_of_epochs(tmp_path, epochs) -> 
 
 @pytest.mark.parametrize("tasks", [TASKS, ("WC", "BShift"), ("SentLen", "MyOwnTask")])
 def test_every_task_has_a_line_and_a_name_at_its_end(tmp_path, tasks) -> None:
-    probes, own = figure_of(run_of(tmp_path, 3, tasks)).axes
+    probes, dev = figure_of(run_of(tmp_path, 3, tasks)).axes
     assert [label for line in probes.lines if (label := str(line.get_label()))[0] not in "_c"] == list(tasks)
     assert [text.get_text() for text in probes.texts] == [*tasks, "BLEU"]
-    assert "BLEU" in own.get_ylabel()
+    assert "BLEU" in dev.get_ylabel()
 
 
 def test_a_line_holds_the_scores_of_its_task(tmp_path) -> None:
-    probes, own = figure_of(run_of(tmp_path, 3)).axes
-    labelled = {line.get_label(): line.get_xydata().tolist() for line in [*probes.lines, *own.lines]}
+    probes, dev = figure_of(run_of(tmp_path, 3)).axes
+    labelled = {line.get_label(): line.get_xydata().tolist() for line in [*probes.lines, *dev.lines]}
     assert (labelled["WC"], labelled["BLEU"]) == ([[0, 45], [1, 45], [2, 45]], [[1, 3], [2, 6]])
 
 
@@ -75,10 +75,10 @@ def test_a_line_holds_the_scores_of_its_task(tmp_path) -> None:
 def test_the_score_is_named_where_its_line_ends(tmp_path, scores) -> None:
     run = run_of(tmp_path, 3, ("WC",))
     upsert_csv(run / "metrics.csv", [{"epoch": e + 1, "val/bleu": s} for e, s in enumerate(scores)], ("epoch",))
-    probes, own = figure_of(run).axes
+    probes, dev = figure_of(run).axes
     render_figure(probes.get_figure(), "svg")
-    (line,) = [line for line in own.lines if line.get_label() == "BLEU"]
-    end = own.transData.transform(line.get_xydata()[-1])
+    (line,) = [line for line in dev.lines if line.get_label() == "BLEU"]
+    end = dev.transData.transform(line.get_xydata()[-1])
     (join,) = [line for line in probes.lines if line.get_color() == OBJECTIVE_COLOUR]
     assert probes.transData.transform(join.get_xydata()[0])[1] == pytest.approx(end[1], abs=0.5)
 

@@ -287,8 +287,8 @@ def test_a_report_says_how_many_comparisons_are_paired(tmp_path, capsys) -> None
 
 
 def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path) -> None:
-    owns = (), (5.0, 9.0, 7.0), (5.0, 7.0)  # one has just begun, one ended early
-    runs = [run_of(tmp_path / str(seed), seed=seed, more=3.0 * seed, own=own) for seed, own in enumerate(owns)]
+    of_seeds = (), (5.0, 9.0, 7.0), (5.0, 7.0)  # one has just begun, one ended early
+    runs = [run_of(tmp_path / str(seed), seed=seed, more=3.0 * seed, dev=dev) for seed, dev in enumerate(of_seeds)]
     evidence = evidence_of(models(*runs))
     assert [m.probing["WC"].score for m in evidence.curves[NMT_FR]] == [53, 54, 55, 56]
     assert [m.bleu for m in evidence.curves[NMT_FR]] == [None, 5, 8, 7]

@@ -44,12 +44,12 @@ PROBES = "probes:\n  classifier:\n    protocol: modern\n"
 RATE = "objective:\n  optimizer:\n    lr: {}\n"
 
 
-@pytest.mark.parametrize(("epoch", "own", "named"), [
+@pytest.mark.parametrize(("epoch", "dev", "named"), [
     ("9", (5.0, 9.0, 7.0), True), ("best", (1.0, 2.0, 3.0, 4.0), True), ("last", (4.0, 3.0, 2.0, 1.0), True),
     *((epoch, (5.0, 9.0, 7.0), False) for epoch in ("best", "last", "2")),
 ])  # fmt: skip
-def test_a_model_that_has_no_scores_of_an_epoch_is_named_and_no_other(tmp_path, epoch, own, named) -> None:
-    notes = probing_table(models(run_of(tmp_path / "a", own=own)), "probing", epoch).notes
+def test_a_model_that_has_no_scores_of_an_epoch_is_named_and_no_other(tmp_path, epoch, dev, named) -> None:
+    notes = probing_table(models(run_of(tmp_path / "a", dev=dev)), "probing", epoch).notes
     sentence = "At epoch 3, as the requested one has no scores: BiLSTM-max, NMT En-Fr."
     assert [note for note in notes if note.startswith("At epoch")] == [sentence] * named
 
@@ -122,22 +122,23 @@ def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embed
 
 def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path) -> None:
     squares = [float(seed * seed) for seed in range(3)]
-    runs = [run_of(tmp_path / str(s), seed=s, more=more, own=(0.0, 52 + more)) for s, more in enumerate(squares)]
+    runs = [run_of(tmp_path / str(s), seed=s, more=more, dev=(0.0, 52 + more)) for s, more in enumerate(squares)]
     _, low, high = mean_of_runs([(52 + more, 50 + more, 54 + more) for more in squares])
-    begun = run_of(tmp_path / "begun", seed=3, own=())
-    probing, own = probing_table(models(*runs), "probing", published_names=[]), training_table(models(*runs, begun), [])
+    begun = run_of(tmp_path / "begun", seed=3, dev=())
+    probing = probing_table(models(*runs), "probing", published_names=[])
     (point,) = [points["WC"] for points in evidence_of(models(*runs)).probing.values()]
     assert probing.rows[0].cells["WC"][1:3] == (low, high)
     assert point.margin == pytest.approx((high - low) / 2)
     assert f"±{(high - low) / 2:.1f}" in table_text(probing)
     assert re.search("^Models with 3.*the test items and of the seeds \\(t\\)[.]$", "\n".join(probing.notes), re.M)
     # of the seeds that have a score; metrics.csv has no interval of the items
-    assert own.notes[-1] == "Models with 3 seeds: their mean with its 95% interval, of the seeds (t)."
+    notes = training_table(models(*runs, begun), []).notes
+    assert notes[-1] == "Models with 3 seeds: their mean with its 95% interval, of the seeds (t)."
 
 
 @pytest.mark.parametrize(("score", "highest"), [("val/bleu", 100.0), ("val/perplexity", 100.1)])
 def test_an_interval_of_seeds_has_only_scores_that_can_be(tmp_path, score, highest) -> None:
-    runs = [run_of(tmp_path / str(own), seed=own, own=(float(own),) if own else (), score=score) for own in (0, 1, 99)]
+    runs = [run_of(tmp_path / str(s), seed=s, dev=(float(s),) if s else (), score=score) for s in (0, 1, 99)]
     ((cell,),) = [row.cells.values() for row in training_table(models(*runs), []).rows]
     assert cell.low == 0
     assert min(cell.high, 100.1) == highest
@@ -237,7 +238,7 @@ def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path, capsys) -
 
 
 def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path, capsys) -> None:
-    early, late = run_of(tmp_path / "a"), run_of(tmp_path / "b", "bilstm_last", own=(1.0, 2.0, 3.0))
+    early, late = run_of(tmp_path / "a"), run_of(tmp_path / "b", "bilstm_last", dev=(1.0, 2.0, 3.0))
     of_best = evaluation_of(tmp_path / "c", "RUN", "probing", objective="nli", epoch=1, settings=of_a_run(1))
     notes = probing_table(models(early, late), "probing").notes
     assert "Not of the last epoch: BiLSTM-max, NMT En-Fr: 2 of 3." in notes
@@ -320,7 +321,7 @@ def test_test_scores_of_the_best_epoch_stand_next_to_those_on_dev(tmp_path) -> N
 
 def test_scores_on_other_corpora_are_not_compared(tmp_path) -> None:
     sizes = {"bilstm_max": 300, "bilstm_last": 300, "bov": 2000}
-    runs = [run_of(tmp_path / encoder, encoder, own=(1.0 + size,)) for encoder, size in sizes.items()]
+    runs = [run_of(tmp_path / encoder, encoder, dev=(1.0 + size,)) for encoder, size in sizes.items()]
     for run, size in zip(runs, sizes.values(), strict=True):
         with_settings(run, f"corpus: {{size: {size}}}\n")
     table = training_table(models(*runs), [])
@@ -332,9 +333,9 @@ def test_scores_on_other_corpora_are_not_compared(tmp_path) -> None:
     assert "corpora" not in " ".join(training_table(models(*runs), []).notes)
 
 
-@pytest.mark.parametrize("own", [(), (math.nan, math.nan)])
-def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path, own) -> None:
-    runs = run_of(tmp_path / "a", own=own), run_of(tmp_path / "b", encoder="bilstm_last")
+@pytest.mark.parametrize("dev", [(), (math.nan, math.nan)])
+def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path, dev) -> None:
+    runs = run_of(tmp_path / "a", dev=dev), run_of(tmp_path / "b", encoder="bilstm_last")
     assert [row.name for row in training_table(models(*runs), []).rows] == ["BiLSTM-last"]
     assert main(["html", str(runs[0]), f"out={tmp_path / 'page.html'}"]) == 0
 
@@ -400,8 +401,8 @@ def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_
     claims, _, folded = text.partition("<h2>which published findings hold")[2].rpartition("<details>")
     assert "no scores for it" not in claims
     assert f"No scores for {folded.count('<li>')} of {len(CLAIMS)} claims" in folded
-    own, _, data = text.partition("</script>")  # Plotly is before it
-    assert not re.search(r'(src|href)="(?!#)', re.sub("<script>.*", "", own, flags=re.DOTALL) + data)
+    head, _, data = text.partition("</script>")  # Plotly is before it
+    assert not re.search(r'(src|href)="(?!#)', re.sub("<script>.*", "", head, flags=re.DOTALL) + data)
     assert "BiLSTM-max, NMT En-Fr\\u003cbr>epoch 3: 53.00 [51.00, 55.00]" in data
     assert text.count("<section") == text.count('<a href="#part')
     assert "1 of 1 models have one seed" in claims

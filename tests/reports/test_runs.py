@@ -44,18 +44,18 @@ def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path) -> None:
 def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)
-    assert read_run(run_of(tmp_path / "b", own=(9.0, 5.0, 7.0), score="val/perplexity")).best_epoch() == 2
+    assert read_run(run_of(tmp_path / "b", dev=(9.0, 5.0, 7.0), score="val/perplexity")).best_epoch() == 2
 
 
 def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path) -> None:
-    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0)))
+    run = read_run(run_of(tmp_path / "a", dev=(9.0, 5.0, 7.0)))
     rarely = replace(run, rows=[row for row in run.rows if row.epoch in (0, 3)])
     assert (rarely.best_epoch(), rarely.epoch("best", "probing")) == (1, 3)
 
 
 @pytest.mark.parametrize(("losses", "best"), [((2.0, 1.0, 3.0), 2), ((2.0, 1.0, 1.0), 3), ((), 3)])
 def test_of_equal_scores_the_lowest_loss_is_best_then_the_last_epoch(tmp_path, losses, best) -> None:
-    run = run_of(tmp_path / "a", own=(0.0, 0.0, 0.0))
+    run = run_of(tmp_path / "a", dev=(0.0, 0.0, 0.0))
     merged = [{"epoch": e, "val/bleu": 0.0} | ({"val/loss": losses[e - 1]} if losses else {}) for e in (1, 2, 3)]
     (run / "metrics.csv").unlink()
     upsert_csv(run / "metrics.csv", merged, ("epoch",))

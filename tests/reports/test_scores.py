@@ -27,9 +27,9 @@ REPORTS = {
 def runs(tmp_path) -> Path:
     """Two seeds of one model, another size that diverged, another encoder, an evaluation of a run, and answers."""
     folder = tmp_path / "runs"
-    for name, settings in {"a": {}, "b": {"seed": 2, "more": 3.0}, "c": {"dim": 64, "own": (1.0, math.nan)}}.items():
+    for name, settings in {"a": {}, "b": {"seed": 2, "more": 3.0}, "c": {"dim": 64, "dev": (1.0, math.nan)}}.items():
         run_of(folder / name, **settings)
-    equal = run_of(folder / "f", encoder="bilstm_att", own=(9.0, 9.0, 9.0))  # the lowest loss decides
+    equal = run_of(folder / "f", encoder="bilstm_att", dev=(9.0, 9.0, 9.0))  # the lowest loss decides
     losses = [{"epoch": e, "val/bleu": 9.0, "val/loss": loss} for e, loss in ((1, 3.0), (2, 2.0), (3, 4.0))]
     upsert_csv(equal / "metrics.csv", losses, ("epoch",))
     upsert_csv(equal / "test.csv", [{"epoch": 2, "val/bleu": 8.0}], ("epoch",))
@@ -61,8 +61,8 @@ def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differ
     rows = scores(runs)
     assert len(rows) == len({(row["run"], row["epoch"], row["suite"], row["task"], row["classifier"]) for row in rows})
     assert list(rows[0])[:4] == ["run", "encoder", "objective", "encoder.dim"]
-    own = [row["test_accuracy"] for row in rows if (row["run"], row["suite"]) == ("a", "training")]
-    assert own == ["5", "9", "7"]
+    trained = [row["test_accuracy"] for row in rows if (row["run"], row["suite"]) == ("a", "training")]
+    assert trained == ["5", "9", "7"]
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -73,17 +73,17 @@ def test_what_is_in_a_folder_and_in_files_is_one_run(runs, tmp_path, whole) -> N
     some.write_text(as_csv(scores(runs / "a", runs / "e")), encoding="utf-8")
     reported = models_of(read_runs([runs] if whole else [runs / "a"]))
     for paths in ([every, some], [some, every]) if whole else ([some],):
-        again = models_of(read_runs([runs if whole else runs / "a", *paths]))
-        assert [(model.title, len(model.runs)) for model in again] == [(m.title, len(m.runs)) for m in reported]
-    assert {row.task for run in again[0].runs for row in run.rows} == {"SentLen", "WC", "BShift", "MR"}
+        joined = models_of(read_runs([runs if whole else runs / "a", *paths]))
+        assert [(model.title, len(model.runs)) for model in joined] == [(m.title, len(m.runs)) for m in reported]
+    assert {row.task for run in joined[0].runs for row in run.rows} == {"SentLen", "WC", "BShift", "MR"}
     assert len(read_runs([some, every])) == len(read_scores(every))
 
 
 def test_a_file_of_more_epochs_than_the_folder_has_decides_which_is_best(tmp_path) -> None:
     file = tmp_path / "scores.csv"
-    file.write_text(as_csv(scores(run_of(tmp_path / "a", own=(5.0, 7.0, 9.0)))), encoding="utf-8")
+    file.write_text(as_csv(scores(run_of(tmp_path / "a", dev=(5.0, 7.0, 9.0)))), encoding="utf-8")
     shutil.rmtree(tmp_path / "a")
-    (run,) = read_runs([run_of(tmp_path / "a", own=(5.0, 7.0)), file])
+    (run,) = read_runs([run_of(tmp_path / "a", dev=(5.0, 7.0)), file])
     assert (run.best_epoch(), run.requested_epoch("last")) == (3, 3)
 
 
@@ -101,19 +101,20 @@ def test_a_file_that_pandas_wrote_again_has_the_same_models(runs, tmp_path) -> N
     """It writes 64 as 64.0 where another run has no size or epochs are parts, false as False and null as nothing."""
     write_rows(runs / "a" / "probes.csv", [ProbeRow(0.5, 1, "probing", "WC", "mlp", *[9.0] * 4, {}, 1, 0.1)])
     with_settings(runs / "a", "objective: {dropout: 0.0, select: null}\nembeddings: {freeze: false}\n")
-    file, again = tmp_path / "scores.csv", tmp_path / "again.csv"
+    file, rewritten = tmp_path / "scores.csv", tmp_path / "rewritten.csv"
     file.write_text(as_csv(scores(runs)), encoding="utf-8")
-    pandas.read_csv(file).to_csv(again, index=False)
-    reported = [[(m.title, len(m.runs)) for m in models_of(read_runs(p))] for p in ([runs], [again], [file, again])]
+    pandas.read_csv(file).to_csv(rewritten, index=False)
+    sources = [runs], [rewritten], [file, rewritten]
+    reported = [[(m.title, len(m.runs)) for m in models_of(read_runs(paths))] for paths in sources]
     assert reported == reported[:1] * 3
-    assert all(main(["size", str(path), f"out={tmp_path / 'size.svg'}"]) == 0 for path in (file, again))
+    assert all(main(["size", str(path), f"out={tmp_path / 'size.svg'}"]) == 0 for path in (file, rewritten))
 
 
 def test_evaluated_seeds_and_what_was_stopped_are_the_same_from_a_file(tmp_path) -> None:
     scored = [evaluation_of(tmp_path / f"e{k}", f"/gone/{k}", "probing", settings=of_a_run(k)) for k in (1, 2, 3)]
     stopped = with_settings(run_of(tmp_path / "run"), "trainer: {max_epochs: 5}\n")
     unprobed = [with_rows(run_of(tmp_path / f"run{k}", seed=k)) for k in (1, 2, 3)]
-    untrained = [with_rows(run_of(tmp_path / f"0{k}", seed=k, own=(), objective="untrained")) for k in (1, 2, 3)]
+    untrained = [with_rows(run_of(tmp_path / f"0{k}", seed=k, dev=(), objective="untrained")) for k in (1, 2, 3)]
     joined = [evaluation_of(tmp_path / f"{run.name} later", run) for run in unprobed]
     later = [evaluation_of(tmp_path / f"{run.name} later", run, objective="untrained", epoch=0) for run in untrained]
     probed = [run_of(tmp_path / f"probed{k}", seed=k) for k in (1, 2, 3)]
@@ -178,9 +179,9 @@ def test_an_evaluation_of_a_run_that_only_a_file_has_is_said_not_to_join_it(tmp_
     run, file = run_of(tmp_path / "runs" / "a"), tmp_path / "scores.csv"
     file.write_text(as_csv(scores(run)), encoding="utf-8")
     scored = evaluation_of(tmp_path / "b", run, settings=of_a_run(seed=1))
-    for sources, said in (([run, scored], 0), ([file, scored], 1), ([run, file, scored], 0)):
+    for sources, notes in (([run, scored], 0), ([file, scored], 1), ([run, file, scored], 0)):
         read_runs(sources)
-        assert capsys.readouterr().err.count("not joined with the run of") == said
+        assert capsys.readouterr().err.count("not joined with the run of") == notes
 
 
 def test_a_report_replaces_no_file_that_reports_read(tmp_path, capsys) -> None:

@@ -7,11 +7,11 @@ from tests.settings.test_config_check import CONFIGS
 
 def test_help_of_choices_lists_their_settings_with_value_and_meaning() -> None:
     lines = train_help(CONFIGS, ["encoder=bilstm_last", "objective=autoencoder", "--help"]).splitlines()
-    shown = {line.split()[0]: line for line in lines if line.startswith("  ")}
-    assert {"encoder.pooling=last", "datamodule.target=same", "objective.optimizer.lr=0.001"} <= shown.keys()
-    assert "sentence vector" in shown["encoder.dim=512"]
+    settings = {line.split()[0]: line for line in lines if line.startswith("  ")}
+    assert {"encoder.pooling=last", "datamodule.target=same", "objective.optimizer.lr=0.001"} <= settings.keys()
+    assert "sentence vector" in settings["encoder.dim=512"]
     assert ".txt" in next(line for line in train_help(CONFIGS, ["corpus=text"]).splitlines() if "root" in line)
-    assert not any(name in text for text in shown for name in (".input_dim", ".embedding=", ".cache"))
+    assert not any(name in text for text in settings for name in (".input_dim", ".embedding=", ".cache"))
 
 
 def test_settings_of_the_programs_and_of_suites_have_the_meaning_that_they_declare() -> None:

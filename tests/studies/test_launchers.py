@@ -111,10 +111,10 @@ def test_the_same_command_finishes_a_study_that_was_killed_while_its_cell_lives_
     os.kill(cell, signal.SIGSTOP)
     study.kill()
     study.wait()
-    again = start(tmp_path, arguments)
+    restarted = start(tmp_path, arguments)
     wait_until(lambda: "untrained/bov: waits" in (tmp_path / "said").read_text())
     os.kill(cell, signal.SIGCONT)
-    assert again.wait(300) == 0
+    assert restarted.wait(300) == 0
     assert (tmp_path / "said").read_text().count("untrained/bov: begun") == 1
     assert done_cells(tmp_path) == CELLS[1:]
     assert_each_row_once(run)

@@ -19,9 +19,9 @@ from tests.commands import ROOT
 from tests.silent import QUIET
 
 
-@pytest.mark.parametrize(("end", "shown"), [(2, "Epoch 2/2"), (-1, "Epoch 2"), (None, "Epoch 2")])
-def test_the_second_epoch_of_two_is_epoch_2_of_2(end, shown) -> None:
-    assert epoch_of(SimpleNamespace(current_epoch=1, max_epochs=end)) == shown
+@pytest.mark.parametrize(("end", "text"), [(2, "Epoch 2/2"), (-1, "Epoch 2"), (None, "Epoch 2")])
+def test_the_second_epoch_of_two_is_epoch_2_of_2(end, text) -> None:
+    assert epoch_of(SimpleNamespace(current_epoch=1, max_epochs=end)) == text
 
 
 def test_the_bar_shows_it() -> None:

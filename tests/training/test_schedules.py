@@ -128,8 +128,8 @@ def test_what_ends_a_run_ends_a_resumed_one(data, tmp_path, make, last) -> None:
     run, _ = fit(data, [make()], epochs=6)
     assert run.current_epoch == last
     run.save_checkpoint(tmp_path / "last.ckpt")
-    again, steps = fit(data, [make()], 6, tmp_path / "last.ckpt")
-    assert (again.global_step, steps) == (run.global_step, [])
+    resumed, steps = fit(data, [make()], 6, tmp_path / "last.ckpt")
+    assert (resumed.global_step, steps) == (run.global_step, [])
 
 
 class SavesAtEpoch(pl.Callback):
@@ -147,8 +147,8 @@ class SavesAtEpoch(pl.Callback):
 def test_a_resumed_run_has_the_rates_and_weights_of_an_uninterrupted_one(data, tmp_path, make) -> None:
     path = tmp_path / "last.ckpt"
     run, rates = fit(data, [make(), SavesAtEpoch(path, 5)], epochs=6)
-    again, more = fit(data, [make()], 6, path)
+    resumed, more = fit(data, [make()], 6, path)
     assert more == rates[-len(more) :]
     assert 0 < len(more) < len(rates)
-    ours, theirs = (trainer.lightning_module.state_dict() for trainer in (again, run))
+    ours, theirs = (trainer.lightning_module.state_dict() for trainer in (resumed, run))
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)

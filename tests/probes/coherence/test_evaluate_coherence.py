@@ -107,8 +107,8 @@ def test_the_bits_of_each_token_are_kept_and_give_the_details(once) -> None:
 
 def test_scoring_a_model_again_scores_no_text(lm, once, monkeypatch) -> None:
     monkeypatch.setattr("probes.evaluation.score_pairs", lambda *_: pytest.fail("scored again"))
-    (again,) = scored(once.folder, f"model=lm:{lm}")
-    assert [e.row for e in again.scores.main] == [e.row for e in once.written.scores.main]
+    (repeated,) = scored(once.folder, f"model=lm:{lm}")
+    assert [e.row for e in repeated.scores.main] == [e.row for e in once.written.scores.main]
 
 
 def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm, once) -> None:

@@ -44,7 +44,7 @@ def plain_row(name: str, texts: list[str]) -> list[float]:
         return x[0] + x[1] + [a - b for a, b in zip(*x, strict=True)]
     if name.startswith("PDTB"):
         return plain_relation(*x)
-    return [value for one in x for value in one]
+    return [value for row in x for value in row]
 
 
 def plain_relation(u: list[float], v: list[float]) -> list[float]:
