@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from datamodules.corpus import Corpus
-from datamodules.word_vectors.store import WordVectors, load_run_vectors
+from datamodules.word_vectors.run_vectors import load_run_vectors
+from datamodules.word_vectors.store import WordVectors
 from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError, first_line
 from encoder_lab.settings.check import mistakes

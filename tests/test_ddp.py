@@ -23,7 +23,8 @@ from datamodules.base import CachedData
 from datamodules.batches import Bag
 from datamodules.discourse import SentencesInDocuments
 from datamodules.seq2seq import TextPairs
-from datamodules.word_vectors.store import FromFile, save_run_vectors
+from datamodules.word_vectors.run_vectors import save_run_vectors
+from datamodules.word_vectors.store import FromFile
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run import Trainer
 from encoder_lab.storage.csv_files import read_csv

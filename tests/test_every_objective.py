@@ -20,7 +20,7 @@ from datamodules.text.subwords import END
 from encoder_lab.errors import InputError
 from encoder_lab.settings import build as from_settings
 from encoder_lab.settings.check import mistakes
-from encoder_lab.settings.config_help import read_description
+from encoder_lab.settings.known import read_description
 from encoder_lab.studies.compose import resolved_settings
 from encoder_lab.training.epoch_lines import EpochLines
 from encoder_lab.training.test_scores import with_test_split

@@ -12,7 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.build import build
 from encoder_lab.settings.call import function_named
-from encoder_lab.settings.config_help import settings_with_defaults
+from encoder_lab.settings.known import settings_with_defaults
 from encoder_lab.settings.model_setting import BASELINES, UNTRAINED_ENCODERS, encoder_file, refuse_other_path
 from encoder_lab.settings.run import EvaluationSettings, names_of
 from encoder_lab.settings.run_settings import as_yaml

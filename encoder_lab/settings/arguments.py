@@ -10,8 +10,14 @@ from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import fail, unknown_name_message
-from encoder_lab.settings.config_help import config_folders, read_description
-from encoder_lab.settings.known import PART_PREFIX, YamlSettings, known_settings, unknown_setting_message
+from encoder_lab.settings.known import (
+    PART_PREFIX,
+    YamlSettings,
+    config_folders,
+    known_settings,
+    read_description,
+    unknown_setting_message,
+)
 from encoder_lab.settings.quoting import split_names, unquoted
 
 SETTING_PATTERN = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")

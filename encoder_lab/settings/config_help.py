@@ -2,11 +2,16 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.settings.known import HYDRA_KEYS, settings_of_file, settings_with_defaults
+from encoder_lab.settings.known import (
+    HYDRA_KEYS,
+    config_folders,
+    read_description,
+    settings_of_file,
+    settings_with_defaults,
+)
 from encoder_lab.settings.quoting import command_line_value
 
 GROUP_MEANINGS = {
@@ -22,7 +27,6 @@ GROUP_MEANINGS = {
     "study": "a published table or figure: many runs, then its reports (scale= data= study_dir= dry_run=true)",
 }
 
-CONFIG_DIR_OPTIONS = ("--config-dir", "-cd")
 SUITES_KEY = "suites"  # the chosen suites: each file in configs/suite adds its own, users write suite=
 HELP_WIDTH = 120  # columns
 SETTING_WIDTH = 36  # columns for a setting with its default
@@ -82,12 +86,6 @@ def train_help(configs: Path, arguments: Sequence[str] = ()) -> str:
     return "\n".join([TRAIN_INTRODUCTION, *filter(None, groups), COMMON_SETTINGS, *settings, "", RUN_FILES_HELP])
 
 
-def config_folders(arguments: Sequence[str]) -> list[Path]:
-    following = dict(pairwise(arguments))
-    options = [text for text in arguments if text.startswith(CONFIG_DIR_OPTIONS)]
-    return [Path(text.partition("=")[2] or following.get(text, "")) for text in options]
-
-
 def _choice_help(folders: Sequence[Path], text: str) -> Iterator[str]:
     """The settings of `encoder=bilstm_max` with their values and meaning."""
     group, _, choice = text.partition("=")
@@ -142,11 +140,3 @@ def _group_help(folder: Path, meaning: str) -> str:
         classifier = settings_with_defaults(shared)["probes"]["classifier"]
         lines += _setting_lines("evaluate", {"probes": {"classifier": classifier}})
     return "\n".join([f"{folder.name}=  {meaning}", *lines, ""])
-
-
-def read_description(path: Path) -> str:
-    """The first comment of a configuration file that is not an instruction to Hydra."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("#") and not line.startswith("# @package"):
-            return line.lstrip("# ")
-    return ""

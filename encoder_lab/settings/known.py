@@ -1,9 +1,10 @@
-"""The names of all settings in our YAML files, and the closest of them to a name that does not exist."""
+"""What our YAML files and those of the user hold: settings, descriptions, and the closest name to an unknown one."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ GROUPS_WITHOUT_SETTINGS = ("experiment", "study")  # groups that change settings
 GLOBAL_PACKAGE = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
 PART_PREFIX = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
 CLASS_KEY = "_target_"
+CONFIG_DIR_OPTIONS = ("--config-dir", "-cd")
 HYDRA_KEYS = (CLASS_KEY, "_partial_", "_recursive_", "_convert_", "_args_")
 
 
@@ -63,6 +65,20 @@ def settings_with_defaults(path: Path) -> dict[str, Any]:
     for base in [settings_with_defaults(path.with_name(f"{name}.yaml")) for name in bases if name != "_self_"]:
         merged |= base
     return {**merged, **{k: {**merged.get(k, {}), **v} if isinstance(v, dict) else v for k, v in settings.items()}}
+
+
+def read_description(path: Path) -> str:
+    """The first comment of a configuration file that is not an instruction to Hydra."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#") and not line.startswith("# @package"):
+            return line.lstrip("# ")
+    return ""
+
+
+def config_folders(arguments: Sequence[str]) -> list[Path]:
+    following = dict(pairwise(arguments))
+    options = [text for text in arguments if text.startswith(CONFIG_DIR_OPTIONS)]
+    return [Path(text.partition("=")[2] or following.get(text, "")) for text in options]
 
 
 def unknown_setting_message(name: str, names: Iterable[str]) -> str:

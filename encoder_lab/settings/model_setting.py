@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.config_help import config_folders
-from encoder_lab.settings.known import CONFIGS
+from encoder_lab.settings.known import CONFIGS, config_folders
 from encoder_lab.settings.quoting import split_names
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")

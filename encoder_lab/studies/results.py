@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import BOOLEAN, FOLDER, TEXT, Command, Setting, list_of, one_of, run
-from encoder_lab.settings.config_help import read_description
+from encoder_lab.settings.known import read_description
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.made_with import run_git

@@ -11,7 +11,7 @@ import torch
 from datamodules.base import ResumableData
 from datamodules.corpus import Corpus, exclude_sentences
 from datamodules.excluded import LEFT_OUT_FILE, Excluded, left_out_lines
-from datamodules.word_vectors.store import RunVectors
+from datamodules.word_vectors.run_vectors import RunVectors
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError

@@ -10,7 +10,8 @@ import numpy as np
 from torch import Tensor
 
 from datamodules.text.vocabulary import Vocabulary
-from datamodules.word_vectors.store import LookupResult, RunVectors, WordVectors, load_run_vectors
+from datamodules.word_vectors.run_vectors import RunVectors, load_run_vectors
+from datamodules.word_vectors.store import LookupResult, WordVectors
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import earlier_runs, objective_of
 from encoder_lab.storage.reads import refuse_changed_corpus

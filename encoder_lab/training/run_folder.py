@@ -17,7 +17,8 @@ import yaml
 from datamodules.base import ResumableData
 from datamodules.excluded import LEFT_OUT_FILE
 from datamodules.text.vocabulary import SPECIALS
-from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
+from datamodules.word_vectors.run_vectors import RunVectors, load_run_vectors, save_run_vectors
+from datamodules.word_vectors.store import FromFile, refuse_low_coverage
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.arguments import plain_value, refuse_other_settings
 from encoder_lab.settings.build import frozen_settings, missing_settings

@@ -14,7 +14,7 @@ from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Corpus
 from datamodules.text.tokenize import tokenize
 from datamodules.word_vectors.fasttext_file import open_bin
-from datamodules.word_vectors.store import ComposedVectors
+from datamodules.word_vectors.run_vectors import ComposedVectors
 from encoder_lab.errors import InputError
 from encoders.encoder import Encoder
 from encoders.frozen import MAX_SENTENCE_WORDS, FrozenEncoder

@@ -18,8 +18,8 @@ from omegaconf import OmegaConf
 
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.fasttext_file import open_bin
+from datamodules.word_vectors.run_vectors import LOWERCASE_FILE
 from datamodules.word_vectors.skipgram import train_bin
-from datamodules.word_vectors.store import LOWERCASE_FILE
 from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.export import export, main

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from datamodules.text.vocabulary import Vocabulary
-from datamodules.word_vectors.store import load_run_vectors, save_run_vectors
+from datamodules.word_vectors.run_vectors import load_run_vectors, save_run_vectors
 from encoder_lab.errors import InputError
 from encoder_lab.training.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, newest_readable_checkpoint
 from encoder_lab.training.initial import InitialRun, extend_vocabulary

@@ -11,15 +11,8 @@ from omegaconf import OmegaConf
 import datamodules.word_vectors.store as store_module
 from datamodules.demo import Demo
 from datamodules.text.vocabulary import Vocabulary
-from datamodules.word_vectors.store import (
-    FromFile,
-    RunVectors,
-    Trained,
-    WordVectors,
-    load_run_vectors,
-    open_store,
-    save_run_vectors,
-)
+from datamodules.word_vectors.run_vectors import RunVectors, load_run_vectors, save_run_vectors
+from datamodules.word_vectors.store import FromFile, Trained, WordVectors, open_store
 from encoder_lab.errors import InputError, disk_error_line
 from encoder_lab.storage.content import contents_of
 from encoder_lab.storage.reads import write_reads
