@@ -26,10 +26,7 @@ EQUAL_LABELS = {"PRT": "ADVP"}  # labels that EVALB treats as equal
 
 
 class SentenceTrees(SourceTarget):
-    """The words of trees and their linearised trees, over a small vocabulary of brackets and tags.
-
-    Sentences of more than `max_words` words are counted and left out.
-    """
+    """Words of trees and their linearised trees. Sentences of more than `max_words` words are counted and left out."""
 
     name = "trees"
 

@@ -32,16 +32,14 @@ class WordRows:
         rows = self.vocabulary.rows(sentence)
         if self.compose and UNKNOWN in rows:
             for position, word in enumerate(sentence.split()):
-                if rows[position] == UNKNOWN and word not in SPECIALS:  # as in training
-                    rows[position] = self._compose_row(word, self.compose)
+                if rows[position] != UNKNOWN or word in SPECIALS:  # as in training
+                    continue
+                if word not in self._row:
+                    vector = self.compose(word)
+                    self._row[word] = UNKNOWN if vector is None else len(self.vocabulary) + len(self._composed)
+                    self._composed += [] if vector is None else [vector]
+                rows[position] = self._row[word]
         return rows
-
-    def _compose_row(self, word: str, compose: Compose) -> int:
-        if word not in self._row:
-            vector = compose(word)
-            self._row[word] = UNKNOWN if vector is None else len(self.vocabulary) + len(self._composed)
-            self._composed += [] if vector is None else [vector]
-        return self._row[word]
 
     def vectors(self, rows: np.ndarray) -> Tensor:
         """Vectors (U, E) of ascending rows (U,), on the device of the word vectors."""

@@ -73,10 +73,7 @@ def suites_of(
 
 
 def settings_as_declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) -> Any:
-    """The settings of a suite as the dataclass that its function takes; unchanged where it takes a mapping.
-
-    Raises InputError for a value that the dataclass does not take.
-    """
+    """The settings of a suite as the dataclass that its function takes, or as they are. Raises InputError."""
     hint = get_type_hints(make).get("settings")
     if not isinstance(hint, type) or not is_dataclass(hint):
         return settings

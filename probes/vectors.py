@@ -188,10 +188,7 @@ def portion_rows(width: int, limit: int) -> int:
 
 
 def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: str = "the model") -> np.ndarray:
-    """Vectors (N, D) float32 of sentences, from an array, a tensor or lists.
-
-    Raises InputError that names the `model` for anything else.
-    """
+    """Vectors (N, D) float32 of sentences, of an array, a tensor or lists. Raises InputError that names the `model`."""
     vectors = _to_float32(encode(sentences), model)
     if vectors.ndim != 2 or len(vectors) != len(sentences):
         expected = f"({len(sentences)}, D)"

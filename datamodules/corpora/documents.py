@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any, get_args
 
 from datamodules.corpora.held_out import PerhapsTokenized, UnreadDocument
-from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Document, Section, Split
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
@@ -18,9 +16,7 @@ class JsonDocuments(PerhapsTokenized):
 
     name = "documents"
     remedy = "give a .jsonl file or a folder of them (docs/documents_format.md)"
-
-    def files(self) -> list[Path]:
-        return text_files(self.root, (".jsonl",))
+    endings = (".jsonl",)
 
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import accumulate, islice
 from operator import methodcaller
-from typing import Annotated, NamedTuple
+from pathlib import Path
+from typing import Annotated, ClassVar, NamedTuple
 
-from datamodules.corpora.on_disk import OnDisk
+from datamodules.corpora.on_disk import OnDisk, text_files
 from datamodules.corpus import Document, Split
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
@@ -66,6 +67,8 @@ class DocumentCorpus(OnDisk):
     `size` counts training sentences; the document that reaches it is the last one.
     """
 
+    endings: ClassVar[tuple[str, ...]]  # of its files
+
     def __init__(
         self,
         root: Annotated[str | None, "the folder with its files, or one file"],
@@ -89,6 +92,9 @@ class DocumentCorpus(OnDisk):
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} 1/{self.held_out}{'' if self.probe_split else ' no probe'}"
+
+    def files(self) -> list[Path]:
+        return text_files(self.root, self.endings)
 
     def unread_documents(self) -> Iterator[UnreadDocument]:
         """All documents, in file order."""

@@ -9,7 +9,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from datamodules.corpora.held_out import DocumentCorpus, UnreadDocument
-from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.wikitext import max_open_marks, tokenize_paragraph
 from datamodules.corpus import Document, Section
 from datamodules.text.tokenize import tokenize
@@ -29,9 +28,7 @@ class Markdown(DocumentCorpus):
 
     name = "markdown"
     remedy = "give a folder of .md files"
-
-    def files(self) -> list[Path]:
-        return text_files(self.root, (".md", ".markdown"))
+    endings = (".md", ".markdown")
 
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 from datamodules.corpora.held_out import PerhapsTokenized, UnreadDocument
-from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Document, Section
 from encoder_lab.storage.text_files import read_lines
 
@@ -17,9 +16,7 @@ class PlainText(PerhapsTokenized):
 
     name = "text"
     remedy = "give a text file or a folder of .txt files, one sentence per line"
-
-    def files(self) -> list[Path]:
-        return text_files(self.root, (".txt",))
+    endings = (".txt",)
 
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():

@@ -9,7 +9,6 @@ from typing import NamedTuple, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from datamodules.corpora.held_out import DocumentCorpus, UnreadDocument
-from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.wikitext import read_wikitext, why_not_parsed
 from datamodules.corpus import Document
 from datamodules.text.tokenize import tokenize
@@ -34,9 +33,7 @@ class Wikipedia(DocumentCorpus):
 
     name = "wikipedia"
     remedy = "get a pages-articles.xml.bz2 of dumps.wikimedia.org (python -m datamodules.download simplewiki)"
-
-    def files(self) -> list[Path]:
-        return text_files(self.root, (".xml",))
+    endings = (".xml",)
 
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():

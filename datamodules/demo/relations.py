@@ -167,15 +167,11 @@ def edus(tree: RhetoricalTree | str) -> list[str]:
 def rhetorical_tree(seed: int, split: str, number: int) -> RhetoricalTree:
     """The tree of (seed, split, number): two to four units, one after the other, branching to the right."""
     chance = Chance("rhetoric", seed, split, number)
-    units = [_unit(chance) for _ in range(chance.between(2, 4))]
+    units = []
+    for _ in range(chance.between(2, 4)):
+        narrator, sense = Narrator(chance), chance.choice(SENSES)
+        units.append(RhetoricalTree(LABELS[sense], *clauses(narrator, sense)))
     tree = units[-1]
     for unit in reversed(units[:-1]):
         tree = RhetoricalTree("NN-Temporal", unit, tree)
     return tree
-
-
-def _unit(chance: Chance) -> RhetoricalTree:
-    narrator = Narrator(chance)
-    sense = chance.choice(SENSES)
-    first, second = clauses(narrator, sense)
-    return RhetoricalTree(LABELS[sense], first, second)

@@ -37,10 +37,7 @@ class Layout(NamedTuple):
 
 
 def check_bin(path: Path) -> Layout | None:
-    """The layout of a fastText model; None where it is quantised.
-
-    Raises InputError if the file is not a model, or its size does not fit its header.
-    """
+    """The layout of a fastText model; None if it is quantised. Raises InputError unless its size fits its header."""
     refuse_special(path)
     size = path.stat().st_size
     try:

@@ -30,10 +30,7 @@ PR_SET_PDEATHSIG = 1  # of prctl(2)
 
 
 def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
-    """Train skip-gram vectors with subwords (Bojanowski et al. 2017) on a file of sentences.
-
-    Raises InputError if fastText fails, OSError if the disk is full.
-    """
+    """Train skip-gram vectors with subwords (Bojanowski et al. 2017) on a file of sentences. Raises InputError."""
     first = text.with_suffix(".first.vec")
     _write_first_vectors(text, first, int(settings["dim"]))
     root = Path(__file__).parents[2]

@@ -1,7 +1,4 @@
-"""An exported encoder: sentences in, one vector each, from a folder alone. A part of each export.
-
-`encoders/portable/source.py` puts it into the exported file, with what it imports of this project.
-"""
+"""An exported encoder: sentences in, a vector each, from a folder alone. `encoders/portable/source.py` exports it."""
 
 import json
 import unicodedata

@@ -66,11 +66,6 @@ class Grid:
         """Whether there is no hidden layer."""
         return not any(self.widths)
 
-    @property
-    def has_default_l2(self) -> bool:
-        """Whether the L2 values are the default ones: `modern` tries more where the best is the first or the last."""
-        return tuple(self.l2) == Grid.l2
-
     def logistic(self) -> "Grid":
         """Logistic regression over the same L2 values."""
         return replace(self, widths=(0,))
@@ -89,10 +84,10 @@ def best_of_l2(
     """
     values = sorted(grid.l2)
     results = dict(zip(values, fit(values), strict=True))
-    for _ in range(MAX_EXTRA_L2):
+    for _ in range(MAX_EXTRA_L2 if tuple(grid.l2) == Grid.l2 else 0):
         best = max(sorted(results), key=lambda l2: score(results[l2]))
         other_scores = [score(results[l2]) for l2 in results if l2 != best]
-        if not grid.has_default_l2 or min(results) < best < max(results) or score(results[best]) <= max(other_scores):
+        if min(results) < best < max(results) or score(results[best]) <= max(other_scores):
             break
         further = 10 * best if best == max(results) else best / 10
         results[further] = fit([further])[0]

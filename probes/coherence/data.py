@@ -32,10 +32,7 @@ GOOD, BAD = "sentence_good", "sentence_bad"
 
 
 def read_minimal_pairs(path: Path) -> list[TestSuite]:
-    """A suite for each `UID` of a file, or one named after the file: the good sentence is the less surprising one.
-
-    Raises InputError naming file and line.
-    """
+    """A suite for each `UID` of a file, or one of its name: the good sentence surprises less. Raises InputError."""
     suites: dict[str, list[Item]] = {}
     for number, record in read_json_lines(path):
         texts = [record.get(key) for key in (GOOD, BAD)]

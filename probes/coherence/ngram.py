@@ -107,10 +107,7 @@ def _add_boundaries(sentences: Sequence[str]) -> Iterator[str]:
 
 
 def lazy_ngram_model(corpus: Corpus, name: str) -> Callable[[Sequence[Pair]], list[TokenLogprobs]]:
-    """The model `unigram` or `ngram` of a corpus.
-
-    It counts when the first text is scored: scores that are cached need no counts.
-    """
+    """The model `unigram` or `ngram` of a corpus; counts when the first text is scored, as cached scores need none."""
     model = cache(lambda: NgramModel(_training_texts(corpus), ORDERS[name]))
     return lambda pairs: model().logprobs(pairs)
 

@@ -38,7 +38,11 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
     if settings.root is None and (settings.tasks or not settings.more):
         raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")
     names = [settings.tasks] if isinstance(settings.tasks, str) else settings.tasks
-    grid = without_hidden_layer(context.grid)
+    grid = context.grid.logistic()
+    hidden = tuple(context.grid.widths), tuple(context.grid.dropouts)
+    if not context.grid.is_logistic and hidden != (Grid.widths, Grid.dropouts):
+        no_layer = "downstream tasks are read by logistic regression"
+        raise InputError(f"probes.classifier: {no_layer}; leave widths= and dropouts= out with suite=downstream")
     chosen, missing = read_downstream(Path(settings.root), names) if settings.root is not None else ([], {})
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
@@ -55,11 +59,3 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
         raise InputError(f"{settings.root}: none of the tasks is there")
     ready = [replace(task, grid=grid, seed=context.seed) for task in chosen]
     return [replace(task, folds=settings.kfold) if isinstance(task, Downstream) else task for task in ready]
-
-
-def without_hidden_layer(grid: Grid) -> Grid:
-    """The L2 values of a grid. Raises InputError if the user set a hidden layer, because there is none."""
-    if not grid.is_logistic and (tuple(grid.widths), tuple(grid.dropouts)) != (Grid.widths, Grid.dropouts):
-        no_layer = "downstream tasks are read by logistic regression"
-        raise InputError(f"probes.classifier: {no_layer}; leave widths= and dropouts= out with suite=downstream")
-    return grid.logistic()

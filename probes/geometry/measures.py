@@ -19,10 +19,7 @@ STUDENT_QUANTILE = 2.262  # of 9 degrees of freedom, 95%
 
 
 def effective_rank(vectors: Tensor) -> Interval:
-    """The exponential of the entropy of the singular values of the centred vectors (N, D) (Roy and Vetterli 2007).
-
-    It is at most N - 1.
-    """
+    """Exponential of the entropy of the singular values of centred (N, D) (Roy and Vetterli 2007); at most N - 1."""
 
     def rank(rows: Tensor) -> float:
         rows = rows - rows.mean(0)

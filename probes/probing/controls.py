@@ -25,14 +25,10 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
     def relabel(split: Items) -> Items:
         items = [" ".join(map(str, texts)) for texts in zip(*split.texts, strict=True)]
         deciding = [text if per == "sentence" else max(text.split(), key=len, default="") for text in items]
-        return Items(split.texts, _draw_labels(deciding, shares, seed))
+        digests = [sha256(f"{seed} {text}".encode()).digest()[:6] for text in deciding]  # equal texts, equal labels
+        uniform = np.array([int.from_bytes(digest, "big") for digest in digests]) / 2**48
+        labels = np.minimum(np.searchsorted(shares.cumsum(), uniform, side="right"), len(shares) - 1)
+        return Items(split.texts, labels.astype(np.int64))
 
     train, dev, test = map(relabel, task.parts)
     return replace(task, name=f"{task.name} {CONTROL} per {per}", suite=CONTROL, train=train, dev=dev, test=test)
-
-
-def _draw_labels(texts: list[str], shares: np.ndarray, seed: int) -> np.ndarray:
-    """A class per text; equal texts have equal classes, independent of the other texts."""
-    digests = [sha256(f"{seed} {text}".encode()).digest()[:6] for text in texts]
-    uniform = np.array([int.from_bytes(digest, "big") for digest in digests]) / 2**48
-    return np.minimum(np.searchsorted(shares.cumsum(), uniform, side="right"), len(shares) - 1).astype(np.int64)
