@@ -63,8 +63,7 @@ def _batches_from(batches: LengthBatches, skip: int) -> Iterator[np.ndarray]:
 class Mixture(ResumableData):
     """The data of several objectives over one vocabulary; training batches are drawn by `weights`, equal if null.
 
-    An epoch has as many batches as all parts together. A part may have its own corpus
-    (`settings.<part>.corpus`); the others use the corpus of the run.
+    An epoch has as many batches as all parts together. A part may have its own corpus (`settings.<part>.corpus`).
     """
 
     def __init__(

@@ -48,8 +48,7 @@ class TextPairs(SourceTarget):
     """Sentences and their targets: a translation ("fr"), the sentence itself ("same"), or the next one ("next").
 
     The corpus is read once; words, subword codes and ids are cached under `cache` and memory-mapped. Pairs with an
-    empty side, or a side of more than `max_words` words, are counted and left out. There are at most `codes` BPE codes,
-    and at most one per five pairs, or 1,000.
+    empty side, or a side of more than `max_words` words, are counted and left out.
     """
 
     name = "pairs"

@@ -23,11 +23,7 @@ SPLIT_NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_mat
 
 
 class SavedDataset(OnDisk):
-    """A folder written by `save_to_disk`, of one data set or of one for each split.
-
-    `text`, `target`, `premise`, `hypothesis`, `label`: the names of columns; a translation column of dictionaries is
-    named `translation.fr`. Without a dev or test split, one row in `held_out` of train is dev, and one is test.
-    """
+    """A folder written by `save_to_disk`, of one data set or of one for each split."""
 
     name = "dataset"
     for_probing = ("dev", "test")

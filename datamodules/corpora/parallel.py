@@ -20,10 +20,7 @@ Example = TypeVar("Example")
 
 
 class Parallel(Corpus):
-    """Files for train, and for dev and test or a share of train; plain, `.gz` or `.bz2`, one sentence per line.
-
-    Where dev or test has no files, one line in `held_out` of the training files is dev, and one is test.
-    """
+    """Files for train, and for dev and test or a share of train; plain, `.gz` or `.bz2`, one sentence per line."""
 
     name = "parallel"
     for_probing = ("dev", "test")

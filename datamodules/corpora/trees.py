@@ -21,7 +21,6 @@ class Trees(OnDisk):
     Each `stretch` of consecutive trees of a file belongs to one split, drawn by its first tree: one in `held_out` is
     dev, one test (at most 10,000 trees each), two are probe, the others train. Files named train, dev and test keep
     their split, except that what is drawn as probe is taken from train. Sentences are the words of the trees.
-    `on_bad_tree`: `skip` leaves out trees that cannot be read.
     """
 
     name = "trees"

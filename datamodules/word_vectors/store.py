@@ -158,11 +158,7 @@ def _hash(word: str) -> int:
 
 
 class FromFile:
-    """`embeddings=file`: pretrained vectors.
-
-    `lowercase`: look up every word in lower case; "auto": if the file has no words with capitals. `scale`: of all
-    entries; None makes their mean square 1.
-    """
+    """`embeddings=file`: pretrained vectors."""
 
     def __init__(
         self,
@@ -189,8 +185,7 @@ class FromFile:
 class Trained:
     """`embeddings=train`: fastText skip-gram vectors trained on the source sentences of the run.
 
-    With one thread the vectors are the same every time; with more threads they differ slightly. Short text is read
-    more than `epochs` times, until `words` words were read: with fewer, all vectors remain similar.
+    With more threads than one they differ a little each time. With fewer than `words` words all remain similar.
     """
 
     def __init__(

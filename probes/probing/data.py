@@ -105,11 +105,7 @@ class FromTrees:
 
 
 class FromTreebank:
-    """`probes=ud`: built from dependency trees of any language, in CoNLL-U.
-
-    Files with train, dev and test in their names keep their splits if there are all three; else sentences are drawn.
-    `test_paths`: files that are the test split, such as a parallel treebank; then `paths` are train and dev.
-    """
+    """`probes=ud`: built from dependency trees; drawn from all sentences where train, dev or test has no file."""
 
     def __init__(
         self,
@@ -132,11 +128,7 @@ class FromTreebank:
 
 
 class FromText:
-    """`probes=text`: built from plain text of any language, by default from the run's held-out text.
-
-    `tokenized`: the text of the files is already tokenised. `language`: else it is tokenised as this language; by
-    default as that of the corpus.
-    """
+    """`probes=text`: built from plain text of any language, by default from the run's held-out text."""
 
     def __init__(
         self,
