@@ -115,7 +115,7 @@ class WithoutBaselines:
     baselines: ClassVar[tuple[str, ...]] = ()
 
     def baseline(self, name: str) -> Outcome:
-        raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")
+        raise InputError(f"model={name}: suite={self.suite} has no baselines")
 
 
 @dataclass(frozen=True)

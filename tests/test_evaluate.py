@@ -237,7 +237,7 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_it(lab, t
 
 def test_an_untrained_encoder_of_the_users_own_is_found_in_the_folder_of_config_dir(tmp_path) -> None:
     (tmp_path / "encoder").mkdir()
-    text = "# @package _global_\nencoder:\n  _target_: encoders.bov.BagOfVectors\n  pooling: max\n"
+    text = "# @package _global_\ndefaults: [bov]\nencoder:\n  pooling: max\n"
     (tmp_path / "encoder" / "mine.yaml").write_text(text)
     refuse_missing_models([f"--config-dir={tmp_path}", "model=untrained/mine"])
     settings = replace(evaluation("embeddings.dim=5"), config_folders=(tmp_path,))

@@ -58,12 +58,12 @@ def settings_of_file(path: Path, group: str) -> dict[str, Any]:
 
 
 def settings_with_defaults(path: Path) -> dict[str, Any]:
-    """The settings of a YAML file, merged over those of the files in its list of defaults."""
+    """The settings of a YAML file, merged over those of the files in its list of defaults: next to it, or ours."""
     settings = settings_of_file(path, path.parent.name)
     bases = [text.partition("@")[0] for text in settings.pop("defaults", ()) if isinstance(text, str)]
     merged: dict[str, Any] = {}
-    for base in [settings_with_defaults(path.with_name(f"{name}.yaml")) for name in bases if name != "_self_"]:
-        merged |= base
+    for near in (path.with_name(f"{name}.yaml") for name in bases if name != "_self_"):
+        merged |= settings_with_defaults(near if near.exists() else CONFIGS / path.parent.name / near.name)
     return {**merged, **{k: {**merged.get(k, {}), **v} if isinstance(v, dict) else v for k, v in settings.items()}}
 
 

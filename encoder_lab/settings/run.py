@@ -327,7 +327,7 @@ class EvaluationSettings:
             description="cpu or cuda; null is the GPU if there is one",
         ),
     ] = None
-    config_folders: Sequence[Path] = ()  # of --config-dir
+    config_folders: Sequence[Path] = field(default=())  # of --config-dir
 
     @property
     def models(self) -> tuple[str, ...]:

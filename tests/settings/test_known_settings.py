@@ -91,10 +91,15 @@ def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument, ex
 
 def test_the_folder_of_one_run_is_refused_in_a_sweep() -> None:
     assert refused("-m", "seed=1,2", "hydra.run.dir=x") == "hydra.run.dir=x: a sweep has hydra.sweep.dir="
-    with pytest.raises(InputError, match=r"^hydra.run.dir=x: evaluate.py has out=$"):
-        of_command.refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", "hydra.run.dir=x"])
-    with pytest.raises(InputError, match=r"^~probes.classifier: it needs a value"):
-        of_command.refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", "~probes.classifier"])
+
+
+@pytest.mark.parametrize(("argument", "expected"), [
+    ("hydra.run.dir=x", "evaluate.py has out="), ("~probes.classifier", "it needs a value; give probes.classifier="),
+    ("config_folders=[x]", "nothing reads such a setting"),  # which evaluate.py itself sets
+])  # fmt: skip
+def test_an_evaluation_refuses_what_it_does_not_read(argument, expected) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(f'{argument}: {expected}')}"):
+        of_command.refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", argument])
 
 
 @settings(max_examples=10)  # each is compared with hundreds of names
