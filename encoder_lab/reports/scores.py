@@ -100,9 +100,8 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
     folders = [path for path in paths if not path.is_file()]
     files: dict[tuple, tuple[Path, Run]] = {}
     for path, run in ((file, run) for file in paths if file.is_file() for run in read_scores(file)):
-        path_before, run_before = files.setdefault(
-            (model_identity(run), run.settings["seed"], run.evaluated), (path, run)
-        )
+        key = model_identity(run), run.settings["seed"], run.evaluated
+        path_before, run_before = files.setdefault(key, (path, run))
         if path != path_before and _scores_by_key(run) != _scores_by_key(run_before):
             problem = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {path_before}"
             raise InputError(f"{path}: {problem}; give one of these files, or report.py scores of all runs")
@@ -132,11 +131,8 @@ def _note_unjoined(runs: Sequence[Run], files: Iterable[tuple[Path, Run]]) -> No
     names = {(run.encoder, run.objective, run.settings["seed"]): path for path, run in files}
     for run in (run for run in runs if "checkpoint" in run.settings and run.evaluated not in trained):
         if file := names.get((run.encoder, run.objective, run.settings.get("run.seed"))):
-            remedy = "give the folder of the run, or write the file with both"
-            print(
-                f"{run.folder}: not joined with the run of {file}, which has not all settings; {remedy}",
-                file=sys.stderr,
-            )
+            why = f"not joined with the run of {file}, which has not all settings"
+            print(f"{run.folder}: {why}; give the folder of the run, or write the file with both", file=sys.stderr)
 
 
 def _complete_settings(run: Run, runs: Sequence[Run]) -> Run:
@@ -269,9 +265,7 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
     first = min((row for _, row in numbered), key=lambda row: OWN_SUITES.get(row["suite"], len(OWN_SUITES)))
     texts = {key: text for key, text in first.items() if key not in (*NAME_COLUMNS, *ROW_COLUMNS) and text}
     seed = first["seed"] if "model" in texts else texts.pop("run.seed", first["seed"])
-    settings = with_whole_numbers(
-        {key: _parse_value(text) for key, text in texts.items()} | {"seed": _parse_value(seed)}
-    )
+    settings = with_whole_numbers({key: _parse_value(text) for key, text in {**texts, "seed": seed}.items()})
     check_settings(path, settings)
     by_suite = {row["suite"]: _suite_settings(row) for _, row in numbered}
     suites = {suite: stated for suite, stated in by_suite.items() if stated != _suite_settings(first)}
