@@ -184,11 +184,12 @@ def _check_splits(files: Sequence[Path], parts: Sequence[Items]) -> None:
     Of five or six sentences all but one make an item the same, as the windows of a document may overlap.
     """
     for first, second in ((0, 1), (0, 2), (1, 2)):
-        for rows, limit in ((shared_rows, MAX_SHARED), (partly_shared_rows, MAX_PARTLY_SHARED)):
-            pairs = rows(parts[first], parts[second])
+        items = parts[first], parts[second]
+        whole, partly = shared_rows(*items), _rows_with_texts_of(*items, least=(len(items[0].texts) + 1) // 2)
+        checks = (whole, MAX_SHARED, "items"), (partly, MAX_PARTLY_SHARED, "items with half of their texts or more")
+        for pairs, limit, counted in checks:
             if len(pairs) > limit * len(parts[second].gold):
                 row, other_row = pairs[0]
-                counted = "items" if rows is shared_rows else "items with half of their texts or more"
                 problem = f"{len(pairs)} of {len(parts[second].gold)} {counted} are in {files[first]} too"
                 problem = f"{files[second]}:{row + 1}: {problem} (as in line {other_row + 1})"
                 raise InputError(f"{problem}; the splits must have different documents")
@@ -202,12 +203,8 @@ def shared_rows(first: Items, second: Items) -> list[tuple[int, int]]:
     return [(row, rows[key]) for row, key in enumerate(keys_of(second)) if key in rows]
 
 
-def partly_shared_rows(first: Items, second: Items) -> list[tuple[int, int]]:
-    """Rows of the second with half of their texts or more in the first, and a row of the first with one."""
-    return _rows_with_texts_of(first, second, (len(first.texts) + 1) // 2)
-
-
 def _rows_with_texts_of(first: Items, second: Items, least: int) -> list[tuple[int, int]]:
+    """Rows of the second with `least` texts that are in the first, and a row of the first with one of them."""
     rows = {text: row for row, texts in enumerate(keys_of(first)) for text in texts}
     matches = [[rows[text] for text in texts if text in rows] for texts in keys_of(second)]
     return [(row, first_rows[0]) for row, first_rows in enumerate(matches) if len(first_rows) >= least]
