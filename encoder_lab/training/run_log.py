@@ -23,6 +23,7 @@ class RunLog(pl.Callback):
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._started = time.monotonic()
+        trainer.callback_metrics.clear()  # Lightning keeps those of a part that is in no batch of the new epoch
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, *_: Any) -> None:
         every = trainer.log_every_n_steps  # type: ignore[attr-defined]

@@ -1,0 +1,24 @@
+"""metrics.csv: a row for each epoch, with the scores of that epoch alone."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from encoder_lab.storage.csv_files import read_csv
+from encoder_lab.training.run_log import RunLog
+from tests.parts import Parts, fit, trainer_in
+
+
+class OtherPartEachEpoch(Parts):
+    def training_step(self, batch: Tensor, batch_idx: int) -> Tensor:
+        loss = super().training_step(batch, batch_idx)
+        self.log_score(f"train/part{self.current_epoch}/loss", loss)
+        return loss
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_score_that_an_epoch_does_not_have_is_not_that_of_the_epoch_before(tmp_path) -> None:
+    trainer = trainer_in(tmp_path / "checkpoints", "constant", 2, RunLog(tmp_path / "metrics.csv"))
+    fit(trainer, OtherPartEachEpoch(torch.optim.Adam, freeze=True), [0])
+    parts = [[part for part in (0, 1) if row[f"train/part{part}/loss"]] for row in read_csv(tmp_path / "metrics.csv")]
+    assert parts == [[0], [1]]
