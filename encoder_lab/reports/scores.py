@@ -50,6 +50,7 @@ ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in p
 NUMBERS_OF_SCORES = {"dev_accuracy", "test_accuracy", "test_low", "test_high"}
 TRAINING, TRAINING_ON_TEST = "training", "training on test"  # the suites of the objective's own scores
 OWN_SUITES = {TRAINING: 0, TRAINING_ON_TEST: 1, "probing": 2}  # rows with the settings of the run itself, before others
+NEAR_ZERO = ("selectivity", "hard")  # suites in which a model may well have less than 1%
 CLASSIFIER_COLUMNS = tuple(
     f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY)
 )
@@ -203,7 +204,7 @@ def read_scores(path: Path) -> list[Run]:
     read = [_run(path, name, numbered) for name, numbered in runs.items()]
     for suite, rows in grouped((row.suite, row) for run in read for row in run.rows).items():
         small = all(0 <= row.test_accuracy <= 1 and not unit_of(suite, row.classifier) for row in rows)
-        if small and any(row.test_accuracy for row in rows) and facts_of(suite).ranked and suite != "selectivity":
+        if small and any(row.test_accuracy for row in rows) and facts_of(suite).ranked and suite not in NEAR_ZERO:
             remedy = "if they are fractions, write them times 100, and their intervals"
             print(f"warning: {path}: no score of {suite} is above 1%; {remedy}", file=sys.stderr)
     return read

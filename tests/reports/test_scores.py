@@ -164,15 +164,13 @@ def test_a_file_without_scores_is_refused(runs, tmp_path, capsys) -> None:
     assert "none.csv: no scores there" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("part", [1, 100])
-def test_a_file_with_fractions_in_place_of_percent_is_read_with_a_warning(tmp_path, part, capsys) -> None:
+@pytest.mark.parametrize(("suite", "part", "warns"), [("probing", 1, 0), ("probing", 100, 1), ("hard", 100, 0)])
+def test_a_file_with_fractions_in_place_of_percent_is_read_with_a_warning(tmp_path, suite, part, warns, capsys) -> None:
     file, rows = tmp_path / "scores.csv", scores(run_of(tmp_path / "a"))
-    probed = [row | {"test_accuracy": str(float(row["test_accuracy"]) / part)} for row in rows if row["step"]]
-    file.write_text(as_csv(probed), encoding="utf-8")
+    small = [row | {"test_accuracy": str(float(row["test_accuracy"]) / part)} for row in rows if row["step"]]
+    file.write_text(as_csv([row | {"suite": suite} for row in small]), encoding="utf-8")
     read_scores(file)
-    assert ("scores.csv: no score of probing is above 1%; if they are fractions" in capsys.readouterr().err) == (
-        part > 1
-    )
+    assert capsys.readouterr().err.count(f"no score of {suite} is above 1%; if they are fractions") == warns
 
 
 def test_an_evaluation_of_a_run_that_only_a_file_has_is_said_not_to_join_it(tmp_path, capsys) -> None:
