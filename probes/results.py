@@ -76,10 +76,16 @@ REQUIRED_COLUMNS = [column.name for column in COLUMNS if column.name != "chance"
 def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
     """Put rows into the file, sorted by epoch, and their answers into answers.csv. A row replaces one of the same key.
 
-    The answers are written first, so that a killed process leaves no row without its answers.
+    The answers are written first, so that a killed process leaves no row without its answers. Raises InputError for a
+    corrupt file, and for a task that another row of the file was scored on with other test items.
     """
-    read_rows(path)  # refuses a corrupt file before it is changed
     rows = list(rows)
+    tests = {(row.suite, row.task): row.answers.test for row in rows if row.answers}
+    replaced = {tuple(_key_values(row).values()) for row in rows}
+    for old in (row for row in read_rows(path) if tuple(_key_values(row).values()) not in replaced):
+        if old.answers and tests.get((old.suite, old.task), old.answers.test) != old.answers.test:
+            problem = f"{old.task} was scored on other test items at epoch {old.epoch}"
+            raise InputError(f"{path}: {problem}; write to another file, or remove this one and {ANSWERS_FILE}")
     if answers := [_key_values(row) | answers_to_text(row.answers) for row in rows if row.answers]:
         upsert_csv(path.with_name(ANSWERS_FILE), answers, KEY_COLUMNS, order=_epoch_of)
     upsert_csv(path, [row_to_text(row) for row in rows], KEY_COLUMNS, order=_epoch_of)

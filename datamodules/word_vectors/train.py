@@ -30,9 +30,9 @@ def run_train(options: SimpleNamespace) -> None:
     from datamodules.text.tokenize import tokenize
     from datamodules.word_vectors.store import Trained
     from encoder_lab.compute.processes import parallel_map
-    from encoder_lab.storage.text_files import read_lines
+    from encoder_lab.storage.text_files import read_lines, without_copies
 
-    lines = (line for path in map(Path, options.positional) for _, line in read_lines(path))
+    lines = (line for path in without_copies(map(Path, options.positional)) for _, line in read_lines(path))
     # as configs/embeddings/train.yaml: the learning rate and sampling of fastText are for billions of words
     training = Trained(options.dim, options.epochs, 0, 0.1, 0.001, options.bucket, 3, 6, options.threads)
     training.write(parallel_map(tokenize, lines) if options.raw else lines, options.out)

@@ -70,6 +70,21 @@ def test_answers_are_read_with_their_row_and_replaced_with_it(tmp_path) -> None:
     assert len((tmp_path / "answers.csv").read_text().splitlines()) == 2
 
 
+def test_a_task_with_other_test_items_is_refused_in_a_file_that_has_scores_of_it(tmp_path) -> None:
+    path = tmp_path / "probes.csv"
+    first, second = (
+        ProbeRow(epoch, epoch, "probing", "SentLen", "mlp", 1, 2, 1, 3, {}, 1, 0.1, Answers("a", np.ones(3, bool)))
+        for epoch in (0, 1)
+    )
+    write_rows(path, [first])
+    write_rows(path, [second])
+    other = replace(second, answers=Answers("b", np.ones(5, bool)))
+    with pytest.raises(InputError, match=r"probes\.csv: SentLen was scored on other test items at epoch 0; write to"):
+        write_rows(path, [other])
+    assert [row.answers.test for row in read_rows(path) if row.answers] == ["a", "a"]
+    write_rows(path, [replace(other, epoch=0), other])
+
+
 def test_answers_to_a_million_items_fit_into_a_row(tmp_path) -> None:
     write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.ones(1_000_000, dtype=bool)))])
     (row,) = read_rows(tmp_path / "probes.csv")
