@@ -159,19 +159,21 @@ def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
 
 
 def without_copies(files: Iterable[Path]) -> list[Path]:
-    """The files; one that is there plain and packed, or with the same name and content, once. A note names the rest."""
+    """The files, those that are there plain and packed or with the same name and content once, with a note."""
     chosen: dict[Path, Path] = {}
     same_size: dict[tuple[str, int], list[Path]] = {}
-    distinct = []
-    for file in files:
+    listed, distinct, copies = list(files), set[Path](), list[str]()
+    for file in sorted(listed, key=lambda file: len(file.parts)):  # the copy is the one in a sub-folder
         first = chosen.setdefault(without_packed_suffix(file.resolve()), file)
         same = same_size.setdefault((file.name, file.stat().st_size if file.exists() else 0), [])
         if copied := first if first != file else next((other for other in same if cmp(other, file, False)), None):
-            log_note_once(f"{file}: left out, as {copied} is there too")
+            copies.append(f"{file}: left out, as {copied} is there too")
         else:
             same.append(file)
-            distinct.append(file)
-    return distinct
+            distinct.add(file)
+    if copies:
+        log_note_once(copies[0] + (f"; so are {len(copies) - 1} more files" if len(copies) > 1 else ""))
+    return [file for file in dict.fromkeys(listed) if file in distinct]
 
 
 def plain_or_packed(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -170,13 +171,15 @@ def test_files_without_sentences_are_refused(tmp_path) -> None:
 def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(other, tmp_path, caplog) -> None:
     def add(name: str) -> Path:
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
-        (tmp_path / name).write_text(SHORT)
+        (tmp_path / name).write_text(f"# {name}\n{SHORT}")
         return tmp_path / name
 
     extra = add(f"UD_A/{other}.conllu")
     official = [add(f"{folder}/x_y-ud-{split}.conllu") for folder in ("UD_A", "UD_B") for split in ("dev", "train")]
     assert conllu_files(tmp_path) == official
     assert f"{extra}: no train, dev or test file" in caplog.text
+    shutil.copytree(tmp_path / "UD_A", tmp_path / "UD_A" / "a copy")
+    assert conllu_files(tmp_path) == official
 
 
 def test_a_file_without_blank_lines_does_not_fill_the_memory(tmp_path, monkeypatch) -> None:
