@@ -355,14 +355,14 @@ def test_a_broken_file_is_named_with_its_line(root, file, text, message) -> None
         read_downstream(root)
 
 
-@pytest.mark.parametrize(("message", "meant"), [
+@pytest.mark.parametrize(("name", "meant"), [
     ("mr", "MR"), ("SST2", "SST-2"), ("sst-5", "SST-5"), ("SICKEntailment", "SICK-E"), ("SICKRelatedness", "SICK-R"),
     ("STS-Benchmark", "STSB"), ("STS-B", "STSB"),
 ])  # fmt: skip
-def test_a_task_is_found_by_the_names_that_people_give_it_and_an_unknown_one_lists_the_choices(message, meant) -> None:
-    assert canonical_names([message, meant]) == [meant]
+def test_a_task_is_found_by_the_names_that_people_give_it_and_an_unknown_one_lists_the_choices(name, meant) -> None:
+    assert canonical_names([name, meant]) == [meant]
     with pytest.raises(InputError, match="no downstream task SST; choose from MR, CR"):
-        canonical_names([message, "SST"])
+        canonical_names([name, "SST"])
 
 
 def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path) -> None:

@@ -278,14 +278,14 @@ def test_a_pronoun_stands_against_its_phrase(gum) -> None:
     assert draft.excluded == {"pronouns without a phrase in the sentence before": 1}
 
 
-@pytest.mark.parametrize(("message", "pronoun", "tags", "reason"), [
+@pytest.mark.parametrize(("sentence", "pronoun", "tags", "reason"), [
     ("The a man saw Ann .", "He", "DT DT NN VBD NNP . PRP", "repetitions with two determiners one after the other"),
     ("A man 's dog ran .", "He", "DT NN POS NN VBD . PRP", ""),
     ("The two men saw Ann .", "They 've", "DT CD NNS VBD NNP . PRP VBP", "pronouns with 're or 've, as no phrase has"),
 ])  # fmt: skip
-def test_a_phrase_is_repeated_as_its_sentence_needs_it(gum, message, pronoun, tags, reason) -> None:
+def test_a_phrase_is_repeated_as_its_sentence_needs_it(gum, sentence, pronoun, tags, reason) -> None:
     mentions = [{"span": [1, 3], "entity": 1, "form": "common"}, {"span": [7, 7], "entity": 1, "form": "pronoun"}]
-    document = {"id": "d", "sentences": [message, f"{pronoun} waved ."]}
+    document = {"id": "d", "sentences": [sentence, f"{pronoun} waved ."]}
     document["text"] = [text.replace(" '", "'") for text in document["sentences"]]
     written(gum / "dev.docs.jsonl", json.dumps(document))
     tokens = {"xpos": f"{tags} VBD .".split()}
