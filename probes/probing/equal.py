@@ -151,6 +151,7 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
             name = task_name_of(path)
             by_name.setdefault(name, {})[folder.name] = read_task(name, path)
             ids.setdefault(name, {})[folder.name] = read_test_ids(path)
+    writes: dict[Path, tuple[Classification, list[str]]] = {}
     lines = ["| task | classes | train | dev | test | majority | in |", f"| --- |{' ---: |' * 5} --- |"]
     for name, tasks in by_name.items():
         if len(tasks) < 2:
@@ -161,15 +162,20 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
         except InputError as error:
             print(f"{name}: left out, {error}", file=sys.stderr)
             continue
-        for language, task in cut_tasks.items():
-            write_task(task, out / language / f"{name}.txt", shared)
+        writes |= {out / language / f"{name}.txt": (task, shared) for language, task in cut_tasks.items()}
         example = next(iter(cut_tasks.values()))
         sizes = " | ".join(str(len(part.sentences)) for part in example.parts)
         lines.append(
             f"| {name} | {len(example.classes)} | {sizes} | {majority_share(cut_tasks)} | {', '.join(cut_tasks)} |"
         )
-    if len(lines) == 2:
+    if not writes:
         raise InputError(f"{folders[0]}: no task that another of the folders has too")
+    there = [path for folder in folders for path in sorted((out / folder.name).glob("*.txt"))]
+    inputs = {folder.resolve() for folder in folders}
+    if old := [path for path in there if path not in writes or path.parent.resolve() in inputs]:
+        raise InputError(f"{old[0]}: is a task of another build, or one to read; give out= another folder")
+    for path, (task, shared) in writes.items():
+        write_task(task, path, shared)
     return lines
 
 

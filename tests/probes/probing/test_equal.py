@@ -116,6 +116,16 @@ def test_the_command_writes_what_several_folders_have(tmp_path, capsys) -> None:
     assert len(read_task("Tense", tmp_path / "equal" / "tr" / "Tense.txt").train.sentences) == 60
 
 
+@pytest.mark.parametrize(("out", "old"), [("equal", "equal/en/Mood.txt"), (".", "en/Tense.txt")])
+def test_a_folder_with_a_task_that_would_stay_or_is_read_is_refused(tmp_path, capsys, out, old) -> None:
+    for language in ("en", "tr"):
+        write_task(TURKISH, tmp_path / language / "Tense.txt")
+    write_task(TURKISH, tmp_path / "equal" / "en" / "Mood.txt")
+    assert command([str(tmp_path / "en"), str(tmp_path / "tr"), f"out={tmp_path / out}"]) == 2
+    assert f"{old}: is a task of another build, or one to read" in capsys.readouterr().err
+    assert not list(tmp_path.glob("equal/*/Tense.txt"))
+
+
 def test_folders_without_a_common_task_are_refused(tmp_path, capsys) -> None:
     write_task(TURKISH, tmp_path / "tr" / "Tense.txt")
     (tmp_path / "en").mkdir()
