@@ -100,7 +100,7 @@ def test_a_target_follows_most_verbs_of_its_sentence_or_a_tie_of_them() -> None:
         analysed(6, "PRES", "NN VBZ NN NN ."),  # follows
         analysed(7, "PRES", "NN VBZ NN VBD ."),  # a tie
     ]
-    train, dev = ([analysed(n, "PAST", "NN VBD ."), sentence(n + 1, "PRES", "NN VBZ .")] for n in (0, 2))
+    train, dev = ([analysed(n, "PAST", "NN VBD ."), analysed(n + 1, "PRES", "NN VBZ .")] for n in (0, 2))
     splits = (train, dev, test)
     homes = {s.tense.form: home for home, split in enumerate(splits) for s in split if s.tense}
     pool = Pool(splits, {"tense": homes}, Counter(), np.zeros((1, 1)), 1, ENGLISH)
