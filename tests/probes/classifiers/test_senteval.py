@@ -84,9 +84,9 @@ def test_the_cap_is_exceeded_as_published(cap, block, expected) -> None:
 
 @pytest.mark.parametrize(("script", "expected"), [
     ([50.0], 1 + 6),
-    ([50, 40, 40, 40, 40, 40, 60, 61, 62, 61], 10),  # an improvement does not reset the patience
-    ([50, 60, 60, 60, 60, 60, 60, 60, 70], 8),  # a tie is no improvement
-])  # fmt: skip
+    ([50, 40, 40, 40, 40, 40, 60, 61, 62, 61], 10),
+    ([50, 60, 60, 60, 60, 60, 60, 60, 70], 8),
+], ids=["no improvement", "an improvement does not reset the patience", "a tie is no improvement"])  # fmt: skip
 def test_training_ends_at_the_sixth_evaluation_that_does_not_improve(script, expected) -> None:
     assert evaluations(script, LOGISTIC) == expected
 
