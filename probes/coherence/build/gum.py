@@ -69,6 +69,8 @@ def read_documents(folder: Path) -> dict[str, GumDocument]:
                 other = documents[document.name].location
                 raise InputError(f"{path}:{number}: document {document.name[:40]!r} is also in {other}; keep one copy")
             documents[document.name] = document._replace(location=f"{path}:{number}")
+    if not documents:
+        raise InputError(f"{path}: no document; is this GUM?")
     return documents
 
 

@@ -504,6 +504,12 @@ def test_an_annotation_that_does_not_fit_its_document_names_both_files(gum, buil
         build(gum)
 
 
+def test_a_folder_of_gum_without_a_document_is_refused(gum) -> None:
+    (gum / "dev.docs.jsonl").write_text("\n")
+    with pytest.raises(InputError, match=r"dev\.docs\.jsonl: no document; is this GUM"):
+        read_documents(gum)
+
+
 @pytest.mark.parametrize("name", ["dev.docs.jsonl", "dev.coref.jsonl", "dev.gdtb.tsv"])
 @pytest.mark.parametrize("build", [build_connectives, build_remention])
 def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(gum, build, name) -> None:
