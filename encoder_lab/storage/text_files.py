@@ -172,7 +172,7 @@ def without_copies(files: Iterable[Path]) -> list[Path]:
             same.append(file)
             distinct.add(file)
     if copies:
-        log_note_once(copies[0] + (f"; so are {len(copies) - 1} more files" if len(copies) > 1 else ""))
+        log_note_once(copies[0] + (f"; left out in all: {len(copies)} copies" if len(copies) > 1 else ""))
     return [file for file in dict.fromkeys(listed) if file in distinct]
 
 

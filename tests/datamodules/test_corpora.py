@@ -113,7 +113,7 @@ def test_a_file_that_is_there_plain_packed_and_hidden_is_read_once(tmp_path, cap
     for name, pack in packs.items():
         (tmp_path / name).write_bytes(pack((tmp_path / "many.txt").read_bytes()))
     assert [*corpus.sentences("train")] == sentences
-    assert f"many.txt.bz2: left out, as {tmp_path / 'many.txt'} is there too; so are 1 more files" in caplog.text
+    assert f"many.txt.bz2: left out, as {tmp_path / 'many.txt'} is there too; left out in all: 2 copies" in caplog.text
     shutil.copytree(tmp_path, tmp_path / "copy")
     assert [*corpus.sentences("train")] == sentences
 
