@@ -33,12 +33,13 @@ def trainable_optimizer(described: Mapping[str, Any], device: str) -> MakeOptimi
 
 
 def _step_error(make: MakeOptimizer, device: str = "cpu") -> Exception | None:
-    """What a step of an optimiser on a vector and a matrix raises."""
+    """What two steps of an optimiser on a vector and a matrix raise; the matrix is of a part that the second trains."""
     weights = [nn.Parameter(torch.ones(shape, device=device)) for shape in ((2,), (2, 3))]
-    for weight in weights:
-        weight.grad = torch.ones_like(weight)
     try:
-        make(weights).step()
+        optimizer = make(weights)
+        for weight in weights:
+            weight.grad = torch.ones_like(weight)
+            optimizer.step()
     except Exception as error:  # torch checks its settings in many ways
         return error
     return None

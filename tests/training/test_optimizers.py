@@ -70,6 +70,11 @@ def test_another_step_of_torch_is_taken_where_the_user_asks_for_it() -> None:
     assert prepared("Adam", foreach=True).keywords.keys() == {"lr", "foreach"}
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_momentum_trains_a_part_whose_first_batch_comes_after_those_of_the_others(tmp_path) -> None:
+    fit(trainer_in(tmp_path, "constant", 1), Parts(prepared("SGD", momentum=0.9), freeze=True), [0, 1])
+
+
 def test_a_run_with_another_optimiser_and_its_own_settings_resumes(lab, tmp_path) -> None:
     run = tmp_path / "run"
     settings = [text for text in lab.settings(run, "probes=none") if "probes.t" not in text]
