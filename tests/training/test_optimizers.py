@@ -71,7 +71,7 @@ def test_another_step_of_torch_is_taken_where_the_user_asks_for_it() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_momentum_trains_a_part_whose_first_batch_comes_after_those_of_the_others(tmp_path) -> None:
+def test_momentum_trains_a_part_with_its_first_batch_after_those_of_the_others(tmp_path) -> None:
     fit(trainer_in(tmp_path, "constant", 1), Parts(prepared("SGD", momentum=0.9), freeze=True), [0, 1])
 
 
