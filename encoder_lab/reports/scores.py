@@ -111,7 +111,11 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
         indices = [index for index, (source, _) in enumerate(runs) if source != path]
         index = next((index for index in indices if _is_same(runs[index][1], run)), None)
         if index is None:
-            runs.append((path, _complete_settings(run, [earlier for _, earlier in runs])))
+            scored = {_score_key(row) for row in run.rows}
+            parts = [part for _, part in runs if _is_evaluation_of(run, scored, part)]
+            whole = replace(run, evaluations=[part.folder for part in parts])
+            runs = [pair for pair in runs if all(pair[1] is not part for part in parts)]
+            runs.append((path, _complete_settings(whole, [earlier for _, earlier in runs])))
             continue
         keys = {_score_key(row) for i in indices for row in runs[i][1].rows}  # also of an evaluation's folder
         source, run_before = runs[index]
@@ -152,6 +156,12 @@ def _complete_settings(run: Run, runs: Sequence[Run]) -> Run:
     if not seeds or any(settings_agree(seed, run, ("seed", "run.seed")) for seed in seeds):
         return run
     return replace(run, settings={**seeds[0].settings, **stated})
+
+
+def _is_evaluation_of(run: Run, scored: set[tuple], part: Run) -> bool:
+    """Whether the scores of an evaluation's folder are among those of the run of a file, which they joined."""
+    same = (part.encoder, part.objective) == (run.encoder, run.objective) and "model" in part.settings
+    return same and bool(part.rows) and {_score_key(row) for row in part.rows} < scored
 
 
 def _is_same(run: Run, again: Run) -> bool:

@@ -145,10 +145,13 @@ def test_scores_of_an_evaluation_are_said_to_be_by_its_classifiers_also_from_a_f
         made = f"made_with: {{commit: c{seed}}}\nprobes: {{classifier: {{protocol: modern}}}}\n"
         run = with_settings(run_of(tmp_path / str(seed), seed=seed), made)
         settings = f"checkpoint: best.ckpt\nprobes: {{classifier: {{protocol: {protocol}}}}}\n"
-        evaluation_of(tmp_path / f"evaluated {seed}", run, kfold=5 + seed, settings=settings)
+        evaluation_of(tmp_path / f"evaluated {seed}", run, kfold=5 + seed, score=80 - seed, settings=settings)
     file = tmp_path / "scores.csv"
     file.write_text(as_csv(sorted(scores(tmp_path), key=lambda row: row["suite"])))
     ours = ", ".join(f"protocol={name} folds (BiLSTM-max, NMT En-Fr)" for name in ("modern, 5", "senteval, 6"))
+    evaluated = sorted(tmp_path.glob("evaluated *"))
+    (both,) = models_of(read_runs([file, *evaluated]))  # each score counts once
+    assert [run.evaluations for run in both.runs] == [[folder] for folder in evaluated]
     for path in (tmp_path, file):
         reported = models_of(read_runs([path]))
         notes = probing_table(reported, "downstream", published_names=[]).notes
