@@ -7,13 +7,14 @@ python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DI
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from multiprocessing import current_process
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment, requested_suites
@@ -42,28 +43,28 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.compute.devices import device_for
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.evaluation.open_models import complete_models, open_models
-    from encoder_lab.evaluation.settings import refuse_unread_settings
     from encoder_lab.progress import print_progress_lines
-    from encoder_lab.reports.evaluations import compare_states, note_unjoined_scores
+    from encoder_lab.reports.evaluations import compare_states, note_unjoined_scores, refuse_published_of_other_tasks
     from encoder_lab.storage.content import cache_digests_in
     from encoder_lab.storage.files import scratch_folder
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
 
     print_progress_lines()
-    device, cache = device_for(settings.device), settings.cache_folder
+    device = device_for(settings.device)
+    cache = Path(settings.cache) if settings.cache and settings.cache != "off" else None
     with fast_exact_matmul(), nullcontext(cache) if cache else scratch_folder() as work:
         cache_digests_in(work)
         opened = open_models(settings, device, work)
         corpus = settings.corpus.build()
-        suites = suites_of(
-            settings.suites, settings.probes.classifier.build(), settings.random_seed, corpus, work, settings.measures
-        )
+        grid = settings.probes.classifier.build()
+        suites = suites_of(settings.suites, grid, settings.random_seed, corpus, work, settings.measures)
         tasks = tasks_of(suites)
-        refuse_unread_settings(settings, suites)
-        sentences = distinct_sentences(tasks, "vectors")
+        if not tasks:
+            raise InputError("no tasks; give suite=, and for suite=probing a source: probes=corpus, trees or senteval")
+        refuse_published_of_other_tasks(settings.published, suites)
         if settings.write_sentences:
-            write_sentences(sentences, Path(settings.write_sentences))
+            write_sentences(distinct_sentences(tasks, "vectors"), Path(settings.write_sentences))
             return []
         written_scores: list[WrittenScores] = []
         try:
@@ -105,8 +106,7 @@ def score_model(
     name: str, model: "Model", suites: "Sequence[Suite]", settings: "EvaluationSettings", cache: Path | None
 ) -> "Iterator[WrittenScores]":
     """The scores of one model, suite by suite; each is written at once."""
-    from encoder_lab.evaluation.settings import settings_of_scores
-    from encoder_lab.reports.evaluations import ModelScores, write_scores, write_tokens
+    from encoder_lab.reports.evaluations import WrittenScores, write_scores, write_tokens
     from encoder_lab.reports.strips import TOKENS_FILE
     from encoder_lab.storage.content import key_of
     from probes.evaluation import Evaluation
@@ -118,19 +118,33 @@ def score_model(
     in_run = by_epoch and out.resolve().is_relative_to(Path(name).resolve())
     evaluation = Evaluation(model, tasks_and_measures(suites), cache=cache, seed=settings.random_seed)
     for suite in suites:
-        task_scores = evaluation.scores(suite.tasks)
+        main = evaluation.scores(suite.tasks)
         measures = evaluation.scores([task for task in suite.measures if model.encode or task.suite != "bits"])
         if not model.encode and any(task.suite == "bits" for task in suite.measures):
             print(f"{name}: no description length, as it has no vectors", file=sys.stderr)
         key = evaluation.key(suite.tasks, with_model=not by_epoch)
         key = key_of(key, str(Path(name).resolve()))[:8] if by_epoch and not in_run else key  # one folder for each run
-        written = settings_of_scores(settings, suite, model)
-        model_scores = ModelScores(key, task_scores, [score.row for score in measures])
-        scores = write_scores(out, name, model, suite.name, model_scores, written)
-        if by_epoch or not (scores.folder / TOKENS_FILE).exists():  # the folder's name identifies model and tasks
-            write_tokens(scores.folder, suite.tasks, evaluation)
-        save_state(scores.folder, evaluation, suite.tasks, overwrite=by_epoch)
+        title = ", ".join(filter(None, [model.encoder, model.objective]))
+        folder = out / suite.name / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{key}"
+        scores = WrittenScores(title, folder, suite.name, name, main, [score.row for score in measures])
+        write_scores(scores, settings_of_scores(settings, suite, model, name))
+        if by_epoch or not (folder / TOKENS_FILE).exists():  # the folder's name identifies model and tasks
+            write_tokens(folder, suite.tasks, evaluation)
+        save_state(folder, evaluation, suite.tasks, overwrite=by_epoch)
         yield scores
+
+
+def settings_of_scores(settings: "EvaluationSettings", suite: "Suite", model: "Model", name: str) -> dict[str, Any]:
+    """The settings that made the scores of a model on a suite, as their folder has them."""
+    from encoder_lab.reports.runs import EACH_EPOCH
+
+    choice = settings.suites[suite.name]
+    names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None, "model": name}
+    written: dict[str, Any] = {**names, "suite": suite.name, "seed": settings.random_seed}
+    if any(task.needs == "vectors" for task in suite.tasks):
+        written["probes"] = {"classifier": settings.probes.classifier.written}
+    written |= {choice.group: choice.values} | ({"corpus": settings.corpus.written} if suite.uses_corpus else {})
+    return {**written, **model.settings} | ({} if settings.epochs is None else {"checkpoint": EACH_EPOCH})
 
 
 def print_tables(scores: "Sequence[WrittenScores]", settings: "EvaluationSettings") -> None:
@@ -164,7 +178,7 @@ def run_job(config: "DictConfig") -> None:
         folders = [source.path for source in HydraConfig.get().runtime.config_sources if source.schema == "file"]
         settings = replace(evaluation_settings(written), config_folders=tuple(map(Path, folders)))
 
-    from encoder_lab.studies.launch import take_one_gpu
+    from encoder_lab.studies.cell import take_one_gpu
 
     take_one_gpu(current_process().name)  # with -m and hydra/launcher=joblib
     stopped = "stopped; the same command continues with the scores that it has"

@@ -12,27 +12,19 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.endings import ENDINGS, PICTURES
 from encoder_lab.reports.published import SOURCES
-from encoder_lab.settings.command_line import (
-    BOOLEAN,
-    FILE,
-    NAMES,
-    TEXT,
-    Command,
-    Setting,
-    asks_for_help,
-    fail,
-    one_of,
-    run,
-    show_help,
-    unknown_name_message,
-)
+from encoder_lab.settings import command_line
+from encoder_lab.settings.command_line import BOOLEAN, FILE, NAMES, TEXT, Command, Setting, one_of
 
-RUNS = (
-    "run folders, folders with runs inside, as runs/, or files of report.py scores; "
-    "runs that differ only in their seed are one model"
-)
+# how the names of the files that reports write end, by report or by `format=`
+PICTURES = (".png", ".svg")
+TEXTS = (".md", ".txt")
+ENDINGS = {
+    **{"markdown": TEXTS, "latex": (".tex",), "csv": (".csv",), "html": (".html",), "text": TEXTS},
+    **{"scores": (".csv",), "stability": TEXTS, "findings": (*TEXTS, *PICTURES), "subspaces": (*PICTURES, ".csv")},
+}
+RUNS = "run folders, folders with runs inside, as runs/, or files of report.py scores; "
+RUNS += "runs that differ only in their seed are one model"
 FORMATS = ("markdown", "latex", "csv", "html")
 COMPARE_FORMATS = ("text", "csv", "latex")
 RUN_TABLES = ("probes.csv", "answers.csv", "details.csv", "metrics.csv", "test.csv")  # in the folder of a run
@@ -105,9 +97,7 @@ def _command(name: str, purpose: str) -> Command:
     return Command(f"python report.py {name} RUN...", purpose, settings, "RUN...", RUNS, absent=absent, endings=endings)
 
 
-REPORTS = {
-    name: _command(name, purpose) for name, _, purpose in (line.partition(": ") for line in OVERVIEW.split("\n"))
-}
+REPORTS = {name: _command(name, purpose) for name, purpose in (line.split(": ", 1) for line in OVERVIEW.split("\n"))}
 
 
 def overview() -> str:
@@ -121,13 +111,13 @@ def main(arguments: list[str]) -> int:
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in REPORTS:
         work, remedy = partial(make_report, name), "fix this, or choose another out="
-        return run(REPORTS[name], rest, work, lambda options: options.out or "standard output", remedy)
-    if asks_for_help(arguments):
-        show_help(overview())
+        return command_line.run(REPORTS[name], rest, work, lambda options: options.out or "standard output", remedy)
+    if command_line.asks_for_help(arguments):
+        command_line.show_help(overview())
         return 0
     if name:
-        return fail(f"{name}: {unknown_name_message('report', name, list(REPORTS))}")
-    return fail(f"give a report: {', '.join(REPORTS)}")
+        return command_line.fail(f"{name}: {command_line.unknown_name_message('report', name, list(REPORTS))}")
+    return command_line.fail(f"give a report: {', '.join(REPORTS)}")
 
 
 def make_report(name: str, options: SimpleNamespace) -> None:

@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encoder_lab.compute.memory import give_back_large_blocks
-from encoder_lab.compute.quick_imports import quick_imports
+from encoder_lab.compute.start import give_back_large_blocks, quick_imports
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import refuse_other_settings, refuse_wrong_arguments, refuse_wrong_environment
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
@@ -19,12 +18,10 @@ from encoder_lab.settings.config_help import train_help
 from encoder_lab.settings.quoting import unquoted
 
 if TYPE_CHECKING:  # slow imports happen where work begins
-    from collections.abc import Mapping
-
     from omegaconf import DictConfig
 
+    from encoder_lab.progress import MeasuredStep
     from encoder_lab.settings.run import RunSettings
-    from encoder_lab.training.measure import MeasuredStep
     from objectives.objective import Objective
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach main(), which prints them in one line
@@ -42,7 +39,7 @@ def train(settings: "RunSettings", run: Path) -> None:
     from encoder_lab.training.checkpoints import disk_use_line
     from encoder_lab.training.devices import is_rank_zero, rank_zero_print, refuse_without_partner
     from encoder_lab.training.loggers import refuse_missing_packages
-    from encoder_lab.training.run_folder import final_scores, record_locations, run_description, run_summary
+    from encoder_lab.training.run_folder import record_locations, run_description, run_summary
     from encoder_lab.training.tensorboard import add_picture, add_settings
     from encoder_lab.training.trainer import build_trainer, fit
 
@@ -67,7 +64,7 @@ def train(settings: "RunSettings", run: Path) -> None:
             picture = draw_run_curves(settings, run, module)
             if has_page and not module.trains:
                 add_picture(run / "tensorboard", picture, 0)
-            rank_zero_print(run_summary(run, final_scores(run), settings.allow))
+            rank_zero_print(run_summary(run, settings.allow))
 
 
 def draw_run_curves(settings: "RunSettings", run: Path, module: "Objective") -> Path:
@@ -129,7 +126,7 @@ def resume_run(run: Path, overrides: list[str]) -> None:
         train(settings, run)
 
 
-def measure_run(config: "Mapping[str, Any]") -> "MeasuredStep":
+def measure_run(config: Any) -> "MeasuredStep":
     """How long a step of these settings takes on this machine."""
     from encoder_lab.training import measure
 

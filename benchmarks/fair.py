@@ -6,7 +6,7 @@ python benchmarks/fair.py parts=[encoding] rounds=5
 Both sides take turns on one thread, and their processor time is compared, so that other work on the machine disturbs
 little. A ratio above 1 says that ours is faster; worst, median and best of the rounds are shown. The peer runs as it
 comes, in a process of its own, and again on equal terms: in our process, with the settings of memory of train.py
-(encoder_lab/compute/memory.py) and the library for matrix products that we choose (encoder_lab/compute/matmul.py), in
+(encoder_lab/compute/start.py) and the library for matrix products that we choose (encoder_lab/compute/matmul.py), in
 bfloat16 where we encode so, and with the tolerance at which scikit-learn comes as near to the optimum as we do.
 """
 
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be ru
 
 from benchmarks.command import PRECISIONS, benchmark, measure
 from benchmarks.tables import PARTS
-from encoder_lab.compute.memory import give_back_large_blocks
+from encoder_lab.compute.start import give_back_large_blocks
 from encoder_lab.settings.command_line import COUNT, Setting, list_of, one_of
 
 SETTINGS = [

@@ -62,6 +62,5 @@ def disk_error_in(error: Exception) -> OSError | None:
 
 def memory_is_full(error: Exception) -> bool:
     """True for Python's, NumPy's and PyTorch's errors for memory of the machine or of a GPU."""
-    return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and bool(OUT_OF_MEMORY.search(str(error)))
-    )
+    text = str(error) if isinstance(error, RuntimeError) else ""
+    return isinstance(error, MemoryError) or bool(OUT_OF_MEMORY.search(text))

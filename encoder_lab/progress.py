@@ -1,7 +1,7 @@
-"""Progress of long work: a bar in a terminal; elsewhere our programs print a line every half minute."""
+"""Progress of long work, a bar in a terminal, elsewhere a line every half minute; and what a run will take."""
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -56,3 +56,22 @@ def duration(seconds: float) -> str:
         return f"{total} s"
     units = (total // 60, "min", total % 60, "s") if total < 3600 else (total // 3600, "h", total % 3600 // 60, "min")
     return "{} {} {} {}".format(*units)
+
+
+class MeasuredStep(NamedTuple):
+    """A training run of known size."""
+
+    batch: int  # sentences of a step
+    seconds: float  # of a step
+    checkpoint: int  # bytes, with the numbers of Adam
+    text: int  # bytes of an example in the cache
+
+    def hours(self, steps: int) -> float:
+        return steps * self.seconds / 3600
+
+    def steps(self, examples: int) -> int:
+        return -(-examples // self.batch)
+
+    def disk(self, examples: int) -> int:
+        """Bytes of checkpoints (best, last and the one before) and of cached text, without word vectors."""
+        return 3 * self.checkpoint + examples * self.text

@@ -14,9 +14,8 @@ from torch.nn import functional
 
 from datamodules.arrays import make_ragged
 from datamodules.text.vocabulary import Vocabulary
-from encoder_lab.compute.devices import to_device
+from encoder_lab.compute.devices import evaluation_mode, to_device
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
-from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
 from encoder_lab.storage.files import disk_errors, refuse_link_or_device, temporary_path

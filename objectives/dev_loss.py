@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from datamodules.base import ResumableData
-from encoder_lab.compute.modes import evaluation_mode
+from encoder_lab.compute.devices import evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.model import Examined, VectorChange
 from encoder_lab.storage.code import code_of

@@ -13,8 +13,8 @@ from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
 from datamodules.text.sentences import sentence_spans
+from encoder_lab.compute.devices import evaluation_mode
 from encoder_lab.compute.matmul import fast_exact_matmul
-from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.model import TokenLogprobs
 from encoders.length_batches import length_batches

@@ -8,7 +8,7 @@ import torch
 from pytorch_lightning.utilities.seed import isolate_rng
 from torch import nn
 
-from encoder_lab.compute.modes import evaluation_mode
+from encoder_lab.compute.devices import evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from encoder_lab.training.checkpoints import AtomicCheckpoints, BestCheckpoint
-from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.schedules import Cosine, InferSent, InverseSquareRoot, Linear, Plateau, RateSchedule
+from encoder_lab.training.stops import StopsEarly
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from objectives.objective import Objective

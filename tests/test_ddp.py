@@ -242,5 +242,5 @@ def test_other_processes_read_the_vectors_of_the_first(tmp_path, monkeypatch) ->
     monkeypatch.setattr(run_folder, "is_rank_zero", lambda: False)
     first = partial(save_run_vectors, tmp_path / "run", data.vocabulary, written)
     monkeypatch.setattr(run_folder, "wait_for_file", lambda *_: first())
-    vectors = run_folder.run_vectors(FromFile(str(trained)), tmp_path / "run", data, [], tmp_path)
+    vectors = run_folder.run_vectors(FromFile(str(trained)), tmp_path / "run", data, [], tmp_path, None)
     np.testing.assert_array_equal(vectors.matrix, written)

@@ -49,7 +49,7 @@ def scored(lab: Lab, out: Path, *more: str) -> list[WrittenScores]:
 
 
 def accuracies(done: WrittenScores) -> dict[str, tuple[float, float]]:
-    return {e.row.task: (e.row.dev_accuracy, e.row.test_accuracy) for e in done.scores.main}
+    return {e.row.task: (e.row.dev_accuracy, e.row.test_accuracy) for e in done.main}
 
 
 def test_help_names_every_setting_as_one_types_it() -> None:
@@ -64,11 +64,11 @@ def test_help_names_every_setting_as_one_types_it() -> None:
 
 def test_a_run_gets_the_scores_and_answers_that_it_got_while_training(lab, finished_run, tmp_path) -> None:
     (done,) = scored(lab, tmp_path, f"model={finished_run}")
-    epoch = done.scores.main[0].row.epoch
+    epoch = done.main[0].row.epoch
     then = {r.task: r for r in read_rows(finished_run / "probes.csv") if r.epoch == epoch}
     rows = read_rows(done.folder / "probes.csv")
-    assert [row.task for row in rows] == [e.row.task for e in done.scores.main]
-    assert {r.step for r in then.values()} == {done.scores.main[0].row.step}
+    assert [row.task for row in rows] == [e.row.task for e in done.main]
+    assert {r.step for r in then.values()} == {done.main[0].row.step}
     for row in rows:
         before = then[row.task]
         assert row.answers.test == before.answers.test
@@ -138,7 +138,7 @@ def test_a_callable_that_knows_the_length_alone_reads_the_length(lab, tmp_path) 
     (done,) = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", *more)
     scores = accuracies(done)
     assert scores["SentLen"][1] > 60 > scores["BShift"][1]
-    measures = {(row.suite, row.task): row for row in done.scores.measures}
+    measures = {(row.suite, row.task): row for row in done.measures}
     assert measures["control", "SentLen control per sentence"].test_accuracy < 40
     assert measures["selectivity", "SentLen"].test_accuracy > 20
     bits = [measures["bits", task].hyperparameters["compression"] for task in ("SentLen", "BShift")]
@@ -155,8 +155,8 @@ def test_scoring_a_model_again_computes_nothing(lab, tmp_path, monkeypatch) -> N
     for name in ("classification.Classification.score", "evaluation.vectors_of", "bits.codes._linear_scores"):
         monkeypatch.setattr(f"probes.{name}", computed)
     (repeated,) = scored(lab, tmp_path, *asked)
-    assert [e.row for e in repeated.scores.main] == [e.row for e in first.scores.main]
-    assert repeated.scores.measures == first.scores.measures
+    assert [e.row for e in repeated.main] == [e.row for e in first.main]
+    assert repeated.measures == first.measures
 
 
 def test_baselines_and_untrained_models_are_rows_like_any(lab, tmp_path, capsys) -> None:
@@ -171,7 +171,7 @@ def test_baselines_and_untrained_models_are_rows_like_any(lab, tmp_path, capsys)
 
 def test_a_baseline_has_controls_and_is_said_to_have_no_description_length(lab, tmp_path, capsys) -> None:
     (done,) = scored(lab, tmp_path, "probes.tasks=[BShift]", "model=majority", "control=true", "mdl=true")
-    controls = [row.task for row in done.scores.measures if row.suite != "bits"]
+    controls = [row.task for row in done.measures if row.suite != "bits"]
     assert controls == ["BShift control per word", "BShift control per sentence", "BShift"]
     assert "majority: no description length" in capsys.readouterr().err
 
@@ -337,7 +337,7 @@ def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab, tmp_pat
     summed = ["probes.classifier.reduction=sum"]
     (mean,), (total,) = (scored(lab, tmp_path, *FIXED, tasks, *more, *extra) for extra in ([], summed))
     assert list(accuracies(mean)) == ["MR"]  # one task needs no list
-    assert mean.scores.main[0].row.hyperparameters == {"l2": "0.5 0.5"}
+    assert mean.main[0].row.hyperparameters == {"l2": "0.5 0.5"}
     assert mean.folder != total.folder
     assert OmegaConf.load(mean.folder / "config.yaml").probes.classifier.protocol == "senteval"
 
@@ -346,7 +346,7 @@ def test_two_suites_are_scored_in_one_go_each_sentence_encoded_once(lab, tmp_pat
     COUNTED.clear()
     asked = ["suite=[probing,downstream]", "model=call:tests.test_evaluate:counted", "probes.tasks=[BShift]"]
     done = scored(lab, tmp_path, *asked, tasks, "downstream.kfold=2", "downstream.tasks=[MR,SICK-E]")
-    assert [[e.row.task for e in d.scores.main] for d in done] == [["BShift"], ["MR", "SICK-E"]]
+    assert [[e.row.task for e in d.main] for d in done] == [["BShift"], ["MR", "SICK-E"]]
     assert [d.folder.parent.name for d in done] == ["probing", "downstream"]
     assert len(COUNTED) == len(set(COUNTED))
     (alone,) = scored(lab, tmp_path, asked[1], asked[2], f"probes.classifier={{{DEFAULT}}}")
@@ -363,7 +363,7 @@ def counted(sentences: list[str]) -> np.ndarray:
 def test_discourse_tables_have_groups_their_mean_people_and_the_published_rows(lab, tmp_path, capsys) -> None:
     root = f"discoeval.root={small_files(tmp_path / 'published')}"
     done = scored(lab, tmp_path / "out", "suite=discoeval", MODELS, "published=paper", root)
-    assert len(done[0].scores.main) == 12
+    assert len(done[0].main) == 12
     print_tables(done, evaluation("suite=discoeval", "model=bov"))
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["model", "SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT", "avg."]

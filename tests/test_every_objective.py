@@ -22,7 +22,7 @@ from encoder_lab.settings import build as from_settings
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.known import read_description
 from encoder_lab.studies.compose import resolved_settings
-from encoder_lab.training.epoch_lines import EpochLines
+from encoder_lab.training.progress import EpochLines
 from encoder_lab.training.test_scores import with_test_split
 from encoders.embedding import WordEmbedding
 from objectives.metrics import MetricSums

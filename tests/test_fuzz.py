@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.formats import read_vectors
-from encoder_lab.reports.metrics import read_metrics
+from encoder_lab.reports.run_files import read_metrics
 from encoder_lab.storage.text_files import count_lines, read_lines
 from probes.downstream.data import TASKS, read_downstream
 from probes.downstream.scoring import Downstream

@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.sequential import train_grid_alone
 from datamodules.text.vocabulary import Vocabulary
-from encoder_lab.training.finite import StopsWhereNotFinite
+from encoder_lab.training.stops import StopsIfNotFinite
 from encoders import FrozenEncoder
 from encoders.embedding import WordEmbedding
 from probes.bits.codes import description_length
@@ -94,7 +94,7 @@ def vectors(device: str, name: str) -> np.ndarray:
 def final_scores(device: str, objective: str, folder: Path) -> dict[str, float]:
     """What an epoch of training and validation ends with."""
     module, data = built(folder, f"objective={objective}")
-    settings = {"max_epochs": 1, "callbacks": [StopsWhereNotFinite(data, folder / "not_finite")]}
+    settings = {"max_epochs": 1, "callbacks": [StopsIfNotFinite(data, folder / "not_finite")]}
     if device == "cpu":
         trainer = silent_trainer(**settings)
     else:

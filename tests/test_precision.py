@@ -72,7 +72,7 @@ def test_evaluating_a_run_in_bf16_gives_the_scores_of_its_curve(runs, lab, tmp_p
     last = runs[1] / "checkpoints" / "last.ckpt"
     done = evaluate(evaluation(*tasks, f"model={last}", f"out={tmp_path}", f"cache={lab.cache}"))
     curve = [row.test_accuracy for row in read_rows(runs[1] / "probes.csv") if row.epoch == 2]
-    assert [scored.row.test_accuracy for scored in done[0].scores.main] == curve
+    assert [scored.row.test_accuracy for scored in done[0].main] == curve
 
 
 def test_the_vectors_that_evaluate_scores_are_in_the_precision_of_the_run(runs) -> None:

@@ -1,7 +1,10 @@
-"""The device on which models and classifiers compute."""
+"""The device on which models and classifiers compute, and the mode in which networks do."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from encoder_lab.errors import InputError, first_line
 
@@ -21,3 +24,15 @@ def device_for(device: str | None) -> str:
         reason = f"not on this machine ({first_line(error)})"
         raise InputError(f"device={device}: {reason}; give cpu or cuda, or leave it out") from None
     return str(device)
+
+
+@contextmanager
+def evaluation_mode(network: nn.Module) -> Iterator[None]:
+    """Without dropout; afterwards each module has the mode that it had."""
+    modes = [(module, module.training) for module in network.modules()]
+    network.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training

@@ -22,7 +22,10 @@ def fast_exact_matmul() -> Iterator[None]:
     Changes nothing where "medium" would lose precision, as on a GPU, or where the user has configured precision with
     `torch.backends`. The setting is global to the process; overlapping contexts in several threads remain exact.
     """
-    previous = _current_precision()
+    try:
+        previous = torch.get_float32_matmul_precision()
+    except RuntimeError:  # torch refuses to read it after torch.backends has set precision
+        previous = None
     if previous is None or not _medium_is_exact():
         yield
         return
@@ -38,13 +41,6 @@ def multiplies_in_bfloat16(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return device.type == "cpu" and torch.cpu._is_avx512_bf16_supported()
-
-
-def _current_precision() -> str | None:
-    try:
-        return torch.get_float32_matmul_precision()
-    except RuntimeError:  # torch refuses to read it after torch.backends has set precision
-        return None
 
 
 @cache

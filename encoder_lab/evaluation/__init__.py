@@ -1,1 +1,1 @@
-"""What evaluate.py is asked for: the models to score, and the settings that it refuses."""
+"""What evaluate.py is asked for: the models to score, and the tasks."""

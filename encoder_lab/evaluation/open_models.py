@@ -37,7 +37,6 @@ def open_models(settings: EvaluationSettings, device: str, work: Path) -> list[t
     """Every name in `model=`, open before text is read; with `epochs=` each in its turn. Raises InputError."""
     if settings.epochs is None:
         return [(name, open_model(name, settings, device, work)) for name in settings.models]
-
     runs = [checkpoints_of(name, settings) for name in settings.models]
     paths = [(run, str(path)) for run, checkpoints in runs for path in checkpoints]
     return [(run, lambda *text, p=path: open_model(p, settings, device, work)(*text)) for run, path in paths]
@@ -74,9 +73,8 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     if name in ORDERS:
         return lambda corpus, _: [_ngram_baseline(name, corpus, settings.corpus.written)]
     if name in UNTRAINED_ENCODERS or name.startswith("untrained/"):
-        encoder = name.removeprefix("untrained/")
+        encoder, options = name.removeprefix("untrained/"), (settings, device)
         encoder_file(encoder, settings.config_folders)
-        options = settings, device
         return lambda corpus, tasks: [
             untrained_encoder(encoder, *options, corpus, distinct_sentences(tasks, "vectors"), work)
         ]
@@ -184,14 +182,11 @@ def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Mo
 
 
 def _ngram_baseline(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
-    fingerprint = key_of(name, corpus_key(corpus), code_of(NgramModel))
-    return Model(
-        "baseline", name, None, fingerprint, settings={"corpus": written}, logprobs=lazy_ngram_model(corpus, name)
-    )
+    fingerprint, logprobs = key_of(name, corpus_key(corpus), code_of(NgramModel)), lazy_ngram_model(corpus, name)
+    return Model("baseline", name, None, fingerprint, settings={"corpus": written}, logprobs=logprobs)
 
 
 def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) -> None:
-    """Raises InputError if the model lacks what a task needs, or the task has no such baseline."""
     for task in tasks:
         needs = f"which suite={task.suite} needs; give"
         if task.needs == "surprisal":

@@ -17,17 +17,11 @@ SURFACE, SYNTAX, SEMANTICS = GROUP_STYLES.values()
 # Ten hues that differ, also in brightness. Each of the paper's three groups of tasks has a line style in addition, so
 # that the lines of a group can be distinguished by colour-blind readers and in black-and-white print.
 TASK_LOOKS: dict[str, Look] = {
-    "SentLen": ("#8A8A8A", SURFACE),
-    "WC": ("#7A4A2B", SURFACE),
-    "TreeDepth": ("#1F77B4", SYNTAX),
-    "TopConst": ("#D62728", SYNTAX),
-    "BShift": ("#2CA02C", SYNTAX),
-    "Tense": ("#17C3D6", SEMANTICS),
-    "SubjNum": ("#FF7F0E", SEMANTICS),
-    "ObjNum": ("#F06EC0", SEMANTICS),
-    "SOMO": ("#7B3FB5", SEMANTICS),
-    "CoordInv": ("#B5B300", SEMANTICS),
-}
+    "SentLen": ("#8A8A8A", SURFACE), "WC": ("#7A4A2B", SURFACE),
+    "TreeDepth": ("#1F77B4", SYNTAX), "TopConst": ("#D62728", SYNTAX), "BShift": ("#2CA02C", SYNTAX),
+    "Tense": ("#17C3D6", SEMANTICS), "SubjNum": ("#FF7F0E", SEMANTICS), "ObjNum": ("#F06EC0", SEMANTICS),
+    "SOMO": ("#7B3FB5", SEMANTICS), "CoordInv": ("#B5B300", SEMANTICS),
+}  # fmt: skip
 COLOURS = ("#1F77B4", "#D62728", "#2CA02C", "#FF7F0E", "#7B3FB5", "#17C3D6", "#7A4A2B", "#F06EC0", "#8A8A8A", "#B5B300")
 LINE_STYLES: tuple[Style, ...] = ("solid", "dashed", "dotted")
 # of lines that have no group

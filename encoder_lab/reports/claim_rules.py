@@ -6,16 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from scipy.stats import ttest_ind
 
-from encoder_lab.reports.evidence import (
-    Evidence,
-    ModelName,
-    Point,
-    Points,
-    PointsByModel,
-    mean_point,
-    model_title,
-    share_point,
-)
+from encoder_lab.reports.evidence import Evidence, ModelName, Point, Points, mean_point, model_title, share_point
 from encoder_lab.reports.findings import Comparison, compare_scores
 from encoder_lab.reports.layers import group_by_layer, layer_of
 from encoder_lab.reports.published import published
@@ -45,9 +36,8 @@ def alone_they_help_here_and_hurt_there(e: Evidence) -> Iterator[Comparison]:
     base = e.tables["groups"].get(NSP, {})
     for alone in ("+ SPP", "+ NL"):
         scores = e.tables["groups"].get(("BiGRU", alone), {})
-        compared = [
-            compare_scores(scores[task], base[task], f"{task}, {alone} over NSP") for task in base if task in scores
-        ]
+        shared = [task for task in base if task in scores]
+        compared = [compare_scores(scores[task], base[task], f"{task}, {alone} over NSP") for task in shared]
         if len(compared) > 1:
             highest = max(compared, key=lambda c: c.difference - c.margin)
             lowest = min(compared, key=lambda c: c.difference + c.margin)
@@ -117,7 +107,7 @@ def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
             yield compare_scores(finite[best], limit, label)
 
 
-def scores_by_layer(scores: PointsByModel) -> dict[str, dict[int, Points]]:
+def scores_by_layer(scores: Mapping[ModelName, Points]) -> dict[str, dict[int, Points]]:
     """By model, the scores of its layers by their numbers, from the first; only models with several."""
     models = group_by_layer((encoder, name, points) for (encoder, name), points in scores.items())
     return {model: layers for model, layers in models.items() if len(layers) > 1}

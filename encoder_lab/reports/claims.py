@@ -19,9 +19,7 @@ from encoder_lab.reports import claim_rules
 from encoder_lab.reports.evidence import Evidence, ModelName, Point, correlation_point, mean_point, model_title
 from encoder_lab.reports.findings import Claim, Comparison, compare_scores
 
-PAPERS = ("conneau2018", "chen2019", "beyer2021")
 Side = list[str] | float  # [scores, encoder, objective] of Evidence.tables, `*` for any; or a score
-TaskPair = tuple[str, Point, Point]  # a task and its scores
 Scored = tuple[str, ModelName]  # scores of Evidence.tables, and which
 
 
@@ -62,7 +60,9 @@ class Rule:
                 label = self.about.format(task=task, **fields)
                 yield compare_scores(point, rival, label, self.within)._replace(needed=self.needed)
 
-    def _pairs(self, e: Evidence, first: Scored | float, second: Scored | float, value: Any) -> list[TaskPair]:
+    def _pairs(
+        self, e: Evidence, first: Scored | float, second: Scored | float, value: Any
+    ) -> list[tuple[str, Point, Point]]:
         """Task, score and score; a score that is a number is that of every task."""
         by_task = [e.tables[m[0]].get(m[1], {}) if isinstance(m, tuple) else {} for m in (first, second)]
         scores = by_task[0] if isinstance(first, tuple) else dict.fromkeys(by_task[1], Point(first, 0))
@@ -107,12 +107,11 @@ def _comparisons_of_rules(rules: Sequence[Mapping[str, Any]], e: Evidence) -> It
 
 def _read_claims(paper: str) -> Iterator[Claim]:
     text = (Path(__file__).parent / f"claims_{paper}.yaml").read_text(encoding="utf-8")
-    entries = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    for name, entry in entries.items():
+    for name, entry in yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)).items():
         if "claim" in entry:  # the others are lists that several claims share
             rules = entry.get("compare")
             by = partial(_comparisons_of_rules, rules) if rules else getattr(claim_rules, name.replace(" ", "_"))
             yield Claim(name, entry["claim"], entry["rule"], by)
 
 
-CLAIMS = tuple(claim for paper in PAPERS for claim in _read_claims(paper))
+CLAIMS = tuple(claim for paper in ("conneau2018", "chen2019", "beyer2021") for claim in _read_claims(paper))

@@ -1,7 +1,4 @@
-"""The reports of report.py, a function for each. They take the settings of the command line.
-
-report.py imports this module only to make a report, because it loads scipy.
-"""
+"""The reports of report.py, a function for each, which takes the settings of the command line. Loads scipy."""
 
 import sys
 from collections import Counter
@@ -14,15 +11,12 @@ from types import SimpleNamespace
 
 from encoder_lab.errors import InputError, printable
 from encoder_lab.progress import Progress
-from encoder_lab.reports import compare, correlation, layers, order, pareto, sizes, stability, subspaces, use
+from encoder_lab.reports import compare, correlation, layers, order, pareto, sizes, stability, subspaces, table, use
 from encoder_lab.reports.chart import ChartSection
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.curves import Panel, charts_by_model, charts_by_task, panel_of, rows_by_chart
-from encoder_lab.reports.endings import PICTURES
-from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
-from encoder_lab.reports.findings import as_markdown, check_claims
-from encoder_lab.reports.findings_chart import chart_of_findings
+from encoder_lab.reports.findings import as_markdown, chart_of_findings, check_claims
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
 from encoder_lab.reports.page import TABLE_FORMATS, html_page
 from encoder_lab.reports.published import TRAINING_TABLE
@@ -30,19 +24,10 @@ from encoder_lab.reports.runs import grouped, rows_by_one_reader
 from encoder_lab.reports.scores import as_csv, read_runs
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.strips import TOKENS_FILE, StripItem, strip_items
-from encoder_lab.reports.table import (
-    Table,
-    mixed_items_notes,
-    no_scores_error,
-    objective_cell,
-    probing_table,
-    refuse_without_effect,
-    training_table,
-)
 from encoder_lab.reports.table_notes import epoch_notes, unfinished_notes
+from encoder_lab.reports.text import for_terminal
 from encoder_lab.storage.files import atomic_write
 
-DEFAULT_SUITE = "probing"  # of which the page shows the order of tasks
 CORRELATED_SUITES = "probing", "downstream"
 
 
@@ -69,9 +54,9 @@ def quoted_tables(arguments: SimpleNamespace) -> list[str] | None:
 def report_table(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments, or_published=True)
     quoted, final = quoted_tables(arguments), (arguments.epoch, arguments.classifier)
-    table = probing_table(models, arguments.suite, *final, quoted, arguments.tasks or (), arguments.intervals)
-    refuse_without_effect(quoted or [], [table] if models else [])
-    write_table(replace(table, transposed=arguments.transpose), arguments)
+    result = table.probing_table(models, arguments.suite, *final, quoted, arguments.tasks or (), arguments.intervals)
+    table.refuse_without_effect(quoted or [], [result] if models else [])
+    write_text(TABLE_FORMATS[arguments.format](replace(result, transposed=arguments.transpose)), arguments.out)
 
 
 def report_scores(arguments: SimpleNamespace) -> None:
@@ -87,9 +72,9 @@ def report_compare(arguments: SimpleNamespace) -> None:
 
 def report_training(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments, or_published=True)
-    table = training_table(models, quoted_tables(arguments))
-    refuse_without_effect(quoted_tables(arguments) or [], [table] if models else [])
-    write_table(table, arguments)
+    result = table.training_table(models, quoted_tables(arguments))
+    table.refuse_without_effect(quoted_tables(arguments) or [], [result] if models else [])
+    write_text(TABLE_FORMATS[arguments.format](result), arguments.out)
 
 
 def report_stability(arguments: SimpleNamespace) -> None:
@@ -103,7 +88,7 @@ def report_curves(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments)
     panels = panels_of(models, arguments.suite, arguments.classifier)
     if not panels:
-        raise no_scores_error(models, arguments.suite)
+        raise table.no_scores_error(models, arguments.suite)
     save_charts((charts_by_task if arguments.overlay else charts_by_model)(panels), arguments.out)
     print_notes(unfinished_notes(models, arguments.suite))
 
@@ -112,9 +97,9 @@ def report_correlation(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments, or_published=True)
     save_charts(correlation_section(models, arguments, arguments.published), arguments.out)
     final = arguments.epoch, arguments.classifier
-    rows = [probing_table(models, suite, *final, []).rows for suite in CORRELATED_SUITES if models]
+    rows = [table.probing_table(models, suite, *final, []).rows for suite in CORRELATED_SUITES if models]
     notes = [epoch_notes(models, suite, arguments.epoch) for suite in CORRELATED_SUITES]
-    print_notes(dict.fromkeys(chain(*notes, *map(mixed_items_notes, rows))))
+    print_notes(dict.fromkeys(chain(*notes, *map(table.mixed_items_notes, rows))))
 
 
 def report_size(arguments: SimpleNamespace) -> None:
@@ -178,7 +163,7 @@ def report_findings(arguments: SimpleNamespace) -> None:
     selected = [finding for finding in checked if claim is None or finding.name == claim.replace("_", " ")]
     if not selected:
         raise InputError(f"no claim {claim!r}; there are {', '.join(finding.name for finding in checked)}")
-    picture = arguments.out and arguments.out.suffix in PICTURES
+    picture = arguments.out and arguments.out.suffix in (".png", ".svg")
     if picture:
         save_charts(chart_of_findings(selected), arguments.out)
     else:
@@ -189,11 +174,12 @@ def report_findings(arguments: SimpleNamespace) -> None:
 
 def report_html(arguments: SimpleNamespace) -> None:
     models, requested = reported_models(arguments), quoted_tables(arguments)
-    suites = scored_suites(models)
-    tables = [probing_table(models, s, arguments.epoch, arguments.classifier, requested) for s in suites]
-    if any(map(objective_cell, models)):
-        tables.append(training_table(models, requested and [name for name in requested if name == TRAINING_TABLE]))
-    refuse_without_effect(requested or [], tables)
+    final = arguments.epoch, arguments.classifier
+    tables = [table.probing_table(models, suite, *final, requested) for suite in scored_suites(models)]
+    if any(map(table.objective_cell, models)):
+        quoted = requested and [name for name in requested if name == TRAINING_TABLE]
+        tables.append(table.training_table(models, quoted))
+    table.refuse_without_effect(requested or [], tables)
     evidence = evidence_of(models, arguments.epoch)
     sections = list(Progress(chart_sections(models, arguments), desc="drawing", unit=" charts", leave=False))
     items = items_of(models, arguments)
@@ -228,7 +214,7 @@ def chart_sections(models: list[ReportedModel], arguments: SimpleNamespace) -> I
     with suppress(InputError):
         yield use.charts_of_use(use.use_of(models, *final))
     with suppress(InputError):
-        yield order.charts_of_order(order.model_orders(models, DEFAULT_SUITE, arguments.classifier))
+        yield order.charts_of_order(order.model_orders(models, "probing", arguments.classifier))
     spaces = []
     for run, title in zip(runs, shortest_tails([str(run.folder) for run in runs]), strict=True):
         with suppress(InputError):
@@ -245,9 +231,8 @@ def panels_of(models: list[ReportedModel], suite: str, classifier: str) -> list[
     """The curves of the models that have scores of the suite, in each of its units."""
     charts = dict.fromkeys(chart for model in models for run in model.runs for chart in rows_by_chart(run.rows))
     units = [unit for name, unit in charts if name == suite]
-    return [
-        curves for model in models for unit in units if (curves := model_panel(model, suite, classifier, unit)).lines
-    ]
+    panels = (model_panel(model, suite, classifier, unit) for model in models for unit in units)
+    return [panel for panel in panels if panel.lines]
 
 
 def model_panel(model: ReportedModel, suite: str, classifier: str, unit: str) -> Panel:
@@ -259,8 +244,7 @@ def model_panel(model: ReportedModel, suite: str, classifier: str, unit: str) ->
     # several seeds of one checkpoint each are one point, also if their best epochs differ
     last = {task: max(of_seeds) for task, of_seeds in epochs.items() if len(of_seeds) == seeds[task]}
     rows = [[replace(row, epoch=last.get(row.task, row.epoch)) for row in seed_rows] for seed_rows in rows]
-    curves = panel_of(model.title, rows, model.score, [run.metrics for run in model.runs])
-    return curves._replace(colour=model.colour)
+    return panel_of(model.title, rows, model.score, [run.metrics for run in model.runs])._replace(colour=model.colour)
 
 
 def correlation_section(models: list[ReportedModel], arguments: SimpleNamespace, published: bool) -> ChartSection:
@@ -268,8 +252,8 @@ def correlation_section(models: list[ReportedModel], arguments: SimpleNamespace,
 
     def suite_scores(suite: str) -> correlation.ScoresByModel:
         epoch, reader, of = arguments.epoch, arguments.classifier, correlation.scores_of
-        measured = of(probing_table(models, suite, epoch, reader, [])) if models else {}
-        printed = of(probing_table([], suite)) if published else {}
+        measured = of(table.probing_table(models, suite, epoch, reader, [])) if models else {}
+        printed = of(table.probing_table([], suite)) if published else {}
         return measured | {f"{name} (published)": scores for name, scores in printed.items()}
 
     return correlation.chart_of_correlations(correlation.correlate(*map(suite_scores, CORRELATED_SUITES)))
@@ -289,10 +273,6 @@ def print_notes(notes: Iterable[str]) -> None:
     """Print notes on a report that cannot show them itself."""
     for note in notes:
         print(printable(note), file=sys.stderr)
-
-
-def write_table(table: Table, arguments: SimpleNamespace) -> None:
-    write_text(TABLE_FORMATS[arguments.format](table), arguments.out)
 
 
 def write_text(text: str, out: Path | None) -> None:

@@ -10,18 +10,17 @@ import numpy as np
 from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_paper_order
 from encoder_lab.reports.correlation import SIGNIFICANCE_LEVEL, holm_adjusted
-from encoder_lab.reports.escape import for_csv, for_latex
 from encoder_lab.reports.evidence import answers_of
-from encoder_lab.reports.findings import paired_by_items
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
 from encoder_lab.reports.runs import grouped, rows_by_task
 from encoder_lab.reports.scores import read_runs
 from encoder_lab.reports.table_notes import epoch_notes, protocol_notes
-from encoder_lab.reports.text import aligned
+from encoder_lab.reports.text import aligned, for_csv, for_latex
 from encoder_lab.storage.csv_files import csv_text
+from probes.correlations import compare_correlations
 from probes.facts import unit_of
-from probes.results import ProbeRow
-from probes.statistics import PairedComparison, compare_over_seeds, compare_unpaired, mean_of_runs
+from probes.results import Answers, ProbeRow
+from probes.statistics import PairedComparison, compare, compare_over_seeds, compare_unpaired, mean_of_runs
 
 COLUMN_HEADS = ("suite", "task", "A", "B", "A - B", "low", "high", "p", "p, Holm", "")
 TEST_NOTE = (
@@ -85,6 +84,17 @@ def _compare_task(suite: str, task: str, first: Sequence[ProbeRow], second: Sequ
     return TaskComparison(suite, task, *means, difference, bool(seeds), readers, (len(a), len(b)))
 
 
+def paired_by_items(first: Sequence[Answers], second: Sequence[Answers]) -> list[PairedComparison]:
+    """Two models item by item, seed by seed or all with the only one; none where their test items are others."""
+    sizes = {len(first), len(second)}
+    if 0 in sizes or len(sizes - {1}) > 1:
+        return []
+    pairs = [(first[seed % len(first)], second[seed % len(second)]) for seed in range(max(sizes))]
+    if any(a.test != b.test or a.sizes != b.sizes for a, b in pairs):
+        return []
+    return [compare_correlations(a.domains, b.domains) if a.domains else compare(a.right, b.right) for a, b in pairs]
+
+
 def comparison_notes(
     compared: Sequence[TaskComparison], titles: Sequence[str], models: Sequence[ReportedModel], epoch: str
 ) -> list[str]:
@@ -103,16 +113,12 @@ def comparison_notes(
     units = grouped((unit_of(c.suite, c.readers[0]), task) for task, c in tasks)
     counted = "".join(f"; in {unit}: {', '.join(group)}" for unit, group in units.items() if unit)
     reason = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
-    alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
+    notes = [*dict.fromkeys(names), TEST_NOTE.format(counted, SIGNIFICANCE_LEVEL, tests)]
+    notes += ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
     numbers = [(task, *pair) for task, c in tasks for pair in zip("AB", c.seeds, seeds, strict=True)]
     fewer = ", ".join(f"{task} ({letter} {n})" for task, letter, n, most in numbers if n < most)
-    return [
-        *dict.fromkeys(names),
-        TEST_NOTE.format(counted, SIGNIFICANCE_LEVEL, tests),
-        *alone,
-        *([f"Of fewer seeds: {fewer}."] if fewer else []),
-        *([f"Not paired: {apart} ({reason})."] if apart else []),
-    ]
+    notes += [f"Of fewer seeds: {fewer}."] if fewer else []
+    return [*notes, f"Not paired: {apart} ({reason})."] if apart else notes
 
 
 def with_task_names(compared: Sequence[TaskComparison]) -> list[tuple[str, TaskComparison]]:

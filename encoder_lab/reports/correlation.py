@@ -41,9 +41,8 @@ def correlate(probing: ScoresByModel, downstream: ScoresByModel) -> Correlations
     """Correlate two suites over the models that have both. Raises InputError for fewer than four."""
     shared = [model for model in probing if model in downstream]
     if len(shared) < MIN_MODELS:
-        raise InputError(
-            f"{len(shared)} models have both probing and downstream scores; a correlation needs {MIN_MODELS}"
-        )
+        both = f"{len(shared)} models have both probing and downstream scores"
+        raise InputError(f"{both}; a correlation needs {MIN_MODELS}")
     rows = in_paper_order([task for model in shared for task in probing[model]])
     columns = list(dict.fromkeys(task for model in shared for task in downstream[model]))
     pairs = [[_spearman([(probing[m].get(r), downstream[m].get(c)) for m in shared]) for c in columns] for r in rows]
@@ -68,14 +67,11 @@ def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float
     if len(first) < MIN_MODELS or np.ptp(first) == 0 or np.ptp(second) == 0:
         return math.nan, math.nan, len(first)
     rho, p_value = spearmanr(first, second)
-    return float(rho), _exact_p_value(first, second) if len(first) <= MAX_EXACT_MODELS else float(p_value), len(first)
-
-
-def _exact_p_value(first: np.ndarray, second: np.ndarray) -> float:
-    """The exact p-value by permutations: with few models the usual approximation is far too small."""
-    orders = np.array(list(permutations(rankdata(first) - (len(first) + 1) / 2)))
-    products = np.abs(orders @ rankdata(second))
-    return float((products >= products[0] - 1e-9).mean())
+    if len(first) <= MAX_EXACT_MODELS:  # the approximation is far too small
+        orders = np.array(list(permutations(rankdata(first) - (len(first) + 1) / 2)))
+        products = np.abs(orders @ rankdata(second))
+        p_value = (products >= products[0] - 1e-9).mean()
+    return float(rho), float(p_value), len(first)
 
 
 def chart_of_correlations(matrix: Correlations) -> ChartSection:
@@ -93,6 +89,5 @@ def chart_of_correlations(matrix: Correlations) -> ChartSection:
     models = " to ".join(map(str, dict.fromkeys((matrix.models.min(), matrix.models.max()))))
     title, inches = f"Spearman's ρ over {models} models", (2.6 + 0.62 * width, 1.9 + 0.42 * height)
     chart = HeatMap(title, matrix.probing, matrix.downstream, shades, texts, hover, "RdBu_r", inches)
-    return ChartSection(
-        "probing against downstream", [chart], note=f"White: not significant at {SIGNIFICANCE_LEVEL} (Holm)."
-    )
+    note = f"White: not significant at {SIGNIFICANCE_LEVEL} (Holm)."
+    return ChartSection("probing against downstream", [chart], note=note)

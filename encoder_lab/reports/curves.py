@@ -7,19 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from encoder_lab.reports.chart import (
-    PERCENT_SCORES,
-    Axis,
-    Chart,
-    ChartSection,
-    DataSeries,
-    Look,
-    in_paper_order,
-    look_of_index,
-    task_looks,
-    values_and_ends,
-)
-from encoder_lab.reports.metrics import read_metrics
+from encoder_lab.reports import chart
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Look, values_and_ends
+from encoder_lab.reports.run_files import MetricRows, read_metrics
 from encoder_lab.reports.runs import column_by_epoch, grouped, mean_of_seeds
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
@@ -67,9 +57,7 @@ def rows_by_chart(rows: Iterable[ProbeRow]) -> dict[tuple[str, str], list[ProbeR
     return grouped(((row.suite, unit_of(row.suite, row.classifier)), row) for row in rows)
 
 
-def panel_of(
-    title: str, probes: Sequence[Sequence[ProbeRow]], score: str, metrics: Sequence[Sequence[Mapping[str, str]]]
-) -> Panel:
+def panel_of(title: str, probes: Sequence[Sequence[ProbeRow]], score: str, metrics: Sequence[MetricRows]) -> Panel:
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
     epochs = grouped((row.moment, row.epoch) for rows in probes for row in rows)
     epoch_of = {moment: sum(of_seeds) / len(of_seeds) for moment, of_seeds in epochs.items()}
@@ -79,13 +67,13 @@ def panel_of(
     # also not NaN
     seeds = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < MAX_OBJECTIVE_SCORE} for run in scores]
     name = SCORE_NAMES.get(score.rsplit("/", 1)[-1], score) if any(seeds) else ""
-    suite, unit = next((chart for rows in probes for chart in rows_by_chart(rows)), ("", ""))
+    suite, unit = next((key for rows in probes for key in rows_by_chart(rows)), ("", ""))
     xs = {x for line in lines for x in line.x}
     runs = Counter(x for rows in probes for x in {epoch_of[row.moment] for row in rows} & xs)
     return Panel(title, lines, name, mean_series(name, seeds), suite, frozenset(runs.values()), unit=unit)
 
 
-def drawn_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> str:
+def drawn_score(score: str, metrics: Sequence[MetricRows]) -> str:
     """The column of metrics.csv to draw: the objective's score, or perplexity where that is 0 at every epoch."""
     rows = [row for run in metrics for row in run]
     perplexity = f"{score.rpartition('/')[0]}/perplexity"
@@ -96,7 +84,7 @@ def drawn_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> s
 def task_series(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSeries]:
     """A line for each task from the rows of each run, which have an x."""
     lines = []
-    for task in in_paper_order([row.task for run in runs for _, row in run]):
+    for task in chart.in_paper_order([row.task for run in runs for _, row in run]):
         rows = [{x: row for x, row in run if row.task == task} for run in runs]
         chance = chance_of(row for run in rows for row in run.values())
         xs = _shared_x(rows)
@@ -115,7 +103,7 @@ def _shared_x(runs: Sequence[Mapping[float, object]]) -> list[float]:
 def mean_series(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
     """Score and interval by x."""
     xs = _shared_x(runs)
-    highest = 100.0 if name in PERCENT_SCORES else math.inf
+    highest = 100.0 if name in chart.PERCENT_SCORES else math.inf
     return DataSeries(name, xs, [bounded_mean_of_runs([run[x] for run in runs if x in run], highest) for x in xs])
 
 
@@ -140,13 +128,13 @@ def epoch_axis(epochs: Sequence[float]) -> Axis:
 def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
     """A chart for each model and unit, a line for each task; without epochs to join, a point with its interval."""
     names = grouped((panel.suite, line.name) for panel in panels for line in panel.lines)
-    legend = {suite: task_looks(in_paper_order(tasks)) for suite, tasks in names.items()}
+    legend = {suite: chart.task_looks(chart.in_paper_order(tasks)) for suite, tasks in names.items()}
     inches = (9.0, 5.2) if len(panels) == 1 else (6.0, 5.2 if len(panels) == 2 else 4.4)
     charts = [_panel_chart(panel, legend.get(panel.suite, {}), inches) for panel in panels]
     shapes = ["bands"] * any(len(panel.epochs) > 1 for panel in panels)
     shapes += ["bars"] * any(len(panel.epochs) < 2 for panel in panels)
     bands = f"{' and '.join(shapes)}: {band_meaning({n for panel in panels for n in panel.runs})}"
-    objectives: dict[str, Look] = {chart.objective.name: chart.objective.look for chart in charts if chart.objective}
+    objectives: dict[str, Look] = {c.objective.name: c.objective.look for c in charts if c.objective}
     all_looks = {name: look for tasks in legend.values() for name, look in tasks.items()}
     return ChartSection(f"{panels[0].suite} by epoch: each model", charts, all_looks | objectives, bands=bands)
 
@@ -169,11 +157,11 @@ def charts_by_task(panels: Sequence[Panel]) -> ChartSection:
     """A small chart for each task, a line for each model; the objectives' own scores come last."""
     legend: dict[str, Look] = {}
     for index, (title, colour) in enumerate({panel.title: panel.colour for panel in panels}.items()):
-        default, style = look_of_index(index)
+        default, style = chart.look_of_index(index)
         legend[title] = colour or default, style
     cells = {
         (f"{task} ({panel.unit or '%'})", panel.title): line  # a model has a panel for each unit
-        for task in in_paper_order([line.name for panel in panels for line in panel.lines])
+        for task in chart.in_paper_order([line.name for panel in panels for line in panel.lines])
         for panel in panels
         for line in panel.lines
         if line.name == task

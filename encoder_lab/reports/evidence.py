@@ -76,9 +76,7 @@ class Evidence:
     def tables(self) -> Mapping[str, PointsByModel]:
         """The scores that the rules of claims name."""
         grouped = {name: group_means(points) for name, points in self.discoeval.items()}
-        context = {
-            name: points.get("SP with context", grouped[name].get("SP")) for name, points in self.discoeval.items()
-        }
+        context = {n: points.get("SP with context", grouped[n].get("SP")) for n, points in self.discoeval.items()}
         epochs = {name: moments for name in self.curves if (moments := self.later_epochs(name))}
         sizes = {name: sorted(points) for name, points in self.sizes.items()}
         human = [row for row in published("conneau2018_table2") if row.model == "Hum. Eval."]
@@ -143,17 +141,15 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
             seeds = {size: _points_by_task(runs, "probing", "mlp", epoch) for size, runs in grouped(sized.runs).items()}
             sizes.setdefault(sized.name, seeds)
     embed = [model.runs for model in models if model.encoder != BASELINE_ENCODER]
-    pairs = [
-        (_points_by_task(runs, "probing", "mlp", epoch), _points_by_task(runs, "downstream", "", epoch))
-        for runs in embed
-    ]
+    probed = [_points_by_task(runs, "probing", "mlp", epoch) for runs in embed]
+    applied = [_points_by_task(runs, "downstream", "", epoch) for runs in embed]
     return Evidence(
         suite("probing", "mlp"),
         suite("probing", "logreg"),
         suite("downstream"),
         {key: {**points, **_suite_means(first[key].runs, epoch)} for key, points in suite("discoeval").items()},
         {key: epoch_scores_of(model.runs) for key, model in first.items() if any(run.metrics for run in model.runs)},
-        [pair for pair in pairs if all(pair)],
+        [pair for pair in zip(probed, applied, strict=True) if all(pair)],
         suite("coherence"),
         {key: points for key, model in first.items() if (points := _rated_odd(model.runs))},
         sizes,
@@ -176,21 +172,15 @@ def published_evidence() -> Evidence:
     """The papers' tables, with the sizes of their test sets; they print no curves as numbers."""
     two, four, five = (_published_points(f"conneau2018_table{number}") for number in (2, 4, 5))
     pairs = [(two[name], five[name]) for name in two if name in five]
-    discoeval = _published_points(
-        "chen2019_table2", "chen2019_table4", "chen2019_table5", "chen2019_table6", "chen2019_figure8"
-    )
-    coherence = {
-        name: points | _connective_points(name) for name, points in _published_points("beyer2021_tables1to5").items()
-    }
+    discoeval = _published_points(*(f"chen2019_{name}" for name in ("table2", "table4", "table5", "table6", "figure8")))
+    texts = _published_points("beyer2021_tables1to5")
+    coherence = {name: points | _connective_points(name) for name, points in texts.items()}
     rated = {name: {"SOMO": share_point(percent, JUDGED_SENTENCES)} for name, percent in PUBLISHED_ODD.items()}
     return Evidence(two, four, five, discoeval, pairs=pairs, coherence=coherence, rated_odd=rated)
 
 
 def _points_by_task(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
-    """The scores by task; with `mlp` also those that have no choice of a classifier, as of baselines.
-
-    Without a classifier, those by logistic regression where a task has both, as SentEval's.
-    """
+    """The scores by task, by `classifier` or where there is no choice; with none, by logistic regression first."""
     either = facts_of(suite).one_reader if classifier == "mlp" else frozenset()
     return {
         task: _point(rows)
@@ -243,7 +233,12 @@ def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
 def epoch_scores_of(runs: Sequence[Run]) -> list[EpochScores]:
     """The epochs of any run, by the MLP where it can be, once all are probed; others count with their last before."""
     rows = rows_by_one_reader([[row for row in run.rows if row.suite == "probing"] for run in runs], "mlp")
-    probed = [(list(by_epoch), by_epoch) for run_rows in rows if (by_epoch := _rows_by_epoch(run_rows))]
+    probed = []
+    for run_rows in filter(None, rows):
+        by_epoch: dict[Epoch, dict[str, ProbeRow]] = {}
+        for row in sorted(run_rows, key=lambda row: row.epoch):
+            by_epoch.setdefault(row.epoch, {})[row.task] = row
+        probed.append((list(by_epoch), by_epoch))
     curves = [bleu for run in runs if run.score.endswith("bleu") and (bleu := run.objective_scores())]
     moments = []
     first = max((epochs[0] for epochs, _ in probed), default=0)
@@ -254,13 +249,6 @@ def epoch_scores_of(runs: Sequence[Run]) -> list[EpochScores]:
         points = {task: _point(group) for task, group in seed_rows.items()}
         moments.append(EpochScores(epoch, points, sum(scores) / len(scores) if scores else None))
     return moments
-
-
-def _rows_by_epoch(rows: Sequence[ProbeRow]) -> dict[Epoch, dict[str, ProbeRow]]:
-    by_epoch: dict[Epoch, dict[str, ProbeRow]] = {}
-    for row in sorted(rows, key=lambda row: row.epoch):
-        by_epoch.setdefault(row.epoch, {})[row.task] = row
-    return by_epoch
 
 
 def _published_points(*tables: str) -> dict[ModelName, dict[str, Point]]:

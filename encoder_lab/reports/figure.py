@@ -30,7 +30,7 @@ from encoder_lab.reports.chart import (
     chance_levels,
     values_and_ends,
 )
-from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.text import for_figure
 from encoder_lab.storage.files import atomic_write
 
 rcParams["text.parse_math"] = False  # names with $ in them are no formulas
@@ -85,9 +85,8 @@ def _legend_entries(section: ChartSection, width: float) -> list[Artist]:
     charts = [chart for chart in section.charts if isinstance(chart, Chart)]
     names = {} if any(chart.named or chart.x.ticks for chart in charts) else section.legend
     looks = {fill(for_figure(name), int((width - HANDLE_INCHES) / LETTER_INCHES)): look for name, look in names.items()}
-    grouped = [
-        any(series.name in TASK_LOOKS for series in chart.series) for chart in charts if chart.named and chart.lines
-    ]
+    named = [chart for chart in charts if chart.named and chart.lines]
+    grouped = [any(series.name in TASK_LOOKS for series in chart.series) for chart in named]
     if any(grouped):
         prefix = "" if all(grouped) else "probing: "
         looks |= {prefix + name: ("#444444", style) for name, style in GROUP_STYLES.items()}
@@ -101,7 +100,6 @@ def _legend_entries(section: ChartSection, width: float) -> list[Artist]:
 
 
 def _entries_in_row(entries: Sequence[Artist], width: float) -> int:
-    """How many entries of a legend are in a row: all, or columns as wide as the longest."""
     labels = [str(entry.get_label()).split("\n") for entry in entries]
     widths = [HANDLE_INCHES + LETTER_INCHES * max(map(len, lines)) for lines in labels]
     return len(entries) if sum(widths) < width else max(1, int(width / max(widths)))
@@ -247,8 +245,7 @@ def _draw_heat_map(axes: Axes, heat: HeatMap) -> None:
     for (row, column), colour in zip(np.ndindex(shades.shape), colours(shades).reshape(-1, 4), strict=True):
         ink = "white" if colour[:3] @ (0.3, 0.59, 0.11) < 0.55 else "#222222"
         best = bool(len(heat.framed)) and heat.framed[row][column]
-        weight = "bold" if best else "normal"
-        _write_text(axes, column, row, heat.texts[row][column], color=ink, fontweight=weight)
+        _write_text(axes, column, row, heat.texts[row][column], color=ink, fontweight="bold" if best else "normal")
         if best:
             frame = (column - 0.46, row - 0.44), 0.92, 0.88
             axes.add_patch(Rectangle(*frame, fill=False, edgecolor=FRAME_COLOUR, linewidth=1.4, zorder=3))

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from encoder_lab.errors import printable
-from encoder_lab.reports.escape import for_csv, for_latex, for_markdown
 from encoder_lab.reports.table import Table, TableCell, TableRow
+from encoder_lab.reports.text import for_csv, for_latex, for_markdown
 from encoder_lab.storage.csv_files import csv_text
 
 MINUS = "\u2212"

@@ -14,15 +14,12 @@ from probes.statistics import Interval
 DASHES = {"solid": "solid", "dotted": "dot", "dashed": "dash"}
 SHAPES = {"line": "linear", "steps": "hv"}
 HOVER = "%{text}<extra></extra>"
-POINTS = "%{hovertext}<extra></extra>"
 
 
 def plotly_figure(chart: Chart | HeatMap) -> dict[str, Any]:
     """The traces and the layout of a chart."""
-    return _heat_map(chart) if isinstance(chart, HeatMap) else _chart(chart)
-
-
-def _chart(chart: Chart) -> dict[str, Any]:
+    if isinstance(chart, HeatMap):
+        return _heat_map(chart)
     layout = _layout(chart.title, _axis(chart.x), _axis(chart.y))
     data = [trace for series in chart.series for trace in _traces(series, chart)]
     if chart.objective:
@@ -46,28 +43,22 @@ def _traces(series: DataSeries, chart: Chart) -> list[dict[str, Any]]:
     colour, style = series.look
     meta = {"task": series.task or series.name, "model": series.model}
     (x, left, right), (y, low, high) = _positions(chart.x, series.x), _positions(chart.y, series.y)
-    hover = _hover(series, chart.x.label)
+    points = zip(values_and_ends(series.x)[0], values_and_ends(series.y).T, strict=True)
+    texts = series.hover or [f"{series.name}\n{chart.x.label} {x:g}: {score_text(*y)}" for x, y in points]
+    hover = list(map(_text, texts))
     trace: dict[str, Any] = {"x": x, "y": y, "meta": meta, "hovertemplate": HOVER, "text": hover}
     marker = {"symbol": f"{series.marker}-open" if series.hollow else series.marker, "color": colour, "size": 9}
     if series.shape == "points":
         trace |= {"mode": "markers", "marker": marker}
         trace |= {"error_x": _bars(x, left, right, colour), "error_y": _bars(y, low, high, colour)}
         if chart.named:
-            trace |= {"mode": "markers+text", "hovertext": hover, "hovertemplate": POINTS}
+            trace |= {"mode": "markers+text", "hovertext": hover, "hovertemplate": "%{hovertext}<extra></extra>"}
             trace |= {"text": [_text(series.name)] * len(x), "textposition": "top center"}
         return [trace]
     trace |= {"mode": "lines+markers" if series.marker else "lines", "marker": marker | {"size": 5}}
     trace |= {"line": {"color": colour, "dash": DASHES[style], "width": 2, "shape": SHAPES[series.shape]}}
     band: dict[str, Any] = {"x": [*x, *reversed(x)], "y": [*high, *reversed(low)], "meta": meta, "hoverinfo": "skip"}
     return [band | {"fill": "toself", "opacity": 0.15, "mode": "none", "fillcolor": colour}, trace]
-
-
-def _hover(series: DataSeries, label: str) -> list[str]:
-    """What each point tells: its own text, or its x and its score with the interval."""
-    if series.hover:
-        return list(map(_text, series.hover))
-    points = zip(values_and_ends(series.x)[0], values_and_ends(series.y).T, strict=True)
-    return [f"{_text(series.name)}<br>{_text(label)} {x:g}: {score_text(*y)}" for x, y in points]
 
 
 def _bars(values: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> dict[str, Any]:
@@ -109,8 +100,7 @@ def _heat_map(heat: HeatMap) -> dict[str, Any]:
     trace |= {"hovertemplate": "%{y}, %{x}: %{hovertext}<extra></extra>", "showscale": False}
     trace["colorscale"] = [[step / 10, to_hex(colours(step / 10))] for step in range(11)]
     across = {"title": {"text": heat.label}, "automargin": True, "type": "category"}  # numbers of layers are names
-    down = {"autorange": "reversed", "automargin": True}
-    return {"data": [trace], "layout": _layout(heat.title, across, down)}
+    return {"data": [trace], "layout": _layout(heat.title, across, {"autorange": "reversed", "automargin": True})}
 
 
 def _layout(title: str, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:

@@ -20,10 +20,8 @@ PUBLISHED_FIGURE = "chen2019_figure8"
 LAYER_NAME = re.compile(r"layer (\d+)(.*)")  # the name of a layer as a model, and what follows its number
 PROBING_MEAN = "Probing"  # the mean over the probing tasks of all layers, as the paper calls it
 DISCOEVAL_GROUPS = facts_of("discoeval").groups
-FOOTER = (
-    "Colours run from the lowest score of a task and its control tasks (light) to the highest (dark). Framed: the best "
-    "layer; ±: half of its 95% interval."
-)
+FOOTER = "Colours run from the lowest score of a task and its control tasks (light) to the highest (dark). "
+FOOTER += "Framed: the best layer; ±: half of its 95% interval."
 COMMAND = "python evaluate.py model=hf:NAME_OR_PATH layers=all suite=[probing,discoeval]"
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from encoder_lab.errors import printable, shortened
-from encoder_lab.reports.escape import MAX_NAME_CHARACTERS
 from encoder_lab.reports.runs import CONTENT_KEY, EACH_EPOCH, SETTINGS_FILE, Run, grouped, settings_agree
+from encoder_lab.reports.text import MAX_NAME_CHARACTERS
 from encoder_lab.storage.made_with import MADE_WITH_KEYS
 from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
@@ -73,6 +73,9 @@ class ReportedModel:
         return _label(self.runs[0], "colour")
 
 
+ScoredModels = Sequence[tuple[ReportedModel, RowsByTask]]
+
+
 def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
     """Runs grouped into models, in the given order; models of one encoder come together, and seeds in their order."""
     joined = join_evaluations(runs)
@@ -92,16 +95,14 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
 def _variants(namesakes: Sequence[Sequence[Run]]) -> list[str]:
     """What tells apart the models of one name: settings; folders where these settings are the same."""
     variants = _shorten_names([_difference(group, namesakes) for group in namesakes])
-    tails = shortest_tails([str(group[0].folder) for group in namesakes])
-    named = zip(variants, tails, strict=True)
+    named = zip(variants, shortest_tails([str(group[0].folder) for group in namesakes]), strict=True)
     return [f"{variant} ({tail})".lstrip() if variants.count(variant) > 1 else variant for variant, tail in named]
 
 
 def _shorten_names(variants: Sequence[str]) -> list[str]:
     """Settings of the encoder, the objective and the trainer by their last part, if no other has it: dim=1024."""
-    tails = Counter(
-        key.rpartition(".")[2] for key in {key for variant in variants for key in SETTING_NAME.findall(variant)}
-    )
+    keys = {key for variant in variants for key in SETTING_NAME.findall(variant)}
+    tails = Counter(key.rpartition(".")[2] for key in keys)
     return [MODEL_KEY.sub(lambda key: key[1] if tails[key[1]] == 1 else key[0], variant) for variant in variants]
 
 
@@ -179,12 +180,8 @@ def task_differences(base: Run, other: Run) -> str:
     """How the tasks of an evaluation of a run differ from those of the run; empty where its scores join the run's."""
     if len(join_evaluations([base, other])) == 1:
         return ""
-    scoring = scoring_settings(base, other)
-    keys = sorted(
-        key
-        for key in base.settings.keys() & other.settings.keys()
-        if key.startswith((*TASK_SETTINGS, "corpus.", *scoring))
-    )
+    prefixes = (*TASK_SETTINGS, "corpus.", *scoring_settings(base, other))
+    keys = sorted(key for key in base.settings.keys() & other.settings.keys() if key.startswith(prefixes))
     pairs = [(key, setting_text(base.settings[key]), setting_text(other.settings[key])) for key in keys]
     return ", ".join(f"{key}={here} and not {there}" for key, here, there in pairs if here != there)
 
@@ -204,10 +201,7 @@ def scoring_settings(base: Run, other: Run) -> list[str]:
 
 
 def _scores_fit(base: Run, other: Run, parts: Sequence[Run]) -> bool:
-    """Whether the scores of both fit in one row: each score occurs once, and a shared suite has the same settings.
-
-    `parts`: the run and the evaluations that `base` was joined from.
-    """
+    """Whether both fit in one row: each score once, and shared suites by the same settings as all `parts` of `base`."""
     if not all(settings_agree(part, other, tuple(scoring_settings(part, other))) for part in parts):
         return False
     a, b = ({_row_key(row) for row in run.rows} for run in (base, other))
@@ -232,17 +226,10 @@ def _row_key(row: ProbeRow, each_epoch: bool = False) -> tuple:
 
 
 def model_identity(run: Run, *without: str) -> tuple:
-    """What runs of one model share, except settings with the prefixes `without`; an evaluation has those of its run.
-
-    A setting without a value is none, as files of scores may leave it out.
-    """
+    """What runs of one model share, and their evaluations; not settings with prefixes `without`, or without a value."""
     excluded = (*without, "model") if "checkpoint" in run.settings else without
-    items = [
-        item
-        for item in _identifying_settings(run).items()
-        if item[1] != UNSET_TEXT and not item[0].startswith(excluded)
-    ]
-    return run.encoder, run.objective, *items
+    items = [item for item in _identifying_settings(run).items() if item[1] != UNSET_TEXT]
+    return run.encoder, run.objective, *(item for item in items if not item[0].startswith(excluded))
 
 
 def seeds_of(run: Run) -> tuple[str, str]:
@@ -284,10 +271,8 @@ def _difference(group: Sequence[Run], namesakes: Sequence[Sequence[Run]]) -> str
         labels.setdefault(shortest_tails([shared[key], *(other[key] for other in groups if key in other)])[0], key)
     if len(labels) > 1:
         labels.pop(UNSET_TEXT, None)  # the others say more
-    settings = ", ".join(
-        shortened(printable(f"{key}={value}"), MAX_NAME_CHARACTERS) for value, key in list(labels.items())[:3]
-    )
-    return f"({settings})" if labels else ""
+    texts = [shortened(printable(f"{key}={value}"), MAX_NAME_CHARACTERS) for value, key in labels.items()]
+    return f"({', '.join(texts[:3])})" if labels else ""
 
 
 def shortest_tails(paths: Sequence[str]) -> list[str]:

@@ -10,17 +10,8 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import (
-    Axis,
-    Chart,
-    ChartSection,
-    DataSeries,
-    Marker,
-    in_paper_order,
-    row_axis,
-    score_text,
-    task_looks,
-)
+from encoder_lab.reports import chart
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Marker
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import rows_by_one_reader
 from encoder_lab.reports.text import aligned
@@ -77,7 +68,7 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     """
     rows = [[row for row in run.rows if row.suite == suite] for run in model.runs]
     runs = list(map(curves_of, rows_by_one_reader(rows, classifier)))
-    names = in_paper_order([task for curves in runs for task in curves])
+    names = chart.in_paper_order([task for curves in runs for task in curves])
     learnt = [learnt_task(task, [curves[task] for curves in runs if task in curves]) for task in names]
     learnt.sort(key=lambda task: (not np.isfinite(task.steps[0][0]), task.steps[0][0]))
     by_run = [[learnt_task(task, [curve]) for task, curve in curves.items()] for curves in runs]
@@ -130,11 +121,9 @@ def learnt_task(task: str, curves: Sequence[Curve]) -> LearntTask:
     scale = np.sqrt(len(seeds) * random.chisquare(max(1, len(seeds) - 1), (RESAMPLES, 1)))
     # the deviations of seeds add up to Student's t times the error of their mean, at each step
     resampled = items.mean(0) + random.normal(size=(RESAMPLES, len(seeds))) / scale @ (seeds - scores)
-    step_of = [
-        _interval(steps_reached(steps, scores[None], part)[0], steps_reached(steps, resampled, part))
-        for part in GAIN_PARTS
-    ]
-    return LearntTask(task, gain, tuple(step_of))
+    both = np.concatenate([scores[None], resampled])
+    reached = [steps_reached(steps, both, part) for part in GAIN_PARTS]
+    return LearntTask(task, gain, tuple(_interval(values[0], values[1:]) for values in reached))
 
 
 def steps_reached(steps: np.ndarray, scores: np.ndarray, part: float) -> np.ndarray:
@@ -181,10 +170,8 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
     lines = []
     for model in ordered:
         rows = [["task", "gain", *(f"{part:.0%} at step" for part in GAIN_PARTS)]]
-        rows += [
-            [task.task, _interval_text(task.gain, 1), *(_interval_text(step, 0) for step in task.steps)]
-            for task in model.measured
-        ]
+        for task in model.measured:
+            rows.append([task.task, _interval_text(task.gain, 1), *(_interval_text(step, 0) for step in task.steps)])
         lines += [model.title, *aligned(rows)]
         if rest := [task.task for task in model.tasks if task not in model.measured]:
             lines.append(f"{', '.join(rest)}: no order, fewer than three epochs or steps with scores of all its seeds")
@@ -219,10 +206,10 @@ def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:
 def _chart(model: ModelOrder, steps: Axis, rows: int) -> Chart:
     learnt = [task for task in model.tasks if task.task in model.halves]
     names = [task.task for task in learnt]
-    colours, series = task_looks(names), []
+    colours, series = chart.task_looks(names), []
     for row, task in enumerate(learnt):
         for shift, part, step, marker in zip((-0.2, 0.0, 0.2), GAIN_PARTS, task.steps, MARKERS, strict=True):
             dot = DataSeries(task.task, [step], [row + shift], look=colours[task.task], shape="points", marker=marker)
-            hover = [f"{task.task}\n{part:.0%} at step {score_text(*step)}"]
+            hover = [f"{task.task}\n{part:.0%} at step {chart.score_text(*step)}"]
             series.append(replace(dot, hover=hover, model=model.title))
-    return Chart(model.title, steps, row_axis(names, rows), series, (5.2, 1.3 + 0.36 * rows))
+    return Chart(model.title, steps, chart.row_axis(names, rows), series, (5.2, 1.3 + 0.36 * rows))

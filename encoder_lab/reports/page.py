@@ -12,16 +12,13 @@ from markupsafe import Markup
 
 from encoder_lab.errors import printable
 from encoder_lab.reports.chart import Chart, ChartSection, HeatMap
-from encoder_lab.reports.findings import VERDICT_RULE, Finding, pairing_note
-from encoder_lab.reports.findings_chart import chart_of_findings
+from encoder_lab.reports.findings import VERDICT_RULE, Finding, chart_of_findings, pairing_note
 from encoder_lab.reports.formats import as_csv, heads_and_lines, interval_of, latex, markdown, score_of
 from encoder_lab.reports.interactive import plotly_figure
 from encoder_lab.reports.strips import StripItem, by_region, colour_of, metric_of, tokens_of
 from encoder_lab.reports.table import Table
 
 SIGN_MEANINGS = {1: "for it", -1: "against it", 0: "within the interval"}
-# of the template
-TEMPLATE_FUNCTIONS = (heads_and_lines, interval_of, score_of, by_region, colour_of, metric_of, tokens_of)
 
 
 def html_page(
@@ -32,10 +29,7 @@ def html_page(
     items: Sequence[StripItem] = (),
     notes: Sequence[str] = (),
 ) -> str:
-    """An HTML page: a list of contents, menus of runs and tasks, and sections of at most a screen.
-
-    `notes` are on the runs of the findings.
-    """
+    """A page: a list of contents, menus of runs and tasks, sections. `notes` are on the runs of the findings."""
     plotted: list[Chart | HeatMap] = []
 
     def slot(chart: Chart | HeatMap) -> dict[str, int]:
@@ -61,10 +55,10 @@ def html_page(
 
 @cache
 def _template() -> Template:
-    files = FileSystemLoader(Path(__file__).parent)
-    forms = Environment(loader=files, autoescape=True, keep_trailing_newline=True)
+    forms = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, keep_trailing_newline=True)
     forms.finalize = lambda value: value if isinstance(value, Markup) else Markup(html.escape(printable(str(value))))
-    forms.globals |= {function.__name__: function for function in TEMPLATE_FUNCTIONS}
+    functions = (heads_and_lines, interval_of, score_of, by_region, colour_of, metric_of, tokens_of)
+    forms.globals |= {function.__name__: function for function in functions}
     return forms.get_template("page.html")
 
 
@@ -79,9 +73,5 @@ def _scripts(charts: Sequence[Chart | HeatMap]) -> str:
     return f"<script>{get_plotlyjs()}</script>{data}"
 
 
-TABLE_FORMATS: dict[str, Callable[[Table], str]] = {  # of a table
-    "markdown": markdown,
-    "latex": latex,
-    "csv": as_csv,
-    "html": lambda table: html_page(table.title, [table]),
-}
+TABLE_FORMATS: dict[str, Callable[[Table], str]] = {"markdown": markdown, "latex": latex, "csv": as_csv}
+TABLE_FORMATS["html"] = lambda table: html_page(table.title, [table])

@@ -86,10 +86,7 @@ def as_text(fronts: Sequence[Fronts]) -> str:
         previous = key
         areas = [area_under_front(points, front.chance, maxima[key]) for points in front.seeds]
         seeds = f" (standard deviation of {len(areas)} seeds {np.std(areas, ddof=1):.1f})" if len(areas) > 1 else ""
-        points = ", ".join(
-            f"{accuracy:.1f} at {complexity:,.{0 if complexity >= 1000 else 1}f}"
-            for complexity, accuracy in front.seeds[0]
-        )
+        points = ", ".join(f"{y:.1f} at {x:,.{0 if x >= 1000 else 1}f}" for x, y in front.seeds[0])
         lines.append(f"  {front.model:<{wide}}area {np.mean(areas):5.1f}{seeds}; {points}")
     return "\n".join([*lines[1:], "", NOTE, ""])
 

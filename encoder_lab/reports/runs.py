@@ -2,17 +2,15 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from encoder_lab.errors import InputError, printable, shortened
-from encoder_lab.reports.escape import MAX_NAME_CHARACTERS
-from encoder_lab.reports.metrics import read_metrics
-from encoder_lab.reports.run_settings_check import check_settings
+from encoder_lab.reports.run_files import MetricRows, check_settings, read_details, read_metrics
+from encoder_lab.reports.text import MAX_NAME_CHARACTERS
 from encoder_lab.settings.run_settings import dotted_items, objective_of, read_settings
-from encoder_lab.storage.csv_files import read_numbered_csv
 from encoder_lab.storage.reads import CORPUS_KEY, read_reads
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_epoch, read_rows
@@ -36,16 +34,9 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 SETTINGS_FILE = "config.yaml"  # a folder with this file is a run folder
 CONTENT_KEY = "corpus.content"  # among the settings: of what a run reads, by reads.json
-DETAILS_FILE = "details.csv"  # of an evaluation: other measures of its predictions
 EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
-# settings that may end a run before its last epoch; the last is of schedule=infersent
-ENDING_SETTINGS = (
-    "early_stopping.patience",
-    "trainer.max_steps",
-    "trainer.max_time",
-    "trainer.callbacks",
-    "schedule.cut",
-)
+# settings that may end a run before its last epoch; that of the schedule is infersent's
+END_SETTINGS = ("early_stopping.patience", "schedule.cut", "trainer.max_steps", "trainer.max_time", "trainer.callbacks")
 EVALUATIONS_FOLDER = "evaluations"  # in a run folder: scores of its epochs on more suites
 # prefixes of the settings that, with its name, make an evaluated model
 MODEL_SETTINGS = ("embeddings.", "corpus.", "checkpoint")
@@ -64,8 +55,8 @@ class Run:
     objective: str
     settings: Mapping[str, Any]  # config.yaml, keys joined by dots
     rows: Sequence[ProbeRow]
-    metrics: Sequence[Mapping[str, str]]
-    tests: Sequence[Mapping[str, str]] = ()  # of evaluate.py suite=objective
+    metrics: MetricRows
+    tests: MetricRows = ()  # of evaluate.py suite=objective
     evaluations: Sequence[Path] = ()  # folders of evaluations that joined it, the newest first
     suite_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of those, by the suite they added
 
@@ -76,7 +67,7 @@ class Run:
     @property
     def details(self) -> Mapping[tuple[str, str], float]:
         """Other measures of its scores by task and measure (details.csv); none of several epochs, as it has one."""
-        files = [] if self.settings.get("checkpoint") == EACH_EPOCH else self.files_named(DETAILS_FILE)
+        files = [] if self.settings.get("checkpoint") == EACH_EPOCH else self.files_named("details.csv")
         return {key: score for path in reversed(files) for key, score in read_details(path)}
 
     @property
@@ -96,15 +87,12 @@ class Run:
         of the evaluation and from the current folder.
         """
         name = str(self.settings.get("model", ""))
-        parents = self.folder.absolute().parents
-        run = next((path.parent for path in parents if path.name == EVALUATIONS_FOLDER), None)
+        run = next((path.parent for path in self.folder.absolute().parents if path.name == EVALUATIONS_FOLDER), None)
         if name and run and (run / SETTINGS_FILE).exists():
             return str(run.resolve())
         bases = [*(self.folder.absolute().parents if "/" in name else []), Path()]
         path = next((base / name for base in bases if name and (base / name).exists()), None)
-        if path is None:
-            return name
-        return str((path.parents[1] if path.is_file() else path).resolve())
+        return name if path is None else str((path.parents[1] if path.is_file() else path).resolve())
 
     def is_scored_by(self, evaluation: "Run") -> bool:
         """Whether this is the run, or another evaluation of the model, that an evaluation scored."""
@@ -121,14 +109,14 @@ class Run:
     def has_suite(self, suite: str) -> bool:
         return any(row.suite == suite for row in self.rows)
 
-    def objective_scores(self) -> dict[Epoch, float]:
-        return column_by_epoch(self.metrics, self.score)
+    def objective_scores(self, test: bool = False) -> dict[Epoch, float]:
+        return column_by_epoch(self.tests if test else self.metrics, self.score)
 
     @property
     def unfinished(self) -> str:
         """How much of its training a run has, as `2 of 5 epochs`; empty where all, or something else may end it."""
         limit, last = self.settings.get("trainer.max_epochs"), max(self.objective_scores(), default=0)
-        ends = any(self.settings.get(key) not in (None, -1, []) for key in ENDING_SETTINGS)
+        ends = any(self.settings.get(key) not in (None, -1, []) for key in END_SETTINGS)
         trains = "model" not in self.settings and not self.objective.endswith("untrained") and not ends
         return f"{last} of {limit} epochs" if trains and isinstance(limit, int) and last < limit else ""
 
@@ -149,11 +137,8 @@ class Run:
         """The epoch of the best own score; of equals that of the lowest loss, then the last. None without scores."""
         sign = 1 if OBJECTIVE_SCORES.get(self.score.rsplit("/", 1)[-1], True) else -1
         losses = column_by_epoch(self.metrics, f"{self.score.rpartition('/')[0]}/loss")
-        ranks = {
-            epoch: (sign * score, -losses.get(epoch, math.inf), epoch)
-            for epoch, score in self.objective_scores().items()
-            if math.isfinite(score)
-        }
+        scores = {epoch: score for epoch, score in self.objective_scores().items() if math.isfinite(score)}
+        ranks = {epoch: (sign * score, -losses.get(epoch, math.inf), epoch) for epoch, score in scores.items()}
         return max(ranks, key=ranks.__getitem__, default=None)
 
     @property
@@ -172,9 +157,8 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
     """Each run folder with its evaluations, once; other folders stand for those inside. Raises InputError for none."""
     runs: dict[Path, Path] = {}  # by their places: a link to a run is no copy of it
     for folder in paths:
-        below = sorted(
-            path.parent for path in folder.rglob(SETTINGS_FILE) if "wandb" not in path.relative_to(folder).parts
-        )
+        files = sorted(folder.rglob(SETTINGS_FILE))
+        below = [file.parent for file in files if "wandb" not in file.relative_to(folder).parts]
         if not below:
             problem = "no config.yaml there" if folder.exists() else "no such folder"
             raise InputError(f"{folder}: {problem}; give a run folder, runs/<objective>/<encoder>/<time>")
@@ -220,16 +204,6 @@ def _name_of_losses(losses: Any) -> str:
     if "nsp" not in (losses or []) or len(extra) == len(LOSS_NAMES):
         return "discourse"
     return "+ " + " + ".join(extra) if extra else "Baseline (NSP)"
-
-
-def read_details(path: Path) -> Iterator[tuple[tuple[str, str], float]]:
-    """Task, measure and score of each line. Raises InputError naming the line."""
-    for line, row in read_numbered_csv(path, ("task", "measure", "score"), ("task", "measure")):
-        try:
-            yield (row["task"], row["measure"]), float(row["score"])
-        except ValueError:
-            problem = f"score is {row['score'][:40]!r}"
-            raise InputError(f"{path}:{line}: {problem}; evaluate the model again") from None
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

@@ -10,19 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError, printable, shortened
-from encoder_lab.reports.escape import MAX_NAME_CHARACTERS
-from encoder_lab.reports.metrics import checked_metrics
-from encoder_lab.reports.models import (
-    FINGERPRINT_COLUMN,
-    INCIDENTAL_SETTINGS,
-    join_evaluations,
-    model_identity,
-    one_run_per_seed,
-)
-from encoder_lab.reports.run_settings_check import check_settings
+from encoder_lab.reports import models
+from encoder_lab.reports.models import FINGERPRINT_COLUMN, model_identity
+from encoder_lab.reports.run_files import check_settings, checked_metrics
 from encoder_lab.reports.runs import (
     CONTENT_KEY,
-    ENDING_SETTINGS,
+    END_SETTINGS,
     Run,
     grouped,
     read_run,
@@ -30,37 +23,26 @@ from encoder_lab.reports.runs import (
     settings_agree,
     with_whole_numbers,
 )
+from encoder_lab.reports.text import MAX_NAME_CHARACTERS
 from encoder_lab.storage.csv_files import csv_text, read_numbered_csv
+from probes import results
 from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.facts import facts_of, unit_of
-from probes.results import (
-    COLUMNS,
-    KEY_COLUMNS,
-    REQUIRED_COLUMNS,
-    ProbeRow,
-    answers_from_text,
-    answers_to_text,
-    row_from_text,
-    row_to_text,
-)
+from probes.results import KEY_COLUMNS, ProbeRow, answers_to_text, row_to_text
 from probes.task import content_hash
 
 NAME_COLUMNS = ("run", "encoder", "objective")
-ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
-NUMBERS_OF_SCORES = {"dev_accuracy", "test_accuracy", "test_low", "test_high"}
+ROW_COLUMNS = (*(column.name for column in results.COLUMNS), "test", "right")  # as in probes.csv and answers.csv
 TRAINING, TRAINING_ON_TEST = "training", "training on test"  # the suites of the objective's own scores
 OWN_SUITES = {TRAINING: 0, TRAINING_ON_TEST: 1, "probing": 2}  # rows with the settings of the run itself, before others
 NEAR_ZERO = ("selectivity", "hard")  # suites in which a model may well have less than 1%
-CLASSIFIER_COLUMNS = tuple(
-    f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY)
-)
-LABEL_COLUMNS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
+CLASSIFIER_COLUMNS = [f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY)]
 CONTENT_COLUMNS = (CONTENT_KEY, f"run.{CONTENT_KEY}")
 STATED_COLUMNS = (  # by reports
     *("model", "checkpoint", "made_with.commit", "run.seed"),
-    *("trainer.max_epochs", "run.trainer.max_epochs", *ENDING_SETTINGS),
+    *("trainer.max_epochs", "run.trainer.max_epochs", *END_SETTINGS),
     *("encoder.dim", "embeddings.freeze", "embeddings.scale", "objective.parts", "objective.select"),
-    *LABEL_COLUMNS,
+    *(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour")),
     *CLASSIFIER_COLUMNS,
     *CONTENT_COLUMNS,
 )
@@ -75,21 +57,17 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
     `training on test`.
     Raises InputError for a folder without runs.
     """
-    runs = list(map(_with_own_seed, join_evaluations(read_runs(map(Path, folders)))))
+    runs = list(map(_with_own_seed, models.join_evaluations(read_runs(map(Path, folders)))))
     settings = _columns(runs)
     parents = [str(run.folder.absolute().parent) for run in runs]
-    return [
-        {
-            "run": relpath(run.folder, commonpath(parents)),
-            "encoder": run.encoder,
-            "objective": run.objective,
-            **{key: _settings_for(run, row["suite"], key).get(key, "") for key in settings},
-            FINGERPRINT_COLUMN: run.settings.get(FINGERPRINT_COLUMN) or content_hash(model_identity(run, *settings)),
-            **row,
-        }
-        for run in runs
-        for row in _rows(run)
-    ]
+    rows = []
+    for run in runs:
+        names = {"run": relpath(run.folder, commonpath(parents)), "encoder": run.encoder, "objective": run.objective}
+        fingerprint = run.settings.get(FINGERPRINT_COLUMN) or content_hash(model_identity(run, *settings))
+        for row in _rows(run):
+            columns = {key: _settings_for(run, row["suite"], key).get(key, "") for key in settings}
+            rows.append({**names, **columns, FINGERPRINT_COLUMN: fingerprint, **row})
+    return rows
 
 
 def read_runs(paths: Iterable[Path]) -> list[Run]:
@@ -106,7 +84,8 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
         if path != path_before and _scores_by_key(run) != _scores_by_key(run_before):
             problem = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {path_before}"
             raise InputError(f"{path}: {problem}; give one of these files, or report.py scores of all runs")
-    runs: list[tuple[Path, Run]] = [(run.folder, run) for run in one_run_per_seed(map(read_run, run_folders(folders)))]
+    in_folders = models.one_run_per_seed(map(read_run, run_folders(folders)))
+    runs: list[tuple[Path, Run]] = [(run.folder, run) for run in in_folders]
     for path, run in files.values():
         indices = [index for index, (source, _) in enumerate(runs) if source != path]
         index = next((index for index in indices if _is_same(runs[index][1], run)), None)
@@ -176,13 +155,11 @@ def _is_same(run: Run, again: Run) -> bool:
 
 def _scores_by_key(run: Run) -> dict[Any, str]:
     """The scores as text, where NaN is itself: of its objective by epoch, of tasks by what tells them apart."""
-    return {key: str(score) for key, score in run.objective_scores().items()} | {
-        _row_key(row): str(row_to_text(row)) for row in run.rows
-    }
+    own: dict[Any, str] = {epoch: str(score) for epoch, score in run.objective_scores().items()}
+    return own | {_row_key(row): str(row_to_text(row)) for row in run.rows}
 
 
 def _join_rows(first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """The rows of both, those of one epoch once."""
     return list({row["epoch"]: row for row in [*second, *first]}.values())
 
 
@@ -207,7 +184,7 @@ def read_scores(path: Path) -> list[Run]:
 
     Raises InputError naming file and line.
     """
-    lines = read_numbered_csv(path, [*NAME_COLUMNS, *REQUIRED_COLUMNS, "test", "right"], ("run", *KEY_COLUMNS))
+    lines = read_numbered_csv(path, [*NAME_COLUMNS, *results.REQUIRED_COLUMNS, "test", "right"], ("run", *KEY_COLUMNS))
     runs = grouped((row["run"], (line, row)) for line, row in lines)
     if not runs:
         raise InputError(f"{path}: no scores there; write it again with report.py scores")
@@ -232,7 +209,7 @@ def _columns(runs: Sequence[Run]) -> list[str]:
 
     added = chain(*(settings for run in runs for settings in run.suite_settings.values()))
     keys = dict.fromkeys([*chain(*(run.settings for run in runs)), *filter(_scores_a_suite, added)])
-    differing = [key for key in keys if key.removeprefix("run.") not in INCIDENTAL_SETTINGS and differs(key)]
+    differing = [key for key in keys if key.removeprefix("run.") not in models.INCIDENTAL_SETTINGS and differs(key)]
     stated = [key for key in keys if key in STATED_COLUMNS or _scores_a_suite(key)]
     excluded = {*NAME_COLUMNS, *ROW_COLUMNS, "encoder_name", "objective_name", FINGERPRINT_COLUMN}
     return sorted((key for key in dict.fromkeys([*differing, *stated]) if key not in excluded), key=_scores_a_suite)
@@ -284,14 +261,14 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
     objective_scores: dict[str, dict[str, dict[str, str]]] = {TRAINING: {}, TRAINING_ON_TEST: {}}  # by epoch
     for line, row in numbered:
         # pandas writes NaN as nothing, and whole numbers as 1.0 where the column has others
-        row |= {name: row[name] or "nan" for name in NUMBERS_OF_SCORES}
+        row |= {name: row[name] or "nan" for name in ("dev_accuracy", "test_accuracy", "test_low", "test_high")}
         row |= {name: row[name].removesuffix(".0") for name in ("epoch", "step")}
         if row["suite"] in objective_scores:
             cells = {"epoch": row["epoch"], "step": row["step"], row["task"]: row["test_accuracy"]}
             objective_scores[row["suite"]].setdefault(row["epoch"], {}).update(checked_metrics(path, line, cells))
         else:
-            answers = answers_from_text(path, line, row) if row["right"] else None
-            rows.append(row_from_text(path, line, row, answers))
+            answers = results.answers_from_text(path, line, row) if row["right"] else None
+            rows.append(results.row_from_text(path, line, row, answers))
     encoder, objective = (shortened(printable(first[key]), MAX_NAME_CHARACTERS) for key in ("encoder", "objective"))
     metrics, tests = (list(by_epoch.values()) for by_epoch in objective_scores.values())
     return Run(path / name, encoder, objective, settings, rows, metrics, tests, suite_settings=suites)

@@ -41,10 +41,7 @@ def group_by_size(runs: Iterable[Run]) -> list[ModelSizes]:
         pairs = {sized[run.folder] for run in model.runs}
         if len(pairs) == len(dict(pairs)):
             follows |= {run.folder for run in model.runs}
-    reduced = [
-        _without_settings(run, SIZE, RATE_SETTING) if run.folder in follows else _without_settings(run, SIZE)
-        for run in joined
-    ]
+    reduced = [_without_settings(run, SIZE, *[RATE_SETTING] * (run.folder in follows)) for run in joined]
     return [
         ModelSizes((model.encoder, model.objective), model.title, [(sized[run.folder][0], run) for run in model.runs])
         for model in models_of(reduced)
@@ -55,26 +52,16 @@ def _without_settings(run: Run, *keys: str) -> Run:
     return replace(run, settings={key: value for key, value in run.settings.items() if key not in keys})
 
 
-def lines_by_size(
-    models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str
-) -> list[tuple[ModelSizes, str, list[DataSeries]]]:
-    """The lines of the tasks by model and unit. Raises InputError where no model has scores at several sizes."""
+def charts_by_size(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> ChartSection:
+    """A chart by model and unit, a line by task, the size on a logarithmic axis. Raises InputError for one size."""
     scaled = [model for model in models if len(model.sizes) > 1]
     if not scaled:
-        raise InputError(
-            "no runs differ only in encoder.dim (seed, rate by size); give runs of one model with several sizes"
-        )
-    charted = [
-        (model, *lines) for model in scaled for lines in _series_by_unit(model, suite, epoch, classifier).items()
-    ]
+        remedy = "give runs of one model with several sizes"
+        raise InputError(f"no runs differ only in encoder.dim (seed, rate by size); {remedy}")
+    final = epoch, classifier
+    charted = [(model, *lines) for model in scaled for lines in _series_by_unit(model, suite, *final).items()]
     if not charted:
         raise InputError(f"no scores of the suite {suite!r} at several sizes; evaluate.py makes them")
-    return charted
-
-
-def charts_by_size(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> ChartSection:
-    """A chart for each model and unit, a line for each task, the size on a logarithmic axis."""
-    charted = lines_by_size(models, suite, epoch, classifier)
     legend = task_looks(in_paper_order([line.name for *_, lines in charted for line in lines]))
     charts = []
     for model, unit, lines in charted:
@@ -83,13 +70,11 @@ def charts_by_size(models: Sequence[ModelSizes], suite: str, epoch: str, classif
         inches = 9.0 if len(charted) == 1 else 6.0, 4.8
         charts.append(Chart(model.title, x, score_axis(lines, suite, unit), series, inches, named=True))
     seeds = {[size for size, _ in model.runs].count(size) for model, *_ in charted for size in model.sizes}
-    return ChartSection(
-        f"{suite} by size of the sentence vector", charts, legend, bands=f"bands: {band_meaning(seeds)}"
-    )
+    bands = f"bands: {band_meaning(seeds)}"
+    return ChartSection(f"{suite} by size of the sentence vector", charts, legend, bands=bands)
 
 
 def _series_by_unit(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[str, list[DataSeries]]:
-    """The scores by unit and size; none if there is only one size."""
     final = [list(final_rows(run, suite, epoch, classifier).values()) for _, run in model.runs]
     scores = zip(model.runs, rows_by_one_reader(final, classifier), strict=True)
     sized = [[(unit_of(suite, row.classifier), float(size), row) for row in rows] for (size, _), rows in scores]

@@ -47,9 +47,7 @@ def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
 
 
 def stability(scores: Scores) -> list[Stability]:
-    """Every task under every two settings of probing with four models in common, each by its mean over the seeds that
-    both have. Raises InputError for none.
-    """
+    """Every task under every two settings that share four models, by their shared seeds. Raises InputError for none."""
     compared = []
     for first, second in combinations(scores, 2):
         for task in in_paper_order([task for task in scores[first] if task in scores[second]]):

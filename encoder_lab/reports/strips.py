@@ -1,6 +1,6 @@
 """Items of coherence suites as strips of tokens coloured by their surprisal, the conditions one under the other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +32,10 @@ def strip_items(model: str, folder: Path, requested: Sequence[str] | None) -> li
     """The wanted items `SUITE:NUMBER`; else of each suite those that hold, and fail, by the most bits."""
     best: dict[tuple[str, str], tuple[float, list[Record]]] = {}
     chosen = []
-    for records in _read_items(folder / TOKENS_FILE):
+    path = folder / TOKENS_FILE
+    lines = (checked_record(record, f"{path}:{number}") for number, record in read_json_lines(path))
+    for _, group in groupby(lines, lambda record: (record["suite"], record["item"])):
+        records = list(group)
         suite, name = records[0]["suite"], f"{records[0]['suite']}:{records[0]['item']}"
         margin = records[0]["margin"]
         if requested is not None:
@@ -41,21 +44,13 @@ def strip_items(model: str, folder: Path, requested: Sequence[str] | None) -> li
             for reason, score in (("most right", margin), ("most wrong", -margin)):
                 if (suite, reason) not in best or score > best[suite, reason][0]:
                     best[suite, reason] = score, records
-    reasons = {
-        "most right": "every prediction holds by {:.2f} bits or more",
-        "most wrong": "a prediction fails by {:.2f} bits",
-    }
+    right, wrong = "every prediction holds by {:.2f} bits or more", "a prediction fails by {:.2f} bits"
+    reasons = {"most right": right, "most wrong": wrong}
     return chosen or [
         StripItem(model, f"{reason}: {reasons[reason].format(score)}", records)
         for (_, reason), (score, records) in best.items()
         if score > TIE_BITS
     ]
-
-
-def _read_items(path: Path) -> Iterator[list[Record]]:
-    lines = (checked_record(record, f"{path}:{number}") for number, record in read_json_lines(path))
-    for _, records in groupby(lines, lambda record: (record["suite"], record["item"])):
-        yield list(records)
 
 
 def checked_record(record: Record, location: str) -> Record:

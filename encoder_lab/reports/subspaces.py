@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,8 +47,11 @@ class Subspaces(NamedTuple):
 
 def read_subspaces(folder: Path) -> Subspaces:
     """The saved subspaces of a run, or else of its evaluations, or of an evaluation. Raises InputError for none."""
+    from probes.geometry.history import read_state, states_of_run  # loads torch
+
     candidates = [folder, *sorted(folder.glob(f"{EVALUATIONS_FOLDER}/geometry/*"))]
-    series = (_read_states(candidate) for candidate in candidates if (candidate / "geometry").is_dir())
+    files = (path / "probes.csv" for path in candidates if (path / "geometry").is_dir())
+    series = ({row.epoch: read_state(path) for row, path in states_of_run(file)} for file in files)
     states = next((s for s in series if any(key.startswith(SUBSPACE) for state in s.values() for key in state)), {})
     keys = [(epoch, key) for epoch, state in states.items() for key in state if key.startswith(SUBSPACE)]
     bases = {(epoch, key.removeprefix(SUBSPACE)): states[epoch][key].numpy() for epoch, key in keys}
@@ -68,15 +71,7 @@ def read_subspaces(folder: Path) -> Subspaces:
     return Subspaces(folder.name, tasks, epochs, bases, halves, left_out)
 
 
-def _read_states(folder: Path) -> dict[Epoch, dict[str, Any]]:
-    """The saved tensors of each epoch by their names; loads torch."""
-    from probes.geometry.history import read_state, states_of_run
-
-    return {row.epoch: read_state(path) for row, path in states_of_run(folder / "probes.csv")}
-
-
 def _reason_unusable(bases: Sequence[np.ndarray | None], width: int) -> str:
-    """Why a task is left out; empty where it is not."""
     if any(basis is None for basis in bases):
         return "not at every epoch"
     ranks = [basis.shape[1] for basis in bases if basis is not None]

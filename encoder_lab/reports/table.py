@@ -6,26 +6,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports import table_notes
 from encoder_lab.reports.chart import in_paper_order
-from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
+from encoder_lab.reports.models import ReportedModel, RowsByTask, ScoredModels, scored_suites
 from encoder_lab.reports.published import TRAINING_TABLE, Published, fitting, published
-from encoder_lab.reports.runs import (
-    CONTENT_KEY,
-    OBJECTIVE_SCORES,
-    column_by_epoch,
-    grouped,
-    mean_of_seeds,
-    rows_by_task,
-)
-from encoder_lab.reports.table_notes import (
-    commit_notes,
-    measure_notes,
-    notes_of,
-    read_by,
-    seeds_note,
-    source_notes,
-    unfinished_notes,
-)
+from encoder_lab.reports.runs import CONTENT_KEY, OBJECTIVE_SCORES, grouped, mean_of_seeds, rows_by_task
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name
 from probes.facts import facts_of
@@ -34,10 +19,8 @@ from probes.statistics import Interval, bounded_mean_of_runs, interval_with_ties
 
 # encoders that are the papers' rows of kind baseline: nothing in them was trained
 BASELINE_ENCODERS = ("baseline", "bov")
-BOLD_NOTE = (
-    "Bold or *: the best encoder of a column, trained or not, among ours and in each published table; baselines and "
-    "bags of vectors (BoV) do not compete."
-)
+BOLD_NOTE = "Bold or *: the best encoder of a column, trained or not, among ours and in each published table; "
+BOLD_NOTE += "baselines and bags of vectors (BoV) do not compete."
 MEAN_COLUMN = "avg."  # the column of the mean over groups, as in Chen et al. 2019
 TUNED_READERS = ("mlp", "logreg", "regression")  # readers with settings that dev chooses
 
@@ -114,12 +97,10 @@ def probing_table(
     InputError for one that the table lacks, and where no model has scores.
     """
     reported = [(model, scores) for model in models if (scores := rows_by_task(model.runs, suite, epoch, classifier))]
-    other_means = {column: suite_tasks for column, suite_tasks in facts_of(suite).means.items() if reported}
-    rows = [
-        _model_row(model, scores, suite, _suite_mean_cells(model, other_means, epoch, classifier))
-        for model, scores in reported
-    ]
-    tables = fitting(suite, read_by(reported, classifier)) if published_names is None else published_names
+    other_means = facts_of(suite).means if reported else {}
+    means = [_suite_mean_cells(model, other_means, epoch, classifier) for model, _ in reported]
+    rows = [_model_row(*scored, suite, cells) for scored, cells in zip(reported, means, strict=True)]
+    tables = fitting(suite, table_notes.read_by(reported, classifier)) if published_names is None else published_names
     quoted = [row for table in tables for row in published_rows(published(table))]
     quoted_tasks = {task for row in quoted for task in row.cells}
     for (model, scores), row in zip(reported, rows, strict=True):
@@ -136,30 +117,32 @@ def probing_table(
         for row in rows:
             row.cells = {column: row.cells[column] for column in columns if column in row.cells}
     quoted_rows = [row for row in quoted if row.cells.keys() & set(columns)]
-    notes = notes_of(reported, suite, epoch, classifier, bool(quoted_rows), intervals != "none") if reported else []
+    shown = bool(quoted_rows), intervals != "none"
+    notes = table_notes.notes_of(reported, suite, epoch, classifier, *shown) if reported else []
     notes += mixed_items_notes(rows)
     notes += [
         f"{column}: the mean over {', '.join(names) or 'the tasks'} of suite={other_suite}."
         for column, (other_suite, names) in other_means.items()
         if any(column in row.cells for row in rows)
     ]
-    result = Table(f"{suite} scores", columns, rows + quoted_rows, intervals=intervals)
-    bold = [BOLD_NOTE] if any(result.best(row, column) for row in result.rows for column in columns) else []
-    result.notes = [*notes, *bold, *measure_notes(columns), *source_notes([row.source for row in quoted_rows])]
+    result = Table(f"{suite} scores", columns, rows + quoted_rows, notes, intervals=intervals)
+    result.notes += [BOLD_NOTE] if any(result.best(row, column) for row in result.rows for column in columns) else []
+    result.notes += table_notes.measure_notes(columns)
+    result.notes += table_notes.source_notes([row.source for row in quoted_rows])
     return result
 
 
 def _scores_of_columns(
-    reported: Sequence[tuple[ReportedModel, RowsByTask]], columns: Sequence[str], groups: Mapping[str, str]
+    reported: ScoredModels, columns: Sequence[str], groups: Mapping[str, str]
 ) -> list[tuple[ReportedModel, RowsByTask]]:
     """The scores behind some columns: their tasks, or all where a column is a mean of tasks of several columns."""
     if not {column_of(task, groups) for _, scores in reported for task in scores} >= set(columns):
         return list(reported)
-    chosen = [
-        (model, {task: rows for task, rows in scores.items() if column_of(task, groups) in columns})
-        for model, scores in reported
-    ]
-    return [(model, scores) for model, scores in chosen if scores]
+    chosen = []
+    for model, scores in reported:
+        if shown := {task: rows for task, rows in scores.items() if column_of(task, groups) in columns}:
+            chosen.append((model, shown))
+    return chosen
 
 
 def mixed_items_notes(rows: Sequence[TableRow], by: str = "test sentences, or by different classifiers") -> list[str]:
@@ -184,9 +167,8 @@ def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection
     """Single predictions of coherence suites (details.csv), of those `names` that tables of connectives have."""
     if not any(" " in name for name in names):
         return {}
-    items = {
-        task: len(answers.right) for task, rows in scores.items() for row in reversed(rows) if (answers := row.answers)
-    }
+    answered = [(task, row.answers) for task, rows in scores.items() for row in reversed(rows)]
+    items = {task: len(answers.right) for task, answers in answered if answers}
     cells = grouped(
         (name, (percent, *interval_with_ties(round(percent * items[task] / 50) / 2, items[task])))
         for run in model.runs
@@ -239,14 +221,12 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     all_rows = list(rows.values())
     note = "Ours: the best epoch on dev; without (dev): on test, by evaluate.py model=RUN suite=objective."
     seeds = {model.title: [len(cell.runs)] for model in models if (cell := objective_cell(model))}
-    notes = [
-        *([note] if our_columns else []),
-        *unfinished_notes(models),
-        *mixed_items_notes([row for row in all_rows if not row.source], "corpora"),
-        *seeds_note(seeds, errors="of the seeds"),
-        *commit_notes(models),
-    ]
-    notes += source_notes([row.source for row in all_rows])
+    notes = [note] if our_columns else []
+    notes += table_notes.unfinished_notes(models)
+    notes += mixed_items_notes([row for row in all_rows if not row.source], "corpora")
+    notes += table_notes.seeds_note(seeds, errors="of the seeds")
+    notes += table_notes.commit_notes(models)
+    notes += table_notes.source_notes([row.source for row in all_rows])
     return Table("scores on the training tasks", columns, all_rows, notes, frozenset(lower))
 
 
@@ -261,9 +241,7 @@ def published_rows(scores: Sequence[Published]) -> list[TableRow]:
 def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     """The model's best score on its training task, or that of the same epoch on test; None while a run has none."""
     epochs = [(run, epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
-    scored = [
-        (column_by_epoch(run.tests if test else run.metrics, run.score).get(epoch), epoch) for run, epoch in epochs
-    ]
+    scored = [(run.objective_scores(test).get(epoch), epoch) for run, epoch in epochs]
     best = [(score, epoch) for score, epoch in scored if score is not None]
     if not best or len(best) < len(scored):
         return None
@@ -282,15 +260,12 @@ def _suite_mean_cells(
     model: ReportedModel, columns: Mapping[str, tuple[str, tuple[str, ...]]], epoch: str, classifier: str
 ) -> dict[str, TableCell]:
     """The model's means over the tasks of other suites, by column; a column of some tasks needs scores of all."""
-    by_column: dict[str, RowsByTask] = {}
+    cells = {}
     for column, (suite, tasks) in columns.items():
         scores = rows_by_task(model.runs, suite, epoch, classifier)
-        by_column[column] = {task: scores[task] for task in tasks or scores} if scores.keys() >= set(tasks) else {}
-    return {
-        column: _mean_cell({task: _score_cell(rows) for task, rows in scores.items()})
-        for column, scores in by_column.items()
-        if scores
-    }
+        if scores and scores.keys() >= set(tasks):
+            cells[column] = _mean_cell({task: _score_cell(scores[task]) for task in tasks or scores})
+    return cells
 
 
 def _model_row(model: ReportedModel, scores: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
@@ -299,9 +274,7 @@ def _model_row(model: ReportedModel, scores: RowsByTask, suite: str, means: Mapp
     for (task, _), tests in grouped(((row.task, row.suite), test) for row, test in answered).items():
         items.setdefault(task, frozenset(tests))
     cells = {task: _score_cell(rows) for task, rows in scores.items()}
-    cells = {
-        task: cell if cell.test else cell._replace(test=items.get(task, cell.test)) for task, cell in cells.items()
-    }
+    cells = {task: cell._replace(test=cell.test or items.get(task, cell.test)) for task, cell in cells.items()}
     cells = {**means, **group_cells(cells, facts_of(suite).groups)}
     competes = facts_of(suite).ranked and model.runs[0].encoder not in BASELINE_ENCODERS
     return TableRow("", model.encoder, model.name, cells, competes=competes)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from encoder_lab.reports.chart import in_paper_order
-from encoder_lab.reports.models import ReportedModel, RowsByTask
+from encoder_lab.reports.models import ReportedModel, RowsByTask, ScoredModels
 from encoder_lab.reports.published import PUBLISHED_TEST_ITEMS, SOURCES, TABLE_NOTES
 from encoder_lab.reports.runs import grouped
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
@@ -17,18 +17,10 @@ RELATEDNESS_TASKS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
 SIMILARITY_TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16")
 
 
-def notes_of(
-    reported: Sequence[tuple[ReportedModel, RowsByTask]],
-    suite: str,
-    epoch: str,
-    classifier: str,
-    quoted: bool,
-    intervals: bool,
-) -> list[str]:
+def notes_of(reported: ScoredModels, suite: str, epoch: str, classifier: str, quoted: bool, bounds: bool) -> list[str]:
     """What our rows show, and where that differs from the request."""
-    one_epoch = all(
-        "model" in run.settings and len({row.epoch for row in run.rows}) == 1 for m, _ in reported for run in m.runs
-    )
+    runs = [run for model, _ in reported for run in model.runs]
+    one_epoch = all("model" in run.settings and len({row.epoch for row in run.rows}) == 1 for run in runs)
     when = "as evaluated" if one_epoch else f"{f'epoch {epoch}' if epoch.isdigit() else f'{epoch} epoch'} of each run"
     choice = facts_of(suite).choice
     is_used = any(row.classifier == classifier for _, scores in reported for rows in scores.values() for row in rows)
@@ -39,18 +31,15 @@ def notes_of(
     name = "Scores" if any(units) else "Test scores"  # those with a unit are of other data, as the objective's dev
     notes = [f"{name} in {' or '.join(unit or '%' for unit in units)},{by} {when}."]
     notes += _reader_notes(reported, used) if choice else []
-    notes += protocol_notes([model for model, scores in reported if _uses_classifiers(scores)], suite, quoted)
+    readers = [(model, {row.classifier for rows in scores.values() for row in rows}) for model, scores in reported]
+    notes += protocol_notes([model for model, used_by in readers if used_by != {"surprisal"}], suite, quoted)
     notes += _smaller_test_notes([scores for _, scores in reported]) if quoted else []
     notes += _scaling_notes([model for model, _ in reported])
     notes += epoch_notes([model for model, _ in reported], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in reported}
-    notes += ["With each score its 95% interval."] if intervals and any(1 in n for n in seeds.values()) else []
-    notes += seeds_note(seeds, "of the test items and of the seeds" if intervals else "")
+    notes += ["With each score its 95% interval."] if bounds and any(1 in n for n in seeds.values()) else []
+    notes += seeds_note(seeds, "of the test items and of the seeds" if bounds else "")
     return [*notes, *commit_notes([model for model, _ in reported])]
-
-
-def _uses_classifiers(scores: RowsByTask) -> bool:
-    return any(row.classifier != "surprisal" for rows in scores.values() for row in rows)
 
 
 def protocol_notes(models: Sequence[ReportedModel], suite: str, quoted: bool = False) -> list[str]:
@@ -68,7 +57,6 @@ def protocol_notes(models: Sequence[ReportedModel], suite: str, quoted: bool = F
 
 
 def _smaller_test_notes(by_model: Sequence[RowsByTask]) -> list[str]:
-    """Which tasks have less test items than were published, where answers say how many."""
     tasks: dict[tuple[int, int], list[str]] = {}
     for task in dict.fromkeys(task for scores in by_model for task in scores):
         rows = [row for scores in by_model for row in scores.get(task, ()) if row.answers]
@@ -123,7 +111,7 @@ def commit_notes(models: Sequence[ReportedModel]) -> list[str]:
     return [f"Seeds trained by different commits: {'; '.join(titles)}."] if titles else []
 
 
-def read_by(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:
+def read_by(reported: ScoredModels, classifier: str) -> str:
     """The requested classifier, unless all tasks with a choice used the other one."""
     every = [row for _, scores in reported for rows in scores.values() for row in rows]
     rows = [row for row in every if row.task not in facts_of(row.suite).one_reader]
@@ -131,7 +119,7 @@ def read_by(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: st
     return readers.pop() if len(readers) == 1 else classifier
 
 
-def _reader_notes(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> list[str]:
+def _reader_notes(reported: ScoredModels, classifier: str) -> list[str]:
     """The tasks that have no score by `classifier`; where some models have one, the models that have none."""
     uses = [(task, row.classifier, m.title) for m, scores in reported for task, rows in scores.items() for row in rows]
     used = grouped(((task, reader), title) for task, reader, title in dict.fromkeys(uses) if reader in CLASSIFIER_NAMES)
@@ -140,10 +128,8 @@ def _reader_notes(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifi
         for (task, reader), titles in used.items()
         if reader != classifier
     )
-    return [
-        f"By {CLASSIFIER_NAMES[reader]}: {', '.join(in_paper_order(tasks))}{only}."
-        for (reader, only), tasks in notes.items()
-    ]
+    names = {(reader, only): ", ".join(in_paper_order(tasks)) for (reader, only), tasks in notes.items()}
+    return [f"By {CLASSIFIER_NAMES[reader]}: {tasks}{only}." for (reader, only), tasks in names.items()]
 
 
 def epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
@@ -153,12 +139,9 @@ def epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str) -> list
         scored_epoch = run.epoch(epoch, suite)
         if run.requested_epoch(epoch) not in (None, scored_epoch):
             by_epoch.setdefault(scored_epoch, {})[title] = None
-    elsewhere = [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in by_epoch.items()]
-    return [
-        *unfinished_notes(models, suite),
-        *elsewhere,
-        *([] if epoch.isdigit() else _earlier_epoch_notes(models, suite, epoch)),
-    ]
+    notes = unfinished_notes(models, suite)
+    notes += [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in by_epoch.items()]
+    return notes if epoch.isdigit() else notes + _earlier_epoch_notes(models, suite, epoch)
 
 
 def unfinished_notes(models: Sequence[ReportedModel], suite: str = "") -> list[str]:
@@ -169,7 +152,6 @@ def unfinished_notes(models: Sequence[ReportedModel], suite: str = "") -> list[s
 
 
 def _earlier_epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
-    """The models with scores of an epoch before their last one, and of which."""
     early = []
     for model in models:
         epochs = [(run.epoch(epoch, suite), run.last_epoch) for run in model.runs if run.has_suite(suite)]

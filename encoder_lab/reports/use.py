@@ -7,21 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.chart import (
-    Axis,
-    Chart,
-    ChartSection,
-    DataSeries,
-    in_paper_order,
-    score_text,
-    signed_ticks,
-    task_looks,
-    values_and_ends,
-)
-from encoder_lab.reports.escape import for_markdown
+from encoder_lab.reports import chart
+from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, signed_ticks
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.order import mean_agreement
 from encoder_lab.reports.runs import grouped, mean_of_seeds, rows_by_one_reader, rows_by_task
+from encoder_lab.reports.text import for_markdown
 from probes.results import ProbeRow
 from probes.statistics import Interval, mean_of_runs
 
@@ -29,10 +20,8 @@ LINEAR_LIMIT = 10  # thousandths of a nat; rises above it are on a logarithmic a
 COLUMNS = ("rank", "random", "control", "bleu", "accuracy", "perplexity", "mlp", "majority")  # in the rows of `use`
 MEASURES = {"loss": "loss (thousandths)", "error": "error (points)"}  # what rises, by the classifier of the rows
 COLUMN_HEADS = {"bleu": "BLEU", "mlp": "MLP after"}
-TABLE_NOTE = (
-    "Known: accuracy on test (%). Rise: without the property, of the loss in thousandths of a nat, or of the error in "
-    "points."
-)
+TABLE_NOTE = "Known: accuracy on test (%). Rise: without the property, of the "
+TABLE_NOTE += "loss in thousandths of a nat, or of the error in points."
 
 
 class PropertyUse(NamedTuple):
@@ -63,22 +52,18 @@ class ModelUse(NamedTuple):
 
 def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list[ModelUse]:
     """The use of each model that has one. Raises InputError where none has."""
-    used = [
-        _model_use(model, rows, epoch, classifier)
-        for model in models
-        if (rows := rows_by_task(model.runs, "use", epoch, classifier))
-    ]
+    by_model = [(model, rows_by_task(model.runs, "use", epoch, classifier)) for model in models]
+    used = [_model_use(model, rows, epoch, classifier) for model, rows in by_model if rows]
     if not used:
         raise InputError("no run has scores of suite=use; train, or evaluate.py epochs=all, with suite=[probing,use]")
     return used
 
 
 def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: str) -> ModelUse:
-    known = _accuracy_rows(model, epoch, classifier)
-    properties = [
-        _property_use(name, rows[name], known.get(name, known.get(name.rpartition(" in ")[0], ())))
-        for name in in_paper_order(list(rows))
-    ]
+    accuracy, properties = _accuracy_rows(model, epoch, classifier), []
+    for name in chart.in_paper_order(list(rows)):
+        known = accuracy.get(name, accuracy.get(name.rpartition(" in ")[0], ()))
+        properties.append(_property_use(name, rows[name], known))
     properties.sort(key=lambda use: (np.isnan(use.rise[0]), -use.rise[0]))
     by_run = (rows_by_task([run], "use", epoch, classifier) for run in model.runs)
     rises = [{name: row.test_accuracy for name, (row,) in tasks.items()} for tasks in by_run]
@@ -94,11 +79,9 @@ def _accuracy_rows(model: ReportedModel, epoch: str, classifier: str) -> RowsByT
 
 
 def _property_use(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]) -> PropertyUse:
-    numbers = {
-        column: float(np.mean(values))
-        for column in COLUMNS
-        if (values := [v for row in rows if isinstance(v := row.hyperparameters.get(column), int | float)])
-    }
+    by_column = {column: [row.hyperparameters.get(column) for row in rows] for column in COLUMNS}
+    values = {column: [v for v in cells if isinstance(v, int | float)] for column, cells in by_column.items()}
+    numbers = {column: float(np.mean(known_values)) for column, known_values in values.items() if known_values}
     accuracy, rise = mean_of_seeds(known) if known else None, mean_of_runs([row.interval for row in rows])
     used, reader = sum(row.hyperparameters.get("used") == 1 for row in rows), rows[0].classifier
     return PropertyUse(name, accuracy, len(known), rise, used, len(rows), numbers, MEASURES.get(reader, reader))
@@ -134,9 +117,9 @@ def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:
 
 def _chart(model: ModelUse) -> Chart:
     plotted = [(use, use.known) for use in model.properties if use.known]
-    colours, series = task_looks([use.name for use, _ in plotted]), []
+    colours, series = chart.task_looks([use.name for use, _ in plotted]), []
     for use, known in plotted:
-        hover = f"{use.name}\nknown {score_text(*known)}\nrise {score_text(*use.rise)}\nused {use.verdict}"
+        hover = f"{use.name}\nknown {chart.score_text(*known)}\nrise {chart.score_text(*use.rise)}\nused {use.verdict}"
         point = DataSeries(use.name, [known], [use.rise], look=colours[use.name], shape="points")
         series.append(replace(point, hollow=use.used < use.seeds, hover=[hover], model=model.title))
         if "control" in use.numbers:
@@ -144,6 +127,6 @@ def _chart(model: ModelUse) -> Chart:
             hover = f"{use.name}\nlabels of the control task erased: {use.numbers['control']:.2f}"
             series.append(replace(cross, hover=[hover], model=model.title))
     rise = Axis(f"used: rise of the {' or '.join(dict.fromkeys(use.measure for use, _ in plotted))}")
-    if any(abs(y) > LINEAR_LIMIT for point in series for y in values_and_ends(point.y).flat):
+    if any(abs(y) > LINEAR_LIMIT for point in series for y in chart.values_and_ends(point.y).flat):
         rise = replace(rise, ticks={tick: f"{tick:.0f}" for tick in signed_ticks(LINEAR_LIMIT)}, linear=LINEAR_LIMIT)
     return Chart(model.title, Axis("known: accuracy of the probe on test (%)"), rise, series, (5.5, 4.3), named=True)

@@ -30,7 +30,6 @@ HYDRA_OPTION = re.compile(
     "--(help|hydra-help|version|cfg|resolve|package|run|multirun|shell-completion|experimental-rerun|info"
     "|config-(path|name|dir))(=|$)"
 )
-SWEEP_ARGUMENTS = {"-m", "--multirun", "hydra.mode=MULTIRUN"}
 SWEEP_SETTING, RUN_FOLDER_SETTING = re.compile(r"\+*hydra[./](sweep|sweeper|launcher)\b"), re.compile(r"hydra\.run\.")
 UNCHECKED_PREFIXES = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))
 RANK_VARIABLES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
@@ -53,7 +52,7 @@ def refuse_wrong_environment() -> None:
 def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]) -> None:
     """Raises InputError for unknown choices and settings; ends the program for wrong values. Sweeps pass."""
     settings = [text for text in arguments if SETTING_PATTERN.match(text)]
-    sweep = not SWEEP_ARGUMENTS.isdisjoint(arguments)
+    sweep = not {"-m", "--multirun", "hydra.mode=MULTIRUN"}.isdisjoint(arguments)
     for text in arguments:
         if text.startswith("--") and not HYDRA_OPTION.match(text):
             raise InputError(f"{text}: settings are written key=value, without dashes; see --help")

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -18,11 +18,8 @@ from encoder_lab.settings.run_settings import dotted_items
 from encoder_lab.settings.without_effect import ineffective_settings
 
 MISSING = "???"
-MAX_TEXT_CHARACTERS = 4096
-INTEGER_LIMIT = 2**63
 PLAIN_VALUE_MESSAGE = "a text of sensible length, a finite number or a whole one below 2^63"
 STRICT_CONFIG = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
-SUITE_CLASS = "encoder_lab.settings.run.SuiteEntry"
 PROGRAM_CLASSES: dict[str, type] = {"train": RunSettings, "evaluate": EvaluationSettings}
 NAMES_OF_CHOICES = ("suites", "parts")  # groups of which the keys are names of suites and of objectives
 LIBRARY_REQUIREMENTS = {  # what we ask of classes of libraries, in addition to what they declare
@@ -34,11 +31,13 @@ SET_BY_PROGRAM = {  # arguments that this program gives, and what the user gives
     "trainer.plugins": "trainer.precision= or trainer.strategy=",
 }
 
+Plain = Mapping[str, Any]  # a group of settings
+adapter_of = cache(partial(TypeAdapter, config=STRICT_CONFIG))
 GroupParameters = Mapping[str, Parameter] | None  # of a group; None where it takes any setting
 
 
 def exit_on_mistakes(
-    program: str, settings: Mapping[str, Any], referred: Collection[str] = (), arguments: Sequence[str] | None = None
+    program: str, settings: Plain, referred: Collection[str] = (), arguments: Sequence[str] | None = None
 ) -> None:
     """Ends the program with a line for each mistake. `arguments`: of a new run."""
     checked = program, settings, referred
@@ -47,21 +46,18 @@ def exit_on_mistakes(
         raise SystemExit(statuses[0])
 
 
-def mistakes_of_command(
-    program: str, settings: Mapping[str, Any], referred: Collection[str], arguments: Sequence[str]
-) -> list[str]:
+def mistakes_of_command(program: str, settings: Plain, named: Collection[str], arguments: Sequence[str]) -> list[str]:
     """A line for each mistake in a new run or evaluation, where each setting must have an effect."""
-    missing = missing_settings(PROGRAM_CLASSES[program], settings)
     return (
         list(_mistaken_removals(program, settings, arguments))
         or list(_settings_in_wrong_group(program, settings))
-        or [f"{name}: missing; give it" for name in missing]
-        or mistakes(program, settings, referred)
+        or [f"{name}: missing; give it" for name in missing_settings(PROGRAM_CLASSES[program], settings)]
+        or mistakes(program, settings, named)
         or ineffective_settings(program, settings, arguments)
     )
 
 
-def _mistaken_removals(program: str, settings: Mapping[str, Any], arguments: Sequence[str]) -> Iterator[str]:
+def _mistaken_removals(program: str, settings: Plain, arguments: Sequence[str]) -> Iterator[str]:
     """A line for each `~name` of a user's class or of `tasks_for`, which would give it the default of its class."""
     for text in arguments:
         name = text.removeprefix("~").partition("=")[0]
@@ -69,7 +65,7 @@ def _mistaken_removals(program: str, settings: Mapping[str, Any], arguments: Seq
             yield f"{text}: it needs a value; give {name}= instead"
 
 
-def _settings_in_wrong_group(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
+def _settings_in_wrong_group(program: str, settings: Plain) -> Iterator[str]:
     """A line for each choice with settings of the whole command in its YAML file, without the line that says so."""
     declared = program_parameters(program, settings) or {}
     for group, node in settings.items():
@@ -81,14 +77,13 @@ def _settings_in_wrong_group(program: str, settings: Mapping[str, Any]) -> Itera
                 break
 
 
-def mistakes(program: str, settings: Mapping[str, Any], referred: Collection[str] = ()) -> list[str]:
+def mistakes(program: str, settings: Plain, referred: Collection[str] = ()) -> list[str]:
     """A line for each wrong value, and for each setting that nothing reads and none in `referred` names."""
-    names = frozenset(name for name, _ in dotted_items(settings))
-    checker = _Checker(names, referred, settings.get("parts"))
+    checker = _Checker(frozenset(name for name, _ in dotted_items(settings)), referred, settings.get("parts"))
     return list(checker.group_mistakes("", settings, program_parameters(program, settings)))
 
 
-def program_parameters(program: str, settings: Mapping[str, Any]) -> GroupParameters:
+def program_parameters(program: str, settings: Plain) -> GroupParameters:
     """The settings of a program, and those of its suites."""
     declared = dict(parameters(f"{RunSettings.__module__}.{PROGRAM_CLASSES[program].__name__}") or {})
     suites = settings.get("suites")
@@ -98,11 +93,11 @@ def program_parameters(program: str, settings: Mapping[str, Any]) -> GroupParame
     return declared
 
 
-def group_parameters(node: Mapping[str, Any], parameter: Parameter | None, name: str) -> GroupParameters:
+def group_parameters(node: Plain, parameter: Parameter | None, name: str) -> GroupParameters:
     """The settings of a group: those that its class takes, or those of its dataclass; and those of its `source`."""
     declared: GroupParameters = None
     if name.startswith("suites."):
-        return parameters(SUITE_CLASS)
+        return parameters("encoder_lab.settings.run.SuiteEntry")
     if CLASS_KEY in node:
         target = str(node[CLASS_KEY])
         declared = parameters(target)
@@ -117,7 +112,7 @@ def group_parameters(node: Mapping[str, Any], parameter: Parameter | None, name:
     return declared
 
 
-def parameter_of(program: str, settings: Mapping[str, Any], name: Sequence[str]) -> Parameter | None:
+def parameter_of(program: str, settings: Plain, name: Sequence[str]) -> Parameter | None:
     """What declares the setting with a dotted name."""
     declared, node = program_parameters(program, settings), settings
     for depth, group in enumerate(name[:-1], 1):
@@ -133,9 +128,7 @@ class _Checker(NamedTuple):
     referred: Collection[str]
     parts: Any  # of objective=multitask, which are repeated
 
-    def group_mistakes(
-        self, prefix: str, node: Mapping[str, Any], declared: GroupParameters, outer: Any = None
-    ) -> Iterator[str]:
+    def group_mistakes(self, prefix: str, node: Plain, declared: GroupParameters, outer: Any = None) -> Iterator[str]:
         """The mistakes in a group of settings. `outer`: the group around it, from which it copies some."""
         for key, value in node.items():
             name = f"{prefix}{key}"
@@ -153,9 +146,7 @@ class _Checker(NamedTuple):
             else:
                 yield from self.value_mistakes(name, value, (declared or {}).get(key), node)
 
-    def value_mistakes(
-        self, name: str, value: Any, parameter: Parameter | None, parent: Mapping[str, Any]
-    ) -> Iterator[str]:
+    def value_mistakes(self, name: str, value: Any, parameter: Parameter | None, parent: Plain) -> Iterator[str]:
         """The mistakes in one setting, and in those below it."""
         hint = parameter.hint if parameter else Any
         if isinstance(value, dict) and CLASS_KEY not in value and (value_type := _value_type(hint)) not in (None, Any):
@@ -187,18 +178,13 @@ def mistake(name: str, value: Any, hint: Any) -> str:
         return f"{name}={_short_text(value)}: give {PLAIN_VALUE_MESSAGE}"
     if hint is Any:
         return ""
-    adapter = _adapter(hint)
+    adapter = adapter_of(hint)
     try:
         parsed = adapter.validate_json(json.dumps(value, default=str), strict=True)
         valid = isinstance(parsed, bool) == isinstance(value, bool)  # true is equal to 1
     except ValidationError:
         valid = False
     return "" if valid else f"{name}={_short_text(value)}: give {_allowed_values(adapter.json_schema())}"
-
-
-@cache
-def _adapter(hint: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(hint, config=STRICT_CONFIG)
 
 
 def _short_text(value: Any) -> str:
@@ -245,7 +231,7 @@ def _is_plain_value(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_is_plain_value, value))
     if isinstance(value, str):
-        return len(value) <= MAX_TEXT_CHARACTERS and "\0" not in value
+        return len(value) <= 4096 and "\0" not in value
     if isinstance(value, int | float):
-        return math.isfinite(value) and (type(value) is float or abs(value) < INTEGER_LIMIT)
+        return math.isfinite(value) and (type(value) is float or abs(value) < 2**63)
     return True

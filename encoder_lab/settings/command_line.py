@@ -1,7 +1,4 @@
-"""The command line of every program: settings as key=value, help from the same table, errors in one line.
-
-Only fast modules are imported here, so that help and errors in the arguments appear at once.
-"""
+"""The command line of every program: settings as key=value, help and errors in one line. Imports fast modules only."""
 
 import io
 import os
@@ -18,37 +15,26 @@ from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
-from encoder_lab.errors import (
-    MAX_MESSAGE_CHARACTERS,
-    WRITE_ERRNOS,
-    InputError,
-    disk_error_in,
-    disk_error_line,
-    first_line,
-    memory_is_full,
-    printable,
-    shortened,
-)
+from encoder_lab import errors
+from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.settings.quoting import split_names, unquoted
 
 HELP_WIDTH, NAME_WIDTH = 120, 44  # columns; a longer name stands on a line of its own
 MAX_DIGITS = 15
 USER_ERROR, INTERRUPTED, READER_ENDED = 2, 130, 141  # exit statuses
-KEY_PATTERN = re.compile(r"[a-z_]+")
 LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module and class
     "hydra.errors": "HydraException",
     "omegaconf.errors": "OmegaConfBaseException",
     "pytorch_lightning.utilities.exceptions": "MisconfigurationException",
     "yaml": "YAMLError",  # of a file in --config-dir
 }
-NULL_CHARACTER_ERROR = "embedded null"  # in the message of Python
 CHECK_PATH = "check this path"
 FIX_DISK = "fix this, then run the same command again"
 
 
 def fail(message: str) -> int:
     """Print an error in one line; returns the exit status of errors that the user can fix."""
-    print(f"error: {shortened(printable(message), MAX_MESSAGE_CHARACTERS)}", file=sys.stderr)
+    print(f"error: {shortened(printable(message), errors.MAX_MESSAGE_CHARACTERS)}", file=sys.stderr)
     return USER_ERROR
 
 
@@ -66,21 +52,21 @@ def one_line_errors(
             print(f"\n{stopped}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
     except _user_errors() as error:  # before OSError: one of Hydra's is both
-        from encoder_lab.settings.hydra_errors import message_with_advice
+        from encoder_lab.settings.known import message_with_advice
 
         raise SystemExit(fail(message_with_advice(error))) from None
     except BrokenPipeError:  # the reader has ended, as head does
         silence_output()
         raise SystemExit(READER_ENDED) from None
     except Exception as error:
-        if isinstance(error, ValueError) and str(error).startswith(NULL_CHARACTER_ERROR):
+        if isinstance(error, ValueError) and str(error).startswith("embedded null"):
             raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
-        cause = error if isinstance(error, OSError) else disk_error_in(error)
-        if memory_is_full(error):
-            line, advice = f"{path}: memory is full: {first_line(error)}", remedy
+        cause = error if isinstance(error, OSError) else errors.disk_error_in(error)
+        if errors.memory_is_full(error):
+            line, advice = f"{path}: memory is full: {errors.first_line(error)}", remedy
         elif cause:
-            line = disk_error_line(cause, path)
-            advice = remedy if cause.errno in WRITE_ERRNOS else CHECK_PATH
+            line = errors.disk_error_line(cause, path)
+            advice = remedy if cause.errno in errors.WRITE_ERRNOS else CHECK_PATH
         else:
             raise
         raise SystemExit(fail(f"{line}; {advice if isinstance(advice, str) else advice()}")) from None
@@ -135,9 +121,7 @@ def _integer(text: str, least: int = 0) -> int:
 def list_of(single: ValueType) -> ValueType:
     """A list of values of a type: `a,b` or `[a,b]`."""
     expected = f"{single.expected}, or several with commas between them"
-    return ValueType(
-        f"{single.metavar},...", expected, lambda text: [single.parse(value) for value in split_names(text)]
-    )
+    return ValueType(f"{single.metavar},...", expected, lambda text: list(map(single.parse, split_names(text))))
 
 
 TEXT = ValueType("TEXT", "a text", unquoted)
@@ -198,7 +182,7 @@ class Command(NamedTuple):
             key, equals, value = text.partition("=")
             if text.startswith("-"):
                 raise InputError(self._advice_for_option(text, arguments[index + 1 :]))
-            if not equals or not KEY_PATTERN.fullmatch(key) or (key not in types and Path(text).exists()):
+            if not equals or not re.fullmatch(r"[a-z_]+", key) or (key not in types and Path(text).exists()):
                 positional.append(text)
                 continue
             if key not in types:
@@ -227,8 +211,7 @@ class Command(NamedTuple):
             raise InputError(f"{extra[0]}: one argument too many; settings are written key=value, see --help")
         if self.absent and (absent := [text for text in positional if not Path(text).exists()]):
             raise InputError(f"{absent[0]}: {self.absent}")
-        defaults = {setting.key: setting.default for setting in self.settings}
-        options = {**defaults, **values}
+        options = {**{setting.key: setting.default for setting in self.settings}, **values}
         form, out = options.get("format", ""), values.get("out")
         if out and out.is_file() and any(out.samefile(text) for text in positional if Path(text).exists()):
             raise InputError(f"out={out}: this command reads that file; choose another name")
@@ -253,9 +236,8 @@ class Command(NamedTuple):
         rows = [(self.positional, self.meaning)] if self.positional else []
         rows += [(key, _meaning_with_default(setting)) for key, setting in zip(keys, self.settings, strict=True)]
         indent = " " * (4 + max((len(name) for name, _ in rows if len(name) <= NAME_WIDTH), default=0))
-        filled = [
-            textwrap.fill(meaning, HELP_WIDTH, initial_indent=indent, subsequent_indent=indent) for _, meaning in rows
-        ]
+        wrapper = textwrap.TextWrapper(HELP_WIDTH, indent, indent)
+        filled = [wrapper.fill(meaning) for _, meaning in rows]
         lines = [
             f"  {name}\n{text}" if len(name) > NAME_WIDTH else f"  {name}".ljust(len(indent)) + text[len(indent) :]
             for (name, _), text in zip(rows, filled, strict=True)
@@ -284,10 +266,7 @@ def unknown_name_message(noun: str, name: str, choices: Sequence[str]) -> str:
 def read_or_end(
     command: Command, arguments: Sequence[str], remedy: str = FIX_DISK, stopped: str = "stopped"
 ) -> SimpleNamespace:
-    """The arguments of a command; ends after help or a mistake. For scripts that import slowly.
-
-    From then on long work prints lines where no terminal shows a bar.
-    """
+    """The arguments; ends after help or a mistake. Long work then prints lines where no terminal shows a bar."""
     if asks_for_help(arguments):
         show_help(command.help)
         raise SystemExit(0)

@@ -87,7 +87,6 @@ def train_help(configs: Path, arguments: Sequence[str] = ()) -> str:
 
 
 def _choice_help(folders: Sequence[Path], text: str) -> Iterator[str]:
-    """The settings of `encoder=bilstm_max` with their values and meaning."""
     group, _, choice = text.partition("=")
     path = next((path for f in folders if (path := f / group / f"{choice}.yaml").is_file()), None)
     if path:

@@ -1,7 +1,4 @@
-"""The settings that a class or function takes: the annotated parameters of its signature.
-
-The source is read and nothing is imported, so that a mistake is answered before torch is loaded.
-"""
+"""The settings of a class or function: the annotated parameters of its signature, read from its source."""
 
 import ast
 import sys
@@ -54,7 +51,6 @@ class Parameter(NamedTuple):
 
     module: str
     annotation: ast.expr | None
-    default: ast.expr | None
 
     @property
     def hint(self) -> Any:
@@ -63,13 +59,6 @@ class Parameter(NamedTuple):
             return evaluate_expression(self.module, self.annotation) if self.annotation else Any
         except Exception:  # the annotation may be of any library
             return Any
-
-    @property
-    def value(self) -> Any:
-        """Its default; Ellipsis where there is none, or none that is plain."""
-        with suppress(ValueError):
-            return ... if self.default is None else ast.literal_eval(self.default)
-        return ...
 
     @property
     def description(self) -> str:
@@ -116,17 +105,15 @@ def _parameters_of_node(module: str, node: ast.stmt) -> Mapping[str, Parameter] 
     no_setting = "field("  # its default
     fields = [part for part in annotated if not ast.unparse(part).partition(" = ")[2].startswith(no_setting)]
     if "dataclass" in "".join(map(ast.unparse, node.decorator_list)) or "NamedTuple" in bases:
-        return {**inherited, **{ast.unparse(p.target): Parameter(module, p.annotation, p.value) for p in fields}}
+        return {**inherited, **{ast.unparse(p.target): Parameter(module, p.annotation) for p in fields}}
     return inherited
 
 
 def _parameters_of_signature(module: str, signature: ast.arguments) -> Mapping[str, Parameter] | None:
     if signature.kwarg:
         return None
-    positional = [*signature.posonlyargs, *signature.args]
-    defaults: list[ast.expr | None] = [None] * (len(positional) - len(signature.defaults)) + [*signature.defaults]
-    pairs = zip([*positional, *signature.kwonlyargs], [*defaults, *signature.kw_defaults], strict=True)
-    return {argument.arg: Parameter(module, argument.annotation, default) for argument, default in pairs}
+    arguments = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
+    return {argument.arg: Parameter(module, argument.annotation) for argument in arguments}
 
 
 def _dataclass(module: str, name: str) -> tuple[str, ast.ClassDef] | None:

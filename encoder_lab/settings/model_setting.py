@@ -25,9 +25,8 @@ def refuse_missing_models(arguments: Sequence[str]) -> None:
     if not any(text.startswith(("model=", "write_sentences=", "-")) for text in arguments):
         raise InputError("model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help")
     models = [text.removeprefix("model=") for text in arguments if text.startswith("model=")]
-    for name in (
-        n for text in models if not HYDRA_SYNTAX.search(text) for n in split_names(text) if NAME_OR_PATH.fullmatch(n)
-    ):
+    names = [name for text in models if not HYDRA_SYNTAX.search(text) for name in split_names(text)]
+    for name in filter(NAME_OR_PATH.fullmatch, names):
         encoder = name.removeprefix("untrained/")
         if encoder != name:
             encoder_file(encoder, config_folders(arguments))

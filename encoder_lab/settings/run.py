@@ -24,24 +24,20 @@ from encoder_lab.settings.types import (
     ZeroOrMore,
 )
 
-COLOUR_PATTERN = r"^#[0-9a-fA-F]{6}$"
-DEVICE_PATTERN = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
 CONSTANT_RATE = ClassSettings("encoder_lab.training.schedules.RateSchedule")
+COLOUR_PATTERN = r"^#[0-9a-fA-F]{6}$"
 LOGGERS = ("tensorboard", "csv", "wandb", "mlflow")
-DEVICES_PATTERN = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
 LAYERS_TITLE = "last, all, mean, a number or several in brackets"
 SIZE_TITLE = f"a whole number from 1 to {MAX_ITEMS}; or null (train_size: only with probes=senteval and files)"
 PART_OF_BATCHES_TITLE = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
 STRATEGIES_TITLE = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
 PRECISIONS_TITLE = "32-true, bf16-mixed, 16-mixed or 64-true: the weights of a frozen encoder have at least 32 bits"
-DEVICES_TITLE = "a number of devices, -1, auto, or a list as [0,1]"
 
 PartOfBatches = Annotated[
     Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None, Field(title=PART_OF_BATCHES_TITLE)
 ]
 StepsOrLog = Annotated[Literal["log"] | Sequence[Count], Field(title="log, or a list of steps, as [1,2,4,8]")]
 MeasureName = Literal["accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational"]
-MEASURES_TITLE = "a list in brackets, as [accuracy,hard,selectivity,bits]; other codes: bits_mlp, bits_variational"
 Size = Annotated[ItemCount | None, Field(title=SIZE_TITLE)]
 
 
@@ -69,8 +65,9 @@ class Checkpoints:
 
     def __post_init__(self) -> None:
         if self.every_n_epochs and self.keep != "every":
-            rule = "says which epochs are kept"
-            raise InputError(f"checkpoints.every_n_epochs= {rule}; give checkpoints.keep=every with it")
+            raise InputError(
+                "checkpoints.every_n_epochs= says which epochs are kept; give checkpoints.keep=every with it"
+            )
 
     @property
     def epoch_interval(self) -> int | None:
@@ -106,9 +103,9 @@ class Trainer:
     devices: Annotated[
         Literal[-1]
         | Annotated[int, Field(ge=1, le=1024)]
-        | Annotated[str, Field(pattern=DEVICES_PATTERN)]
+        | Annotated[str, Field(pattern=r"^(-1|auto|\d{1,4}(,\d{1,4})*)$")]
         | Annotated[Sequence[Annotated[int, Field(ge=0, le=1024)]], Field(min_length=1)],
-        Field(title=DEVICES_TITLE, description="processes; see trainer=ddp"),
+        Field(title="a number of devices, -1, auto, or a list as [0,1]", description="processes; see trainer=ddp"),
     ] = 1
     precision: Annotated[
         Literal["32-true", "bf16-mixed", "16-mixed", "64-true", "bf16", "16", "32", "64", 16, 32, 64],
@@ -193,10 +190,8 @@ class Probes:
     more: Annotated[Paths, "files or folders with tasks of your own, added to these: docs/own_task.md"] = ()
     measures: Annotated[
         Sequence[MeasureName],
-        Field(
-            title=MEASURES_TITLE,
-            description="of each task: accuracy, and how easily it is read; docs/probing_protocol.md",
-        ),
+        Field(title="a list in brackets, as [accuracy,hard,selectivity,bits]; other codes: bits_mlp, bits_variational"),
+        "of each task: accuracy, and how easily it is read; docs/probing_protocol.md",
     ] = ("accuracy",)
     steps: Annotated[StepsOrLog, "and after these optimiser steps, as [1,2,4,8]; log: after each power of two"] = ()
 
@@ -247,10 +242,8 @@ class RunSettings:
     early_stopping: EarlyStopping = EarlyStopping()
     logger: Annotated[
         NonEmpty | Sequence[str],
-        Field(
-            title="a name, or a list in brackets, as [csv]",
-            description="tensorboard, csv, wandb, mlflow: Lightning's loggers; all get the scores of the tasks",
-        ),
+        Field(title="a name, or a list in brackets, as [csv]"),
+        "tensorboard, csv, wandb, mlflow: Lightning's loggers; all get the scores of the tasks",
     ] = ("tensorboard",)
     allow: Annotated[Sequence[str], "packages with your own parts: [my_package]; given again to resume or load"] = ()
     checkpoints: Checkpoints = Checkpoints()
@@ -287,10 +280,8 @@ class EvaluationSettings:
     ] = ()
     epochs: Annotated[
         int | str | Sequence[int | str] | None,
-        Field(
-            title="all, or numbers as [0,1,5]",
-            description="of a run: all that it keeps, or some as [0,1,5]; the scores join its curves",
-        ),
+        Field(title="all, or numbers as [0,1,5]"),
+        "of a run: all that it keeps, or some as [0,1,5]; the scores join its curves",
     ] = None
     protocol: Annotated[Literal["modern", "senteval"] | None, "senteval or modern; null: as probes.classifier"] = None
     control: Annotated[bool, "true adds control tasks and selectivity"] = False
@@ -321,11 +312,9 @@ class EvaluationSettings:
     allow: Annotated[Sequence[str], "packages with your own encoder or corpus in a run: allow=[my_package]"] = ()
     seed: Annotated[Seed | None, "random choices: tasks, classifiers; null: 1, or 1111 with protocol=senteval"] = None
     device: Annotated[
-        Annotated[str, Field(pattern=DEVICE_PATTERN)] | None,
-        Field(
-            title="cpu, cuda, cuda:1, mps, xpu, hpu, npu or xla, or null",
-            description="cpu or cuda; null is the GPU if there is one",
-        ),
+        Annotated[str, Field(pattern=r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$")] | None,
+        Field(title="cpu, cuda, cuda:1, mps, xpu, hpu, npu or xla, or null"),
+        "cpu or cuda; null is the GPU if there is one",
     ] = None
     config_folders: Sequence[Path] = field(default=())  # of --config-dir
 
@@ -333,11 +322,6 @@ class EvaluationSettings:
     def models(self) -> tuple[str, ...]:
         """The names in `model=`; none where it is not given."""
         return names_of(self.model) if self.model else ()
-
-    @property
-    def cache_folder(self) -> Path | None:
-        """The folder of cached scores and vectors; None with cache=off."""
-        return Path(self.cache) if self.cache and self.cache != "off" else None
 
     @property
     def measures(self) -> tuple[str, ...]:

@@ -44,8 +44,11 @@ def read_settings(path: Path) -> dict[str, Any]:
     if len(data) > MAX_BYTES:
         raise InputError(f"{path}: more than {MAX_BYTES} bytes; not the settings of a run")
     try:
-        settings = yaml.load(data.decode("utf-8"), PlainLoader)
-        _refuse_computed_values(data.decode("utf-8"), settings)
+        settings = yaml.load(text := data.decode("utf-8"), PlainLoader)
+        if SURROGATE_ESCAPE.search(text):
+            raise ValueError("half of a surrogate pair")
+        if computed := [str(leaf) for _, leaf in leaves(settings) if "${" in str(leaf)]:
+            raise ValueError(f"{computed[0][:40]!r} would be computed; write the value itself")
     except UnicodeDecodeError as error:
         raise _line_error(path, data[: error.start], "not valid UTF-8") from None
     except yaml.reader.ReaderError as error:
@@ -95,15 +98,6 @@ for form in (PlainLoader, _Dumper):  # a text that looks like such a number is i
     form.add_implicit_resolver(
         "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d[\d_]*)(\.[\d_]*)?[eE][-+]?\d+$"), list("-+0123456789")
     )
-
-
-def _refuse_computed_values(text: str, settings: Any) -> None:
-    """Raises ValueError for what no run writes: values that would be computed, invalid characters."""
-    if SURROGATE_ESCAPE.search(text):
-        raise ValueError("half of a surrogate pair")
-    for _, value in leaves(settings):
-        if isinstance(value, str) and "${" in value:
-            raise ValueError(f"{value[:40]!r} would be computed; write the value itself")
 
 
 def dotted_items(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

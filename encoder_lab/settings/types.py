@@ -1,7 +1,4 @@
-"""Ranges that many settings share. A setting is declared where it is taken, in the signature of a class:
-
-dim: Annotated[Width, "width of the sentence vector"] = 512
-"""
+"""Ranges that many settings share: `dim: Annotated[Width, "sentence vector"] = 512` declares where it is taken."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -36,16 +33,11 @@ CorpusSize = Annotated[Count | None, "training sentences or pairs, counted to th
 SourceLanguage = Annotated[str, "what the encoder reads; decides how text is tokenised"]
 Tokenized = Annotated[bool, "true if the text is already tokenised, with spaces between tokens"]
 ProbeSplit = Annotated[bool, "false: what is for probing trains too, where the tasks are made of other text"]
-PartHeldOut = Annotated[
-    Annotated[int, Field(ge=5, le=MAX_COUNT)],
-    Field(title="5 or more", description="one document in so many is dev, one test, two are for probing"),
-]
+PARTS_HELD_OUT = "one document in so many is dev, one test, two are for probing"
+FiveOrMore = Annotated[int, Field(ge=5, le=MAX_COUNT)]
+PartHeldOut = Annotated[FiveOrMore, Field(title="5 or more", description=PARTS_HELD_OUT)]
 PartHeldOutOrNull = Annotated[
-    Annotated[int, Field(ge=5, le=MAX_COUNT)] | None,
-    Field(
-        title="5 or more, or null",
-        description="one document in so many is dev, one test, two are for probing; null: 20, below 500 KB 10",
-    ),
+    FiveOrMore | None, Field(title="5 or more, or null", description=f"{PARTS_HELD_OUT}; null: 20, below 500 KB 10")
 ]
 HeldOut = Annotated[
     Annotated[int, Field(ge=3, le=MAX_COUNT)],

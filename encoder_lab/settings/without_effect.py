@@ -113,16 +113,13 @@ def _some_suite_reads(setting: str, settings: Mapping[str, Any]) -> bool:
     text = "language" in source and not (source["language"] or source["tokenized"])  # has the language of the corpus
     files = setting == "corpus" and (source.get("root") or source.get("paths")) and not text
     suites = (settings.get("suites") or {}).values()
-    return any(
-        setting in suite.get("reads", (setting,)) and not (files and suite["settings"] == "probes") for suite in suites
-    )
+    reading = [suite for suite in suites if setting in suite.get("reads", (setting,))]
+    return any(not (files and suite["settings"] == "probes") for suite in reading)
 
 
 def _unread_in_evaluation(settings: Mapping[str, Any]) -> Unread:
     if settings["write_sentences"]:
-        groups = "|".join(
-            ["write_sentences", TASK_SETTINGS, *(suite["settings"] for suite in settings["suites"].values())]
-        )
+        groups = "|".join([TASK_SETTINGS, *(suite["settings"] for suite in settings["suites"].values())])
         remedy = "write_sentences= writes the sentences of tasks and stops; leave it out"
         yield rf"(?!(write_sentences|{groups})\b).*|probes\.classifier\.(?!protocol\b).*", remedy
     names, from_text = names_of(settings["model"]), _words_from_text(settings)

@@ -13,7 +13,6 @@ from encoder_lab.storage.content import content_of, key_of
 
 ROOT = Path(__file__).parents[2]
 PROJECT_PACKAGES = ("datamodules", "encoder_lab", "encoders", "objectives", "probes")
-INSTALL_FOLDERS = ("site-packages", "dist-packages")  # folders with the packages of everybody
 IMPORT_PATTERN = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]*)"
     r"|import[ \t]+(?P<modules>[^\n#;]+))",
@@ -37,19 +36,13 @@ def code_of(definition: Callable[..., Any]) -> str:
         definition = type(definition)  # of an object that can be called
     if (code := loaded_code(definition)) is None:
         return str(getattr(definition, "__qualname__", type(definition).__qualname__))
-    return key_of(code.contents, library_versions(code.modules))
-
-
-class LoadedCode(NamedTuple):
-    """The files behind a function or class."""
-
-    contents: list[str]  # hashes
-    modules: set[str]  # that the files import
+    contents, modules = code
+    return key_of(contents, library_versions(modules))
 
 
 @cache
-def loaded_code(definition: Any) -> LoadedCode | None:
-    """The files behind a function or class when it is first asked for; None without a file."""
+def loaded_code(definition: Any) -> tuple[list[str], set[str]] | None:
+    """Hashes of the files behind it, when first asked for, and the modules that they import; None without a file."""
     try:
         source = inspect.getsourcefile(inspect.unwrap(definition))
     except TypeError:  # built in, or typed into an interpreter
@@ -59,10 +52,9 @@ def loaded_code(definition: Any) -> LoadedCode | None:
     files = imported_files(Path(source).absolute())
     packages = {path.parent for path in files if (path.parent / "__init__.py").exists()}
     data_files = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
-    modules = {
-        name.partition(".")[0] for path in files for name in _imported_names(path, path.parent, content_of(path))
-    }
-    return LoadedCode(sorted(map(content_of, files | data_files)), modules)
+    names = (name for path in files for name in _imported_names(path, path.parent, content_of(path)))
+    modules = {name.partition(".")[0] for name in names}
+    return sorted(map(content_of, files | data_files)), modules
 
 
 def library_versions(modules: Iterable[str]) -> list[str]:
@@ -111,7 +103,7 @@ def imported_files(source: Path) -> set[Path]:
     root = source.parent
     while (root / "__init__.py").exists():
         root = root.parent
-    package = source.relative_to(root).parts[0] if root.name in INSTALL_FOLDERS else ""
+    package = source.relative_to(root).parts[0] if root.name in ("site-packages", "dist-packages") else ""
     files, pending = {source}, [source]
     while pending:
         path = pending.pop()

@@ -14,7 +14,6 @@ from encoder_lab.errors import InputError
 LARGE_FILE_BYTES = 1 << 26  # bytes; the hash of a smaller file is computed again by each process
 SETTLED_NANOSECONDS = 2 * 10**9  # nanoseconds; a younger file may change again without a new time of change
 PACKED_SUFFIXES = (".gz", ".tgz", ".bz2", ".zip")  # read in another way than the same bytes under another name
-DIGEST_PATTERN = re.compile("[0-9a-f]{64}")
 FileState = tuple[int, int, int, int, int]
 _digests: dict[FileState, str] = {}
 _cache_folders: list[Path] = []
@@ -30,13 +29,22 @@ def content_of(path: Path) -> str:
     number, size, time of modification or time of change, which no program can set. Raises InputError for a pipe.
     """
     state = _file_state(path)
-    if digest := _digests.get(state) or _cached_digest(state):
-        return digest
+    large = state[2] >= LARGE_FILE_BYTES
+    note = _cache_folders[0] / f"content-{key_of(state)}" if large and _cache_folders else None
+    if note and note.is_file() and state not in _digests:
+        text = note.read_text(encoding="ascii", errors="replace")
+        if re.fullmatch("[0-9a-f]{64}", text):
+            _digests[state] = text
+    if state in _digests:
+        return _digests[state]
     with path.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
-    settled = time.time_ns() - state[-1] > SETTLED_NANOSECONDS
-    if settled and _file_state(path) == state:
-        _cache_digest(state, digest)
+    if time.time_ns() - state[-1] > SETTLED_NANOSECONDS and _file_state(path) == state:
+        _digests[state] = digest
+        if note:
+            with suppress(OSError):  # a cache that may only be read; half a digest is no digest
+                note.parent.mkdir(parents=True, exist_ok=True)
+                note.write_text(digest, encoding="ascii")
     return digest
 
 
@@ -58,22 +66,3 @@ def _file_state(path: Path) -> FileState:
     if not S_ISREG(state.st_mode) and not S_ISDIR(state.st_mode):
         raise InputError(f"{path}: a device or a pipe, not a file; it was not read")
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
-
-
-def _cache_file(state: FileState) -> Path | None:
-    large = state[2] >= LARGE_FILE_BYTES
-    return _cache_folders[0] / f"content-{key_of(state)}" if large and _cache_folders else None
-
-
-def _cached_digest(state: FileState) -> str:
-    note = _cache_file(state)
-    text = note.read_text(encoding="ascii", errors="replace") if note and note.is_file() else ""
-    return _digests.setdefault(state, text) if DIGEST_PATTERN.fullmatch(text) else ""
-
-
-def _cache_digest(state: FileState, digest: str) -> None:
-    _digests[state] = digest
-    if file := _cache_file(state):
-        with suppress(OSError):  # a cache that may only be read; half a digest is no digest
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(digest, encoding="ascii")

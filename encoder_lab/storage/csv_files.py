@@ -46,10 +46,7 @@ def read_numbered_csv(
 
 
 def upsert_csv(
-    path: Path,
-    rows: Iterable[Mapping[str, Any]],
-    key: Sequence[str],
-    order: Callable[[Mapping[str, str]], Any] | None = None,
+    path: Path, rows: Iterable[Mapping[str, Any]], key: Sequence[str], order: Callable[..., Any] | None = None
 ) -> None:
     """Write rows in one step; each replaces that of the same `key`. `order` sorts them; ties keep theirs."""
     path = Path(path)

@@ -145,9 +145,8 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     """Let `build` fill a folder, then rename it: complete or absent. Raises InputError if its files changed."""
     if folder.exists():
         built = read_contents(folder)
-        now = {
-            path.name: content_of(path) for path in folder.iterdir() if path.name != CONTENTS_FILE and path.is_file()
-        }
+        files = [path for path in folder.iterdir() if path.name != CONTENTS_FILE and path.is_file()]
+        now = {path.name: content_of(path) for path in files}
         if names := [name for name in sorted({*built, *now}) if built.get(name) != now.get(name)]:
             raise InputError(f"{folder}: {', '.join(names)} cut off or changed; delete this folder, it will be rebuilt")
         with suppress(OSError):  # a cache that may only be read

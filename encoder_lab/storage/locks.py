@@ -1,7 +1,4 @@
-"""Lock files: one process at a time holds a lock, among all processes that share the disk.
-
-The system frees the lock when its holder ends in any way. The file stays; only the lock on it counts.
-"""
+"""Locks on files, among all processes that share the disk. The system frees one when its holder ends in any way."""
 
 import errno
 import stat
@@ -10,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -18,19 +16,26 @@ from encoder_lab.errors import InputError
 NO_TIMEOUT = -1.0
 PATIENCE_SECONDS = 300.0  # seconds within which the first process of a run must take its lock
 SILENT_SECONDS = 10.0  # seconds of waiting before a message
-NO_LOCKS_ERRNOS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
 
 
 @contextmanager
-def locked(path: Path, wait: float = 0.0) -> Iterator[bool]:
+def locked(path: Path, wait: float = 0.0, **options: Any) -> Iterator[bool]:
     """Whether this process gets a lock file within `wait` seconds. Raises InputError if it cannot be locked."""
-    lock = FileLock(_lock_file(path), timeout=wait)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileNotFoundError):
+        state = path.lstat()
+        if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1:
+            raise InputError(f"{path}: a link or no plain file, so it cannot be locked; delete it")
+    lock = FileLock(path, timeout=wait, **options)
     try:
-        with _missing_locks_refused(path):
-            lock.acquire()
+        lock.acquire()
     except Timeout:
         yield False
         return
+    except OSError as error:
+        if error.errno not in {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}:
+            raise
+        raise InputError(f"{path}: this disk has no file locks ({error.strerror}); choose a folder elsewhere") from None
     try:
         yield True
     finally:
@@ -41,13 +46,8 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[bool]:
 def locked_with_children(path: Path) -> Iterator[int]:
     """Wait for a lock file; its descriptor, with which a child holds it too. Raises InputError."""
     descriptors: list[int] = []
-    lock = FileLock(_lock_file(path), on_acquired=descriptors.append)
-    with _missing_locks_refused(path):
-        lock.acquire()
-    try:
+    with locked(path, NO_TIMEOUT, on_acquired=descriptors.append):
         yield descriptors[-1]
-    finally:
-        lock.release()
 
 
 def is_locked(path: Path) -> bool:
@@ -66,23 +66,3 @@ def wait_for_file(path: Path, lock: Path, patience: float = PATIENCE_SECONDS) ->
         if time.monotonic() - started > patience and not is_locked(lock) and not path.exists():
             raise InputError(f"{path}: missing, and the process that writes it has ended; start all processes again")
         time.sleep(0.1)
-
-
-def _lock_file(path: Path) -> Path:
-    """`path`, after its folder is made. Raises InputError if something else than a lock file has this name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileNotFoundError):
-        state = path.lstat()
-        if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1:
-            raise InputError(f"{path}: a link or no plain file, so it cannot be locked; delete it")
-    return path
-
-
-@contextmanager
-def _missing_locks_refused(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in NO_LOCKS_ERRNOS:
-            raise
-        raise InputError(f"{path}: this disk has no file locks ({error.strerror}); choose a folder elsewhere") from None

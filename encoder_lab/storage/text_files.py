@@ -18,7 +18,7 @@ from encoder_lab.errors import InputError
 
 HTML_START = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
 PACKED_SUFFIXES = (".gz", ".bz2")
-HIDDEN_PATH = re.compile(r"/\.")
+BLOCK_BYTES = 1 << 16
 MAX_LINE_BYTES = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
 
 
@@ -31,9 +31,8 @@ def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[t
             while raw := file.readline(MAX_LINE_BYTES + 1):
                 number += 1
                 if len(raw) > MAX_LINE_BYTES:
-                    raise InputError(
-                        f"{path}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this a text file?"
-                    )
+                    too_long = f"a line of more than {MAX_LINE_BYTES} bytes"
+                    raise InputError(f"{path}:{number}: {too_long}; is this a text file?")
                 if number == 1:
                     refuse_html(path, raw)
                 if number > skip:
@@ -150,11 +149,10 @@ def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
         return [path]
     packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", *PACKED_SUFFIXES))
     below = sorted(file for file in path.rglob("*") if file.name.endswith(packed) and file.is_file())
-    chosen = without_copies(file for file in below if not HIDDEN_PATH.search(f"/{file.relative_to(path)}"))
+    chosen = without_copies(file for file in below if "/." not in f"/{file.relative_to(path)}")
     if not chosen:
-        raise InputError(
-            f"{path}: no files there that end in {', '.join(endings)} (or those with {', '.join(PACKED_SUFFIXES)})"
-        )
+        packs = f"or those with {', '.join(PACKED_SUFFIXES)}"
+        raise InputError(f"{path}: no files there that end in {', '.join(endings)} ({packs})")
     return chosen
 
 
@@ -198,10 +196,7 @@ def log_note(text: str) -> None:
     logging.getLogger("datamodules").warning(text)
 
 
-@cache
-def log_note_once(text: str) -> None:
-    """The same where a file is read several times."""
-    log_note(text)
+log_note_once = cache(log_note)  # where a file is read several times
 
 
 def compose_unicode(text: str, path: Path | None = None) -> str:
@@ -210,9 +205,6 @@ def compose_unicode(text: str, path: Path | None = None) -> str:
     if path is not None and nfc != text:
         log_note_once(f"{path}: letters followed by accents of their own are read as one letter each (Unicode NFC)")
     return nfc
-
-
-BLOCK_BYTES = 1 << 16
 
 
 def open_packed(path: Path, name: str = "") -> IO[bytes]:

@@ -1,11 +1,21 @@
-"""One cell of a study: begun, resumed or skipped, in its own process."""
+"""Cells of a study: each begun, resumed or skipped in its own process; several as jobs of a launcher of Hydra."""
 
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
+from multiprocessing import current_process
 from pathlib import Path
 
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import DictConfig
+
 from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import INTERRUPTED
+from encoder_lab.settings.known import CONFIGS
 from encoder_lab.settings.quoting import quoted
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.locks import is_locked, locked_with_children
@@ -16,7 +26,8 @@ DONE_FILE = "done"  # a file in the folder of a finished cell
 SETTINGS_FILE = "settings.txt"  # in the folder of a cell that was begun: its overrides, one per line
 LOCK_FILE = ".job"  # held by the job that works on the cell, and by the command that the job started
 MAY_DIFFER = ("cache", "trainer.accelerator", "trainer.devices")  # settings in which commands for one study may differ
-INTERRUPTED_STATUS = 130  # exit status after Ctrl-C
+JOB_CONFIG = "study_job"  # configs/study_job.yaml
+GPUS_VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 
 def is_done(cell: StudyCell, study: Path) -> bool:
@@ -38,8 +49,8 @@ def run_cell(cell: StudyCell, study: Path) -> None:
             with atomic_write(folder / SETTINGS_FILE) as file:
                 file.writelines(f"{text}\n" for text in cell.overrides)
         status = subprocess.run(cell_command(cell, study, resumed), pass_fds=[lock], check=False).returncode
-        if status == INTERRUPTED_STATUS:
-            raise SystemExit(INTERRUPTED_STATUS)
+        if status == INTERRUPTED:
+            raise SystemExit(INTERRUPTED)
         if status == 0:
             with atomic_write(folder / DONE_FILE) as file:
                 file.write("\n")
@@ -71,6 +82,52 @@ def refuse_other_settings(cell: StudyCell, study: Path) -> None:
 
 
 def _effective_settings(overrides: Sequence[str]) -> set[str]:
-    """The settings that take effect: the last value of each key."""
     values = dict(text.partition("=")[::2] for text in overrides)
     return {f"{key}={value}" for key, value in values.items() if key not in MAY_DIFFER}
+
+
+def launch_cells(cells: Sequence[StudyCell], study: Path, settings: Sequence[str]) -> None:
+    """Run the cells as one sweep of a launcher and wait. Raises the error of a job that could not start its cell."""
+    if str(ROOT) not in (paths := os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, paths)])  # for jobs in other folders
+    task = partial(run_job, cells=cells, study=study, gpus=visible_gpus())
+    numbers = ",".join(map(str, range(len(cells))))
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        hydra = GlobalHydra.instance().hydra
+        assert hydra is not None
+        overrides = [*_sweep_settings(study, settings), f"cell={numbers}"]
+        hydra.multirun(JOB_CONFIG, task, overrides, with_log_configuration=False)
+
+
+def check_launcher(study: Path, settings: Sequence[str]) -> None:
+    """Raises HydraException if a setting of the launcher is wrong, or the launcher is not installed."""
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        compose(JOB_CONFIG, _sweep_settings(study, settings), return_hydra_config=True)
+
+
+def _sweep_settings(study: Path, settings: Sequence[str]) -> list[str]:
+    return [f"hydra.sweep.dir={quoted(study)}", *settings]
+
+
+def run_job(config: DictConfig, cells: Sequence[StudyCell], study: Path, gpus: Sequence[str]) -> None:
+    """One job: the cell with the number `config.cell`."""
+    cell = cells[config.cell]
+    if not any(text.startswith("trainer.devices=") for text in cell.overrides):
+        take_one_gpu(current_process().name, gpus)
+    run_cell(cell, study)
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs of this machine that the study may use."""
+    if GPUS_VARIABLE in os.environ:
+        return os.environ[GPUS_VARIABLE].split(",")
+    import torch  # slow
+
+    return [str(number) for number in range(torch.cuda.device_count())] or [""]
+
+
+def take_one_gpu(worker: str, gpus: Sequence[str] = ()) -> None:
+    """Give each worker process of joblib one of `gpus`, or of those that it sees, in turn; all would use the first."""
+    if number := re.fullmatch(r"LokyProcess-(\d+)", worker):
+        gpus = gpus or visible_gpus()
+        os.environ[GPUS_VARIABLE] = gpus[int(number[1]) % len(gpus)]

@@ -10,8 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import mistakes_of_command
-from encoder_lab.settings.hydra_errors import message_with_advice
-from encoder_lab.settings.known import CONFIGS
+from encoder_lab.settings.known import CONFIGS, message_with_advice
 from encoder_lab.settings.run_settings import dotted_items
 
 

@@ -72,9 +72,8 @@ def read_study(path: Path, name: str, scale: str, data: str, extra: list[str]) -
         raise InputError(f"scale={scale}: {name} has {', '.join(settings['scales'])}")
     scale_settings = settings["scales"][scale] or {}
     axes = settings["axes"] | scale_settings.get("axes", {})
-    varied = {
-        word.partition("=")[0] for axis in axes.values() for words in axis.values() for word in (words or "").split()
-    }
+    choices_of_axes = [words or "" for axis in axes.values() for words in axis.values()]
+    varied = {word.partition("=")[0] for words in choices_of_axes for word in words.split()}
     for text in extra:
         if text.partition("=")[0] in varied:
             raise InputError(f"{text}: an axis of study={name} sets it, so cells would not be what their names say")
@@ -87,8 +86,7 @@ def read_study(path: Path, name: str, scale: str, data: str, extra: list[str]) -
         if None in scaled:
             left_out[cell_name] = f"the study has none at scale={scale}"
             continue
-        names = dict(zip(axes, labels, strict=True))
-        overrides = _line_settings(" ".join([*choices, *scaled]), data, names)
+        overrides = _line_settings(" ".join([*choices, *scaled]), data, dict(zip(axes, labels, strict=True)))
         examples = settings.get("examples", {}).items() if scale == "paper" else ()
         stated = [number for label, number in examples if label in ("every", *labels)]
         cells.append(StudyCell(cell_name, [*overrides, *extra], *stated))

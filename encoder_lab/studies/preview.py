@@ -4,32 +4,24 @@ import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.progress import MeasuredStep
 from encoder_lab.settings.build import build
 from encoder_lab.studies.cell import is_done
 from encoder_lab.studies.compose import checked_settings
 from encoder_lab.studies.plan import Study, StudyCell, fill_folder
 
-
-class StepCost(Protocol):
-    """The steps of a run, and what they take on this machine (encoder_lab/training/measure.py)."""
-
-    def steps(self, examples: int) -> int: ...
-    def hours(self, steps: int) -> float: ...
-    def disk(self, examples: int) -> int: ...
-
-
 MEASURED_GROUPS = ("encoder", "objective", "datamodule", "embeddings", "trainer")
-Measure = Callable[[Mapping[str, Any]], StepCost]  # of composed settings
+Measure = Callable[[Mapping[str, Any]], MeasuredStep]  # of composed settings
 
 
 def preview(study: Study, folder: Path, measure: Measure | None) -> str:
     """The text of dry_run=true. Cells with the same encoder and objective are measured once."""
     counts = [f"{len(study.cells)} runs", *([f"evaluations: {len(study.evaluations)}"] if study.evaluations else [])]
     lines = [f"{study.name} at scale={study.scale}: {', '.join(counts)}, in {folder}"]
-    costs: dict[str, StepCost] = {}
+    costs: dict[str, MeasuredStep] = {}
     hours = disk = 0.0
     for cell in (*study.cells, *study.evaluations):
         state = "done" if is_done(cell, folder) else missing_requirements(cell) or "ready"
@@ -61,7 +53,7 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
     return "\n".join(lines)
 
 
-def steps_of(trainer: Mapping[str, Any], examples: int, rate: StepCost) -> tuple[int, str]:
+def steps_of(trainer: Mapping[str, Any], examples: int, rate: MeasuredStep) -> tuple[int, str]:
     """The steps of a run, of one epoch where it has no end, and how they come about."""
     devices, limit, epochs = trainer["devices"], trainer["limit_train_batches"], trainer["max_epochs"]
     device_count = len(devices) if isinstance(devices, list) else devices if isinstance(devices, int) else 1

@@ -12,7 +12,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -80,10 +80,8 @@ def run_studies(options: SimpleNamespace) -> int:
     if options.dry_run:
         return 0
     refuse_other_commit(options.runs / COMMIT_FILE, commit)
-    failed = [
-        entry.page for entry in plan if run_study(options.configs, entry.study.name, study_arguments(entry, options))
-    ]
-    if failed:
+    statuses = [run_study(options.configs, entry.study.name, study_arguments(entry, options)) for entry in plan]
+    if failed := [entry.page for entry, status in zip(plan, statuses, strict=True) if status]:
         print(f"failed: {', '.join(failed)}; the same command continues", file=sys.stderr)
         return 1
     hours = recorded | {entry.page: round(entry.hours(), 3) for entry in plan}
@@ -144,7 +142,8 @@ def write_page(entry: StudyEntry, options: SimpleNamespace, commit: str) -> None
     command = " ".join(["python train.py", *study_arguments(entry, options)])
     summary = f"Commit {commit}, {len(entry.study.cells)} runs, {entry.hours():.2f} hours of training and classifiers."
     parts = [f"# {entry.title}", summary, f"<!-- long: {entry.hours():.1f} hours -->\n```sh\n{command}\n```"]
-    for report in report_outputs(entry):
+    texts = [text for report in entry.study.reports for text in report if text.startswith("out=")]
+    for report in (Path(text.removeprefix("out=").format(study=entry.folder)) for text in texts):
         if report.suffix == ".md":
             parts.append(report.read_text(encoding="utf-8").strip())
         else:
@@ -154,12 +153,6 @@ def write_page(entry: StudyEntry, options: SimpleNamespace, commit: str) -> None
             parts.append(f"![{report.stem}]({picture})")
     with atomic_write(options.out / f"{entry.page}.md") as file:
         file.write("\n\n".join(parts) + "\n")
-
-
-def report_outputs(entry: StudyEntry) -> Sequence[Path]:
-    """The tables and pictures that a study has made."""
-    texts = [text for report in entry.study.reports for text in report if text.startswith("out=")]
-    return [Path(text.removeprefix("out=").format(study=entry.folder)) for text in texts]
 
 
 if __name__ == "__main__":

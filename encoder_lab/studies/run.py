@@ -1,7 +1,4 @@
-"""Run a study: its runs as jobs of a launcher, then its evaluations, then its reports.
-
-python train.py study=conneau2018/table2 scale=demo
-"""
+"""`python train.py study=NAME`: its runs as jobs of a launcher, then its evaluations, then its reports."""
 
 import runpy
 import subprocess
@@ -11,18 +8,16 @@ from functools import partial
 from pathlib import Path
 
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.command_line import unknown_name_message
+from encoder_lab.settings.command_line import INTERRUPTED, unknown_name_message
 from encoder_lab.settings.quoting import unquoted
 from encoder_lab.storage.locks import locked
-from encoder_lab.studies.cell import INTERRUPTED_STATUS, ROOT, is_done, refuse_other_settings
-from encoder_lab.studies.launch import check_launcher, launch_cells
+from encoder_lab.studies.cell import ROOT, check_launcher, is_done, launch_cells, refuse_other_settings
 from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study
 from encoder_lab.studies.preview import Measure, preview, settings_of
 
 REPORT_SCRIPT = ROOT / "report.py"
 STUDY_LOCK = ".running"  # the lock in a study's folder, held while a command works on it
 STUDY_SETTINGS = ("study", "scale", "data", "study_dir", "dry_run")
-LAUNCHER_PREFIXES = ("hydra/launcher", "hydra.launcher.")
 YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 CONTINUE_ADVICE = "the same command continues the study"
 
@@ -31,7 +26,7 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     """Run or continue the study that the command line names; its exit status. `measure`: for a dry run."""
     pairs = [text.partition("=") for text in arguments if text.split("=")[0] in STUDY_SETTINGS]
     options = {key: unquoted(value) for key, _, value in pairs}
-    launcher = [text for text in arguments if text.startswith(LAUNCHER_PREFIXES)]
+    launcher = [text for text in arguments if text.startswith(("hydra/launcher", "hydra.launcher."))]
     settings = [text for text in arguments if text.split("=")[0] not in STUDY_SETTINGS and text not in launcher]
     for text in settings:
         if text.startswith(("-", "hydra.", "hydra/", "resume=")):
@@ -66,9 +61,8 @@ def refuse_wrong_reports(study: Study, folder: Path) -> None:
     commands = runpy.run_path(str(REPORT_SCRIPT))["REPORTS"]
     for name, *arguments in _report_arguments(study, folder, ["."]):
         if name not in commands:
-            raise InputError(
-                f"reports of study={study.name}: {name}: {unknown_name_message('report', name, list(commands))}"
-            )
+            unknown = unknown_name_message("report", name, list(commands))
+            raise InputError(f"reports of study={study.name}: {name}: {unknown}")
         commands[name].read([text if "=" in text else "." for text in arguments])  # the runs are not there yet
 
 
@@ -104,7 +98,7 @@ def run_batch(cells: Sequence[StudyCell], folder: Path, launcher: Sequence[str])
         launch_cells(unfinished, folder, launcher)
     except KeyboardInterrupt:
         print(f"\nstopped; {CONTINUE_ADVICE}", file=sys.stderr)
-        raise SystemExit(INTERRUPTED_STATUS) from None
+        raise SystemExit(INTERRUPTED) from None
     except (InputError, OSError):
         raise
     except Exception as error:  # each launcher raises its own error for a killed worker

@@ -2,21 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from torch import nn
 
 from datamodules.base import ResumableData
 from datamodules.corpus import Corpus, exclude_sentences
 from datamodules.excluded import LEFT_OUT_FILE, Excluded, left_out_lines
 from datamodules.word_vectors.run_vectors import RunVectors
+from encoder_lab.compute.devices import evaluation_mode
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
-from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
-from encoder_lab.settings.build import import_object
+from encoder_lab.settings.build import build, import_object
+from encoder_lab.settings.known import CLASS_KEY
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
@@ -24,7 +27,6 @@ from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.reads import CORPUS_KEY, VECTORS_KEY, Reads, refuse_other_reads, write_reads
 from encoder_lab.training.devices import choose_accelerator, is_rank_zero, rank_zero_print
 from encoder_lab.training.initial import source_of, take_weights
-from encoder_lab.training.optimizers import trainable_optimizer
 from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
@@ -32,25 +34,17 @@ from encoders.frozen import FrozenEncoder
 from encoders.sources import bag_of, fingerprint
 from objectives.dev_loss import DevLoss
 from objectives.likelihood import TextLikelihood
-from objectives.objective import Objective
+from objectives.objective import MakeOptimizer, Objective
 from probes.callback import ProbingCallback
 from probes.evaluation import distinct_sentences
 from probes.suites import Suite, suites_of, tasks_and_measures, tasks_of
 from probes.task import Task
 
+STEP_IMPLEMENTATIONS = {"fused", "foreach", "differentiable"}  # of which an optimiser of torch takes one
 SLOW_BF16 = "this processor has no instructions for bfloat16, so steps take longer than with trainer.precision=32-true"
 
 
-class RunParts(NamedTuple):
-    """The parts of a run."""
-
-    data: ResumableData
-    module: Objective
-    suites: list[Suite]
-    probing: ProbingCallback
-
-
-def build_run(settings: RunSettings, run: Path) -> RunParts:
+def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objective, list[Suite], ProbingCallback]:
     """Data, model and probes of a run. Its word vectors go to its folder at the first call."""
     pl.seed_everything(settings.seed, workers=True, verbose=False)
     accelerator, precision = settings.trainer.accelerator, settings.trainer.precision
@@ -64,9 +58,8 @@ def build_run(settings: RunSettings, run: Path) -> RunParts:
     corpus = settings.corpus.build()
     cache = Path(settings.cache)
     cache_digests_in(cache)
-    suites = suites_of(
-        settings.suites, settings.probes.classifier.build(), settings.seed, corpus, cache, settings.probes.measures
-    )
+    grid = settings.probes.classifier.build()
+    suites = suites_of(settings.suites, grid, settings.seed, corpus, cache, settings.probes.measures)
     tasks = tasks_of(suites)
     refuse_without_decoder(settings, tasks)
     sentences = distinct_sentences(tasks)
@@ -80,7 +73,6 @@ def build_run(settings: RunSettings, run: Path) -> RunParts:
         needed = settings.encoder.written, settings.embeddings.source.arguments.get("dim"), settings.corpus.written
         source = source_of(settings.init, run, *needed, corpus.fingerprint())
     vectors = run_vectors(settings.embeddings.source.build(), run, data, sentences, cache, source)
-
     module, frozen = build_modules(settings, corpus, data, vectors, optimizer)
     if source:
         take_weights(source, frozen.encoder)
@@ -91,7 +83,7 @@ def build_run(settings: RunSettings, run: Path) -> RunParts:
     schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.probing_steps
     cached = None if model.logprobs else cache  # the fingerprint has no weights of a decoder
     probing = ProbingCallback(tasks_and_measures(suites), model, run / "probes.csv", *schedule, cached)
-    return RunParts(data, module, suites, probing)
+    return data, module, suites, probing
 
 
 def build_modules(
@@ -188,3 +180,34 @@ def refuse_without_decoder(settings: RunSettings, tasks: Sequence[Task]) -> None
 def probing_device(chosen: str) -> str:
     """Where the classifiers run: where the run computes."""
     return "cuda" if choose_accelerator(chosen) != "cpu" and torch.cuda.is_available() else "cpu"
+
+
+def trainable_optimizer(described: Mapping[str, Any], device: str) -> MakeOptimizer:
+    """An optimiser that waits for its weights, `fused` where it can be. Raises InputError where it cannot train."""
+    if not (target := described.get(CLASS_KEY)):
+        raise InputError(f"objective.optimizer={dict(described)}: give {CLASS_KEY} with it, as torch.optim.Adam")
+    make: Any = build({**described, "_partial_": True})
+    may_fuse = "fused" in signature(make.func).parameters and not STEP_IMPLEMENTATIONS & make.keywords.keys()
+    if may_fuse and not _step_error(fused := partial(make, fused=True), device):
+        return fused
+    if error := _step_error(make, device):
+        # the setting that is also refused alone; else the optimiser, which cannot train dense weights
+        settings = make.keywords.items()
+        alone = (f"{key}={value}" for key, value in settings if _step_error(partial(make.func, **{key: value})))
+        name = f"{CLASS_KEY}={target}"
+        refused = name if _step_error(make.func) else next(alone, f"{name} with these settings")
+        raise InputError(f"objective.optimizer.{refused}: {error}")
+    return make
+
+
+def _step_error(make: MakeOptimizer, device: str = "cpu") -> Exception | None:
+    """What two steps of an optimiser on a vector and a matrix raise; the matrix is of a part that the second trains."""
+    weights = [nn.Parameter(torch.ones(shape, device=device)) for shape in ((2,), (2, 3))]
+    try:
+        optimizer = make(weights)
+        for weight in weights:
+            weight.grad = torch.ones_like(weight)
+            optimizer.step()
+    except Exception as error:  # torch checks its settings in many ways
+        return error
+    return None

@@ -5,7 +5,7 @@ import logging
 import math
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import disk_errors, flush_to_disk, refuse_link_or_device, temporary_path
-from encoder_lab.training.devices import rank_zero_print
 from probes.callback import epochs_done
 
 LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
@@ -42,7 +41,12 @@ class AtomicCheckpoints(TorchCheckpointIO):
                 raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
             flush_to_disk(work)
             if path.name == LAST and path.exists():
-                link_or_copy(path, path.with_name(PREVIOUS))
+                previous = path.with_name(PREVIOUS)
+                previous.unlink(missing_ok=True)
+                try:
+                    os.link(path, previous)
+                except OSError:  # a file system without links
+                    shutil.copyfile(path, previous)
             work.replace(path)
 
     def load_checkpoint(self, path: Any, *arguments: Any, **keywords: Any) -> dict[str, Any]:
@@ -62,15 +66,6 @@ def _with_moved_paths(value: Any, old: str, new: str) -> Any:
     if isinstance(value, str) and (value == old or value.startswith(f"{old}{os.sep}")):
         return new + value[len(old) :]
     return value
-
-
-def link_or_copy(path: Path, new_path: Path) -> None:
-    """Give a file a second name. A file that had this name before is gone."""
-    new_path.unlink(missing_ok=True)
-    try:
-        os.link(path, new_path)
-    except OSError:  # a file system without links
-        shutil.copyfile(path, new_path)
 
 
 def newest_readable_checkpoint(folder: Path, read: Callable[[Path], object]) -> Path | None:
@@ -122,18 +117,13 @@ class BestCheckpoint(ModelCheckpoint):
 
 
 class CheckpointEvery(Checkpoint):
-    """Saves every n optimiser steps within an epoch, not after its last: its end probes first, then saves.
-
-    Also where a run ends within an epoch, by `trainer.max_steps` or `max_time`: it resumes as if it had not ended.
-    """
+    """Saves every n steps within an epoch, and where `max_steps` or `max_time` end it; its end probes before."""
 
     def __init__(self, n: int | None, path: Path) -> None:
         self.n, self.path = n, path
         self._epochs: float | None = None  # while it saves within one
 
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         if trainer.is_last_batch:
             return
         if trainer.global_step == trainer.max_steps:
@@ -178,26 +168,8 @@ class KeptWeights(pl.Callback):
 
     def _save_weights(self, trainer: pl.Trainer, pl_module: pl.LightningModule, name: str, epochs: float) -> None:
         if trainer.is_global_zero:
-            steps = trainer.global_step
-            state = {"state_dict": pl_module.state_dict(), "epoch": int(epochs), "global_step": steps}
+            state = {"state_dict": pl_module.state_dict(), "epoch": int(epochs), "global_step": trainer.global_step}
             AtomicCheckpoints().save_checkpoint(state | {"epochs_done": epochs}, self.folder / f"{name}.ckpt")
-
-
-class StepsAreReached(pl.Callback):
-    """Raises InputError before the first step if a setting names a step that the run does not reach."""
-
-    def __init__(self, settings: Mapping[str, Sequence[int]]) -> None:
-        self.settings = settings
-
-    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        end = trainer.estimated_stepping_batches
-        if trainer.max_steps > end:
-            rank_zero_print(
-                f"trainer.max_steps={trainer.max_steps}: the run ends after {end} steps, by trainer.max_epochs="
-            )
-        for name, steps in self.settings.items():
-            if trainer.global_step == 0 and (beyond := [step for step in steps if step > end]):
-                raise InputError(f"{name}: the run has {end} steps, so it never reaches step {beyond[0]}")
 
 
 def disk_use_line(every: int | None, steps: int, epochs: int, module: pl.LightningModule, run: Path) -> str:

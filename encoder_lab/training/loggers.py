@@ -91,9 +91,5 @@ def _write_record_name(path: Path, name: str) -> None:
             file.write(f"{name}\n")
 
 
-LOGGER_MAKERS: dict[str, Callable[[Path], Logger]] = {
-    "tensorboard": FramedLogger,
-    "csv": _csv_logger,
-    "wandb": _wandb_logger,
-    "mlflow": _mlflow_logger,
-}
+LOGGER_MAKERS: dict[str, Callable[[Path], Logger]] = {"tensorboard": FramedLogger, "csv": _csv_logger}
+LOGGER_MAKERS |= {"wandb": _wandb_logger, "mlflow": _mlflow_logger}

@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from lightning_fabric.utilities import move_data_to_device
-from torch import Tensor
 
 from datamodules.base import default_batch_size
 from datamodules.batches import Bag, InDocument, LabelledPair, Position, SentencePair, Sentences
 from datamodules.discourse import TARGETS, ClassCounts
 from encoder_lab.compute.matmul import fast_exact_matmul
+from encoder_lab.progress import MeasuredStep
 from encoder_lab.settings.build import build, import_object
 from encoder_lab.settings.known import CLASS_KEY
-from encoder_lab.training.build import probing_device
-from encoder_lab.training.optimizers import trainable_optimizer
+from encoder_lab.training.build import probing_device, trainable_optimizer
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse
 from objectives.nli import NLI
@@ -30,27 +29,7 @@ CODES, SYMBOLS = 28, 75  # of a target sentence of that length, of its tree
 CLASS_COUNT_SETTINGS = ("levels", "sentence_positions", "paragraph_positions")
 TREE_SYMBOLS = 60  # brackets and tags
 SMALL_BATCH, LARGE_BATCH = 4, 12  # sentences; on a CPU the seconds of more are on the line through these
-CHECKPOINT_COUNT = 3  # best, last and the one before
 WORD_BYTES = 10  # of a word in the cache: its letters and its id
-
-
-class MeasuredStep(NamedTuple):
-    """A training run of known size."""
-
-    batch: int  # sentences of a step
-    seconds: float  # of a step
-    checkpoint: int  # bytes, with the numbers of Adam
-    text: int  # bytes of an example in the cache
-
-    def hours(self, steps: int) -> float:
-        return steps * self.seconds / 3600
-
-    def steps(self, examples: int) -> int:
-        return -(-examples // self.batch)
-
-    def disk(self, examples: int) -> int:
-        """Bytes of checkpoints and cached text, without word vectors."""
-        return CHECKPOINT_COUNT * self.checkpoint + examples * self.text
 
 
 class GeneratedData:
@@ -121,9 +100,8 @@ def _make_batch(module: Objective, data: GeneratedData, size: int) -> Any:
         return LabelledPair(sentence, text(WORDS, SENTENCE_WORDS // 2), torch.arange(size) % 3)
     if isinstance(module, Discourse):
         zeros, two = torch.zeros(size, dtype=torch.int64), torch.full((size,), 2)
-        bags: list[Tensor] = [
-            torch.randint(1, data.bag_sizes["source"], (size, n)) for n in (SENTENCE_WORDS, SENTENCE_WORDS, 3, 3)
-        ]
+        words = data.bag_sizes["source"]
+        bags = [torch.randint(1, words, (size, n)) for n in (SENTENCE_WORDS, SENTENCE_WORDS, 3, 3)]
         before, after, section, document = (Bag(ids, torch.full((size,), ids.shape[1])) for ids in bags)
         positions = Position(zeros, two), Position(zeros, two)
         return InDocument(sentence, before, after, zeros, *positions, section, document)

@@ -1,12 +1,23 @@
-"""The progress bar: epochs from 1, as in `metrics.csv` and everything else that a run prints."""
+"""What a run records and shows of its epochs, from 1: metrics.csv and the loggers, a bar in a terminal, else lines."""
 
 import math
+import time
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import TQDMProgressBar
 
-from encoder_lab.progress import Progress
+from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress, duration
+from encoder_lab.storage.csv_files import upsert_csv
+from encoder_lab.training.devices import rank_zero_print
+from objectives.objective import Objective
+from probes.callback import ProbingCallback
+from probes.facts import unit_of
+from probes.results import seconds_by_suite
+
+MAX_TASKS = 4  # in the line of an epoch
 
 
 def epoch_of(trainer: pl.Trainer) -> str:
@@ -23,9 +34,8 @@ def steps_left(trainer: pl.Trainer) -> float:
 def epochs_left(trainer: pl.Trainer) -> float:
     """How many epochs follow this one, by `trainer.max_epochs` and `trainer.max_steps`; 0 where there is no end."""
     end = trainer.max_epochs or -1
-    epochs = min(
-        end - trainer.current_epoch - 1 if end > 0 else math.inf, steps_left(trainer) / trainer.num_training_batches
-    )
+    by_epochs = end - trainer.current_epoch - 1 if end > 0 else math.inf
+    epochs = min(by_epochs, steps_left(trainer) / trainer.num_training_batches)
     return 0.0 if math.isinf(epochs) else epochs
 
 
@@ -38,10 +48,7 @@ class EpochsFrom1(TQDMProgressBar):
 
 
 class StepProgress(pl.Callback):
-    """Where stdout is no terminal: steps of an epoch and batches of dev, in a line every half minute.
-
-    `validated`: what is scored, where nothing is trained.
-    """
+    """Where stdout is no terminal: a line every half minute. `validated`: what is scored, where nothing is trained."""
 
     def __init__(self, validated: str = "") -> None:
         self.validated = validated
@@ -74,3 +81,82 @@ class StepProgress(pl.Callback):
         end = None if math.isinf(total) else int(total)
         hide = None if trainer.is_global_zero else True
         self._bar = Progress(total=end, initial=initial, desc=name, unit=f" {unit}", leave=False, disable=hide)
+
+
+class RunLog(pl.Callback):
+    """Writes training and validation scores at the end of each epoch. A resumed run does not repeat rows."""
+
+    def __init__(self, metrics: Path) -> None:
+        self.metrics = metrics
+        self.row: dict[str, float] = {}  # of the last epoch
+        self._started = time.monotonic()
+        self._settings = metrics.parent / "config.yaml"
+        self._has_settings = self._settings.exists()
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._started = time.monotonic()
+        trainer.callback_metrics.clear()  # Lightning keeps those of a part that is in no batch of the new epoch
+
+    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, *_: Any) -> None:
+        every = trainer.log_every_n_steps  # type: ignore[attr-defined]
+        if every and trainer.global_step % every == 0:
+            for logger in trainer.loggers:
+                logger.log_metrics({"train/step_loss": float(outputs["loss"])}, step=trainer.global_step)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if trainer.is_global_zero and self._has_settings and not self._settings.exists():
+            gone = f"{self._settings.parent}: the folder of this run was deleted or renamed while it trained"
+            raise InputError(f"{gone}; continue from its last checkpoint with resume= and its new path")
+        epoch = trainer.current_epoch + 1
+        logged = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        means = pl_module.train_means() if isinstance(pl_module, Objective) else {}
+        scores = dict(sorted({**logged, **means}.items()))
+        seconds = time.monotonic() - self._started
+        for logger in trainer.loggers:
+            logger.log_metrics(scores | {"time/epoch": seconds}, step=epoch)
+        self.row = {"epoch": epoch, "step": trainer.global_step, **scores, "seconds": seconds}
+        if trainer.is_global_zero:
+            upsert_csv(self.metrics, [self.row], key=("epoch",))
+
+
+class EpochLines(pl.Callback):
+    """A line after each epoch, of what `record` and `probing`, which run before, have: scores, tasks, time."""
+
+    def __init__(self, record: RunLog, probing: ProbingCallback) -> None:
+        self.record, self.probing = record, probing
+        self._started = self._epoch_started = time.monotonic()
+        self._epochs = 0  # since this process started
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if trainer.global_step == 0:
+            rank_zero_print("  ".join([self._epoch_name(trainer, 0), "before training", *self._task_texts(0)]))
+        self._started = self._epoch_started = time.monotonic()
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        epoch, now = trainer.current_epoch + 1, time.monotonic()
+        self._epochs += 1
+        scores = [*self._score_texts(pl_module), *self._task_texts(epoch)]
+        parts = [self._epoch_name(trainer, epoch), *scores, duration(now - self._epoch_started)]
+        seconds = (now - self._started) / self._epochs * epochs_left(trainer)
+        if seconds > 0 and not trainer.should_stop:
+            parts[-1] += f", {duration(seconds)} left"
+        self._epoch_started = now
+        rank_zero_print("  ".join(parts))
+
+    def _score_texts(self, module: Any) -> list[str]:
+        assert isinstance(module, Objective)
+        score = PurePosixPath(module.score).name
+        names = {"train/loss": "loss", module.score: f"dev {score}" if score == "loss" else score}
+        return [f"{name} {self.record.row[key]:.4g}" for key, name in names.items() if key in self.record.row]
+
+    def _task_texts(self, epoch: int) -> list[str]:
+        latest = [row for row in self.probing.latest_rows if row.epoch == epoch]
+        rows = [row for row in latest if not unit_of(row.suite, row.classifier)]
+        times = {**seconds_by_suite(latest), "now with encoding": self.probing.seconds}
+        costs = [", ".join(f"{name} {seconds:.1f} s" for name, seconds in times.items())] if len(times) > 2 else []
+        return [*(f"{row.task} {row.test_accuracy:z.1f}" for row in rows[:MAX_TASKS]), *costs]
+
+    def _epoch_name(self, trainer: pl.Trainer, epoch: int) -> str:
+        """With the run, as several may print to one terminal or file."""
+        last = trainer.max_epochs or -1
+        return f"{self.record.metrics.parent}: epoch {epoch}" + (f"/{last}" if last > 0 else "")

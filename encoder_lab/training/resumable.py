@@ -153,7 +153,6 @@ def _same_type(present: Any, stored: Any) -> bool:
 
 
 def _other_mismatch(checkpoint: Mapping[str, Any]) -> str | None:
-    """What the data and the objective keep."""
     sums = checkpoint.get("train_sums", {})
     if not isinstance(sums, dict) or not all(_is_score_sum(name, pair) for name, pair in sums.items()):
         return "train_sums"
@@ -165,6 +164,5 @@ def _other_mismatch(checkpoint: Mapping[str, Any]) -> str | None:
 
 
 def _is_score_sum(name: Any, pair: Any) -> bool:
-    """Whether it is the total of a training score, which may be infinite, and a number of examples."""
     numbers = isinstance(pair, list) and len(pair) == 2 and all(type(value) is float for value in pair)
     return isinstance(name, str) and numbers and 0 < pair[1] < MAX_COUNT

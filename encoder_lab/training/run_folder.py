@@ -39,7 +39,7 @@ from encoders.load import read_checkpoint, read_config
 from objectives.objective import Objective
 from probes.evaluation import distinct_sentences
 from probes.facts import unit_of
-from probes.results import ProbeRow, read_rows
+from probes.results import read_rows
 from probes.suites import Suite
 
 # folders written before a checkpoint, and files:
@@ -69,10 +69,7 @@ def write_new_settings(settings: RunSettings, run: Path, sweep: bool) -> None:
 
 
 def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> RunSettings:
-    """The settings of a run to continue. Raises InputError for changes that `refuse_other_settings` does not allow.
-
-    `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
-    """
+    """The settings of a run to continue; `allow=` is of the command alone. Raises InputError for other changes."""
     allow = [name for text in overrides if text.startswith("allow=") for name in split_names(text.partition("=")[2])]
     overrides = [text.lstrip("+") for text in overrides if not text.startswith("allow=")]
     refuse_other_settings(overrides, *allowed)
@@ -183,12 +180,7 @@ def errors_with_remedy(run: Path, allow: Sequence[str], changes: Sequence[str] =
 
 
 def run_vectors(
-    source: Any,
-    run: Path,
-    data: ResumableData,
-    probed: Sequence[str],
-    cache: Path,
-    begin_with: InitialRun | None = None,
+    source: Any, run: Path, data: ResumableData, probed: Sequence[str], cache: Path, begin_with: InitialRun | None
 ) -> RunVectors:
     """The rows of word vectors that a run uses; its first process writes them to its folder, all read them."""
     written = run / "vectors" / "matrix.npy"
@@ -210,15 +202,13 @@ def run_vectors(
             lowercase = store.lowercase
         rank_zero_print(looked_up.coverage)
         refuse_low_coverage(looked_up.known[len(SPECIALS) : len(data.vocabulary)], "embeddings")
-        scaled = begin_with is not None
-        save_run_vectors(run, vocabulary, looked_up.matrix, subwords, scale, scaled, lowercase)
+        save_run_vectors(run, vocabulary, looked_up.matrix, subwords, scale, begin_with is not None, lowercase)
     return load_run_vectors(run)
 
 
 def run_description(module: Objective, data: ResumableData, suites: Sequence[Suite]) -> str:
     """What is trained, on what, and what was left out, in one line."""
-    weights = sum(p.numel() for p in module.encoder.parameters())
-    parts = [f"encoder of {weights:,} weights"]
+    parts = [f"encoder of {sum(p.numel() for p in module.encoder.parameters()):,} weights"]
     for suite in suites:
         parts += [f"{len(suite.tasks)} {suite.name} tasks over {len(distinct_sentences(suite.tasks)):,} sentences"]
     for split, skipped in data.skipped.items():
@@ -227,24 +217,17 @@ def run_description(module: Objective, data: ResumableData, suites: Sequence[Sui
     return "; ".join([*parts, *data.notes])
 
 
-def final_scores(run: Path) -> list[ProbeRow]:
-    """The probing scores of the last epoch that was probed."""
-    rows = read_rows(run / "probes.csv") if (run / "probes.csv").exists() else []
+def run_summary(run: Path, allow: Sequence[str]) -> str:
+    """The scores of the last probed epoch, where the curves are, and how to load the encoder, where there is one."""
+    lines, rows = [], read_rows(run / "probes.csv")
     last = max((row.epoch for row in rows), default=0)
-    return [row for row in rows if row.epoch == last]
-
-
-def run_summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
-    """The final scores, where the curves are, and how to load the encoder; without one, only that there is none."""
-    lines = []
-    for suite in dict.fromkeys(row.suite for row in scores):
-        units = [(row, unit_of(suite, row.classifier)) for row in scores if row.suite == suite]
+    for suite in dict.fromkeys(row.suite for row in rows if row.epoch == last):
+        units = [(row, unit_of(suite, row.classifier)) for row in rows if (row.suite, row.epoch) == (suite, last)]
         percent = "" if any(unit for _, unit in units) else " (test, %)"
-        lines.append(f"\n{suite} scores after epoch {scores[0].epoch}{percent}")
-        lines += [
-            f"  {row.task:<10} {row.test_accuracy:z5.1f}  [{row.test_low:z.1f}, {row.test_high:z.1f}] {unit}".rstrip()
-            for row, unit in units
-        ]
+        lines.append(f"\n{suite} scores after epoch {last}{percent}")
+        for row, unit in units:
+            interval = f"[{row.test_low:z.1f}, {row.test_high:z.1f}]"
+            lines.append(f"  {row.task:<10} {row.test_accuracy:z5.1f}  {interval} {unit}".rstrip())
     lines += [f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)"]
     if not any((run / "checkpoints").glob("*.ckpt")):
         return "\n".join([*lines, "encoder: none was saved (zero epochs, or a trial by trainer.fast_dev_run)"])

@@ -40,9 +40,8 @@ class StepSchedule(RateSchedule):
         for group in groups_of(trainer):
             group.setdefault("initial_lr", group["lr"])  # in the checkpoint, as the state of the optimizer
         if self.warmup > (steps := trainer.estimated_stepping_batches):
-            rank_zero_print(
-                f"schedule.warmup={self.warmup}: the run has {steps} steps, so the rate stays below its highest"
-            )
+            below = "so the rate stays below its highest"
+            rank_zero_print(f"schedule.warmup={self.warmup}: the run has {steps} steps, {below}")
 
     def on_train_batch_start(self, trainer: pl.Trainer, *_: Any) -> None:
         factor = self.factor(trainer.global_step + 1, self.length(trainer))

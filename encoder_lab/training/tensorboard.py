@@ -56,7 +56,6 @@ class FramedLogger(TensorBoardLogger):
 
     @rank_zero_only
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
-        """Adds a point to each curve."""
         super().log_metrics(dict(metrics), step)
         for tag, value in metrics.items():
             if step is not None and math.isfinite(value):
@@ -91,30 +90,25 @@ class TaskCharts(pl.Callback):
         self._writers: dict[str, SummaryWriter] = {}
         self._written: Sequence[ProbeRow] = ()
 
-    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._add_latest_rows(trainer)
-
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        self._add_latest_rows(trainer)
+        rows = self.probing.latest_rows
+        if rows is not self._written and trainer.is_global_zero:
+            self._written = rows
+            self._add_rows(rows)
+
+    on_train_start = on_train_batch_end  # type: ignore[assignment]
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._add_latest_rows(trainer)
+        self.on_train_batch_end(trainer)
         if trainer.is_global_zero:
             add_picture(self.folder, self.draw(), trainer.current_epoch + 1)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        self._add_latest_rows(trainer)
+        self.on_train_batch_end(trainer)
         if trainer.is_global_zero:  # of all epochs: what the last one is was not known before
             self._add_rows([row for row in read_rows(self.probing.results) if row.task == LAST])
         for writer in self._writers.values():
             writer.close()
-
-    def _add_latest_rows(self, trainer: pl.Trainer) -> None:
-        rows = self.probing.latest_rows
-        if rows is self._written or not trainer.is_global_zero:
-            return
-        self._written = rows
-        self._add_rows(rows)
 
     def _add_rows(self, rows: Iterable[ProbeRow]) -> None:
         for row in rows:

@@ -1,7 +1,4 @@
-"""The test scores of a run's objective: BLEU, perplexity, accuracy on the test split of its own corpus.
-
-python evaluate.py model=RUN suite=objective
-"""
+"""Scores of a run on the test split of its own corpus: `python evaluate.py model=RUN suite=objective`."""
 
 import logging
 import warnings
@@ -31,13 +28,10 @@ TEST_SCORES_FILE = "test.csv"  # in a run's folder: a row for each epoch that wa
 
 def score_objectives(arguments: Sequence[str]) -> list[str]:
     """Score each run of `model=` and write TEST_SCORES_FILE in its folder; a line for each. Raises InputError."""
-    runs = [
-        name for text in arguments if text.startswith("model=") for name in split_names(text.removeprefix("model="))
-    ]
+    runs = [name for text in arguments if text.startswith("model=") for name in split_names(text.partition("=")[2])]
     if len(requested_suites(arguments)) > 1:
-        raise InputError(
-            f"{SUITE_ARGUMENT} is about the run's own text; give it alone, and the other suites in another command"
-        )
+        remedy = "give it alone, and the other suites in another command"
+        raise InputError(f"{SUITE_ARGUMENT} is about the run's own text; {remedy}")
     overrides = [text for text in arguments if not text.startswith(("suite=", "model="))]
     scores = {name: score_objective(Path(name), overrides) for name in runs}
     texts = {n: ", ".join(f"{key.removeprefix('val/')} {v:.2f}" for key, v in s.items()) for n, s in scores.items()}
@@ -56,8 +50,7 @@ def score_objective(path: Path, overrides: Sequence[str]) -> dict[str, float]:
             raise InputError(f"model={path}: an untrained encoder has no objective to score; give a trained run")
         progress = StepProgress(f"{path}: test")
         device, precision = settings.trainer.accelerator, settings.trainer.precision
-        switches = ("checkpointing", "progress_bar", "model_summary")
-        off: dict[str, Any] = {f"enable_{name}": False for name in switches}
+        off: dict[str, Any] = {f"enable_{name}": False for name in ("checkpointing", "progress_bar", "model_summary")}
         off |= {"logger": False, "use_distributed_sampler": False, "precision": precision}
         trainer = pl.Trainer(accelerator=choose_accelerator(device), devices=1, callbacks=[progress], **off)
         trainer.precision_plugin.convert_module(module).load_state_dict(saved.weights)

@@ -1,6 +1,7 @@
 """Lightning's trainer with our callbacks, and the fit from the start or from the last checkpoint."""
 
 import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,24 +15,13 @@ from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.build import build
 from encoder_lab.settings.known import CLASS_KEY
 from encoder_lab.settings.run import RunSettings
-from encoder_lab.training.checkpoints import (
-    LAST,
-    AtomicCheckpoints,
-    BestCheckpoint,
-    CheckpointEvery,
-    KeptWeights,
-    StepsAreReached,
-    newest_readable_checkpoint,
-)
+from encoder_lab.training import checkpoints
+from encoder_lab.training.checkpoints import AtomicCheckpoints, BestCheckpoint, CheckpointEvery, KeptWeights
 from encoder_lab.training.devices import choose_accelerator, choose_strategy, rank_zero_print, report_waiting
-from encoder_lab.training.early_stopping import StopsEarly
-from encoder_lab.training.epoch_lines import EpochLines, prints_epoch_lines
-from encoder_lab.training.finite import GPU_CHECK_STEPS, StopsWhereNotFinite
-from encoder_lab.training.interrupt import StopsOnInterrupt
 from encoder_lab.training.loggers import loggers_of
-from encoder_lab.training.progress import EpochsFrom1, StepProgress
+from encoder_lab.training.progress import EpochLines, EpochsFrom1, RunLog, StepProgress
 from encoder_lab.training.resumable import read_resumable
-from encoder_lab.training.run_log import RunLog
+from encoder_lab.training.stops import GPU_CHECK_STEPS, StepsAreReached, StopsEarly, StopsIfNotFinite, StopsOnInterrupt
 from encoder_lab.training.tensorboard import TaskCharts
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
@@ -51,14 +41,14 @@ def build_trainer(
     draw: Callable[[], Path],
 ) -> pl.Trainer:
     """Lightning's trainer with probing, records, checkpoints; `draw` draws the curves for TensorBoard."""
-    checkpoints, lines = run / "checkpoints", prints_epoch_lines(settings.trainer.enable_progress_bar)
+    folder, lines = run / "checkpoints", not (sys.stdout.isatty() and settings.trainer.enable_progress_bar)
     # both after probing, so that a checkpointed epoch is a probed one; last after best, as it holds the state of best
     at_end: dict[str, Any] = {"save_on_train_epoch_end": True, "enable_version_counter": False}
-    best = BestCheckpoint(checkpoints, "best", monitor=module.score, mode=module.mode, **at_end)
-    last = BestCheckpoint(checkpoints, "last", **at_end)
+    best = BestCheckpoint(folder, "best", monitor=module.score, mode=module.mode, **at_end)
+    last = BestCheckpoint(folder, "last", **at_end)
     saved = settings.checkpoints
-    weights = KeptWeights(checkpoints, saved.epoch_interval, saved.steps)
-    within = CheckpointEvery(saved.every_n_steps, checkpoints / LAST)
+    weights = KeptWeights(folder, saved.epoch_interval, saved.steps)
+    within = CheckpointEvery(saved.every_n_steps, folder / checkpoints.LAST)
     probed = () if settings.probes.steps == "log" else settings.probes.probing_steps
     reached = StepsAreReached({"checkpoints.steps": saved.steps, "probes.steps": probed})
     patience = settings.early_stopping.patience
@@ -67,7 +57,7 @@ def build_trainer(
     reporters: list[pl.Callback] = [EpochLines(record, probing)] if lines else []
     if "tensorboard" in settings.logger_names:
         reporters.append(TaskCharts(probing, run / "tensorboard", draw))
-    finite = StopsWhereNotFinite(data, run / "not_finite")
+    finite = StopsIfNotFinite(data, run / "not_finite")
     trainer = settings.trainer
     device = choose_accelerator(trainer.accelerator)
     bar: list[pl.Callback] = [StepProgress()] if trainer.enable_progress_bar else []
@@ -109,7 +99,7 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
         def read(path: Path) -> None:
             steps[path] = read_resumable(path, trainer, module)["global_step"]
 
-        last = newest_readable_checkpoint(run / "checkpoints", read)
+        last = checkpoints.newest_readable_checkpoint(run / "checkpoints", read)
         report_waiting(trainer)
         # Lightning converts it only after it has restored the weights, which would round those of 64 bits
         trainer.precision_plugin.convert_module(module)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.settings import check
 from encoder_lab.settings.quoting import quoted, unquoted
-from encoder_lab.training.optimizers import trainable_optimizer
+from encoder_lab.training.build import trainable_optimizer
 from tests.attack.attack import Attack, refused
 from tests.attack.choices import ODD
 from tests.parts import TORCH_OPTIMIZERS

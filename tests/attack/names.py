@@ -13,7 +13,6 @@ import yaml
 from hypothesis import strategies as st
 
 from encoder_lab.reports.curves import charts_by_model, charts_by_task, panel_of
-from encoder_lab.reports.escape import for_latex, for_markdown, for_terminal
 from encoder_lab.reports.figure import draw_section, render_figure
 from encoder_lab.reports.interactive import plotly_figure
 from encoder_lab.reports.models import models_of
@@ -21,6 +20,7 @@ from encoder_lab.reports.page import TABLE_FORMATS, html_page
 from encoder_lab.reports.runs import Run, read_run
 from encoder_lab.reports.table import Table, probing_table
 from encoder_lab.reports.terminal import table_text
+from encoder_lab.reports.text import for_latex, for_markdown, for_terminal
 from probes.results import ProbeRow, write_rows
 from tests.attack.attack import Attack, refused
 

@@ -14,7 +14,7 @@ from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.penn import tree_files
 from datamodules.word_vectors.fasttext_file import check_bin
 from datamodules.word_vectors.store import FromFile
-from encoder_lab.reports.metrics import read_metrics
+from encoder_lab.reports.run_files import read_metrics
 from encoder_lab.reports.runs import read_run, run_folders
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.text_files import count_lines, read_json_lines, read_lines

@@ -6,7 +6,7 @@ import sys
 CODE = """
 import sys
 from pathlib import Path
-from encoder_lab.compute.memory import give_back_large_blocks
+from encoder_lab.compute.start import give_back_large_blocks
 
 def resident():
     lines = Path("/proc/self/status").read_text().splitlines()

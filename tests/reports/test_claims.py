@@ -13,8 +13,14 @@ from encoder_lab.reports.claim_rules import NSP, scores_by_layer
 from encoder_lab.reports.claims import CLAIMS, Rule
 from encoder_lab.reports.evidence import BOV, Evidence, Point, group_means, published_evidence
 from encoder_lab.reports.figure import draw_section, render_figure
-from encoder_lab.reports.findings import Comparison, Finding, check_claims
-from encoder_lab.reports.findings_chart import SIGN_COLOURS, chart_of_findings, stacked_heights
+from encoder_lab.reports.findings import (
+    SIGN_COLOURS,
+    Comparison,
+    Finding,
+    chart_of_findings,
+    check_claims,
+    stacked_heights,
+)
 from encoder_lab.reports.interactive import plotly_figure
 from encoder_lab.reports.published import published
 from probes.coherence.world import world_suites

@@ -28,7 +28,7 @@ from encoder_lab.reports.published import SCORES_FILE as PUBLISHED_SCORES
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import mean_of_seeds, read_run
 from encoder_lab.reports.scores import read_runs
-from encoder_lab.reports.sizes import SIZES, group_by_size, lines_by_size
+from encoder_lab.reports.sizes import SIZES, charts_by_size, group_by_size
 from encoder_lab.reports.table import Table, TableCell, TableRow, group_cells, probing_table, training_table
 from encoder_lab.reports.terminal import table_text
 from encoder_lab.storage.csv_files import read_csv
@@ -525,10 +525,9 @@ def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path) -> None:
     units = {"EffRank": "dimensions", "IsoScore": "percent"}
     rows = [ProbeRow(1, 1, "geometry", task, unit, 300, 300, 299, 301, {}, 1, 0.1) for task, unit in units.items()]
     runs = [with_rows(run_of(tmp_path / str(dim), dim=dim), *rows) for dim in (512, 1024)]
-    drawn = lines_by_size(group_by_size(map(read_run, runs)), "geometry", "last", "mlp")
-    assert [(unit, *(line.name for line in lines)) for _, unit, lines in drawn] == [
-        *(("dimensions", "EffRank"), ("", "IsoScore"))
-    ]
+    charts = charts_by_size(group_by_size(map(read_run, runs)), "geometry", "last", "mlp").charts
+    names = {"dimensions": "EffRank", "geometry of the vectors (%)": "IsoScore"}
+    assert {chart.y.label: chart.series[0].name for chart in charts} == names
 
 
 def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path, capsys) -> None:

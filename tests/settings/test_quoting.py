@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from encoder_lab.settings.command_line import PATHS, TEXT, replace_unprintable
-from encoder_lab.settings.hydra_errors import message_with_advice
+from encoder_lab.settings.known import message_with_advice
 from encoder_lab.settings.quoting import for_shell, quoted, split_names, unquoted
 from encoder_lab.settings.run_settings import PlainLoader, as_yaml
 from tests.conftest import ROOT

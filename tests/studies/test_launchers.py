@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.storage.csv_files import read_csv
-from encoder_lab.studies.cell import DONE_FILE
-from encoder_lab.studies.launch import GPUS_VARIABLE, take_one_gpu, visible_gpus
+from encoder_lab.studies.cell import DONE_FILE, GPUS_VARIABLE, take_one_gpu, visible_gpus
 from encoder_lab.studies.run import run_study
 from encoder_lab.training.run_folder import RUN_LOCK
 from tests.commands import Forked, address

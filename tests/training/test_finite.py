@@ -11,7 +11,7 @@ from datamodules.base import ResumableData
 from datamodules.batches import SentencePair, Sentences
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
-from encoder_lab.training.finite import StopsWhereNotFinite
+from encoder_lab.training.stops import StopsIfNotFinite
 
 
 class Data(ResumableData):
@@ -32,19 +32,19 @@ def batch(*rows: list[int]) -> SentencePair:
 
 def after_steps(
     folder: Path, *losses: float, made_of: object, every: int | None = None, rank: int = 0, world: int = 1
-) -> StopsWhereNotFinite:
-    guard = StopsWhereNotFinite(Data(rank, world), folder, every)
+) -> StopsIfNotFinite:
+    guard = StopsIfNotFinite(Data(rank, world), folder, every)
     for step, loss in enumerate(losses, start=1):
         trainer = SimpleNamespace(global_step=step, is_last_batch=False)
         guard.on_train_batch_end(trainer, None, {"loss": torch.tensor(loss)}, made_of, step)  # type: ignore[arg-type]
     return guard
 
 
-def save(guard: StopsWhereNotFinite, weight: float = 1.0) -> None:
+def save(guard: StopsIfNotFinite, weight: float = 1.0) -> None:
     guard.on_save_checkpoint(None, None, {"state_dict": {"bias": torch.tensor([weight])}})  # type: ignore[arg-type]
 
 
-def end_epoch(guard: StopsWhereNotFinite, weight: float = 1.0, score: float = 1.0) -> None:
+def end_epoch(guard: StopsIfNotFinite, weight: float = 1.0, score: float = 1.0) -> None:
     module = torch.nn.Linear(1, 1)
     torch.nn.init.constant_(module.bias, weight)
     trainer = SimpleNamespace(callback_metrics={"val/loss": torch.tensor(score)})

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from encoder_lab.training.interrupt import StopsOnInterrupt
+from encoder_lab.training.stops import StopsOnInterrupt
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
+from encoder_lab.progress import MeasuredStep
 from encoder_lab.studies.compose import resolved_settings
 from encoder_lab.studies.preview import MEASURED_GROUPS
-from encoder_lab.training.measure import MeasuredStep, measure_step
+from encoder_lab.training.measure import measure_step
 from train import CONFIGS
 
 SMALL = {

@@ -8,7 +8,7 @@ import pytorch_lightning as pl
 import torch
 
 from encoder_lab.errors import InputError
-from encoder_lab.training.optimizers import trainable_optimizer
+from encoder_lab.training.build import trainable_optimizer
 from tests.parts import TORCH_OPTIMIZERS, Parts, fit, trainer_in
 
 OTHERS = {"LBFGS": "closure", "SparseAdam": "dense gradients", "Muon": "2D parameters"}

@@ -19,8 +19,8 @@ from torch.utils.data import DataLoader
 
 from encoder_lab.errors import InputError
 from encoder_lab.training.checkpoints import LAST
-from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.resumable import read_resumable
+from encoder_lab.training.stops import StopsEarly
 from encoder_lab.training.trainer import fit as train
 from encoders.load import read_checkpoint
 from tests.parts import SCHEDULES, TORCH_OPTIMIZERS, Parts, fit, trainer_in

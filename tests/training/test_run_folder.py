@@ -25,7 +25,7 @@ from encoder_lab.training.run_folder import (
     settings_to_resume,
     threads_note,
 )
-from probes.results import ProbeRow
+from probes.results import ProbeRow, write_rows
 from tests.conftest import ROOT, Lab
 from tests.settings.test_config_check import composed
 from tests.tiny_corpus import TinyCorpus
@@ -106,15 +106,16 @@ def test_runs_that_begin_in_the_same_second_have_folders_of_their_own() -> None:
 
 def test_hints_are_complete_and_name_no_file_that_is_not_there(tmp_path) -> None:
     assert resume_command(Path("it's (1)"), ["mine"]).endswith(r"""'resume='"'"'it\'"'"'s (1)'"'"'' allow=[mine]""")
-    assert "load_encoder" not in run_summary(tmp_path, [], [])
+    assert "load_encoder" not in run_summary(tmp_path, [])
     (tmp_path / "checkpoints").mkdir()
     torch.save({"state_dict": {}, "epoch": 1, "global_step": 1}, tmp_path / "checkpoints" / "last.ckpt")
-    assert f"load_encoder('{tmp_path}/checkpoints/last.ckpt', allow=['mine'])" in run_summary(tmp_path, [], ["mine"])
+    assert f"load_encoder('{tmp_path}/checkpoints/last.ckpt', allow=['mine'])" in run_summary(tmp_path, ["mine"])
 
 
 def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path) -> None:
     row = ProbeRow(4, 9, "probing", "WC", "logreg", 50.0, 51.0, 49.0, 53.0, {}, 1, 0.1)
-    lines = run_summary(tmp_path, [row, replace(row, suite="use", classifier="loss")], []).splitlines()
+    write_rows(tmp_path / "probes.csv", [row, replace(row, suite="use", classifier="loss")])
+    lines = run_summary(tmp_path, []).splitlines()
     assert lines[1:3] == ["probing scores after epoch 4 (test, %)", "  WC          51.0  [49.0, 53.0]"]
     assert lines[4:6] == ["use scores after epoch 4", "  WC          51.0  [49.0, 53.0] nats/1000"]
 
@@ -164,5 +165,5 @@ def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path, be
 def test_a_run_keeps_the_vectors_of_the_words_that_its_encoder_reads_in_tasks(tmp_path, lowercase) -> None:
     data = SentencesInDocuments(TinyCorpus(), tmp_path, seed=1, lowercase=lowercase)
     (tmp_path / "own.vec").write_text("".join(f"{word} 1 2\n" for word in ["house", *data.vocabulary.words[2:]]))
-    vectors = run_vectors(FromFile(str(tmp_path / "own.vec")), tmp_path / "run", data, ["House"], tmp_path)
+    vectors = run_vectors(FromFile(str(tmp_path / "own.vec")), tmp_path / "run", data, ["House"], tmp_path, None)
     assert {"house", "House"}.intersection(vectors.vocabulary.words) == {"house" if lowercase else "House"}

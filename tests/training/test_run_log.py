@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from encoder_lab.storage.csv_files import read_csv
-from encoder_lab.training.run_log import RunLog
+from encoder_lab.training.progress import RunLog
 from tests.parts import Parts, fit, trainer_in
 
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from datamodules.nli import InferencePairs
 from encoder_lab.errors import InputError
-from encoder_lab.training.checkpoints import StepsAreReached
-from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.schedules import Cosine, InferSent, InverseSquareRoot, Linear, Plateau, StepSchedule
+from encoder_lab.training.stops import StepsAreReached, StopsEarly
 from tests.objectives.test_nli import objective
 from tests.parts import SCHEDULES
 from tests.silent import silent_trainer

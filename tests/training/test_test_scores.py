@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 import evaluate
-from encoder_lab.reports.metrics import read_metrics
+from encoder_lab.reports.run_files import read_metrics
 from encoders.load import open_run
 from tests import commands
 

@@ -73,7 +73,7 @@ def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained)
 def test_a_run_folder_alone_gives_the_scores_of_its_last_epoch(trained, tmp_path) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     (done,) = scored(tmp_path, f"model={run / 'checkpoints' / 'last.ckpt'}", "coherence.items=2")
-    scores = {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
+    scores = {e.row.task: round(e.row.test_accuracy, 2) for e in done.main}
     assert scores == {row.task: row.test_accuracy for row in rows(run) if row.epoch == 2}
 
 
@@ -104,7 +104,7 @@ def test_a_mark_that_a_decoder_does_not_have_is_refused(trained, tmp_path) -> No
     else:
         with_end, without = (scored(tmp_path, f"model={run}", f"eos={eos}")[0] for eos in ("true", "false"))
         assert with_end.folder != without.folder
-        sums = [model.scores.main[0].details["sum original 1"] for model in (with_end, without)]
+        sums = [model.main[0].details["sum original 1"] for model in (with_end, without)]
         assert sums[0] > sums[1]
 
 

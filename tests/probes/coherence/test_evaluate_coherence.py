@@ -77,14 +77,14 @@ def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores
         assert text in printed
     assert re.search("^ {4}condition +1 sum +1 mean +2 sum +2 mean$", printed, re.M)
     assert "protocol=" not in printed  # no classifier has read anything
-    length, called = (d.scores.main for d in done[3:])
+    length, called = (d.main for d in done[3:])
     assert [e.row.test_accuracy for e in length] == [e.row.test_accuracy for e in called]
 
 
 def test_a_report_has_the_rows_of_the_folder(once, tmp_path) -> None:
     done = once.written
     scores = {row.task: row.test_accuracy for row in read_rows(done.folder / "probes.csv")}
-    assert scores == {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
+    assert scores == {e.row.task: round(e.row.test_accuracy, 2) for e in done.main}
     out = tmp_path / "table.md"
     assert main(["table", str(done.folder), "suite=coherence", f"out={out}"]) == 0
     assert "| shuffle_narration_all |" in out.read_text()
@@ -108,14 +108,14 @@ def test_the_bits_of_each_token_are_kept_and_give_the_details(once) -> None:
 def test_scoring_a_model_again_scores_no_text(lm, once, monkeypatch) -> None:
     monkeypatch.setattr("probes.evaluation.score_pairs", lambda *_: pytest.fail("scored again"))
     (repeated,) = scored(once.folder, f"model=lm:{lm}")
-    assert [e.row for e in repeated.scores.main] == [e.row for e in once.written.scores.main]
+    assert [e.row for e in repeated.main] == [e.row for e in once.written.main]
 
 
 def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm, once) -> None:
     others = [scored(once.folder, f"model=lm:{lm}", setting)[0] for setting in ("bos=false", "eos=true")]
     done = [once.written, *others]
     assert len({d.folder for d in done}) == 3
-    sums = [d.scores.main[0].details["sum original 1"] for d in done]
+    sums = [d.main[0].details["sum original 1"] for d in done]
     assert sums[1] < sums[0] < sums[2]  # the first token has no surprisal; the last one more
 
 
@@ -124,7 +124,7 @@ def test_the_setting_of_the_authors_has_no_bos_reads_sep_as_written_and_counts_n
     (ours,) = scored(once.folder, f"model=lm:{lm}", "bos=false", "coherence.compat=syntaxgym")
     (theirs,) = scored(once.folder, f"model=lm:{lm}", "coherence.compat=beyer2021")
     assert theirs.folder != ours.folder
-    by_name, expected = ({e.row.task: e for e in done.scores.main} for done in (theirs, ours))
+    by_name, expected = ({e.row.task: e for e in done.main} for done in (theirs, ours))
     for name, evaluated in by_name.items():  # [SEP] is in one suite alone
         assert (evaluated.details == pytest.approx(expected[name].details, rel=1e-5)) == (name != "speaker_commitment")
     same, change = (f"mean {condition} 2" for condition in ("same", "change"))
@@ -139,8 +139,8 @@ def test_suites_in_files_are_scored_as_those_in_memory(lm, once, tmp_path) -> No
     for suite in world_suites(6, seed=1):
         write_suite(suite, tmp_path / "suites" / f"{suite.name}.json")
     (from_files,) = scored(once.folder, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'suites'}]")
-    by_name = {e.row.task: e.row for e in from_files.scores.main}
-    assert all(by_name[e.row.task] == e.row for e in once.written.scores.main)
+    by_name = {e.row.task: e.row for e in from_files.main}
+    assert all(by_name[e.row.task] == e.row for e in once.written.main)
 
 
 @pytest.mark.parametrize(("more", "message"), [
