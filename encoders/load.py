@@ -76,6 +76,8 @@ def load_encoder(
         matching_weights(run.checkpoint, shape, "encoder.", run.weights)
     encoder = build()
     embedding = WordEmbedding(vectors.matrix, freeze=config["embeddings"].get("freeze", True))
+    if any(weight.dtype == torch.float64 for weight in run.weights.values()):  # of trainer.precision=64-true
+        encoder, embedding = encoder.double(), embedding.double()
     encoder.load_state_dict(matching_weights(run.checkpoint, encoder, "encoder.", run.weights))
     embedding.load_state_dict(matching_weights(run.checkpoint, embedding, "embedding.", run.weights))
     chosen_device = device_for(device)
@@ -83,7 +85,7 @@ def load_encoder(
     target = str(config["corpus"].get("_target_"))
     tokenize = partial(_tokenize, settings, target, language, tuple(allow))
     frozen = encoder.eval().requires_grad_(False).to(chosen_device)
-    vectors.lookup_oov.matrix = embedding.table.detach().cpu().numpy()  # as trained
+    vectors.lookup_oov.matrix = embedding.table.detach().cpu().float().numpy()  # as trained
     oov = vectors.extend_lookup(more) if more else vectors.lookup_oov
     words = embedding.requires_grad_(False).to(chosen_device)
     lowercase = bool((config.get("datamodule") or {}).get("lowercase"))

@@ -59,6 +59,7 @@ def parts_of(path: Path, raw: bool, allow: Sequence[str]) -> Parts:
     """The parts of a run folder (its best checkpoint) or checkpoint; `raw`: the export tokenises."""
     run = open_run(path)
     config, frozen = run.config, load_encoder(run, "cpu", None, allow)
+    frozen.encoder.float(), frozen.embedding.float()  # also of a run in 64 bits
     words, table, ngrams, ngram_sizes = _word_table(frozen, run.folder)
     encoder_settings = {key: value for key, value in config["encoder"].items() if key != "_target_"}
     sizes = {"input_dim": table.shape[1], "dim": frozen.dim, "ngram_sizes": ngram_sizes, "longest": MAX_SENTENCE_WORDS}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.bilstm import BiLSTM
+from encoders.load import open_run
 
 GOLDEN = Path(__file__).parents[1] / "golden_run"
 SENTENCES = ["the dog sees a cat .", "the child never ran , because the river runs .", "dog"]
@@ -60,6 +61,15 @@ def test_the_golden_run_gives_the_same_vectors_as_before_and_is_frozen() -> None
     np.testing.assert_allclose(encoder.encode(SENTENCES), VECTORS, atol=2e-6)
     assert not encoder.encoder.training
     assert not any(weight.requires_grad for weight in encoder.encoder.parameters())
+
+
+def test_weights_of_64_bits_are_not_rounded_when_an_encoder_is_loaded(run) -> None:
+    weights = open_run(run).weights
+    rewrite(run, **{name: weight.double() + 1e-12 for name, weight in weights.items()})
+    loaded = load_encoder(run, "cpu")
+    assert loaded.encode(SENTENCES).dtype == np.float32
+    for name, weight in loaded.encoder.state_dict().items():
+        assert torch.equal(weight, open_run(run).weights[f"encoder.{name}"])
 
 
 def test_a_loaded_encoder_can_be_pickled_and_read_raw_text() -> None:
