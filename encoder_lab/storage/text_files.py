@@ -165,7 +165,7 @@ def without_copies(files: Iterable[Path]) -> list[Path]:
         first = chosen.setdefault(without_packed_suffix(file.resolve()), file)
         same = same_size.setdefault((file.name, file.stat().st_size if file.exists() else 0), [])
         if copied := first if first != file else next((other for other in same if cmp(other, file, False)), None):
-            copies.append(f"{file}: left out, as {copied} is there too")
+            copies.append(f"{file}: {'given twice' if copied == file else f'left out, as {copied} is there too'}")
         else:
             same.append(file)
             distinct.add(file)
