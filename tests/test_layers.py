@@ -29,16 +29,20 @@ PARTS = {path.stem for path in (ROOT / LAB).iterdir() if path.suffix == ".py" or
 OURS = {*PACKAGES, *PARTS, "train", "evaluate", "report", "configs", "tests", "benchmarks"}
 
 
-def imported(path: Path) -> set[str]:
-    """Our packages that a file imports, anywhere in it; of `encoder_lab` the packages and modules in it."""
+def imported_names(path: Path) -> set[str]:
+    """What a file imports, anywhere in it, by dotted names: modules and the names that it takes from them."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    parts = (name.removeprefix(f"{LAB}.").split(".")[0] for name in names)
-    return OURS & set(parts)
+    return names
+
+
+def imported(path: Path) -> set[str]:
+    """Our packages that a file imports; of `encoder_lab` the packages and modules in it."""
+    return OURS & {name.removeprefix(f"{LAB}.").split(".")[0] for name in imported_names(path)}
 
 
 @pytest.mark.parametrize("package", ALLOWED)
@@ -52,20 +56,15 @@ def test_a_package_imports_only_lower_packages(package) -> None:
     assert not wrong
 
 
-def module_imports(path: Path) -> set[Path]:
-    """Our files that a file imports, anywhere in it."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return {file for name in names if (file := ROOT.joinpath(*name.split(".")).with_suffix(".py")).is_file()}
+def imported_files(path: Path) -> set[Path]:
+    """Our files that a file imports."""
+    modules = {module for name in imported_names(path) for module in (name, name.rpartition(".")[0])}
+    return {file for name in modules if (file := ROOT.joinpath(*name.split(".")).with_suffix(".py")).is_file()}
 
 
 def test_imports_form_no_circle() -> None:
     files = [file for folder in [*PACKAGES, LAB] for file in (ROOT / folder).rglob("*.py")]
-    TopologicalSorter({file: module_imports(file) for file in files}).prepare()
+    TopologicalSorter({file: imported_files(file) for file in files}).prepare()
 
 
 def test_a_run_begins_without_slow_libraries() -> None:
