@@ -132,9 +132,12 @@ def printed(project: Path, *arguments: str) -> str:
 
 @pytest.mark.parametrize("file", sorted((ROOT / "configs" / "suite").glob("*.yaml")), ids=lambda file: file.stem)
 def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file, lab, tmp_path) -> None:
+    tiny = [text for text in TINY if text.startswith(("corpus.", "probes."))]
     chosen = f"suite=[{'probing,' * (file.stem == 'use')}{file.stem}]"
     more = [f"downstream.root={folder_of_tasks(tmp_path)}"] * (file.stem == "downstream")
-    settings = evaluation(chosen, "corpus.size=400", "probes.tasks=[SentLen]", *more)
+    more += [f"discoeval.{split}_size=60" for split in ("train", "dev", "test")] * (file.stem == "discoeval")
+    more += ["geometry.sentences=60"] * (file.stem == "geometry")
+    settings = evaluation(chosen, *tiny, *more)
     corpus = settings.corpus.build()
     suites = [suites_of(settings.suites, Grid(l2=(l2,)), 1, corpus, lab.cache)[-1] for l2 in (1.0, 2.0)]
     prints = [{task.fingerprint for task in suite.tasks} for suite in suites]
