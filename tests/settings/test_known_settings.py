@@ -221,6 +221,11 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
 
 
+@pytest.mark.parametrize("choice", ["corpus", "files", "senteval", "text", "trees", "ud"])
+def test_every_source_of_tasks_can_be_probed_at_steps(choice) -> None:
+    judge(CONFIGS, f"probes={choice}", "probes.steps=[1]")
+
+
 def test_an_experiment_of_the_user_has_no_unread_settings(tmp_path) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "own.yaml").write_text("# @package _global_\nprobes:\n  early: 3\n")
