@@ -180,3 +180,9 @@ def test_words_without_a_vector_are_left_out_of_a_bag_of_vectors() -> None:
     words = torch.tensor([[[2.0, 4.0], [0.0, 0.0], [4.0, 0.0], [9.0, 9.0]], [[0.0, 0.0]] * 4])
     assert BagOfVectors(2)(words, torch.tensor([3, 2])).vector.tolist() == [[3.0, 2.0], [0.0, 0.0]]
     assert BagOfVectors(2, "sum")(words, torch.tensor([3, 2])).vector.tolist() == [[6.0, 4.0], [0.0, 0.0]]
+
+
+def test_a_bag_of_vectors_is_the_same_to_the_last_digit_with_any_padding() -> None:
+    words, lengths = torch.randn(40, 7, 5, generator=torch.Generator().manual_seed(0)), torch.full((40,), 7)
+    padded = torch.cat([words, torch.ones(40, 9, 5)], 1)
+    assert BagOfVectors(5)(padded, lengths).vector.equal(BagOfVectors(5)(words, lengths).vector)
