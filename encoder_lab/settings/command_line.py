@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -38,13 +38,19 @@ def fail(message: str) -> int:
     return USER_ERROR
 
 
+@cache  # Python forgets what it has shown where any library has used `catch_warnings`
+def print_warning(message: str) -> None:
+    """Print a warning, each once, without the line of our code that Python adds."""
+    print(f"warning: {message}", file=sys.stderr)
+
+
 @contextmanager
 def one_line_errors(
     path: Path | str, remedy: str | Callable[[], str] = FIX_DISK, stopped: str = "stopped"
 ) -> Iterator[None]:
     """Ends the program with one line for what a user can fix; `path` is named if the disk is full."""
     replace_unprintable()
-    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"  # Python adds a line of our code
+    warnings.showwarning = lambda message, *_, **__: print_warning(str(message))
     try:
         yield
     except KeyboardInterrupt:
@@ -186,8 +192,7 @@ class Command(NamedTuple):
                 positional.append(text)
                 continue
             if key not in types:
-                keys = [f"{name}=" for name in types]
-                raise InputError(f"{text}: {unknown_name_message('setting', f'{key}=', keys)}")
+                raise InputError(f"{text}: {unknown_name_message('setting', f'{key}=', [f'{k}=' for k in types])}")
             if key in values:
                 raise InputError(f"{text}: {key}= is given twice; give it once")
             if not value:
@@ -236,8 +241,7 @@ class Command(NamedTuple):
         rows = [(self.positional, self.meaning)] if self.positional else []
         rows += [(key, _meaning_with_default(setting)) for key, setting in zip(keys, self.settings, strict=True)]
         indent = " " * (4 + max((len(name) for name, _ in rows if len(name) <= NAME_WIDTH), default=0))
-        wrapper = textwrap.TextWrapper(HELP_WIDTH, indent, indent)
-        filled = [wrapper.fill(meaning) for _, meaning in rows]
+        filled = [textwrap.fill(text, HELP_WIDTH, initial_indent=indent, subsequent_indent=indent) for _, text in rows]
         lines = [
             f"  {name}\n{text}" if len(name) > NAME_WIDTH else f"  {name}".ljust(len(indent)) + text[len(indent) :]
             for (name, _), text in zip(rows, filled, strict=True)

@@ -155,11 +155,12 @@ def test_what_a_user_can_fix_is_one_line_and_a_status(error, status, message, ca
     assert (ended.value.code, capsys.readouterr().err) == (status, message)
 
 
-def test_a_warning_is_a_line_of_its_own_without_a_line_of_code(monkeypatch) -> None:
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+def test_a_warning_is_one_line_and_printed_once(capsys) -> None:
     with one_line_errors("out"):
-        line = warnings.formatwarning("3 sentences are empty", UserWarning, "file.py", 7)
-    assert line == "warning: 3 sentences are empty\n"
+        for _ in range(3):
+            with warnings.catch_warnings():  # Python would show the next one again
+                warnings.warn("3 sentences are empty", stacklevel=1)
+    assert capsys.readouterr().err == "warning: 3 sentences are empty\n"
 
 
 @pytest.mark.parametrize("error", [ValueError("a bug"), OSError(errno.EBADF, "a bug")])
