@@ -42,8 +42,8 @@ def in_one_line(error: Exception) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error of a library."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+    """The first line of an error of a library, without its full stop."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0].removesuffix(".")
 
 
 def disk_error_line(error: OSError, fallback: Path | str) -> str:

@@ -120,6 +120,8 @@ class DocumentCorpus(OnDisk):
             yield document
             if limit is not None and sentences >= limit:
                 return
+        if not documents:
+            raise InputError(f"{self.root}: no text in it")
         if not seen and split != "test":
             problem = f"none of its {documents} documents falls into the {split} split"
             share = f"for which one in {self.held_out} is held out; give more documents, or a smaller corpus.held_out="

@@ -37,9 +37,9 @@ class LayerScores(NamedTuple):
         """(L,) in percent, NaN where there is none."""
         return np.array([np.nan if cell is None else cell.score for cell in self.cells[task]])
 
-    def chance(self, task: str) -> float | None:
-        """The score without any knowledge, where it is known."""
-        return next((cell.chance for cell in self.cells[task] if cell and cell.chance is not None), None)
+    def chance(self, task: str) -> str:
+        """The score without any knowledge; empty where it is not known."""
+        return next((f"{cell.chance:.1f}" for cell in self.cells[task] if cell and cell.chance is not None), "")
 
     def shades(self, task: str) -> np.ndarray:
         """(L,) from 0, the lowest score of the task and its controls, to 1, the highest: all are on one scale."""
@@ -58,6 +58,11 @@ class LayerScores(NamedTuple):
         """Half of the interval of the best score, as ±1.2; empty without one."""
         scores = zip(self.cells[task], self.best(task), strict=True)
         return next((cell.margin for cell, best in scores if cell and best), "")
+
+    def extra_columns(self) -> dict[str, list[str]]:
+        """Chance and margin of each task, by the head of the column; without a column that would be empty."""
+        columns = {"chance": list(map(self.chance, self.cells)), "±": list(map(self.margin, self.cells))}
+        return {head: texts for head, texts in columns.items() if any(texts)}
 
 
 def layer_of(name: str) -> tuple[int, str] | None:
@@ -129,12 +134,12 @@ def as_text(models: Sequence[LayerScores]) -> str:
 
 
 def _lines(model: LayerScores) -> list[str]:
-    rows = [["layer", *map(str, model.numbers), "chance", "±"]]
-    for task, cells in model.cells.items():
+    extra_columns = model.extra_columns()
+    rows = [["layer", *map(str, model.numbers), *extra_columns]]
+    for row, (task, cells) in enumerate(model.cells.items()):
         scores = ["" if cell is None else f"{cell.score:.1f}" for cell in cells]
         starred = ["*" * best + score for best, score in zip(model.best(task), scores, strict=True)]
-        chance = "" if (level := model.chance(task)) is None else f"{level:.1f}"
-        rows.append([task, *starred, chance, model.margin(task)])
+        rows.append([task, *starred, *(texts[row] for texts in extra_columns.values())])
     return [model.title, *aligned(rows)]
 
 
@@ -147,17 +152,19 @@ def charts_by_layer(models: Sequence[LayerScores]) -> ChartSection:
 def _heat_map(model: LayerScores) -> HeatMap:
     tasks = list(model.cells)
     shades = 0.05 + 0.8 * np.array([model.shades(task) for task in tasks])
-    chances = ["" if (chance := model.chance(task)) is None else f"{chance:.1f}" for task in tasks]
+    extra_columns = model.extra_columns()
     texts = [["" if cell is None else f"{cell.score:.1f}" for cell in cells] for cells in model.cells.values()]
     hover = [
         [
-            "" if cell is None else f"{score_text(cell.score, cell.low, cell.high)}\nchance {chance or '–'}"
+            "" if cell is None else f"{score_text(cell.score, cell.low, cell.high)}\nchance {model.chance(task) or '–'}"
             for cell in cells
         ]
-        for cells, chance in zip(model.cells.values(), chances, strict=True)
+        for task, cells in model.cells.items()
     ]
-    inches = 0.46 * (len(model.numbers) + 2) + 0.068 * max(map(len, tasks)) + 0.3, 1.2 + 0.25 * len(tasks)
+    inches = (
+        0.46 * (len(model.numbers) + len(extra_columns)) + 0.068 * max(map(len, tasks)) + 0.3,
+        1.2 + 0.25 * len(tasks),
+    )
     heat = HeatMap(model.title, tasks, list(map(str, model.numbers)), shades, texts, hover, "YlGnBu", inches)
     framed = [model.best(task) for task in tasks]
-    extra_columns = {"chance": chances, "±": [model.margin(task) for task in tasks]}
     return replace(heat, framed=framed, extra_columns=extra_columns, label="layer")

@@ -67,13 +67,13 @@ Settings (key=value) and their defaults:
 """
 
 COMMON_SETTINGS = """\
-Common settings (key=value, any key of the files in configs/):
+Common settings (key=value); `python train.py corpus=text --help` has all of a choice:
   corpus.size=N  corpus.root=DIR  embeddings.dim=N  probes.tasks=[SentLen,WC]  probes.train_size=N
-  trainer.max_epochs=N  trainer.devices=N  probes.steps=[1,2,4,8]  hydra.run.dir=DIR"""
+  trainer.max_epochs=N  trainer.devices=N  probes.steps=[1,2,4,8]"""
 
 RUN_FILES_HELP = """\
-A run is written to runs/<objective>/<encoder>/<time>: config.yaml, checkpoints/{best,last}.ckpt, metrics.csv,
-probes.csv, answers.csv, curves.png, vectors/, tensorboard/. Look at it with: make tensorboard"""
+A run is written to hydra.run.dir=DIR, by default runs/<objective>/<encoder>/<time>: config.yaml, metrics.csv,
+checkpoints/{best,last}.ckpt, probes.csv, answers.csv, curves.png, vectors/, tensorboard/ (make tensorboard)."""
 
 
 def train_help(configs: Path, arguments: Sequence[str] = ()) -> str:

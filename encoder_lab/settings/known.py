@@ -88,6 +88,8 @@ def config_folders(arguments: Sequence[str]) -> list[Path]:
 
 def unknown_setting_message(name: str, names: Iterable[str]) -> str:
     """The message for a setting that does not exist, with the closest one: the same last word, or a similar one."""
+    if name == "out":  # of all other programs
+        return "nothing reads such a setting; did you mean hydra.run.dir=?"
     group, _, last = name.rpartition(".")
     words: dict[str, list[str]] = {}  # by the last word of a name
     for candidate in sorted(names):

@@ -133,6 +133,9 @@ def test_too_few_documents_for_a_held_out_split_are_refused(tmp_path) -> None:
     absent = "dev" if split_of("a.txt:1") != "dev" else "probe"
     with pytest.raises(InputError, match="none of its 1 documents"):
         list(PlainText(str(tmp_path)).documents(absent))  # type: ignore[arg-type]
+    (tmp_path / "a.txt").write_text("\n \n")
+    with pytest.raises(InputError, match="no text in it$"):
+        list(PlainText(str(tmp_path)).documents("train"))
 
 
 def test_documents_that_all_say_their_split_are_not_told_to_hold_out_more(tmp_path) -> None:

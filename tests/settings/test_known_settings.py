@@ -58,6 +58,7 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     ("lr=0.5", " or objective.optimizer.lr=?"),
     ("+lr=0.5", "did you mean embeddings.lr= or "),
     ("+initial=RUN", "did you mean init="),
+    ("out=runs/mine", "did you mean hydra.run.dir=?"),
     ("+probes.early=3", "see --help"),
     ("probes.task=[WC]", "did you mean probes.tasks="),
     ("coherence.path=[x]", "did you mean coherence.paths="),  # other groups have path
