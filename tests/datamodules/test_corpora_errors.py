@@ -134,7 +134,7 @@ def test_too_few_documents_for_a_held_out_split_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="none of its 1 documents"):
         list(PlainText(str(tmp_path)).documents(absent))  # type: ignore[arg-type]
     (tmp_path / "a.txt").write_text("\n \n")
-    with pytest.raises(InputError, match="no text in it$"):
+    with pytest.raises(InputError, match="no text in it"):
         list(PlainText(str(tmp_path)).documents("train"))
 
 
