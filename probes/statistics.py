@@ -97,7 +97,7 @@ def errors_of(runs: Sequence[Interval]) -> list[StandardError]:
 
 def half_width(errors: Sequence[StandardError], level: float = 0.05) -> float:
     """Half of the interval of a sum with these independent errors, at 1 - `level`."""
-    tails = (float(scipy.stats.t.isf(level / 2, error.degrees_of_freedom)) for error in errors)
+    tails = (-float(scipy.special.stdtrit(error.degrees_of_freedom, level / 2)) for error in errors)  # of Student's t
     return math.hypot(*(error.deviation * tail for error, tail in zip(errors, tails, strict=True)))
 
 

@@ -1,4 +1,4 @@
-"""A hundred cases of every attack, the same each time, and all that ever failed; `make attack` tries fresh ones."""
+"""Fifty cases of every attack, the same each time, and all that ever failed; `make attack` tries fresh ones."""
 
 import json
 import tempfile
@@ -12,7 +12,7 @@ from tests.attack.attack import CASES, Attack
 from tests.attack.every import ATTACKS
 
 NIGHTLY = settings.get_current_profile_name() == "nightly"  # other cases each time
-CASES_OF_EACH = 400 if NIGHTLY else 100
+CASES_OF_EACH = 400 if NIGHTLY else 50
 KEPT = sorted(CASES.glob("*.json"))
 
 
