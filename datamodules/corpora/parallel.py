@@ -1,8 +1,9 @@
 """Your own translations: two files with the same sentence in two languages on line i."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
+from filecmp import cmp
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -54,9 +55,9 @@ class Parallel(Corpus):
             if not path.is_file():
                 raise InputError(f"{path}: no such file (corpus=parallel)")
             text_files(path, (".txt",))  # refuses a file of columns
-        if len({first.resolve() for first, _ in self.pairs.values()}) < len(self.pairs):
+        if same := next((pair for pair in combinations(self._paths(), 2) if cmp(*pair, shallow=False)), None):
             remedy = "without corpus.dev_ and corpus.test_ files lines of the training files are held out"
-            raise InputError(f"{source}: two of train, dev and test are one file (corpus=parallel); {remedy}")
+            raise InputError(f"{same[1]}: the same text as {same[0]} (corpus=parallel); give another file; {remedy}")
         check_language(source_language, "corpus.source_language")
         check_language(target_language, "corpus.target_language")
         self.source_language, self.target_language = source_language, target_language

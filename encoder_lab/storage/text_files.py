@@ -44,13 +44,15 @@ def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[t
 
 
 def decode_line(raw: bytes, location: str, first: bool, encoding: str = "utf-8") -> str:
-    """A line without its end, the `first` one of a file without its mark. Raises InputError for another encoding."""
+    """A line without its end, the `first` one of a file without its mark. Raises InputError for other text."""
     try:
         line = raw.decode(encoding).removeprefix("\ufeff" if first else "").rstrip("\r\n")
     except UnicodeDecodeError:
         raise InputError(f"{location}: not valid UTF-8; convert the file") from None
     if "\0" in line:  # the other byte of each letter in UTF-16
         raise InputError(f"{location}: a NUL character; remove it or, if the file is in UTF-16, convert it to UTF-8")
+    if first and "\r" in line:  # a stray one further on is a space
+        raise InputError(f"{location}: lines that end in CR alone; convert the file: tr '\\r' '\\n' < OLD > NEW")
     return line
 
 

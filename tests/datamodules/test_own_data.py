@@ -56,10 +56,12 @@ def test_files_for_dev_leave_the_other_rows_to_train_and_another_target_is_refus
         corpus.parallel("train", "en")
 
 
-def test_text_of_training_is_no_dev_text_of_your_own(tmp_path) -> None:
-    paths = files(tmp_path, 10)
-    with pytest.raises(InputError, match=r"train\.source: two of train, dev and test are one file"):
-        Parallel(**paths, target_language="de", dev_source=paths["source"], dev_target=paths["target"])
+@pytest.mark.parametrize("role", ["target", "dev_source"])
+def test_a_text_has_one_role(tmp_path, role) -> None:
+    paths = files(tmp_path, 10) | files(tmp_path, 9, "dev")
+    Path(paths[role]).write_text(Path(paths["source"]).read_text())
+    with pytest.raises(InputError, match=r"the same text as .*train\.source"):
+        Parallel(**paths, target_language="de")
 
 
 @pytest.mark.parametrize(("more", "message"), [

@@ -77,6 +77,7 @@ def test_a_group_of_rows_that_is_skipped_is_not_read(tmp_path) -> None:
     ("a.feather", "text.en", None, "a.feather: no column text with a field en; there are none"),
     ("a.txt", "text", b"a\n\xff\n", "a.txt:2: not valid UTF-8"),
     ("a.txt", "text", "ab\n".encode("utf-16-le"), "a.txt:1: a NUL character; remove it or, if the file is in UTF-16"),
+    ("a.txt", "text", b"a\rb\r", "a.txt:1: lines that end in CR alone; convert the file: tr"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named(tmp_path, name, column, break_it, wrong) -> None:
     path = tmp_path / name

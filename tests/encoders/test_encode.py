@@ -69,6 +69,7 @@ def test_only_some_lines_are_in_memory_at_a_time(shell, monkeypatch) -> None:
     (b"", str(GOLDEN), "standard input is empty"),
     (b"a\n\xff\n", str(GOLDEN), "standard input:2: not valid UTF-8"),
     (b"a\0\n\0", str(GOLDEN), "standard input:1: a NUL character; remove it or, if the file is in UTF-16"),
+    (b"a\rb\r", str(GOLDEN), "standard input:1: lines that end in CR alone; convert the file: tr"),
 ])  # fmt: skip
 def test_a_user_error_is_one_line(shell, text, run, message) -> None:
     status, out, err = shell(text, run)

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections import Counter
+from pathlib import Path
 from unicodedata import normalize
 
 import pytest
@@ -53,13 +54,14 @@ def test_tokens_do_not_depend_on_the_form_of_unicode(text) -> None:
     ("fra", "fr"), ("fre", "fr"), ("FR", "fr"), ("French", "fr"), ("fr_FR", "fr"), ("deu", "de"), ("greek", "el"),
 ])  # fmt: skip
 def test_a_language_by_another_name_is_refused_with_its_code(name, meant, tmp_path) -> None:
-    (tmp_path / "a.txt").write_text("Bonjour .\n")
-    file = str(tmp_path / "a.txt")
+    file, other = (str(tmp_path / letter) for letter in ("a.txt", "b.txt"))
+    Path(file).write_text("Bonjour .\n")
+    Path(other).write_text("Hello .\n")
     for build in (
         lambda: tokenize("a", name),
         lambda: PlainText(file, source_language=name),
-        lambda: Parallel(file, file, source_language=name, target_language="en"),
-        lambda: Parallel(file, file, target_language=name),
+        lambda: Parallel(file, other, source_language=name, target_language="en"),
+        lambda: Parallel(file, other, target_language=name),
         lambda: FromText([file], language=name),
     ):
         with pytest.raises(InputError, match=rf"anguage={name}: .*did you mean {meant}\?"):
