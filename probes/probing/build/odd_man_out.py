@@ -17,6 +17,7 @@ from probes.probing.build.tags import TagSet
 from probes.probing.build.writing import is_word
 
 BOUNDARY_ID = 0  # id of the sentence boundary
+SparseRow = tuple[np.ndarray, np.ndarray]  # the words on one side of a word, in order of ids, and how often
 
 
 class Bigrams:
@@ -32,33 +33,15 @@ class Bigrams:
         self.words = list(self.ids)
         counts, size = np.ones(len(text) - 1, np.int32), len(self.ids)
         pairs = scipy.sparse.coo_array((counts, (text[:-1], text[1:])), (size, size))
-        self._forward, self._backward = pairs.tocsr(), pairs.T.tocsr()
-        for table in (self._forward, self._backward):
-            table.sum_duplicates()  # its columns are sorted then
-
-    def count(self, before: int, after: int | np.ndarray) -> np.ndarray:
-        """How often `after`, one id or many, follows `before`."""
-        return _counts_of(self.following(before), np.asarray(after))
-
-    def count_before(self, before: np.ndarray, after: int) -> np.ndarray:
-        """How often `after` follows each of `before`."""
-        return _counts_of(self.preceding(after), before)
-
-    def following(self, before: int) -> tuple[np.ndarray, np.ndarray]:
-        """The words that follow `before`, and how often."""
-        return _sparse_row(self._forward, before)
-
-    def preceding(self, after: int) -> tuple[np.ndarray, np.ndarray]:
-        """The words that `after` follows, and how often."""
-        return _sparse_row(self._backward, after)
+        self.following, self.preceding = pairs.tocsr(), pairs.T.tocsr()  # their columns are sorted
 
 
-def _sparse_row(table: "scipy.sparse.csr_array", first: int) -> tuple[np.ndarray, np.ndarray]:
-    columns = slice(table.indptr[first], table.indptr[first + 1])
+def _counts_in_row(table: "scipy.sparse.csr_array", row: int) -> SparseRow:
+    columns = slice(table.indptr[row], table.indptr[row + 1])
     return table.indices[columns], table.data[columns]
 
 
-def _counts_of(row: tuple[np.ndarray, np.ndarray], words: np.ndarray) -> np.ndarray:
+def _counts_of(row: SparseRow, words: int | np.ndarray) -> np.ndarray:
     ids, counts = row
     positions = np.searchsorted(ids, words).clip(max=len(ids) - 1)
     return np.where(ids[positions] == words, counts[positions], 0)
@@ -154,32 +137,35 @@ class _Replacer:
         own_bigrams = Counter(pairwise(ids))
         for i in random.sample(positions, min(MAX_POSITIONS, len(positions))):
             before, old, after = ids[i : i + 3]
-            left = int(self.bigrams.count(before, old)) - own_bigrams[before, old]
-            right = int(self.bigrams.count(old, after)) - own_bigrams[old, after]
-            tag = self.tags.index(s.tags.split(" ")[i])
-            candidates = self._find_candidates(tag, split, before, after, left, right, random)
+            following = _counts_in_row(self.bigrams.following, before)
+            preceding = _counts_in_row(self.bigrams.preceding, after)
+            left = int(_counts_of(following, old)) - own_bigrams[before, old]
+            right = int(_counts_of(preceding, old)) - own_bigrams[old, after]
+            group = self.tags.index(s.tags.split(" ")[i]), split
+            candidates = self._find_candidates(group, following, preceding, left, right, random)
             candidates = candidates[(candidates != old) & (self.capitals[candidates] == self.capitals[old])]
             if len(candidates):
                 [new] = _draw_by_frequency(candidates, np.cumsum(self.frequency[candidates]), 1, random).tolist()
                 text = " ".join([*words[:i], self.bigrams.words[new], *words[i + 1 :]])
-                new_counts = int(self.bigrams.count(before, new)), int(self.bigrams.count(new, after))
+                new_counts = int(_counts_of(following, new)), int(_counts_of(preceding, new))
                 (a, b), (c, d) = np.log1p((left, new_counts[0])), np.log1p((right, new_counts[1]))
                 return Replacement(text, self.bigrams.words[new].lower(), (a, b), (c, d))
         return None
 
     def _find_candidates(
-        self, tag: int, split: int, before: int, after: int, left: int, right: int, random: Random
+        self, group: tuple[int, int], following: SparseRow, preceding: SparseRow, left: int, right: int, random: Random
     ) -> np.ndarray:
+        """Words of a `group`, tag and split, with bigrams about as frequent as `left` and `right`."""
         if not left and not right:
-            ids = _draw_by_frequency(self._ids[tag, split], self._edges[tag, split], MAX_DRAWS, random)
+            ids = _draw_by_frequency(self._ids[group], self._edges[group], MAX_DRAWS, random)
         else:
-            ids, counts = self.bigrams.following(before) if left else self.bigrams.preceding(after)
+            ids, counts = following if left else preceding
             ids = ids[_is_comparable(counts, left or right)]
-            ids = ids[(self.tag[ids] == tag) & (self.split[ids] == split)]
+            ids = ids[(self.tag[ids] == group[0]) & (self.split[ids] == group[1])]
             if len(ids) > MAX_DRAWS:
                 ids = _draw_by_frequency(ids, np.cumsum(self.frequency[ids]), MAX_DRAWS, random)
-        ids = ids[_is_comparable(self.bigrams.count_before(ids, after), right)]
-        return ids[_is_comparable(self.bigrams.count(before, ids), left)]
+        ids = ids[_is_comparable(_counts_of(preceding, ids), right)]
+        return ids[_is_comparable(_counts_of(following, ids), left)]
 
 
 def _draw_by_frequency(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np.ndarray:
