@@ -42,7 +42,7 @@ def probe(
 ) -> Score:
     """Train the grid on `train`, choose a cell on `dev`, score it on `test`.
 
-    `bfloat16`: the race of `modern` multiplies in bfloat16 where the device has it; everything else stays in float32.
+    `bfloat16`: the successive halving of `modern` multiplies in bfloat16 where the device has it; all else is float32.
     The result depends only on the data, the seed and that. The global random state is not changed.
     """
     started = time.monotonic()

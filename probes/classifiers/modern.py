@@ -133,7 +133,7 @@ def successive_halving(
         stages.append(stage)
         last = map_on_cores(train_candidate, candidates, device, limit)
     final = [cell for cells in last for cell in cells]
-    if grid.is_logistic:  # the norm needs weights, which cells that left the race no longer have
+    if grid.is_logistic:  # the norm needs weights, which cells that were dropped no longer have
         points = [(complexity(cell.parameters), cell.dev_accuracy) for cell in final]
     else:
         points = [(count_weights([cell], inputs, classes), score) for (cell, _), score in highest.items() if score >= 0]
