@@ -79,23 +79,20 @@ def build(options: SimpleNamespace) -> "Draft":
 
 
 def _build_draft(options: SimpleNamespace) -> "Draft":
-    from itertools import chain
-
-    from encoder_lab.storage.text_files import without_copies
     from probes.coherence.build.cloze import build_cloze
     from probes.coherence.build.connectives import build_connectives
     from probes.coherence.build.order import build_order
     from probes.coherence.build.remention import build_remention
     from probes.coherence.build.speakers import build_speakers
-    from probes.coherence.build.texts import read_texts
+    from probes.coherence.build.texts import distinct_texts
     from probes.coherence.build.winograd import build_winograd
 
-    source, texts = options.source[0], chain.from_iterable(map(read_texts, without_copies(options.source)))
+    source = options.source[0]
     match options.phenomenon:
         case "order":
-            return build_order(texts, options.seed, separator=options.separator)
+            return build_order(distinct_texts(options.source), options.seed, separator=options.separator)
         case "cloze":
-            return build_cloze(texts)
+            return build_cloze(distinct_texts(options.source))
         case "connectives":
             return build_connectives(source, comma_scored=options.comma)
     builders = {"winograd": build_winograd, "remention": build_remention, "speakers": build_speakers}

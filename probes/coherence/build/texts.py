@@ -9,12 +9,12 @@ A turn of a dialogue without a final mark gets a full stop.
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_json_lines, read_lines
+from encoder_lab.storage.text_files import log_note, read_json_lines, read_lines, without_copies
 from probes.coherence.build.draft import single_spaced, with_final_mark
 
 ROC = [f"sentence{number}" for number in range(1, 6)]
@@ -33,6 +33,17 @@ class SourceText(NamedTuple):
     dialogue: bool = False  # utterances; it is kept whole
     wrong_ending: str = ""  # of the Story Cloze test
     topic: str = ""  # stories about the same thing do not exchange their endings
+
+
+def distinct_texts(paths: Iterable[Path]) -> list[SourceText]:
+    """The texts of several files, in any order; one that is there again is left out, with a note."""
+    texts = [text for path in without_copies(sorted(paths)) for text in read_texts(path)]
+    first: dict[tuple[str, ...], SourceText] = {}
+    for text in texts:
+        first.setdefault((*text.sentences, text.wrong_ending), text)
+    if copies := len(texts) - len(first):
+        log_note(f"{copies} of {len(texts)} texts left out, as the same text is there before them")
+    return list(first.values())
 
 
 def read_texts(path: Path) -> Iterator[SourceText]:

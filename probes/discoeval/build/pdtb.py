@@ -40,7 +40,7 @@ def read_relations(paths: Sequence[Path], raw: Path | None) -> dict[str, dict[st
     line.
     """
     triples: dict[str, dict[str, list[Triple]]] = {group: {split: [] for split in SPLITS} for group in GROUPS}
-    for path in without_copies(_files(paths)):
+    for path in without_copies(sorted(_files(paths))):
         for relation in _table_relations(path) if ".tsv" in path.suffixes else _pipe_relations(path, raw):
             triples[relation.group][relation.split] += [
                 (sense, relation.first, relation.second) for sense in relation.senses

@@ -26,7 +26,7 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
     """
     documents: dict[str, list[list[Node]]] = {split: [] for split in SPLITS}
     limits = {split: FileLimits() for split in SPLITS}
-    for path in without_copies(file for root in paths for file in files_below(root, ENDINGS)):
+    for path in without_copies(sorted(file for root in paths for file in files_below(root, ENDINGS))):
         split = _split(path)
         try:
             for tree in _read_file(path):

@@ -124,6 +124,13 @@ def test_a_broken_tree_is_refused_in_one_line(ending, old, new, message, tmp_pat
     assert "\n" not in str(refused.value)
 
 
+def test_files_in_any_order_give_the_same_nodes(tmp_path) -> None:
+    test = tree_folders(tmp_path, ".dis") / "test"
+    files = sorted((tmp_path / "train").iterdir())
+    files[0].write_text(DIS.replace("rose", "fell"))  # all others are equal
+    assert read_trees([*reversed(files), test]) == read_trees([test, *files])
+
+
 def test_trees_that_are_there_twice_are_read_once(tmp_path, caplog) -> None:
     nodes = read_trees([folder := tree_folders(tmp_path / "trees", ".rst.jsonl")])
     path = folder / "train" / "d0.rst.jsonl"

@@ -22,7 +22,7 @@ from probes.coherence.build.order import build_order
 from probes.coherence.build.remention import build_remention
 from probes.coherence.build.report import controls
 from probes.coherence.build.speakers import build_speakers
-from probes.coherence.build.texts import ANSWER, CONTEXT, ENDINGS, SourceText, read_texts
+from probes.coherence.build.texts import ANSWER, CONTEXT, ENDINGS, SourceText, distinct_texts, read_texts
 from probes.coherence.build.winograd import build_winograd, noun_for_pronoun
 from probes.coherence.scoring import pairs_of, score_suite
 from probes.coherence.suite_file import TestSuite, read_suite
@@ -242,6 +242,14 @@ def test_tokens_are_found_in_the_raw_text(gum) -> None:
     assert (document.text(1, 5), document.text(4, 7)) == (RAW[0], "Ann. He waved")
     assert document.text(9, 8) == ""
     assert (document.first_in_sentence(8), document.last_in_sentence(8)) == (6, 12)
+
+
+def test_a_story_that_is_there_twice_is_read_once_in_any_order_of_files(tmp_path, caplog) -> None:
+    files = [tmp_path / "b.jsonl", tmp_path / "a.jsonl"]
+    for path, names in zip(files, ("yx", "xyx"), strict=True):
+        path.write_text("".join(json.dumps({"sentences": [name, "."]}) + "\n" for name in names))
+    assert [text.sentences[0] for text in distinct_texts(files)] == ["x", "y"]
+    assert "3 of 5 texts left out" in caplog.text
 
 
 @pytest.mark.parametrize("read", [read_documents, lambda folder: list(conllu_sentences(folder))], ids=["tsv", "conllu"])
