@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 
 class Encoded(NamedTuple):
-    """The output of an encoder for a batch."""
+    """The output of an encoder: `vector (B, D)` of sentences, `states (B, T, H)` of words, zero at padding."""
 
-    vector: Tensor  # (B, D), one per sentence
-    states: Tensor  # (B, T, H), one per word, zero at padding
+    vector: Tensor
+    states: Tensor
 
 
 class Encoder(nn.Module):

@@ -185,10 +185,10 @@ def _max_tokens(tokenizer: Any, model: Any, modules: SentenceModules | None) -> 
 def pretrained(
     name: str, layers: Layers, pooling: Pooling | None, device: str, work: Path, prompt: str | None = None
 ) -> list[Model]:
-    """One model for each layer asked for, `layer 3` for mean pooling, otherwise as `layer 3, cls`; or `mean of layers`.
+    """A model for each of these layers, by name `layer 3`, `layer 3, cls` (not mean pooling) or `mean of layers`.
 
-    All of them come from one pass over the sentences. Of a sentence-transformers folder without `pooling`: one model
-    with the folder's modules.
+    All come from one pass over the sentences; `work` is a folder for their vectors. Of a sentence-transformers folder
+    without `pooling`: one model with the folder's modules. Raises InputError for a model that cannot be used.
     """
     model = Pretrained(name, layers, pooling, device, work, prompt)
     content = _content_key(name, model)

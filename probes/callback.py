@@ -27,8 +27,8 @@ class ProbingCallback(pl.Callback):
 
     The model is anything with `encode(sentences)`, so the callback works in any LightningModule.
 
-    Laws: training is the same bit for bit with and without it; one row per (epoch, suite, task) in probes.csv,
-    also after kill and resume; each distinct sentence is encoded once, however many suites have it.
+    Training is the same bit for bit with and without it. The file `results` has one row per (epoch, suite, task), also
+    after kill and resume. Each distinct sentence is encoded once, however many suites have it.
     """
 
     def __init__(
@@ -42,8 +42,8 @@ class ProbingCallback(pl.Callback):
         steps: Collection[int] = (),
         cache: Path | None = None,
     ) -> None:
-        """The classifiers run on `device`. `cache`: a folder with the scores that other runs gave to the untrained
-        model, for a model with a fingerprint.
+        """The classifiers run on `device`. `steps`: optimiser steps. `cache`: a folder for the scores of the untrained
+        model, which other runs share, of a model with a fingerprint.
         """
         self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, Path(results), every_n_epochs
         self.seed, self.device, self.steps, self.cache = seed, device, frozenset(steps), cache

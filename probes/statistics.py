@@ -9,7 +9,7 @@ import scipy  # which imports its parts at their first use
 
 Z95 = 1.959963984540054
 RESAMPLES = 10_000
-MIN_P_VALUE = 1e-12  # p-value
+MIN_P_VALUE = 1e-12  # a smaller p-value is given as this one
 
 Interval = tuple[float, float, float]  # a score, the low and the high end of its 95% interval
 
@@ -57,8 +57,8 @@ def fisher_interval(r: float, pairs: int) -> tuple[float, float]:
 def mean_of_runs(runs: Sequence[Interval]) -> Interval:
     """The mean over runs with different seeds, and its 95% interval; a single run is unchanged.
 
-    The test items and the seeds are two samples. Their halves, of the items as in one run, because all seeds may share
-    them, and of the seeds by Student's t, add as independent errors do: never narrower than either.
+    Half of its width is the root of a sum of squares: half of the interval of one run, as all seeds may have the same
+    test items, and half of Student's t interval over the seeds.
     """
     scores, lows, highs = np.array(runs, dtype=float).T
     if len(runs) == 1 or np.ptp(scores) == 0:
@@ -146,7 +146,10 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def compare(first: np.ndarray, second: np.ndarray) -> PairedComparison:
-    """Compare two models on the same N sentences; `first (N,)`, `second (N,)`: which are correct."""
+    """Accuracy of `first` minus that of `second`: (N,) bool, which of the same N test items each model has right.
+
+    Raises ValueError where the shapes differ or N is 0.
+    """
     if first.shape != second.shape or not len(first):
         raise ValueError(f"the same sentences for both, not {first.shape} and {second.shape}")
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())

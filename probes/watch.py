@@ -31,11 +31,11 @@ def probe_now(
     share: Share = SINGLE_PROCESS,
     cache: Path | None = None,
 ) -> list[ProbeRow]:
-    """Score a model that trains and write the rows to `results`; random state and modes stay as they were.
+    """Score a model that trains; writes the rows to the file `results` and returns them.
 
-    `module`: the network of which `model` is a part. The classifiers run on `device`. `share`: of this process, where
-    several probe together. `cache`: a folder with scores that were computed before, of an untrained model with a
-    fingerprint; no other run will have the same trained weights. Raises InputError for a model without `encode`.
+    Random state and the modes of `module`, the network of which `model` is a part, stay as they were. The classifiers
+    run on `device`. `share`: of this process, where several probe together. `cache`: a folder for the scores at step 0,
+    which other runs share, of a model with a fingerprint. Raises InputError for a model without `encode`.
     """
     if not hasattr(model, "encode"):
         remedy = 'give an object with this method, or encoder_lab.model.Model("its name", "", function)'

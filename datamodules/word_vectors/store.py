@@ -123,7 +123,10 @@ class WordVectors:
 
 
 def open_store(path: Path, cache: Path) -> WordVectors:
-    """The store of a vector file in any form that `read_vectors` reads, plain or packed, built at first use."""
+    """The store of a file of word vectors (.vec, GloVe .txt, word2vec, fastText .bin; packed too), built at first use.
+
+    Raises InputError naming the file, and the line where a text is malformed.
+    """
     if not path.is_file():
         raise InputError(f"{path}: no such file; give embeddings.path= a .vec, GloVe .txt or fastText .bin file")
     key = key_of(code_of(open_store), contents_of([path]), path.suffix)

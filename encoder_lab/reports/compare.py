@@ -62,7 +62,7 @@ def two_models(paths: Iterable[str | Path]) -> tuple[tuple[str, ReportedModel], 
 def compare_models(
     first: ReportedModel, second: ReportedModel, suite: str | None = None, epoch: str = "best", classifier: str = "mlp"
 ) -> list[TaskComparison]:
-    """Every task that both have, of one suite or of all. Raises InputError where there is none."""
+    """The difference, in points, of each task that both have, of one suite or of all. Raises InputError for none."""
     compared: list[TaskComparison] = []
     for name in scored_suites([first]) if suite is None else [suite]:
         a, b = (rows_by_task(model.runs, name, epoch, classifier) for model in (first, second))
