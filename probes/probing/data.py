@@ -2,7 +2,7 @@
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from datamodules.corpus import Corpus, NoSuchView, corpus_key
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import conllu_files, split_in_name
-from datamodules.trees.penn import Bracketed, OnBadTreeSetting, corpus_texts, read_texts, tree_files
+from datamodules.trees.penn import OnBadTreeSetting, corpus_texts, read_texts, tree_files
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
@@ -24,21 +24,19 @@ from encoder_lab.storage.files import atomic_write, make_once
 from encoder_lab.storage.text_files import read_lines, without_copies
 from probes.classification import Classification
 from probes.probing.build.all_tasks import (
-    MORE_TASKS,
-    TASKS,
-    BuiltTasks,
+    NO_TASKS,
+    Material,
     TaskBuilder,
     build_tasks,
-    refuse_unknown_tasks,
-    supported_tasks,
+    from_trees,
+    refuse_missing_tasks,
 )
-from probes.probing.build.analysis import Analysis
 from probes.probing.build.dependencies import analyse_dependencies, analyse_treebank, treebank_portions
-from probes.probing.build.plain import TEXT_TASKS, build_plain
+from probes.probing.build.plain import from_text
 from probes.probing.build.pool import Sizes
 from probes.probing.build.sampling import notes_on_size
-from probes.probing.build.tags import ENGLISH, TagSet, tag_set
-from probes.probing.build.universal import UD_TASKS, build_universal
+from probes.probing.build.tags import ENGLISH, tag_set
+from probes.probing.build.universal import from_dependencies
 from probes.probing.published_files import (
     FILES,
     PUBLISHED_SIZE,
@@ -53,7 +51,6 @@ from probes.task import warn_of_wrong_sizes
 
 Tags = Annotated[str, "what the labels of its trees mean: english/penn | german/tiger, see docs/probing_tasks.md"]
 Own = Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"]
-NO_TASKS: Mapping[str, TaskBuilder] = {}
 ALL_TASKS = "all"  # in place of the names of tasks: all that the source has
 RequestedSizes = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
 USUAL_SIZES = Sizes(1200, 300, 500)
@@ -67,19 +64,20 @@ class FromCorpus:
         self.tags, self.own = tag_set(tags), own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        request, corpus = Request(context, names, built_sizes(sizes), self.own), context.corpus
+        request, corpus = Request(context, names, built_sizes(sizes)), context.corpus
         limit = TREES_PER_SENTENCE * sum(request.sizes)
         with suppress(NoSuchView):
-            trees = itertools.islice(corpus.trees("probe"), limit)
-            return request.tasks_from_trees(corpus_key(corpus), corpus_texts(trees), self.tags)
+            trees = corpus_texts(itertools.islice(corpus.trees("probe"), limit))
+            return request.build_or_read(corpus_key(corpus), from_trees(trees, self.tags, self.own))
         if self.tags.name != ENGLISH.name:
             raise InputError(
                 f"probes.tags={self.tags.name}: about Penn-style trees, and this corpus= has none; leave it out"
             )
         with suppress(NoSuchView):
             analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), limit))
-            return request.tasks_from_dependencies(corpus_key(corpus), analyses)
-        return request.tasks_from_text(corpus_key(corpus), itertools.islice(held_out_text(corpus), limit))
+            return request.build_or_read(corpus_key(corpus), from_dependencies(analyses, self.own))
+        text = itertools.islice(held_out_text(corpus), limit)
+        return request.build_or_read(corpus_key(corpus), from_text(text, self.own))
 
 
 class FromTrees:
@@ -98,10 +96,10 @@ class FromTrees:
         self.paths, self.tags, self.own = [Path(path) for path in paths], tag_set(tags), own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        request = Request(context, names, built_sizes(sizes), self.own)
+        request = Request(context, names, built_sizes(sizes))
         inputs = [*contents_of(_files_below(self.paths, tree_files)), self.on_bad_tree]
         trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
-        return request.tasks_from_trees(inputs, trees, self.tags)
+        return request.build_or_read(inputs, from_trees(trees, self.tags, self.own))
 
 
 class FromTreebank:
@@ -119,12 +117,12 @@ class FromTreebank:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks that can be built; says why others cannot."""
-        request = Request(context, names, built_sizes(sizes), self.own)
+        request = Request(context, names, built_sizes(sizes))
         files, test = _files_below(self.paths, conllu_files), _files_below(self.test_paths, conllu_files)
         portions = Progress(treebank_portions(files, test), "probing tasks", unit=" portions")
         analyses = analyse_treebank(portions, request.sizes if test else None)
         inputs = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
-        return request.tasks_from_dependencies(inputs, analyses)
+        return request.build_or_read(inputs, from_dependencies(analyses, self.own))
 
 
 class FromText:
@@ -146,15 +144,15 @@ class FromText:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks that can be built; says why others cannot."""
-        request = Request(context, names, built_sizes(sizes), self.own)
+        request = Request(context, names, built_sizes(sizes))
         if not self.paths:
             held_out = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(request.sizes))
-            return request.tasks_from_text(corpus_key(context.corpus), held_out)
+            return request.build_or_read(corpus_key(context.corpus), from_text(held_out, self.own))
         files = _files_below(self.paths, partial(text_files, endings=(".txt",)))
         language = None if self.tokenized else self.language or context.given_corpus.source_language
         lines = (line for file in files for _, line in read_lines(file) if line.strip())
         text = parallel_map(partial(tokenize, language=language), lines) if language else lines
-        return request.tasks_from_text([*contents_of(files), language or ""], text)
+        return request.build_or_read([*contents_of(files), language or ""], from_text(text, self.own))
 
 
 class FromSentEval:
@@ -243,44 +241,16 @@ class Request(NamedTuple):
     context: Context
     names: Sequence[str]
     sizes: Sizes
-    own: Mapping[str, TaskBuilder]
 
-    def tasks_from_trees(
-        self, inputs: Sequence[object], trees: Iterator[Bracketed], tags: TagSet
-    ) -> list[Classification]:
-        """Tasks from Penn-style trees. Raises InputError if one of them cannot be built."""
-        progress, builders = Progress(trees, "probing tasks", unit=" trees"), TASKS | MORE_TASKS | dict(self.own)
-        build = partial(build_tasks, progress, self.sizes, seed=self.context.seed, tags=tags, builders=builders)
-        return self._build_or_read(inputs, tags.name, builders, [*supported_tasks(tags), *self.own], build)
-
-    def tasks_from_dependencies(self, inputs: Sequence[object], analyses: Iterator[Analysis]) -> list[Classification]:
-        """Tasks from dependency trees that can be built; says why others cannot."""
-        builders = UD_TASKS | dict(self.own)
-        build = partial(build_universal, analyses, self.sizes, seed=self.context.seed, builders=builders)
-        return self._build_or_read(inputs, "ud", builders, builders, build)
-
-    def tasks_from_text(self, inputs: Sequence[object], text: Iterator[str]) -> list[Classification]:
-        """Tasks from sentences that can be built; says why others cannot."""
-        progress, builders = Progress(text, "probing tasks", unit=" sentences"), TEXT_TASKS | dict(self.own)
-        build = partial(build_plain, progress, self.sizes, seed=self.context.seed, builders=builders)
-        return self._build_or_read(inputs, "text", builders, builders, build)
-
-    def _build_or_read(
-        self,
-        inputs: Sequence[object],
-        form: str,
-        builders: Mapping[str, TaskBuilder],
-        all_names: Iterable[str],
-        build: Callable[[list[str]], BuiltTasks],
-    ) -> list[Classification]:
+    def build_or_read(self, inputs: Sequence[object], material: Material) -> list[Classification]:
         """Tasks from the files of an earlier build by the same code, or built now and written in the published format.
 
-        `all_names`: the tasks that are built where all are requested. Says of each task that cannot be built why.
-        Raises InputError if that is all of them.
+        Says of each task that cannot be built why. Raises InputError if that is all of them, or `not material.partly`.
         """
-        names = list(all_names) if list(self.names) == [ALL_TASKS] else list(self.names)
-        refuse_unknown_tasks(names, builders)
-        folder = self.context.cache / f"probing-{key_of(code_of(Request), inputs, self.sizes, self.context.seed, form)}"
+        names = list(material.usual if list(self.names) == [ALL_TASKS] else self.names)
+        refuse_missing_tasks(material, names)
+        key = key_of(code_of(Request), inputs, self.sizes, self.context.seed, material.kind)
+        folder, builders = self.context.cache / f"probing-{key}", material.builders
         keys = {name: key_of(code_of(builders[name]), _builder_settings(builders[name])) for name in names}
         files = {name: folder / f"{name}-{key}.txt" for name, key in keys.items()}
         reasons = {name: file.with_suffix(".why") for name, file in files.items()}
@@ -291,7 +261,7 @@ class Request(NamedTuple):
         def build_missing() -> None:
             from probes.probing.build.report import task_section  # draws, too
 
-            built = build(missing_names())
+            built = build_tasks(material, self.sizes, missing_names(), self.context.seed)
             for name, reason in built.failures.items():
                 with atomic_write(reasons[name]) as file:
                     file.write(reason)

@@ -12,7 +12,7 @@ from datamodules.demo.lexicon import lexicon
 from datamodules.demo.meaning import Property
 from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
-from probes.probing.build.all_tasks import build_tasks
+from probes.probing.build.all_tasks import build_tasks, from_trees
 from probes.probing.build.analysis import Analysis, analyse
 from probes.probing.build.pool import Sizes
 from tests.datamodules.trees.test_penn import parse_tree
@@ -100,7 +100,9 @@ def test_a_replaced_word_rarely_cooccurs_with_the_others() -> None:
         return min((log((pairs[p] + 0.5) * read / ((alone[p[0]] + 1) * (alone[p[1]] + 1))) for p in lemmas), default=0)
 
     sizes = Sizes(200, 20, 200)
-    [task] = build_tasks(corpus_texts(islice(Demo().trees("probe"), 12 * sum(sizes))), sizes, ["SOMO"]).tasks
+    [task] = build_tasks(
+        from_trees(corpus_texts(islice(Demo().trees("probe"), 12 * sum(sizes)))), sizes, ["SOMO"]
+    ).tasks
     surprise = [np.array([least_expected(s) for s in split.sentences]) for split in (task.train, task.test)]
     changed = [split.gold == task.classes.index("C") for split in (task.train, task.test)]
     limit = max(surprise[0], key=lambda at: np.mean((surprise[0] < at) == changed[0]))

@@ -27,7 +27,7 @@ from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TAG_SETS
 
 if TYPE_CHECKING:
-    from probes.probing.build.all_tasks import BuiltTasks
+    from probes.probing.build.all_tasks import Material
 
 PURPOSE = """\
 Build probing tasks from trees, dependency trees or text, in the published format.
@@ -65,6 +65,7 @@ COMMAND = Command(
 
 def build(options: SimpleNamespace) -> list[str]:
     """Build, write and report; returns one line for each task that could not be built. Raises InputError."""
+    from probes.probing.build.all_tasks import build_tasks
     from probes.probing.build.report import write_report
     from probes.probing.published_files import FILES, write_task
 
@@ -76,7 +77,8 @@ def build(options: SimpleNamespace) -> list[str]:
     sizes = Sizes(options.train, options.dev, options.test)
     if options.tasks:  # at once, not after the work
         _refuse_other_tasks(options.out, options.tasks)
-    built = _build_tasks(options, sources[0], sizes)
+    material = _material(options, sources[0])
+    built = build_tasks(material, sizes, options.tasks or (), options.seed, bool(options.whole_test))
     _refuse_other_tasks(options.out, [task.name for task in built.tasks])
     if options.whole_test:
         _refuse_unnamed(built.ids)
@@ -109,34 +111,30 @@ def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:
             raise InputError(f"ud_test=: two sentences have the # sent_id {twice[0]!r}, {purpose}")
 
 
-def _build_tasks(options: SimpleNamespace, source: str, sizes: Sizes) -> "BuiltTasks":
+def _material(options: SimpleNamespace, source: str) -> "Material":
     from datamodules.corpora.on_disk import text_files
     from datamodules.trees.conllu import conllu_files
     from datamodules.trees.penn import read_texts, tree_files
     from encoder_lab.progress import Progress
     from encoder_lab.storage.text_files import read_lines, without_copies
-    from probes.probing.build.all_tasks import build_tasks, supported_tasks
+    from probes.probing.build.all_tasks import from_trees
     from probes.probing.build.dependencies import analyse_treebank, treebank_portions
-    from probes.probing.build.plain import TEXT_TASKS, build_plain
-    from probes.probing.build.universal import UD_TASKS, build_universal
+    from probes.probing.build.plain import from_text
+    from probes.probing.build.universal import from_dependencies
 
-    paths, tags = getattr(options, source), TAG_SETS[options.tags]
+    paths = getattr(options, source)
     if source == "trees":
         files = without_copies(file for path in paths for file in tree_files(path))
         texts = chain.from_iterable(read_texts(file, options.on_bad_tree) for file in files)
-        names = options.tasks or supported_tasks(tags)
-        return build_tasks(Progress(texts, "reading trees", unit=" trees"), sizes, names, options.seed, True, tags)
+        return from_trees(texts, TAG_SETS[options.tags], partly=True)
     if source == "ud":
         groups = ((f for path in group for f in conllu_files(path)) for group in (paths, options.ud_test or ()))
         files, tests = map(without_copies, groups)
         portions = Progress(treebank_portions(files, tests), "reading trees", unit=" portions")
-        analyses = analyse_treebank(portions, sizes if tests else None)
-        whole_test = bool(options.whole_test)
-        return build_universal(analyses, sizes, options.tasks or list(UD_TASKS), options.seed, whole_test=whole_test)
+        train_and_dev = Sizes(options.train, options.dev, options.test) if tests else None
+        return from_dependencies(analyse_treebank(portions, train_and_dev))
     files = without_copies(file for path in paths for file in text_files(path, (".txt",)))
-    lines = (line for file in files for _, line in read_lines(file))
-    names = options.tasks or list(TEXT_TASKS)
-    return build_plain(Progress(lines, "reading text", unit=" lines"), sizes, names, options.seed)
+    return from_text(line for file in files for _, line in read_lines(file))
 
 
 def run_build(options: SimpleNamespace) -> int:

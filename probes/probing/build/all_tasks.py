@@ -16,7 +16,7 @@ from encoder_lab.progress import Progress
 from probes.classification import Classification
 from probes.probing.build.analysis import analyse_all
 from probes.probing.build.odd_man_out import odd_man_out
-from probes.probing.build.pool import Pool, Sizes, gather_pool
+from probes.probing.build.pool import TEST_SPLIT, Pool, Sizes, WholeTest, gather_pool
 from probes.probing.build.sampling import TaskDraft
 from probes.probing.build.surface import sent_len, word_content
 from probes.probing.build.syntax import top_constituents, tree_depth
@@ -25,6 +25,7 @@ from probes.probing.build.targets import class_task, target_task
 from probes.probing.build.word_order import coordination_inversion, neighbouring_pair, swap_task
 
 TaskBuilder = Callable[[Pool, Sizes], TaskDraft]
+NO_TASKS: Mapping[str, TaskBuilder] = {}
 TASKS: dict[str, TaskBuilder] = {
     "SentLen": sent_len,
     "WC": word_content,
@@ -41,12 +42,6 @@ MORE_TASKS: dict[str, TaskBuilder] = {  # not of the ten: by name alone
     "Passive": partial(class_task, "Passive"),  # is the main clause active or passive?
     "SentType": partial(class_task, "SentType", marks=False),  # a declarative, an interrogative or an imperative?
 }
-
-
-def refuse_unknown_tasks(names: Sequence[str], builders: Mapping[str, TaskBuilder]) -> None:
-    """Raises InputError for a task that is neither ours nor the user's."""
-    if unknown := [name for name in names if name not in builders]:
-        raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(builders)}")
 
 
 class BuiltTasks(NamedTuple):
@@ -72,52 +67,69 @@ class BuiltTasks(NamedTuple):
         return sum(map(len, by_split)) - self.sentences()
 
 
-def supported_tasks(tags: TagSet, builders: Mapping[str, TaskBuilder] = TASKS) -> list[str]:
-    """The tasks that can be built from the labels of a tag set; all of the user's own."""
+class Material(NamedTuple):
+    """Sentences that are not read yet, and the tasks that can be made of them."""
+
+    kind: str  # the name of the tag set
+    builders: Mapping[str, TaskBuilder]
+    gather: Callable[[Sizes, int], Pool]  # reads the sentences, once; of the sizes and a seed
+    usual: Sequence[str]  # the tasks that are built where none are named
+    unsupported: Sequence[str] = ()  # tasks for which the tag set lacks labels
+    partly: bool = True  # tasks that cannot be built are listed; otherwise the first one is an error
+
+
+def refuse_missing_tasks(material: Material, names: Sequence[str]) -> None:
+    """Raises InputError for a task that is neither ours nor the user's, or not supported by the labels."""
+    if unknown := [name for name in names if name not in material.builders]:
+        raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(material.builders)}")
+    if missing := [name for name in names if name in material.unsupported]:
+        listed = ", ".join(missing)
+        raise InputError(f"the labels of {material.kind} do not support {listed}: leave them out of tasks=")
+
+
+def from_trees(
+    trees: Iterable[Bracketed], tags: TagSet = ENGLISH, own: Mapping[str, TaskBuilder] = NO_TASKS, partly: bool = False
+) -> Material:
+    """Constituency trees. `own`: tasks of the user."""
+    builders = TASKS | MORE_TASKS | dict(own)
     marked = {"Tense": tags.tenses, "SubjNum": tags.numbers, "ObjNum": tags.numbers}
-    without = [name for name, labels in marked.items() if not labels] + ([] if tags.questions else list(MORE_TASKS))
-    built_in = TASKS | MORE_TASKS
-    return [name for name, build in builders.items() if name not in without or build is not built_in[name]]
+    lacking = [name for name, labels in marked.items() if not labels] + ([] if tags.questions else list(MORE_TASKS))
+    unsupported = [name for name in lacking if name not in own]
+    usual = [*(name for name in TASKS if name not in lacking), *own]
+
+    def gather(sizes: Sizes, seed: int) -> Pool:
+        return gather_pool(analyse_all(Progress(trees, "reading trees", unit=" trees"), tags), sizes, seed, tags)
+
+    return Material(tags.name, builders, gather, usual, unsupported, partly)
 
 
 def build_tasks(
-    trees: Iterable[Bracketed],
-    sizes: Sizes,
-    names: Sequence[str] = tuple(TASKS),
-    seed: int = 0,
-    partly: bool = False,
-    tags: TagSet = ENGLISH,
-    builders: Mapping[str, TaskBuilder] = TASKS | MORE_TASKS,
+    material: Material, sizes: Sizes, names: Sequence[str] = (), seed: int = 0, whole_test: bool = False
 ) -> BuiltTasks:
     """Build the named tasks. A task does not depend on which other tasks are built.
 
-    With too few trees a task is smaller, and its notes say so. Raises InputError if a task cannot be built at all;
-    with `partly` such tasks are listed in `failures` instead.
+    With too few sentences a task is smaller, and its notes say so. `whole_test`: the test split is all of its sentences
+    that a task can use, in any balance; `sizes.test` is not used. Raises InputError if a task cannot be built at all,
+    unless `material.partly`.
     """
-    refuse_unknown_tasks(names, builders)
-    if unsupported := [name for name in names if name not in supported_tasks(tags, builders)]:
-        listed = ", ".join(unsupported)
-        raise InputError(f"the labels of {tags.name} do not support {listed}: leave them out of tasks=")
-    return draw_tasks(gather_pool(analyse_all(trees, tags), sizes, seed, tags), builders, sizes, names, partly)
-
-
-def draw_tasks(
-    pool: Pool, builders: Mapping[str, TaskBuilder], sizes: Sizes, names: Sequence[str], partly: bool
-) -> BuiltTasks:
-    """The named tasks, from a pool that is ready. `partly`: as for `build_tasks`."""
+    names = names or material.usual
+    refuse_missing_tasks(material, names)
+    pool = material.gather(sizes, seed)
+    if whole_test:
+        sizes = WholeTest(sizes.train, sizes.dev, len(pool.splits[TEST_SPLIT]))
     drafts, failures = {}, {}
-    for name in Progress([name for name in builders if name in names], "building", unit=" tasks"):
+    for name in Progress([name for name in material.builders if name in names], "building", unit=" tasks"):
         try:
-            drafts[name] = builders[name](pool, sizes)
+            drafts[name] = material.builders[name](pool, sizes)
         except InputError as error:
-            if not partly:
+            if not material.partly:
                 raise
             failures[name] = str(error)
     return BuiltTasks(drafts, pool.shape, failures, _test_ids(drafts, pool))
 
 
 def _test_ids(drafts: Mapping[str, TaskDraft], pool: Pool) -> dict[str, list[str]]:
-    names = {s.sentence: s.id for s in pool.splits[Sizes._fields.index("test")]}
+    names = {s.sentence: s.id for s in pool.splits[TEST_SPLIT]}
     return {
         task: [names.get(draft.sources.get(s, s), "") for s in draft.task.test.sentences]
         for task, draft in drafts.items()

@@ -17,11 +17,10 @@ from datamodules.trees.conllu import (
 )
 from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.analysis import MAX_WORDS, MIN_WORDS, Analysis, Clauses, Target, non_empty, without_marks
-from probes.probing.build.pool import Sizes
+from probes.probing.build.pool import TEST_SPLIT, Sizes
 from probes.probing.build.writing import is_mark, is_word
 
 MARK_TAG = "MARK"  # our tag of quotation marks and brackets
-TEST_SPLIT = Sizes._fields.index("test")
 FULL_STOP = "."  # our label of the last punctuation mark of a sentence
 CLAUSE_PARTS = ("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp", "obl", "advcl", "conj", "parataxis")  # of a clause
 PASSIVE_RELATIONS = {"nsubj:pass", "csubj:pass", "aux:pass"}

@@ -1,19 +1,21 @@
 """The probing tasks that need no grammar, from plain sentences of any language."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from datamodules.text.languages import refuse_unspaced
 from encoder_lab.compute.processes import parallel_map
-from probes.probing.build.all_tasks import TASKS, BuiltTasks, TaskBuilder, draw_tasks, refuse_unknown_tasks
+from encoder_lab.progress import Progress
+from probes.probing.build.all_tasks import NO_TASKS, TASKS, Material, TaskBuilder
 from probes.probing.build.analysis import MAX_WORDS, MIN_WORDS, Analysis
 from probes.probing.build.dependencies import MARK_TAG
-from probes.probing.build.pool import Sizes, gather_pool
+from probes.probing.build.pool import Pool, Sizes, gather_pool
 from probes.probing.build.universal import UNIVERSAL_TAGS
 from probes.probing.build.word_order import far_pair, swap_task, word_order
 from probes.probing.build.writing import has_letters, is_mark
 
+TEXT_TAGS = UNIVERSAL_TAGS._replace(name="text")
 TEXT_TASKS: dict[str, TaskBuilder] = {
     **{name: TASKS[name] for name in ("SentLen", "WC", "BShift")},
     "FarSwap": partial(swap_task, "FarSwap", far_pair),
@@ -21,29 +23,27 @@ TEXT_TASKS: dict[str, TaskBuilder] = {
 }
 
 
-def build_plain(
-    sentences: Iterable[str],
-    sizes: Sizes,
-    names: Sequence[str] = tuple(TEXT_TASKS),
-    seed: int = 0,
-    builders: Mapping[str, TaskBuilder] = TEXT_TASKS,
-) -> BuiltTasks:
-    """Build the named tasks from tokenised sentences. Those that cannot be built are listed in `failures`.
+def from_text(sentences: Iterable[str], own: Mapping[str, TaskBuilder] = NO_TASKS) -> Material:
+    """Tokenised sentences. `own`: tasks of the user.
 
-    Raises InputError for an unknown task, and for text in a script without spaces that is not segmented.
+    To read them raises InputError for text in a script without spaces that is not segmented.
     """
-    refuse_unknown_tasks(names, builders)
-    short: Counter[str] = Counter()  # words of sentences too short for a task
+    builders = TEXT_TASKS | dict(own)
 
-    def read() -> Iterator[str]:
-        for sentence in sentences:
-            if len(words := sentence.split()) < MIN_WORDS:
-                short.update(words)
-            yield sentence
+    def gather(sizes: Sizes, seed: int) -> Pool:
+        short: Counter[str] = Counter()  # words of sentences too short for a task
 
-    pool = gather_pool(analyse_sentences(read()), sizes, seed, UNIVERSAL_TAGS._replace(name="text"))
-    refuse_unspaced(pool.words + short)
-    return draw_tasks(pool, builders, sizes, names, partly=True)
+        def read() -> Iterator[str]:
+            for sentence in Progress(sentences, "reading text", unit=" sentences"):
+                if len(words := sentence.split()) < MIN_WORDS:
+                    short.update(words)
+                yield sentence
+
+        pool = gather_pool(analyse_sentences(read()), sizes, seed, TEXT_TAGS)
+        refuse_unspaced(pool.words + short)
+        return pool
+
+    return Material(TEXT_TAGS.name, builders, gather, list(builders))
 
 
 def analyse_sentences(sentences: Iterable[str]) -> Iterator[Analysis]:

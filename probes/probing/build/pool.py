@@ -32,6 +32,9 @@ class Sizes(NamedTuple):
     test: int
 
 
+TEST_SPLIT = Sizes._fields.index("test")
+
+
 class WholeTest(Sizes):
     """Sizes where the test split is taken as it is, without balancing; `test`: its number of sentences."""
 

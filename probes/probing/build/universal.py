@@ -1,14 +1,14 @@
 """The probing tasks of a treebank of Universal Dependencies, in any language."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from encoder_lab.errors import InputError
-from probes.probing.build.all_tasks import MORE_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks, refuse_unknown_tasks
+from probes.probing.build.all_tasks import MORE_TASKS, NO_TASKS, TASKS, Material, TaskBuilder
 from probes.probing.build.analysis import Analysis
-from probes.probing.build.dependencies import MARK_TAG, OPEN_CLASS, TEST_SPLIT
-from probes.probing.build.pool import Pool, Sizes, WholeTest, gather_pool
+from probes.probing.build.dependencies import MARK_TAG, OPEN_CLASS
+from probes.probing.build.pool import Pool, Sizes, gather_pool
 from probes.probing.build.sampling import TaskDraft
 from probes.probing.build.syntax import top_constituents
 from probes.probing.build.tags import TagSet
@@ -57,24 +57,14 @@ UD_TASKS: dict[str, TaskBuilder] = {
 }
 
 
-def build_universal(
-    analyses: Iterable[Analysis],
-    sizes: Sizes,
-    names: Sequence[str] = tuple(UD_TASKS),
-    seed: int = 0,
-    builders: Mapping[str, TaskBuilder] = UD_TASKS,
-    whole_test: bool = False,
-) -> BuiltTasks:
-    """Build the named tasks from analysed sentences. Those that cannot be built are listed in `failures`.
+def from_dependencies(analyses: Iterable[Analysis], own: Mapping[str, TaskBuilder] = NO_TASKS) -> Material:
+    """Analysed dependency trees. `own`: tasks of the user."""
+    builders = UD_TASKS | dict(own)
 
-    `whole_test`: the test split is all of its sentences that a task can use, in any balance; `sizes.test` is
-    not used.
-    """
-    refuse_unknown_tasks(names, builders)
-    pool = adapt_to_language(gather_pool(analyses, sizes, seed, UNIVERSAL_TAGS))
-    if whole_test:
-        sizes = WholeTest(sizes.train, sizes.dev, len(pool.splits[TEST_SPLIT]))
-    return draw_tasks(pool, builders, sizes, names, partly=True)
+    def gather(sizes: Sizes, seed: int) -> Pool:
+        return adapt_to_language(gather_pool(analyses, sizes, seed, UNIVERSAL_TAGS))
+
+    return Material(UNIVERSAL_TAGS.name, builders, gather, list(builders))
 
 
 def adapt_to_language(pool: Pool) -> Pool:

@@ -20,7 +20,8 @@ from datamodules.trees.conllu import read_conllu
 from datamodules.word_vectors.formats import read_vectors
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines, read_lines
-from probes.probing.build.plain import build_plain
+from probes.probing.build.all_tasks import build_tasks
+from probes.probing.build.plain import from_text
 from probes.probing.build.pool import Sizes
 from probes.probing.data import FromText
 
@@ -98,7 +99,7 @@ def test_a_script_without_spaces_is_refused_with_the_remedy(language, tmp_path) 
     for use in (
         lambda: Vocabulary.count(text),
         lambda: Subwords.train(text, tmp_path / "codes", 100),
-        lambda: build_plain(text, Sizes(6, 6, 6)),
+        lambda: build_tasks(from_text(text), Sizes(6, 6, 6)),
     ):
         with pytest.raises(InputError, match="segment it into words"):
             use()

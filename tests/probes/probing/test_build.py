@@ -13,7 +13,7 @@ from datamodules.trees.conllu import read_conllu
 from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
 from probes.probing.build.__main__ import COMMAND, build, command
-from probes.probing.build.all_tasks import TASKS, build_tasks, supported_tasks
+from probes.probing.build.all_tasks import TASKS, build_tasks, from_trees
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import GERMAN
 from probes.probing.published_files import FILES, read_senteval, read_task, read_test_ids
@@ -46,7 +46,7 @@ def built(trees, tmp_path_factory) -> Path:
 
 
 def test_built_tasks_are_read_back_unchanged(built) -> None:
-    made = build_tasks(corpus_texts(TREES), SIZES).tasks
+    made = build_tasks(from_trees(corpus_texts(TREES)), SIZES).tasks
     for task, read in zip(made, read_senteval(built), strict=True):
         assert (read.name, read.classes) == (task.name, task.classes)
         for mine, theirs in zip((task.train, task.dev, task.test), (read.train, read.dev, read.test), strict=True):
@@ -120,7 +120,7 @@ def test_an_unknown_task_lists_the_choices(source, trees, capsys) -> None:
 
 def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(trees, tmp_path, capsys) -> None:
     build(COMMAND.read([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "train=120", "dev=24", "test=24"]))
-    assert set(supported_tasks(GERMAN)) >= {task.name for task in read_senteval(tmp_path)} >= {"SentLen", "BShift"}
+    assert set(from_trees((), GERMAN).usual) >= {task.name for task in read_senteval(tmp_path)} >= {"SentLen", "BShift"}
     assert command([f"trees={trees}", f"out={tmp_path / 'new'}", "tags=german/tiger", "tasks=SubjNum"]) == 2
     assert "error: the labels of german/tiger do not support SubjNum" in capsys.readouterr().err
 

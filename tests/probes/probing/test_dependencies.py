@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from datamodules.trees import conllu as conllu_file
 from datamodules.trees.conllu import Portion, parse_portion
-from probes.probing.build.all_tasks import BuiltTasks
+from probes.probing.build.all_tasks import BuiltTasks, build_tasks
 from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.dependencies import (
     analyse_dependencies,
@@ -22,7 +22,7 @@ from probes.probing.build.dependencies import (
 from probes.probing.build.pool import Pool, Sizes, assign_forms_in_splits, gather_pool
 from probes.probing.build.surface import BIN_ENDS
 from probes.probing.build.syntax import OTHER_LABEL
-from probes.probing.build.universal import FEATURE_TASKS, UNIVERSAL_TAGS, adapt_to_language, build_universal
+from probes.probing.build.universal import FEATURE_TASKS, UNIVERSAL_TAGS, adapt_to_language, from_dependencies
 from probes.probing.build.word_order import swap_clauses
 from tests.probes.probing.tiny_treebank import conllu, tiny_treebank
 from tests.probes.probing.tiny_trees import task_named
@@ -175,7 +175,7 @@ def analyses() -> list[Analysis]:
 
 @pytest.fixture(scope="module")
 def built(analyses) -> BuiltTasks:
-    return build_universal(analyses, SIZES)
+    return build_tasks(from_dependencies(analyses), SIZES)
 
 
 def test_what_replaces_a_word_agrees_with_the_others(built, analyses) -> None:
@@ -190,7 +190,9 @@ def test_what_replaces_a_word_agrees_with_the_others(built, analyses) -> None:
 def test_a_task_that_cannot_be_built_says_why_and_the_others_are_built() -> None:
     plain = tiny_treebank(600).replace("Gender=Fem|", "").replace("Gender=Masc|", "").replace("Mood=Cnd", "Mood=Ind")
     trees = parse_portion(Portion(Path("a.conllu"), 1, plain.encode()))
-    built = build_universal(analyse_dependencies(trees), Sizes(60, 12, 12), ["BShift", "SubjGender", "Mood"])
+    built = build_tasks(
+        from_dependencies(analyse_dependencies(trees)), Sizes(60, 12, 12), ["BShift", "SubjGender", "Mood"]
+    )
     assert [task.name for task in built.tasks] == ["BShift"]
     assert built.failures == {
         "SubjGender": "the treebank has no Gender on any noun as a subject of a main clause",
@@ -210,7 +212,7 @@ def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_las
     repeated = tiny_treebank(60, seed=2)
     paths = written(tmp_path, train=texts["train"] + repeated, dev=texts["dev"] + repeated, test=texts["test"])
     analyses = list(analyse_treebank(treebank_portions(paths)))
-    built = build_universal(analyses, Sizes(120, 30, 30))
+    built = build_tasks(from_dependencies(analyses), Sizes(120, 30, 30))
     home = {s.sentence: s.split for s in analyses}
     last = {s.sentence for s in analyses if s.split == 2}
     changed = {"BShift", "SOMO", "CoordInv", "SentType"}
@@ -251,7 +253,7 @@ def test_another_treebank_can_be_the_test_split(tmp_path, names) -> None:
         assert not own & {s.sentence for s in analyses if s.split != 2}
     else:
         assert shares[0] == pytest.approx(3 * shares[1], rel=0.25)
-    built = build_universal(analyses, Sizes(120, 40, 40))
+    built = build_tasks(from_dependencies(analyses), Sizes(120, 40, 40))
     assert set(task_named(built, "SentLen").test.sentences) <= {s.sentence for s in parallel}
     assert built.split_overlap() == 0
 
@@ -260,7 +262,7 @@ def test_another_treebank_can_be_the_test_split(tmp_path, names) -> None:
 def divided(analyses) -> tuple[list[Analysis], BuiltTasks, BuiltTasks]:
     """Sentences with splits, and tasks with some and with all of the test split."""
     some = [replace(s, split=min(2, at % 4)) for at, s in enumerate(analyses)]
-    return some, *(build_universal(some, SIZES, CLASSES, whole_test=whole) for whole in (False, True))
+    return some, *(build_tasks(from_dependencies(some), SIZES, CLASSES, whole_test=whole) for whole in (False, True))
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -312,7 +314,7 @@ def test_frequent_forms_do_not_all_go_to_one_split() -> None:
 @pytest.mark.skipif(not DATA.exists(), reason="no treebanks here")
 def test_a_real_treebank_gives_tasks_and_reasons() -> None:
     files = sorted((DATA / "ud" / "hu_szeged").glob("*.gz"))
-    built = build_universal(analyse_treebank(treebank_portions(files)), Sizes(300, 60, 100))
+    built = build_tasks(from_dependencies(analyse_treebank(treebank_portions(files))), Sizes(300, 60, 100))
     assert {"SentLen", "WC", "TreeDepth", "BShift", "Tense", "SubjNum", "SOMO"} <= {task.name for task in built.tasks}
     assert built.failures["ObjCase"] == "the treebank has only Case=Acc on any noun as an object of a main clause"
     assert built.split_overlap() == 0

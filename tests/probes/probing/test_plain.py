@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes.classification import Classification
-from probes.probing.build.all_tasks import BuiltTasks
-from probes.probing.build.plain import TEXT_TASKS, analyse_sentence, build_plain
+from probes.probing.build.all_tasks import BuiltTasks, build_tasks
+from probes.probing.build.plain import TEXT_TASKS, analyse_sentence, from_text
 from probes.probing.build.pool import Sizes
 from probes.probing.build.word_order import MAX_DISTANCE, MIN_DISTANCE
 from probes.probing.build.writing import capitalise, has_letters, is_mark, is_word, letter_count, uncapitalise
@@ -38,7 +38,7 @@ LINES = lines(4000)
 
 @pytest.fixture(scope="module")
 def built() -> BuiltTasks:
-    return build_plain(LINES, SIZES)
+    return build_tasks(from_text(LINES), SIZES)
 
 
 def rows(task: Classification) -> list[tuple[int, str, str]]:
@@ -90,7 +90,7 @@ def test_swapped_words_stand_apart_and_neither_is_the_first(built) -> None:
 
 def test_a_text_without_pairs_in_both_orders_has_no_word_order() -> None:
     ordered = [" ".join(sorted(line.lower().rstrip(".?!").split())) + " ." for line in LINES[:800]]
-    built = build_plain(ordered, Sizes(60, 12, 12), ["WordOrder", "BShift"])
+    built = build_tasks(from_text(ordered), Sizes(60, 12, 12), ["WordOrder", "BShift"])
     assert "no two frequent words" in built.failures["WordOrder"]
     assert [task.name for task in built.tasks] == ["BShift"]
 
@@ -130,5 +130,5 @@ def test_word_content_takes_words_of_a_script_without_capitals() -> None:
     random = Random(0)
     others = [random.choices(["में", "है", "का"], k=random.randint(4, 20)) for _ in range(900)]
     text = [" ".join([random.choice(marks), *words]) for words in others]
-    [content] = build_plain(text, Sizes(60, 12, 12), ["WC"]).tasks
+    [content] = build_tasks(from_text(text), Sizes(60, 12, 12), ["WC"]).tasks
     assert set(content.classes) <= set(marks)

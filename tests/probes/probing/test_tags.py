@@ -7,7 +7,7 @@ import pytest
 
 from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
-from probes.probing.build.all_tasks import BuiltTasks, build_tasks, supported_tasks
+from probes.probing.build.all_tasks import BuiltTasks, build_tasks, from_trees
 from probes.probing.build.analysis import Analysis, Clauses, analyse
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, GERMAN, TAG_SETS, TagSet, tag_set
@@ -44,8 +44,8 @@ def content(built: BuiltTasks) -> dict[str, list[set[tuple[str, str]]]]:
 
 def test_a_treebank_with_other_labels_gives_the_same_tasks() -> None:
     trees = tiny_trees(2500, seed=3)
-    english = content(build_tasks(corpus_texts(trees), SIZES))
-    other = content(build_tasks(corpus_texts(LABELS.sub("(x", tree) for tree in trees), SIZES, tags=toy()))
+    english = content(build_tasks(from_trees(corpus_texts(trees)), SIZES))
+    other = content(build_tasks(from_trees(corpus_texts(LABELS.sub("(x", tree) for tree in trees), toy()), SIZES))
     other["TopConst"] = [{(s, top.replace("x", "")) for s, top in split} for split in other["TopConst"]]
     assert other == english
 
@@ -87,16 +87,16 @@ def test_german_nouns_keep_their_capital_letter(first, inverted) -> None:
 
 
 def test_german_labels_support_all_tasks_but_tense_and_number() -> None:
-    assert supported_tasks(GERMAN) == ["SentLen", "WC", "TreeDepth", "TopConst", "BShift", "SOMO", "CoordInv"]
+    assert from_trees((), GERMAN).usual == ["SentLen", "WC", "TreeDepth", "TopConst", "BShift", "SOMO", "CoordInv"]
     with pytest.raises(InputError, match="german/tiger do not support Tense, ObjNum"):
-        build_tasks([], SIZES, ["Tense", "SOMO", "ObjNum"], tags=GERMAN)
+        build_tasks(from_trees([], GERMAN), SIZES, ["Tense", "SOMO", "ObjNum"])
 
 
 def test_german_trees_give_the_other_seven_tasks() -> None:
     random = Random(1)
     trees = corpus_texts(german_tree(random) for _ in range(4000))
-    built = build_tasks(trees, SIZES, supported_tasks(GERMAN), tags=GERMAN)
-    assert [task.name for task in built.tasks] == supported_tasks(GERMAN)
+    built = build_tasks(from_trees(trees, GERMAN), SIZES)
+    assert [task.name for task in built.tasks] == from_trees((), GERMAN).usual
     swaps = task_named(built, "BShift").train.sentences
     assert all(sentence.endswith(" .") for sentence in swaps)
 

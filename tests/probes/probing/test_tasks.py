@@ -16,14 +16,14 @@ from datamodules.trees.conllu import Portion, parse_portion
 from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
 from probes.classification import Classification
-from probes.probing.build.all_tasks import TASKS, BuiltTasks, build_tasks
+from probes.probing.build.all_tasks import TASKS, BuiltTasks, build_tasks, from_trees
 from probes.probing.build.analysis import Analysis, Clauses, analyse, analyse_all
 from probes.probing.build.dependencies import analyse_dependencies
 from probes.probing.build.odd_man_out import MAX_LOG_DIFFERENCE
 from probes.probing.build.pool import Pool, Sizes, gather_pool
 from probes.probing.build.sampling import plan_classes
 from probes.probing.build.tags import ENGLISH
-from probes.probing.build.universal import UD_TASKS, build_universal
+from probes.probing.build.universal import UD_TASKS, from_dependencies
 from probes.probing.build.word_order import swap_clauses
 from probes.task import Items
 from tests.datamodules.trees.test_penn import parse_tree
@@ -37,7 +37,7 @@ BUILDERS = pytest.mark.parametrize("tasks", ["english", "universal"], indirect=T
 
 @pytest.fixture(scope="module")
 def built() -> BuiltTasks:
-    return build_tasks(corpus_texts(TREES), SIZES)
+    return build_tasks(from_trees(corpus_texts(TREES)), SIZES)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def tasks(request, built) -> BuiltTasks:
     if request.param == "english":
         return built
     trees = parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(3000, varied=True).encode()))
-    return build_universal(analyse_dependencies(trees), SIZES)
+    return build_tasks(from_dependencies(analyse_dependencies(trees)), SIZES)
 
 
 @BUILDERS
@@ -121,8 +121,10 @@ def test_neither_other_tasks_nor_the_order_of_the_trees_matter_and_the_seed_does
     shuffled = list(TREES)
     Random(7).shuffle(shuffled)
     for trees, names in ((TREES, ["CoordInv", "WC"]), (shuffled, ["SentLen", "BShift", "SubjNum"])):
-        assert texts(build_tasks(corpus_texts(trees), SIZES, names), *names) == texts(built, *names)
-    assert texts(build_tasks(corpus_texts(TREES), SIZES, ["SentLen"], seed=1), "SentLen") != texts(built, "SentLen")
+        assert texts(build_tasks(from_trees(corpus_texts(trees)), SIZES, names), *names) == texts(built, *names)
+    assert texts(build_tasks(from_trees(corpus_texts(TREES)), SIZES, ["SentLen"], seed=1), "SentLen") != texts(
+        built, "SentLen"
+    )
 
 
 def full_pool(analyses: Iterable[Analysis]) -> Pool:
@@ -184,7 +186,7 @@ def test_no_capital_letter_inside_a_sentence_gives_a_replacement_away() -> None:
         first, second = NOUNS[number % 21].capitalize(), NOUNS[number % 20]
         rest = f"(VP (VBP see) (NP (JJ {rare}) (NNS {second})) (ADVP (RB {rare}ly)))"
         trees.append(f"(ROOT (S (NP (NNS {first})) {rest} (. .)))")
-    somo = build_tasks(corpus_texts(trees), Sizes(60, 12, 12), ["SOMO"]).tasks[0]
+    somo = build_tasks(from_trees(corpus_texts(trees)), Sizes(60, 12, 12), ["SOMO"]).tasks[0]
     assert all(s[1:] == s[1:].lower() for s in somo.train.sentences)
 
 
@@ -198,12 +200,12 @@ def test_coordinations_are_balanced_in_clause_length(built) -> None:
 
 @pytest.mark.parametrize("name", ["SentLen", "BShift", "WC"])
 def test_a_small_requested_size_is_reached(name) -> None:
-    [small] = build_tasks(corpus_texts(TREES[:2000]), Sizes(60, 12, 12), [name]).tasks
+    [small] = build_tasks(from_trees(corpus_texts(TREES[:2000])), Sizes(60, 12, 12), [name]).tasks
     assert len(small.train.sentences) == pytest.approx(60, abs=len(small.classes))
 
 
 def test_a_reduced_task_has_a_note() -> None:
-    built = build_tasks(corpus_texts(TREES[:1500]), Sizes(2000, 400, 600), ["SubjNum"])
+    built = build_tasks(from_trees(corpus_texts(TREES[:1500])), Sizes(2000, 400, 600), ["SubjNum"])
     [subject] = built.tasks
     got = [len(split.sentences) for split in subject.parts]
     assert got[0] < 2000
@@ -320,7 +322,7 @@ def frames(words: list[str]) -> list[tuple[str, ...]]:
 
 def test_too_few_trees_are_refused_by_the_tasks_name() -> None:
     with pytest.raises(InputError, match="CoordInv"):
-        build_tasks(corpus_texts(TREES[:40]), SIZES, ["CoordInv"])
+        build_tasks(from_trees(corpus_texts(TREES[:40])), SIZES, ["CoordInv"])
 
 
 def test_analyses_come_in_the_order_of_the_trees_on_any_number_of_cores(analyses, monkeypatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
-from probes.probing.build.all_tasks import build_tasks
+from probes.probing.build.all_tasks import build_tasks, from_trees
 from probes.probing.build.analysis import Analysis, Target, analyse
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.surface import FIRST_RANK, word_content
@@ -69,7 +69,7 @@ def made_of(*forms: str) -> list[str]:
 
 def test_the_tasks_of_penn_trees_are_balanced_and_have_no_final_marks() -> None:
     trees = corpus_texts(made_of(STATEMENTS, PASSIVES, QUESTIONS, ORDERS))
-    built = build_tasks(trees, Sizes(60, 20, 20), ["Passive", "SentType"])
+    built = build_tasks(from_trees(trees), Sizes(60, 20, 20), ["Passive", "SentType"])
     passive, types = built.tasks
     assert (passive.classes, types.classes) == (["active", "passive"], ["declarative", "imperative", "interrogative"])
     assert all(s.endswith(".") or s.endswith("!") for part in passive.parts for s in part.sentences)
@@ -80,12 +80,12 @@ def test_the_tasks_of_penn_trees_are_balanced_and_have_no_final_marks() -> None:
 @pytest.mark.parametrize("name", ["Passive", "SentType"])
 def test_trees_without_such_sentences_are_refused_by_the_name_of_the_task(name) -> None:
     with pytest.raises(InputError, match=f"too few sentences for {name}"):
-        build_tasks(corpus_texts(made_of(STATEMENTS)), Sizes(60, 20, 20), [name])
+        build_tasks(from_trees(corpus_texts(made_of(STATEMENTS))), Sizes(60, 20, 20), [name])
 
 
 def test_a_tag_set_without_questions_is_refused() -> None:
     with pytest.raises(InputError, match="german/tiger do not support Passive"):
-        build_tasks(corpus_texts(made_of(STATEMENTS)), Sizes(60, 20, 20), ["Passive"], tags=GERMAN)
+        build_tasks(from_trees(corpus_texts(made_of(STATEMENTS)), GERMAN), Sizes(60, 20, 20), ["Passive"])
 
 
 def analysed(number: int, tense: str, tags: str) -> Analysis:
