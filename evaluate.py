@@ -9,6 +9,7 @@ python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DI
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -80,7 +81,11 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
         compare_states(written_scores)
         if settings.epochs is not None:
             note_unjoined_scores(written_scores)
-        return list({scores.folder: scores for scores in written_scores}.values())  # of the epochs of a run, the last
+        by_folder = {scores.folder: scores for scores in written_scores}  # of the epochs of a run, the last
+        for scores in written_scores:
+            if (name := by_folder[scores.folder].model) != scores.model:
+                warnings.warn(f"model={scores.model}: the same model as {name}, so it is in the table once", stacklevel=1)
+        return list(by_folder.values())
 
 
 def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
@@ -93,6 +98,8 @@ def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
         raise InputError("write_sentences= writes and stops, so model= is not scored; leave one of them out")
     if not settings.models and not settings.write_sentences:
         raise InputError(MODEL_IS_MISSING)
+    if len(set(settings.models)) < len(settings.models):
+        raise InputError(f"model=[{','.join(settings.models)}]: give each once")
     for name in settings.models:
         refuse_unknown_model(name, settings.config_folders)
     if settings.epochs is None:

@@ -61,6 +61,12 @@ def test_help_names_every_setting_as_one_types_it() -> None:
     assert [name for name in names if f"  {name}" not in described] == []
 
 
+def test_two_names_of_one_model_are_said(lab, tmp_path) -> None:
+    with pytest.warns(UserWarning, match="model=untrained/bov: the same model as bov"):
+        (done,) = scored(lab, tmp_path, "model=[untrained/bov,bov]", "probes.tasks=SentLen")
+    assert done.model == "bov"
+
+
 def test_a_run_gets_the_scores_and_answers_that_it_got_while_training(lab, finished_run, tmp_path) -> None:
     (done,) = scored(lab, tmp_path, f"model={finished_run}")
     epoch = done.main[0].row.epoch
@@ -182,6 +188,7 @@ REFUSED = {
     "probes=none": "no tasks; give suite=",
     "probes.tasks=[]": "no tasks; give suite=",
     "model=[]": "model= is missing",
+    "model=[bov,bov]": r"model=\[bov,bov\]: give each once",
     "write_sentences=a.txt": "writes and stops, so model= is not scored",
     "model=no/such/run": "no such run folder",
     "model=untrained/perceptron": "there are bigru_mean",
