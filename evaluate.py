@@ -84,7 +84,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
         by_folder = {scores.folder: scores for scores in written_scores}  # of the epochs of a run, the last
         for scores in written_scores:
             if (name := by_folder[scores.folder].model) != scores.model:
-                warnings.warn(f"model={scores.model}: the same model as {name}, so it is in the table once", stacklevel=1)
+                warnings.warn(f"model={scores.model}: the same model as {name}; it counts once", stacklevel=1)
         return list(by_folder.values())
 
 

@@ -29,13 +29,12 @@ from probes import results
 from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.facts import facts_of, unit_of
 from probes.results import KEY_COLUMNS, ProbeRow, answers_to_text, row_to_text
-from probes.task import content_hash
+from probes.task import NO_ITEMS, content_hash
 
 NAME_COLUMNS = ("run", "encoder", "objective")
 ROW_COLUMNS = (*(column.name for column in results.COLUMNS), "test", "right")  # as in probes.csv and answers.csv
 TRAINING, TRAINING_ON_TEST = "training", "training on test"  # the suites of the objective's own scores
 OWN_SUITES = {TRAINING: 0, TRAINING_ON_TEST: 1, "probing": 2}  # rows with the settings of the run itself, before others
-NEAR_ZERO = ("selectivity", "hard")  # suites in which a model may well have less than 1%
 CLASSIFIER_COLUMNS = [f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY)]
 CONTENT_COLUMNS = (CONTENT_KEY, f"run.{CONTENT_KEY}")
 STATED_COLUMNS = (  # by reports
@@ -190,11 +189,18 @@ def read_scores(path: Path) -> list[Run]:
         raise InputError(f"{path}: no scores there; write it again with report.py scores")
     read = [_run(path, name, numbered) for name, numbered in runs.items()]
     for suite, rows in grouped((row.suite, row) for run in read for row in run.rows).items():
-        small = all(0 <= row.test_accuracy <= 1 and not unit_of(suite, row.classifier) for row in rows)
-        if small and any(row.test_accuracy for row in rows) and facts_of(suite).ranked and suite not in NEAR_ZERO:
+        small = all(0 <= row.test_accuracy <= 1 and not _is_percent(row) for row in rows)
+        if small and any(row.test_accuracy for row in rows) and facts_of(suite).ranked and suite != "selectivity":
             remedy = "if they are fractions, write them times 100, and their intervals"
             print(f"warning: {path}: no score of {suite} is above 1%; {remedy}", file=sys.stderr)
     return read
+
+
+def _is_percent(row: ProbeRow) -> bool:
+    """Whether the answers of a row show that its score, perhaps a small one, is in percent; or it has another unit."""
+    right = row.answers.right if row.answers else NO_ITEMS
+    percent = len(right) > 0 and abs(100 * right.mean() - row.test_accuracy) < 0.01
+    return percent or bool(unit_of(row.suite, row.classifier))
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:

@@ -13,7 +13,7 @@ from encoder_lab.reports.models import models_of
 from encoder_lab.reports.scores import as_csv, read_runs, read_scores, scores
 from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
-from probes.results import Answers, ProbeRow, write_rows
+from probes.results import Answers, ProbeRow, pack_correct, write_rows
 from report import main
 from tests.reports.small_runs import evaluation_of, of_a_run, run_of, with_rows, with_settings
 
@@ -167,7 +167,9 @@ def test_a_file_without_scores_is_refused(runs, tmp_path, capsys) -> None:
     assert "none.csv: no scores there" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("suite", "part", "warns"), [("probing", 1, 0), ("probing", 100, 1), ("hard", 100, 0)])
+@pytest.mark.parametrize(("suite", "part", "warns"), [
+    ("probing", 1, 0), ("probing", 100, 1), ("hard", 100, 1), ("selectivity", 100, 0),
+])  # fmt: skip
 def test_a_file_with_fractions_in_place_of_percent_is_read_with_a_warning(tmp_path, suite, part, warns, capsys) -> None:
     file, rows = tmp_path / "scores.csv", scores(run_of(tmp_path / "a"))
     probed = [row for row in rows if row["suite"] == "probing"]
@@ -175,6 +177,13 @@ def test_a_file_with_fractions_in_place_of_percent_is_read_with_a_warning(tmp_pa
     file.write_text(as_csv(small), encoding="utf-8")
     read_scores(file)
     assert capsys.readouterr().err.count(f"no score of {suite} is above 1%; if they are fractions") == warns
+
+
+def test_scores_that_are_small_by_their_answers_are_no_fractions(tmp_path, capsys) -> None:
+    row = scores(run_of(tmp_path / "a"))[0] | {"suite": "own", "test_accuracy": "0.5", "test": "items"}
+    (tmp_path / "scores.csv").write_text(as_csv([row | {"right": pack_correct(np.arange(200) == 7)}]))
+    read_scores(tmp_path / "scores.csv")
+    assert not capsys.readouterr().err
 
 
 def test_an_evaluation_of_a_run_that_only_a_file_has_is_said_not_to_join_it(tmp_path, capsys) -> None:
