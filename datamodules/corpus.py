@@ -107,6 +107,11 @@ def corpus_key(corpus: Corpus) -> list[str]:
     return [corpus.fingerprint(), code_of(type(corpus)), *corpus.excluded.key]
 
 
+def held_out_text(corpus: Corpus) -> Iterator[str]:
+    """The sentences of a corpus that no objective trains on, tokenised."""
+    return (sentence for split in corpus.for_probing for sentence in corpus.sentences(split))
+
+
 def exclude_sentences(corpus: Corpus, excluded: Excluded) -> Corpus:
     """The same corpus for datamodules, which leave these sentences out of its training text and count them."""
     result = copy(corpus)

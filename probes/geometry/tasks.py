@@ -12,11 +12,10 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from datamodules.corpus import Corpus
+from datamodules.corpus import Corpus, held_out_text
 from encoder_lab.errors import InputError
 from encoder_lab.storage.code import code_of
 from probes.geometry import measures
-from probes.probing.data import held_out_text
 from probes.statistics import Interval
 from probes.suites import Context
 from probes.task import NO_ITEMS, Outcome, WithoutBaselines, content_hash

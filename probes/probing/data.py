@@ -2,14 +2,14 @@
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from datamodules.corpora.on_disk import text_files
-from datamodules.corpus import Corpus, NoSuchView, corpus_key
+from datamodules.corpus import NoSuchView, corpus_key, held_out_text
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import conllu_files, split_in_name
@@ -98,8 +98,12 @@ class FromTrees:
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         request = Request(context, names, built_sizes(sizes))
         inputs = [*contents_of(_files_below(self.paths, tree_files)), self.on_bad_tree]
-        trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
-        return request.build_or_read(inputs, from_trees(trees, self.tags, self.own))
+        return request.build_or_read(inputs, self.material())
+
+    def material(self, partly: bool = False) -> Material:
+        files = _files_below(self.paths, tree_files)
+        texts = itertools.chain.from_iterable(read_texts(file, self.on_bad_tree) for file in files)
+        return from_trees(texts, self.tags, self.own, partly)
 
 
 class FromTreebank:
@@ -118,11 +122,17 @@ class FromTreebank:
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks that can be built; says why others cannot."""
         request = Request(context, names, built_sizes(sizes))
-        files, test = _files_below(self.paths, conllu_files), _files_below(self.test_paths, conllu_files)
-        portions = Progress(treebank_portions(files, test), "probing tasks", unit=" portions")
-        analyses = analyse_treebank(portions, request.sizes if test else None)
+        files, test = self._files()
         inputs = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
-        return request.build_or_read(inputs, from_dependencies(analyses, self.own))
+        return request.build_or_read(inputs, self.material(request.sizes))
+
+    def material(self, sizes: Sizes) -> Material:
+        files, test = self._files()
+        portions = Progress(treebank_portions(files, test), "reading trees", unit=" portions")
+        return from_dependencies(analyse_treebank(portions, sizes if test else None), self.own)
+
+    def _files(self) -> tuple[list[Path], list[Path]]:
+        return _files_below(self.paths, conllu_files), _files_below(self.test_paths, conllu_files)
 
 
 class FromText:
@@ -148,11 +158,17 @@ class FromText:
         if not self.paths:
             held_out = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(request.sizes))
             return request.build_or_read(corpus_key(context.corpus), from_text(held_out, self.own))
-        files = _files_below(self.paths, partial(text_files, endings=(".txt",)))
-        language = None if self.tokenized else self.language or context.given_corpus.source_language
-        lines = (line for file in files for _, line in read_lines(file) if line.strip())
+        language = "" if self.tokenized else self.language or context.given_corpus.source_language
+        return request.build_or_read([*contents_of(self._files()), language], self.material(language))
+
+    def material(self, language: str) -> Material:
+        """Of the files, tokenised as text of a language; "": as they are."""
+        lines = (line for file in self._files() for _, line in read_lines(file) if line.strip())
         text = parallel_map(partial(tokenize, language=language), lines) if language else lines
-        return request.build_or_read([*contents_of(files), language or ""], from_text(text, self.own))
+        return from_text(text, self.own)
+
+    def _files(self) -> list[Path]:
+        return _files_below(self.paths, partial(text_files, endings=(".txt",)))
 
 
 class FromSentEval:
@@ -215,11 +231,6 @@ def built_sizes(sizes: RequestedSizes) -> Sizes:
         raise InputError("probes.train_size=null: give a number of sentences; only published files have their own")
     usual = Sizes(*(max(1, min(size, train * size // USUAL_SIZES.train)) for size in USUAL_SIZES))
     return Sizes(train, *(size or usual_size for size, usual_size in zip(sizes[1:], usual[1:], strict=True)))
-
-
-def held_out_text(corpus: Corpus) -> Iterator[str]:
-    """The sentences of a corpus that no objective trains on, tokenised."""
-    return itertools.chain.from_iterable(corpus.sentences(split) for split in corpus.for_probing)
 
 
 def _files_below(paths: Sequence[Path], files_in: Callable[[Path], list[Path]]) -> list[Path]:

@@ -4,7 +4,6 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -77,7 +76,7 @@ def build(options: SimpleNamespace) -> list[str]:
     sizes = Sizes(options.train, options.dev, options.test)
     if options.tasks:  # at once, not after the work
         _refuse_other_tasks(options.out, options.tasks)
-    material = _material(options, sources[0])
+    material = _material(options, sources[0], sizes)
     built = build_tasks(material, sizes, options.tasks or (), options.seed, bool(options.whole_test))
     _refuse_other_tasks(options.out, [task.name for task in built.tasks])
     if options.whole_test:
@@ -111,30 +110,14 @@ def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:
             raise InputError(f"ud_test=: two sentences have the # sent_id {twice[0]!r}, {purpose}")
 
 
-def _material(options: SimpleNamespace, source: str) -> "Material":
-    from datamodules.corpora.on_disk import text_files
-    from datamodules.trees.conllu import conllu_files
-    from datamodules.trees.penn import read_texts, tree_files
-    from encoder_lab.progress import Progress
-    from encoder_lab.storage.text_files import read_lines, without_copies
-    from probes.probing.build.all_tasks import from_trees
-    from probes.probing.build.dependencies import analyse_treebank, treebank_portions
-    from probes.probing.build.plain import from_text
-    from probes.probing.build.universal import from_dependencies
+def _material(options: SimpleNamespace, source: str, sizes: Sizes) -> "Material":
+    from probes.probing.data import FromText, FromTreebank, FromTrees
 
-    paths = getattr(options, source)
     if source == "trees":
-        files = without_copies(file for path in paths for file in tree_files(path))
-        texts = chain.from_iterable(read_texts(file, options.on_bad_tree) for file in files)
-        return from_trees(texts, TAG_SETS[options.tags], partly=True)
+        return FromTrees(options.trees, options.tags, on_bad_tree=options.on_bad_tree).material(partly=True)
     if source == "ud":
-        groups = ((f for path in group for f in conllu_files(path)) for group in (paths, options.ud_test or ()))
-        files, tests = map(without_copies, groups)
-        portions = Progress(treebank_portions(files, tests), "reading trees", unit=" portions")
-        train_and_dev = Sizes(options.train, options.dev, options.test) if tests else None
-        return from_dependencies(analyse_treebank(portions, train_and_dev))
-    files = without_copies(file for path in paths for file in text_files(path, (".txt",)))
-    return from_text(line for file in files for _, line in read_lines(file))
+        return FromTreebank(options.ud, options.ud_test or ()).material(sizes)
+    return FromText(options.text, tokenized=True).material(language="")
 
 
 def run_build(options: SimpleNamespace) -> int:

@@ -70,6 +70,12 @@ def test_tasks_of_a_corpus_are_built_once_and_one_asked_for_later_joins_the_othe
     assert content(FromCorpus().tasks(context(TreeCorpus(), tmp_path / "one", 0), NAMES, SIZES)) == content(first)
 
 
+def test_a_file_of_trees_that_is_also_in_a_given_folder_is_read_once(tmp_path) -> None:
+    (tmp_path / "a.mrg").write_text("\n".join(tiny_trees(100)))
+    once, twice = (FromTrees([str(p) for p in paths]) for paths in ([tmp_path], [tmp_path, tmp_path / "a.mrg"]))
+    assert twice.material().gather(SIZES, 0).words == once.material().gather(SIZES, 0).words
+
+
 @pytest.mark.parametrize(("sizes", "seed", "tags"), [
     (Sizes(48, 12, 12), 0, "english/penn"), (SIZES, 1, "english/penn"), (SIZES, 0, "german/tiger"),
 ])  # fmt: skip
