@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
 
     from encoder_lab.model import Model
     from encoder_lab.reports.evaluations import WrittenScores
-    from encoder_lab.settings.run import EvaluationSettings
+    from encoder_lab.settings.evaluate import EvaluationSettings
     from probes.suites import Suite
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach one_line_errors
@@ -178,7 +178,7 @@ def run_job(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
 
     from encoder_lab.settings.check import exit_on_mistakes
-    from encoder_lab.settings.run import evaluation_settings
+    from encoder_lab.settings.evaluate import evaluation_settings
     from encoder_lab.studies.compose import referenced_names, resolved_settings
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own

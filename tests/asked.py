@@ -6,7 +6,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.settings.build import frozen_settings
-from encoder_lab.settings.run import EvaluationSettings, RunSettings, evaluation_settings
+from encoder_lab.settings.evaluate import EvaluationSettings, evaluation_settings
+from encoder_lab.settings.run import RunSettings
 from encoder_lab.studies.compose import CONFIGS, resolved_settings
 
 

@@ -12,9 +12,10 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.build import build
 from encoder_lab.settings.call import function_named
+from encoder_lab.settings.evaluate import EvaluationSettings
 from encoder_lab.settings.known import settings_with_defaults
 from encoder_lab.settings.model_setting import BASELINES, UNTRAINED_ENCODERS, encoder_file, refuse_other_path
-from encoder_lab.settings.run import EvaluationSettings, names_of
+from encoder_lab.settings.run import names_of
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.run import evaluation_settings
+from encoder_lab.settings.evaluate import evaluation_settings
 from encoder_lab.settings.without_effect import TASK_SETTINGS
 from encoder_lab.studies.compose import checked_settings
 from probes.suites import suites_of, tasks_and_measures

@@ -4,6 +4,7 @@
 of its name in claim_rules.py.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from scipy.stats import spearmanr
+from scipy.stats import norm, spearmanr
 
 from encoder_lab.reports import claim_rules
-from encoder_lab.reports.evidence import Evidence, ModelName, Point, correlation_point, mean_point, model_title
+from encoder_lab.reports.evidence import Evidence, ModelName, Point, mean_point, model_title
 from encoder_lab.reports.findings import Claim, Comparison, compare_scores
 
 Side = list[str] | float  # [scores, encoder, objective] of Evidence.tables, `*` for any; or a score
@@ -86,6 +87,16 @@ def correlations(
             margin = correlation_point(rho, len(points), len(probes) * len(columns)).margin
             label = f"{'rho' if sign > 0 else 'minus rho'} of {probe} and {task} over {len(points)} models"
             yield Comparison(label, sign * rho, margin, joint=True)
+
+
+def correlation_point(r: float, models: int, tests: int = 1) -> Point:
+    """Spearman's rho with half of its interval (Bonett and Wright 2000), 95% for all `tests` together."""
+    if models < 5 or math.isnan(r):
+        return Point(r, math.inf)
+    spread = float(norm.ppf(1 - 0.025 / tests)) * math.sqrt((1 + r * r / 2) / (models - 3))
+    bounded = min(max(r, -0.9999), 0.9999)
+    low, high = math.tanh(math.atanh(bounded) - spread), math.tanh(math.atanh(bounded) + spread)
+    return Point(r, r - low if r > 0 else high - r)
 
 
 def _matches(task: str, patterns: Sequence[str], but: Sequence[str] = ()) -> bool:

@@ -26,6 +26,7 @@ from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.strips import TOKENS_FILE, StripItem, strip_items
 from encoder_lab.reports.table_notes import epoch_notes, unfinished_notes
 from encoder_lab.reports.text import for_terminal
+from encoder_lab.reports.training_table import objective_cell, training_table
 from encoder_lab.storage.files import atomic_write
 
 CORRELATED_SUITES = "probing", "downstream"
@@ -72,7 +73,7 @@ def report_compare(arguments: SimpleNamespace) -> None:
 
 def report_training(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments, or_published=True)
-    result = table.training_table(models, quoted_tables(arguments))
+    result = training_table(models, quoted_tables(arguments))
     table.refuse_without_effect(quoted_tables(arguments) or [], [result] if models else [])
     write_text(TABLE_FORMATS[arguments.format](result), arguments.out)
 
@@ -176,9 +177,9 @@ def report_html(arguments: SimpleNamespace) -> None:
     models, requested = reported_models(arguments), quoted_tables(arguments)
     final = arguments.epoch, arguments.classifier
     tables = [table.probing_table(models, suite, *final, requested) for suite in scored_suites(models)]
-    if any(map(table.objective_cell, models)):
+    if any(map(objective_cell, models)):
         quoted = requested and [name for name in requested if name == TRAINING_TABLE]
-        tables.append(table.training_table(models, quoted))
+        tables.append(training_table(models, quoted))
     table.refuse_without_effect(requested or [], tables)
     evidence = evidence_of(models, arguments.epoch)
     sections = list(Progress(chart_sections(models, arguments), desc="drawing", unit=" charts", leave=False))

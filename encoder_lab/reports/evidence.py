@@ -8,8 +8,6 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from scipy.stats import norm
-
 from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import PUBLISHED_TEST_ITEMS, published
 from encoder_lab.reports.runs import Run, grouped, rows_by_one_reader, rows_by_task
@@ -293,13 +291,3 @@ def mean_point(points: Sequence[Point]) -> Point:
     if len(points) == 1:
         return points[0]
     return _mean_over_seeds(mean_of_tasks([point.seeds for point in points]))._replace(parts=tuple(points))
-
-
-def correlation_point(r: float, models: int, tests: int = 1) -> Point:
-    """Spearman's rho with half of its interval (Bonett and Wright 2000), 95% for all `tests` together."""
-    if models < 5 or math.isnan(r):
-        return Point(r, math.inf)
-    spread = float(norm.ppf(1 - 0.025 / tests)) * math.sqrt((1 + r * r / 2) / (models - 3))
-    bounded = min(max(r, -0.9999), 0.9999)
-    low, high = math.tanh(math.atanh(bounded) - spread), math.tanh(math.atanh(bounded) + spread)
-    return Point(r, r - low if r > 0 else high - r)

@@ -9,8 +9,8 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports import table_notes
 from encoder_lab.reports.chart import in_paper_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, ScoredModels, scored_suites
-from encoder_lab.reports.published import TRAINING_TABLE, Published, fitting, published
-from encoder_lab.reports.runs import CONTENT_KEY, OBJECTIVE_SCORES, grouped, mean_of_seeds, rows_by_task
+from encoder_lab.reports.published import Published, fitting, published
+from encoder_lab.reports.runs import grouped, mean_of_seeds, rows_by_task
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name
 from probes.facts import facts_of
@@ -196,64 +196,12 @@ def no_scores_error(models: Sequence[ReportedModel], suite: str) -> InputError:
     return InputError(f"no scores of the suite {suite!r}; there are {suites}")
 
 
-def training_table(models: Sequence[ReportedModel], published_names: Sequence[str] | None = None) -> Table:
-    """Table 3 of Conneau et al. 2018: the score of each encoder on its training task."""
-    rows: dict[tuple[str, str], TableRow] = {}
-    lower = set()
-    for model, cell in ((m, cell) for m in models if (cell := objective_cell(m))):
-        measure = model.score.rsplit("/", 1)[-1]
-        column, name = _objective_column(model.objective, measure), f"{model.encoder} {model.variant}".rstrip()
-        cells = rows.setdefault(("", name), TableRow("", "", name, {})).cells
-        cells[f"{column} (dev)"] = cell._replace(model=model.title)
-        if test := objective_cell(model, test=True):
-            cells[column] = test._replace(model=model.title)
-        lower |= set() if OBJECTIVE_SCORES[measure] else {column, f"{column} (dev)"}
-    our_columns = {column.removesuffix(" (dev)") for row in rows.values() for column in row.cells}
-    tables = [TRAINING_TABLE] if published_names is None else published_names
-    for score in (score for table in tables for score in published(table)):
-        column = _objective_column(score.model, score.task.lower())
-        if column in our_columns or not models:
-            row = rows.setdefault((score.table, score.encoder), TableRow(score.table, "", score.encoder, {}))
-            row.cells[column] = TableCell(score.score)
-    if not rows:
-        raise InputError("no run has a score of its own yet (metrics.csv); an untrained encoder has none")
-    columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
-    all_rows = list(rows.values())
-    note = "Ours: the best epoch on dev; without (dev): on test, by evaluate.py model=RUN suite=objective."
-    seeds = {model.title: [len(cell.runs)] for model in models if (cell := objective_cell(model))}
-    notes = [note] if our_columns else []
-    notes += table_notes.unfinished_notes(models)
-    notes += mixed_items_notes([row for row in all_rows if not row.source], "corpora")
-    notes += table_notes.seeds_note(seeds, errors="of the seeds")
-    notes += table_notes.commit_notes(models)
-    notes += table_notes.source_notes([row.source for row in all_rows])
-    return Table("scores on the training tasks", columns, all_rows, notes, frozenset(lower))
-
-
 def published_rows(scores: Sequence[Published]) -> list[TableRow]:
     rows: dict[tuple[str, str], TableRow] = {}
     for s in scores:
         row = rows.setdefault((s.encoder, s.model), TableRow(s.table, s.encoder, s.model, {}, competes=not s.kind))
         row.cells[s.task] = TableCell(s.score)
     return list(rows.values())
-
-
-def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
-    """The model's best score on its training task, or that of the same epoch on test; None while a run has none."""
-    epochs = [(run, epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
-    scored = [(run.objective_scores(test).get(epoch), epoch) for run, epoch in epochs]
-    best = [(score, epoch) for score, epoch in scored if score is not None]
-    if not best or len(best) < len(scored):
-        return None
-    scores = [(score,) * 3 for score, _ in best]
-    tooltip = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
-    settings = model.runs[0].settings  # a file of scores has fewer than a run folder, but both have the content
-    keys = [CONTENT_KEY] if CONTENT_KEY in settings else [key for key in settings if key.startswith("corpus")]
-    corpus = frozenset(f"{key}={settings[key]}" for key in keys)
-    if len(scores) == 1:
-        return TableCell(scores[0][0], tooltip=tooltip, test=corpus, runs=scores)
-    highest = 100.0 if OBJECTIVE_SCORES.get(model.score.rsplit("/", 1)[-1]) else math.inf
-    return TableCell(*bounded_mean_of_runs(scores, highest), tooltip, test=corpus, runs=scores)
 
 
 def _suite_mean_cells(
@@ -329,7 +277,3 @@ def _score_cell(rows: Sequence[ProbeRow]) -> TableCell:
         return TableCell(*rows[0].interval, tooltip, dev, test, rows[0].chance, runs)
     tooltip = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
     return TableCell(*mean_of_seeds(rows), tooltip, dev, test, chance_of(rows), runs)
-
-
-def _objective_column(objective: str, measure: str) -> str:
-    return f"{objective} {'BLEU' if measure == 'bleu' else measure}"

@@ -16,7 +16,7 @@ CLASS_KEY = "_target_"
 BUILTIN_TYPES = {builtin.__name__: builtin for builtin in (int, float, str, bool, list, dict, tuple)} | {"None": None}
 PROGRAM_CLASSES = {
     "train": "encoder_lab.settings.run.RunSettings",
-    "evaluate": "encoder_lab.settings.run.EvaluationSettings",
+    "evaluate": "encoder_lab.settings.evaluate.EvaluationSettings",
 }
 LIBRARY_REQUIREMENTS = {  # what we ask of classes of libraries, in addition to what they declare
     "pytorch_lightning.Trainer": "encoder_lab.settings.run.Trainer",

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.claims import CLAIMS
+from encoder_lab.reports.claims import CLAIMS, correlation_point
 from encoder_lab.reports.commands import model_panel
-from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, epoch_scores_of, evidence_of
+from encoder_lab.reports.evidence import EpochScores, Evidence, Point, epoch_scores_of, evidence_of
 from encoder_lab.reports.evidence import published_evidence as quoted
 from encoder_lab.reports.findings import Comparison, Finding, check_claims, compare_scores
 from encoder_lab.reports.models import models_of

@@ -29,8 +29,9 @@ from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import mean_of_seeds, read_run
 from encoder_lab.reports.scores import read_runs
 from encoder_lab.reports.sizes import SIZES, charts_by_size, group_by_size
-from encoder_lab.reports.table import Table, TableCell, TableRow, group_cells, probing_table, training_table
+from encoder_lab.reports.table import Table, TableCell, TableRow, group_cells, probing_table
 from encoder_lab.reports.terminal import table_text
+from encoder_lab.reports.training_table import training_table
 from encoder_lab.storage.csv_files import read_csv
 from probes.classifiers.grid import FRONT
 from probes.results import Answers, ProbeRow, read_rows, write_rows

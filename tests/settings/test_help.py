@@ -1,7 +1,7 @@
 """The help of train.py: the settings of chosen files, as their declarations have them."""
 
 from encoder_lab.settings.config_help import evaluate_help, train_help
-from encoder_lab.settings.declared import parameters
+from encoder_lab.settings.declared import PROGRAM_CLASSES, parameters
 from tests.settings.test_config_check import CONFIGS
 
 
@@ -15,9 +15,9 @@ def test_help_of_choices_lists_their_settings_with_value_and_meaning() -> None:
 
 
 def test_settings_of_the_programs_and_of_suites_have_the_meaning_that_they_declare() -> None:
-    for text, program in ((train_help(CONFIGS), "RunSettings"), (evaluate_help(CONFIGS), "EvaluationSettings")):
-        declared = parameters(f"encoder_lab.settings.run.{program}") or {}
-        assert f"seed={'1' if program == 'RunSettings' else 'null'} " in text
+    for text, program, seed in ((train_help(CONFIGS), "train", "1"), (evaluate_help(CONFIGS), "evaluate", "null")):
+        declared = parameters(PROGRAM_CLASSES[program]) or {}
+        assert f"seed={seed} " in text
         assert declared["seed"].description in text
         assert declared["cache"].description in text
         assert "_target_" not in text

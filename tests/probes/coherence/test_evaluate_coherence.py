@@ -11,7 +11,7 @@ import pytest
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.open_models import complete_models
 from encoder_lab.reports.evaluations import WrittenScores
-from encoder_lab.settings.run import EvaluationSettings
+from encoder_lab.settings.evaluate import EvaluationSettings
 from encoder_lab.storage.csv_files import read_csv
 from evaluate import evaluate, print_tables
 from probes.coherence.ngram import length_logprobs
