@@ -157,8 +157,9 @@ class Evaluation:
         missing = [task for task, result in zip(tasks, cached, strict=True) if result is None]
         for needs in dict.fromkeys(task.needs for task in missing if not self._is_baseline(task)):
             getattr(self, needs)  # made by all processes together
-        epoch = f", epoch {self.model.epoch:.4g}" if self.model.step else ""
-        title = f"scores of {self.model.encoder or self.model.objective}{epoch}"
+        epoch, step = self.model.epoch, self.model.step
+        moment = f", step {step}" if isinstance(epoch, float) else f", epoch {epoch}" if step else ""
+        title = f"scores of {self.model.encoder or self.model.objective}{moment}"
         shard = missing[self.share.indices]
         computed = iter(self.share.merge(score_tasks(shard, self._score, self._is_small, self.model.device, title)))
         results = [next(computed) if result is None else result for result in cached]

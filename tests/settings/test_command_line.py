@@ -145,7 +145,7 @@ def test_a_long_list_of_choices_leaves_the_meanings_their_width() -> None:
     (Exception("I/O (os error 24)"), 2, "error: loaf: Too many open files; check this path\n"),
     (OSError(errno.ESTALE, "Stale file handle"), 2, "error: loaf: Stale file handle; check this path\n"),
     (MemoryError("Unable to allocate 9 GiB"), 2, "error: loaf: memory is full: Unable to allocate 9 GiB; bake less\n"),
-    (OutOfMemoryError("CUDA out of memory."), 2, "error: loaf: memory is full: CUDA out of memory.; bake less\n"),
+    (OutOfMemoryError("CUDA out of memory."), 2, "error: loaf: memory is full: CUDA out of memory; bake less\n"),
     (RuntimeError("can't allocate memory"), 2, "error: loaf: memory is full: can't allocate memory; bake less\n"),
     (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
 ])  # fmt: skip

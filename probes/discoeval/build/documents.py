@@ -65,7 +65,8 @@ def read_documents(
         if all(sentence_counts[name] >= SENTENCES_PER_ITEM * sizes[name] for name in SPLITS):
             break
     if empty := [split for split in SPLITS if not documents[split]]:
-        raise InputError(f"{root}: no document for {', '.join(empty)}; give more documents")
+        remedy = "give them too, or leave the key split out" if any(seen.values()) else "give more documents"
+        raise InputError(f"{root}: no document for {', '.join(empty)}; {remedy}")
     return documents
 
 

@@ -206,6 +206,9 @@ def test_published_splits_are_kept(tmp_path) -> None:
     path.write_text("\n".join(map(json.dumps, [*documents, {**documents[0], "id": "x", "split": None}])))
     with pytest.raises(InputError, match="'x' says no split, unlike those before it"):
         read_documents(path, SIZES, "fr")
+    path.write_text(json.dumps(documents[0]))
+    with pytest.raises(InputError, match="no document for train, dev; give them too, or leave the key split out"):
+        read_documents(path, SIZES, "fr")
     path.write_text(json.dumps({**documents[0], "split": "probe"}))
     with pytest.raises(InputError, match="'d0' is in probe; expected train, dev or test"):
         read_documents(path, SIZES, "fr")
