@@ -20,7 +20,7 @@ from probes.results import ProbeRow, chance_of
 
 COMPLEXITY = {"mlp": "weights", "logreg": "nuclear norm of the weights"}
 NOTE = """\
-Accuracy on dev (%) of the classifiers that no simpler one equals, of the first seed. Area: its mean over
+Accuracy on dev (%) of the classifiers above chance that no simpler one equals, of the first seed. Area: its mean over
 complexities from 0 to the largest of the task; below the simplest classifier it is chance."""
 FrontPoints = Sequence[tuple[float, float]]  # complexity and accuracy, the simplest first
 
@@ -40,10 +40,11 @@ def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifie
     fronts = []
     for model in models:
         for task, rows in rows_by_task(model.runs, suite, epoch, classifier).items():
-            seeds = [points for row in rows if (points := _read_front(row))]
+            chance = chance_of(rows)
+            level = math.nan if chance is None else chance
+            read = filter(None, map(_read_front, rows))
+            seeds: list[FrontPoints] = [[point for point in points if not point[1] <= level] for points in read]
             if seeds and rows[0].classifier in COMPLEXITY:
-                chance = chance_of(rows)
-                level = math.nan if chance is None else chance
                 fronts.append(Fronts(model.title, task, rows[0].classifier, seeds, level))
     if not fronts:
         raise InputError(f"no score of suite={suite} has the front of its classifiers; train or evaluate it again")
@@ -71,7 +72,7 @@ def largest_complexities(fronts: Sequence[Fronts]) -> dict[tuple[str, str], floa
     """The largest complexity of any model, by task and classifier."""
     maxima: dict[tuple[str, str], float] = {}
     for front in fronts:
-        largest = max(points[-1][0] for points in front.seeds)
+        largest = max(points[-1][0] if points else 0.0 for points in front.seeds)
         maxima[front.task, front.classifier] = max(largest, maxima.get((front.task, front.classifier), 0.0))
     return maxima
 
@@ -87,7 +88,7 @@ def as_text(fronts: Sequence[Fronts]) -> str:
         areas = [area_under_front(points, front.chance, maxima[key]) for points in front.seeds]
         seeds = f" (standard deviation of {len(areas)} seeds {np.std(areas, ddof=1):.1f})" if len(areas) > 1 else ""
         points = ", ".join(f"{y:.1f} at {x:,.{0 if x >= 1000 else 1}f}" for x, y in front.seeds[0])
-        lines.append(f"  {front.model:<{wide}}area {np.mean(areas):5.1f}{seeds}; {points}")
+        lines.append(f"  {front.model:<{wide}}area {np.mean(areas):5.1f}{seeds}; {points or 'none'}")
     return "\n".join([*lines[1:], "", NOTE, ""])
 
 
@@ -105,7 +106,8 @@ def charts_of_fronts(fronts: Sequence[Fronts], suite: str) -> ChartSection:
 
 def _lines(front: Fronts, look: Look, end: float) -> Iterator[DataSeries]:
     for points in front.seeds:
-        x, y = map(list, zip(*points, strict=True))
-        steps = DataSeries(front.model, [0.0, *x, end], [front.chance, *y, y[-1]], look=look, shape="steps", marker="")
+        x, y = [complexity for complexity, _ in points], [accuracy for _, accuracy in points]
+        heights = [front.chance, *y, y[-1] if y else front.chance]
+        steps = DataSeries(front.model, [0.0, *x, end], heights, look=look, shape="steps", marker="")
         yield replace(steps, task=front.task, model=front.model)
         yield DataSeries(front.model, x, y, look=look, shape="points", task=front.task, model=front.model)

@@ -27,8 +27,8 @@ from objectives.objective import Objective
 from probes.callback import ProbingCallback
 
 ENDED_MESSAGE = (
-    "nothing is trained: the run ends here by trainer.max_epochs=, max_steps= or max_time=, early_stopping.patience= "
-    "or schedule.least=; a resume may give more of trainer., and a new run may begin with this one (init=)"
+    "nothing is trained: the run has ended, by trainer.max_epochs=, max_steps= or max_time=, early_stopping.patience= "
+    "or schedule.least=; give a higher limit of trainer. to continue it, or begin a new run with its encoder (init=)"
 )
 
 

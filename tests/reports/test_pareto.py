@@ -72,6 +72,15 @@ def test_models_are_compared_up_to_the_largest_complexity_of_the_task() -> None:
     assert "area   nan" in as_text(fronts_of(models_of(unknown), "probing", "last", "mlp"))
 
 
+def test_a_classifier_that_is_not_above_chance_is_not_on_the_front() -> None:
+    runs = [run(1, [[10, 40.0], [20, 50.0], [40, 80.0]]), run(2, [[100, 50.0]])]
+    fronts = fronts_of(models_of(runs), "probing", "last", "mlp")
+    assert [front.seeds for front in fronts] == [[[(40, 80.0)], []]]
+    assert "area  50.0 (standard deviation of 2 seeds 0.0); 80.0 at 40.0" in as_text(fronts)
+    (chart,) = charts_of_fronts(fronts, "probing").charts
+    assert (chart.series[2].x, chart.series[2].y) == ([0, 40], [50, 50])
+
+
 @pytest.mark.parametrize("points", [None, "60", [[1]], [["a", "b"]], [[1, -5]], 7])
 def test_a_score_without_a_front_is_refused(points) -> None:
     with pytest.raises(InputError, match="train or evaluate it again"):
