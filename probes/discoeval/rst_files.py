@@ -1,6 +1,7 @@
 """RST's files: the published pickles, and the same as JSON lines, which a reader can look at."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,8 +40,8 @@ def read_rst(path: Path) -> list[Node]:
         rows = ((f"{path}: item {number}", item) for number, item in enumerate(items, 1))
     else:
         rows = ((f"{path}:{n}", _node_fields(f"{path}:{n}", record)) for n, record in read_json_lines(path))
-    texts = _Texts()
-    nodes = [texts.node(location, item) for location, item in rows]
+    limits = FileLimits()
+    nodes = [_checked_node(location, item, limits) for location, item in rows]
     if not nodes:
         raise InputError(f"{path}: no item in it")
     return nodes
@@ -68,50 +69,28 @@ class FileLimits:
             raise InputError(f"{location}: more than {MAX_CHARACTERS:,} characters up to here; is it an RST file?")
 
 
-class _Texts:
-    """The texts of one file: counted, and each stored once, as a pickle may refer to a long one many times."""
-
-    def __init__(self) -> None:
-        self.limits = FileLimits()
-        self.texts: dict[str, str] = {}  # each text of the file, and its normalised form
-        self.labels: dict[str, str] = {}
-
-    def node(self, location: str, item: Any) -> Node:
-        """An item, checked."""
-        if not isinstance(item, list | tuple) or len(item) != 3 or not _is_text(item[0], self.labels):
-            raise InputError(f"{location}: expected a label, the EDUs of the left subtree and those of the right one")
-        for part in item[1:]:
-            if not isinstance(part, list | tuple) or not part:
-                raise InputError(f"{location}: a subtree that is no list of EDUs, or an empty one")
-        label, left, right = item
-        self.limits.count(location, len(left) + len(right), len(label))
-        if label not in self.labels:
-            self.labels[label] = _checked_text(location, label.strip())
-        return Node(self.labels[label], self._edus(location, left), self._edus(location, right))
-
-    def _edus(self, location: str, edus: Sequence[Any]) -> list[str]:
-        texts = []
-        for edu in edus:
-            if not _is_text(edu, self.texts):
-                raise InputError(f"{location}: an EDU that is empty or no text")
-            self.limits.count(location, 0, len(edu))
-            if edu not in self.texts:
-                text = _checked_text(location, " ".join(edu.split()))
-                self.texts[edu] = edu if text == edu else text
-            texts.append(self.texts[edu])
-        return texts
+def _checked_node(location: str, item: Any, limits: FileLimits) -> Node:
+    if not isinstance(item, list | tuple) or len(item) != 3 or not isinstance(item[0], str):
+        raise InputError(f"{location}: expected a label, the EDUs of the left subtree and those of the right one")
+    label, *sides = item
+    for side in sides:
+        if not isinstance(side, list | tuple) or not side:
+            raise InputError(f"{location}: a subtree that is no list of EDUs, or an empty one")
+    limits.count(location, sum(map(len, sides)), 0)
+    left, right = ([_checked_text(location, edu, "an EDU", limits) for edu in side] for side in sides)
+    return Node(_checked_text(location, label, "a label", limits), left, right)
 
 
-def _is_text(value: Any, texts: dict[str, str]) -> bool:
-    return isinstance(value, str) and (value in texts or bool(value.strip()))
-
-
-def _checked_text(location: str, text: str) -> str:
+def _checked_text(location: str, text: Any, noun: str, limits: FileLimits) -> str:
+    """A text with single spaces; equal ones are stored once, as a pickle may refer to a long one many times."""
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"{location}: {noun} that is empty or no text")
+    limits.count(location, 0, len(text))
     try:
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which no file can hold
         raise InputError(f"{location}: half of a surrogate pair, which is no character; correct the text") from None
-    return compose_unicode(text)
+    return sys.intern(compose_unicode(" ".join(text.split())))
 
 
 def rst_items(nodes: Sequence[Node], classes: Sequence[str]) -> Items:

@@ -5,12 +5,10 @@ imports, builds or calls, so a pickle can run nothing, and each opcode takes at 
 """
 
 import pickletools
-from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, in_one_line
 
 MAX_BYTES = 1 << 27  # of a file; the published ones are far smaller
 TEXT = {"UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}
@@ -29,30 +27,20 @@ def read_pickle(path: Path) -> Any:
         raise InputError(f"{path}: more than {MAX_BYTES >> 20} MB; is it one of the RST files?")
     stack: list[Any] = []
     memo: dict[int, Any] = {}
-    for name, value, offset in _opcodes(path):
-        try:
+    name, offset = "", 0
+    try:
+        for opcode, value, position in pickletools.genops(path.read_bytes()):
+            name, offset = opcode.name, position or 0
             _apply_opcode(name, value, stack, memo)
-        except (IndexError, KeyError, AttributeError, TypeError, ValueError):
-            raise InputError(f"{path}: damaged at byte {offset} ({name}); get the file again") from None
-        except NotImplementedError:
-            problem = "may hold only lists, tuples, strings and numbers"
-            raise InputError(f"{path}: {name} at byte {offset}, but an RST file {problem}; nothing was run") from None
+    except NotImplementedError:
+        problem = "may hold only lists, tuples, strings and numbers"
+        raise InputError(f"{path}: {name} at byte {offset}, but an RST file {problem}; nothing was run") from None
+    except (LookupError, AttributeError, TypeError, ValueError, OverflowError) as error:
+        problem = f"cut off, damaged or not a pickle, at byte {offset} or behind it ({in_one_line(error)[:80]})"
+        raise InputError(f"{path}: {problem}; get the file again") from None
     if len(stack) != 1 or stack[0] is MARK:
         raise InputError(f"{path}: damaged: {len(stack)} values at its end, expected one; get the file again")
     return stack[0]
-
-
-def _opcodes(path: Path) -> Iterator[tuple[str, Any, int]]:
-    opcodes = pickletools.genops(BytesIO(path.read_bytes()))
-    while True:
-        try:
-            opcode, value, offset = next(opcodes)
-        except StopIteration:
-            return
-        except (ValueError, OverflowError, IndexError) as error:  # UnicodeDecodeError is a ValueError
-            problem = " ".join(str(error).split())[:80]
-            raise InputError(f"{path}: cut off or not a pickle ({problem}); get the file again") from None
-        yield opcode.name, value, offset or 0
 
 
 def _apply_opcode(name: str, value: Any, stack: list[Any], memo: dict[int, Any]) -> None:
