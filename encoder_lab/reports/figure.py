@@ -107,7 +107,7 @@ def _entries_in_row(entries: Sequence[Artist], width: float) -> int:
 
 def _draw_chart(axes: Axes, chart: Chart, banded: bool) -> None:
     width, height = chart.inches
-    axes.grid(axis="y", color=GRID_COLOUR, linewidth=0.8)
+    axes.grid(axis="y", color="black", alpha=0.1, linewidth=0.8)  # drawn above the score of the objective
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8.5, color="#888888")
