@@ -61,14 +61,14 @@ class Run:
     suite_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of those, by the suite they added
 
     def files_named(self, name: str) -> list[Path]:
-        """Those of its folder and of its evaluations that have this name."""
-        return [path for folder in (self.folder, *self.evaluations) if (path := folder / name).exists()]
+        """Those of its folder and of its evaluations that have this name; none of several epochs, which share one."""
+        folders = [] if self.settings.get("checkpoint") == EACH_EPOCH else [self.folder, *self.evaluations]
+        return [path for folder in folders if (path := folder / name).exists()]
 
     @property
     def details(self) -> Mapping[tuple[str, str], float]:
-        """Other measures of its scores by task and measure (details.csv); none of several epochs, as it has one."""
-        files = [] if self.settings.get("checkpoint") == EACH_EPOCH else self.files_named("details.csv")
-        return {key: score for path in reversed(files) for key, score in read_details(path)}
+        """Other measures of its scores by task and measure (details.csv)."""
+        return {key: score for path in reversed(self.files_named("details.csv")) for key, score in read_details(path)}
 
     @property
     def score(self) -> str:

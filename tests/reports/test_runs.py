@@ -15,6 +15,7 @@ from encoder_lab.reports.models import models_of, one_run_per_seed
 from encoder_lab.reports.order import order_of
 from encoder_lab.reports.runs import Run, final_rows, read_run, run_folders
 from encoder_lab.reports.scores import as_csv, read_runs, scores
+from encoder_lab.reports.strips import TOKENS_FILE
 from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.reads import write_reads
@@ -181,6 +182,13 @@ def test_of_copies_of_a_run_one_counts_with_its_evaluations(tmp_path, capsys) ->
     (model,) = models_of(one_run_per_seed(map(read_run, [*runs, *folders])))
     assert probing_table([model], "downstream").rows[0].cells["MR"].score == 1
     assert capsys.readouterr().err == f"{runs[0]}: left out, as {runs[1]} has the same settings and seed\n"
+
+
+@pytest.mark.parametrize(("settings", "files"), [("", 1), ("checkpoint: each epoch\n", 0)])
+def test_tokens_of_which_only_the_last_scored_epoch_is_there_are_not_shown(tmp_path, settings, files) -> None:
+    folder = evaluation_of(tmp_path / "scored", "run", settings=settings)
+    (folder / TOKENS_FILE).touch()
+    assert len(read_run(folder).files_named(TOKENS_FILE)) == files
 
 
 @pytest.mark.parametrize(("settings", "epoch"), [("", 1), ("checkpoint: each epoch\n", 3)])
