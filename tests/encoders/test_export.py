@@ -201,7 +201,7 @@ def test_a_model_card_names_training_scores_licence_and_what_to_cite(make, tmp_p
     assert "11.00" not in text
     assert "SentenceEncoder.load('out')" in text  # as in the folder above it
     assert f"SentenceEncoder.load('{tmp_path / 'out'}')" in capsys.readouterr().out
-    for message in ("after epoch 2", "nmt_enfr", "* demo: that of this project", "Conneau et al. 2018", "Bojanowski"):
+    for message in ("after epoch 2", "nmt_enfr", "* demo: that of this project", "Conneau et al. 2018", "Bojanowski", "a nat"):
         assert message in text
 
 
