@@ -90,6 +90,13 @@ def test_a_frozen_layer_of_an_encoder_stays_in_evaluation_mode() -> None:
     assert not encoder.layer.training
 
 
+def test_an_encoder_that_returns_a_tensor_is_refused() -> None:
+    encoder = BiLSTM(6, dim=8, layers=1, projection=5)
+    encoder.forward = lambda embedded, _: embedded.mean(1)  # type: ignore[method-assign, assignment, return-value]
+    with pytest.raises(InputError, match="encoder: forward gives Tensor; return Encoded"):
+        refuse_broken_encoder(encoder, 6)
+
+
 LAWS = [
     law
     for name, law in vars(test_every_encoder).items()

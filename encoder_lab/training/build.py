@@ -29,7 +29,7 @@ from encoder_lab.training.devices import choose_accelerator, is_rank_zero, rank_
 from encoder_lab.training.initial import source_of, take_weights
 from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
-from encoders.encoder import Encoder
+from encoders.encoder import Encoded, Encoder
 from encoders.frozen import FrozenEncoder
 from encoders.sources import bag_of, fingerprint
 from objectives.dev_loss import DevLoss
@@ -104,13 +104,16 @@ def build_modules(
 
 
 def refuse_broken_encoder(encoder: Encoder, width: int) -> None:
-    """Raises InputError for vectors of another width than `dim`, and where padding changes one. `width`: E."""
+    """Raises InputError for no `Encoded`, another width than `dim`, and where padding changes a vector. `width`: E."""
     words, lengths = torch.ones(2, 3, width), torch.tensor([3, 1])
     words[1, 1:] = 0
     with evaluation_mode(encoder), torch.no_grad():
-        together, alone = encoder(words, lengths).vector, encoder(words[1:, :1], lengths[1:]).vector
-    if together.shape != (2, encoder.dim):
-        raise InputError(f"encoder: two vectors are {tuple(together.shape)}, not (2, {encoder.dim}) as its dim says")
+        both, single = encoder(words, lengths), encoder(words[1:, :1], lengths[1:])
+    if not isinstance(both, Encoded):
+        raise InputError(f"encoder: forward gives {type(both).__name__}; return Encoded of encoders/encoder.py")
+    together, alone, dim = both.vector, single.vector, getattr(encoder, "dim", None)
+    if together.shape != (2, dim):
+        raise InputError(f"encoder: two vectors are {tuple(together.shape)}, not (2, {dim}) as its dim says")
     if not torch.allclose(together[1:], alone, rtol=1e-3, atol=1e-4):
         raise InputError("encoder: padding changes the vector of a sentence; encoders/pooling.py leaves padding out")
 
