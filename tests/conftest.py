@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, settings
 
 from tests import commands, quick  # noqa: F401
 
-# `make test` tries a law on 25 examples, `make test-nightly` (HYPOTHESIS_PROFILE=nightly) on 1,000. A test with slow
+# `make test` tries a law on 15 examples, `make test-nightly` (HYPOTHESIS_PROFILE=nightly) on 1,000. A test with slow
 # examples gives a smaller number of its own. Neither profile has a clock: a busy machine fails no test. Fixtures are
 # made to serve many examples.
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
-settings.register_profile("default", max_examples=25, deadline=None, suppress_health_check=CHECKS)
+settings.register_profile("default", max_examples=15, deadline=None, suppress_health_check=CHECKS)
 settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
@@ -78,19 +78,17 @@ def refusal(read: Callable[[], Any], path: Path) -> str | None:
 def any_damage_is_read_or_refused(
     read: Callable[[], Any],
     path: Path,
-    examples: int = 0,
     at_the_end: str = "",
     folder: Path | None = None,
     also: Sequence[bytes] = (),
 ) -> None:
-    """Check that `read` accepts the file with any damage or refuses it in one line. At least `examples` times.
+    """Check that `read` accepts the file with any damage or refuses it in one line.
 
     With `at_the_end` it must name the first malformed line, as for `read_or_refused_by_line`, else the file, or only
     the `folder`. `also`: more contents.
     """
     whole = path.read_bytes()
 
-    @settings(max_examples=max(examples, settings.default.max_examples))
     @given(corrupted(whole))
     @example(b"")
     @example(b"\0" * 50)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from hydra.utils import instantiate
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
@@ -54,14 +54,12 @@ def test_tokens_follow_the_moses_conventions() -> None:
 
 
 @given(st.text())
-@settings(max_examples=50)
 def test_tokens_have_single_spaces_between_them(text) -> None:
     tokens = tokenize(text)
     assert tokens == " ".join(tokens.split())
 
 
 @given(st.text())
-@settings(max_examples=50)
 def test_splitting_sentences_loses_no_character(text) -> None:
     assert sorted("".join("".join(split_sentences(text)).split())) == sorted("".join(text.split()))
 
@@ -249,7 +247,6 @@ def test_json_documents_keep_levels_titles_and_published_splits() -> None:
 
 
 @given(st.text(min_size=1), st.sampled_from(SPLITS[:3]))
-@settings(max_examples=50)
 def test_a_published_split_is_kept_except_for_the_probe_share(id, published) -> None:
     expected = {"probe"} if (published, split_of(id)) == ("train", "probe") else {published}
     assert {split_of(id, published)} == expected

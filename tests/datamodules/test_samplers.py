@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.arrays import Ragged
@@ -14,7 +14,6 @@ from datamodules.samplers import POOL_BATCHES, LengthBatches, pad
 from encoder_lab.errors import InputError
 
 lengths = st.lists(st.integers(1, 30), min_size=1, max_size=300).map(np.array)
-small = settings(max_examples=30)
 
 
 budgets = st.sampled_from([None, 1, 20, 90])
@@ -29,7 +28,6 @@ def batches_of(
     return [batch.tolist() for batch in sampler]
 
 
-@small
 @given(lengths, budgets, st.integers(0, 5))
 def test_every_example_comes_once_in_an_epoch_of_a_fixed_number_of_batches_that_can_be_resumed(
     lengths, tokens, epoch
@@ -51,7 +49,6 @@ def test_batches_by_tokens_have_about_that_many_tokens() -> None:
     assert max(map(len, batches)) > 1.5 * min(map(len, batches))
 
 
-@small
 @given(lengths, st.integers(1, 4), st.sampled_from([None, 20]))
 def test_processes_together_see_the_batches_of_one_process(lengths, world, tokens) -> None:
     parts = [batches_of(lengths, rank=rank, world=world, tokens=tokens) for rank in range(world)]
@@ -75,7 +72,6 @@ def batches_as_once(lengths: list[np.ndarray], sampler: LengthBatches) -> list[l
     return [batch.tolist() for batch in batches]
 
 
-@small
 @given(st.integers(1, 2000), st.integers(1, 300), st.sampled_from([None, 1, 20, 90, 900]), st.integers(0, 3))
 def test_the_order_equals_that_of_earlier_versions(count, longest, tokens, epoch) -> None:
     lengths = list(np.random.default_rng(count).integers(1, longest + 1, (2, count)))
@@ -100,7 +96,6 @@ def test_batches_have_sentences_of_similar_length_and_epochs_differ() -> None:
     assert batches_of(lengths, 0) != batches_of(lengths, 1)
 
 
-@small
 @given(st.lists(st.lists(st.integers(2, 99), min_size=1, max_size=9), min_size=1, max_size=20), st.data())
 def test_padding_adds_nothing_but_padding(texts, data) -> None:
     ragged = Ragged(np.array([i for text in texts for i in text], dtype=np.int32), np.cumsum([0, *map(len, texts)]))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.multitask import Draws, Mixture
@@ -49,7 +49,6 @@ def drawn(sampler: Draws, epoch: int, start: int = 0) -> list[tuple[int, int]]:
     return [(part, int(rows[0])) for part, rows in sampler]
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 3), st.integers(0, 11))
 def test_an_epoch_is_a_function_of_seed_epoch_and_step(epoch, start) -> None:
     whole = drawn(draws((3, 7, 2), [1.0, 2.0, 1.0]), epoch)

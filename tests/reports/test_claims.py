@@ -5,7 +5,7 @@ from html import unescape
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
@@ -152,7 +152,6 @@ def dots_of(findings: list[Finding]) -> list[tuple[float, str]]:
     return [(x, dots.look[0]) for dots in chart.series for x in dots.x]
 
 
-@settings(max_examples=25)
 @given(st.lists(st.tuples(st.floats(-50, 50), NUMBERS), min_size=1, max_size=6))
 def test_a_dot_is_outside_of_the_band_exactly_if_its_comparison_is_significant(pairs) -> None:
     comparisons = [Comparison("", difference, half) for difference, half in pairs]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
@@ -63,7 +63,6 @@ def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path, 
         assert (first.low, first.high) == pytest.approx((-second.high, -second.low), abs=1)
 
 
-@settings(max_examples=25)
 @given(correlations, correlations)
 def test_scores_without_answers_keep_the_laws(first, second) -> None:
     assert compare_unpaired(first, first)[::3] == (0, 1)

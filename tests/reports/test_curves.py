@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from PIL import Image
@@ -230,7 +230,6 @@ def test_names_stand_at_the_ends_of_lines_also_on_a_logarithmic_axis() -> None:
     assert 4096 < axes.texts[-1].get_position()[0] < axes.get_xlim()[1] < 2 * 4096
 
 
-@settings(max_examples=60)
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=11))
 @example([10.0, 90.0, 50.0])
 def test_names_never_overlap_leave_the_axis_or_change_their_order_and_stay_at_their_lines_with_space(heights) -> None:

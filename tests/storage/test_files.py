@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
@@ -39,7 +39,6 @@ def test_two_writes_at_once_both_succeed_and_the_folder_is_made(tmp_path) -> Non
     assert [(p.name, p.read_text()) for p in path.parent.iterdir()] == [("scores.csv", "first")]
 
 
-@settings(max_examples=30)
 @example([{"key": "e\u0301"}], [{"key": "e\u0301", "x": "\u2329"}])  # letters that are read as others
 @given(rows, rows)
 def test_each_key_has_its_last_row_and_upserting_twice_is_upserting_once(tmp_path, first, second) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import pytorch_lightning as pl
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.nli import InferencePairs
@@ -50,7 +50,6 @@ def fit(
     return run, rates.seen
 
 
-@settings(max_examples=25)
 @given(warmup=st.integers(1, 50), steps=st.integers(51, 200), end=st.floats(0, 0.9))
 def test_every_warm_up_is_a_line_to_one_and_every_rate_after_it_falls(warmup, steps, end) -> None:
     made: list[StepSchedule] = [InverseSquareRoot(warmup), Linear(warmup, end, None), Cosine(warmup, end, None)]

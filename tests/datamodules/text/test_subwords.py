@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sentencepiece
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.arrays import make_ragged
@@ -19,7 +19,6 @@ TEXT = ["le chien voit un chat .", "l' arbre est grand , et la maison est petite
 learnt_words = st.text(alphabet=sorted({c for line in TEXT for c in line if c != " "}), min_size=1, max_size=8)
 words = st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_size=6).filter(str.strip)
 sentences = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=12)
-small = settings(max_examples=40)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +26,6 @@ def subwords(tmp_path_factory) -> Subwords:
     return Subwords.train(TEXT, tmp_path_factory.mktemp("bpe") / "m.model", 60)
 
 
-@settings(max_examples=40)
 @given(st.lists(learnt_words, min_size=1, max_size=6).map(" ".join))
 def test_decoding_inverts_encoding(subwords, sentence) -> None:
     codes = next(subwords.encode_all([sentence]))
@@ -40,7 +38,6 @@ def test_the_same_text_gives_the_same_codes(subwords, tmp_path) -> None:
     assert list(retrained.encode_all(TEXT[:2])) == list(subwords.encode_all(TEXT[:2]))
 
 
-@settings(max_examples=20)
 @given(st.lists(st.lists(learnt_words, min_size=1, max_size=8).map(" ".join), min_size=5, max_size=30))
 def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentences) -> None:
     with TemporaryDirectory() as folder:
@@ -80,7 +77,6 @@ def test_words_are_sorted_by_frequency_then_alphabet() -> None:
     assert Vocabulary.count(["b a c", "c b", "c"]).words[2:] == ["c", "b", "a"]
 
 
-@small
 @given(sentences, sentences)
 def test_known_words_round_trip_also_packed_unknown_ones_share_a_row_and_extending_moves_no_row(texts, more) -> None:
     vocabulary = Vocabulary.count(texts)

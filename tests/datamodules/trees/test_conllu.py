@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.trees import conllu
@@ -91,7 +91,6 @@ def test_a_sentence_has_the_name_of_its_comment(tmp_path) -> None:
 
 
 @given(st.lists(st.sampled_from([FRENCH, SHORT]), min_size=1, max_size=12), st.integers(1, 400))
-@settings(max_examples=25, deadline=None)
 def test_pieces_of_any_size_give_the_same_sentences(tmp_path_factory, sentences, block) -> None:
     path = written(tmp_path_factory.mktemp("pieces"), "".join(sentences))
     with pytest.MonkeyPatch.context() as patch:
@@ -197,7 +196,7 @@ def test_corrupted_bytes_are_read_or_refused(tmp_path) -> None:
             assert min(tree.levels()) == 1
             assert max(word.token for word in tree.words) < len(tree.tokens)
 
-    any_damage_is_read_or_refused(read, path, examples=60)
+    any_damage_is_read_or_refused(read, path)
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="no treebanks here")

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.seq2tree import Bracket, brackets, linearize
@@ -44,7 +44,6 @@ def test_anything_but_one_closed_tree_is_ill_formed(symbols) -> None:
     assert brackets(symbols.split()) is None
 
 
-@settings(max_examples=50)
 @given(TREES)
 def test_every_tree_is_well_formed_and_has_the_spans_of_its_nodes(tree) -> None:
     expected: list[Bracket] = []

@@ -5,7 +5,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.corpora.trees import Trees
@@ -27,14 +27,12 @@ def parse_tree(text: str) -> Tree:
     return tree
 
 
-@settings(max_examples=50)
 @given(TREES)
 def test_a_written_tree_reads_back_as_itself(tree) -> None:
     assert parse_tree(tree.bracketed()).bracketed() == tree.bracketed()
     assert str(parse_tree(str(tree))) == str(tree)
 
 
-@settings(max_examples=50)
 @given(TREES, st.text("() ab\n", max_size=40))
 def test_any_text_ends_in_trees_or_a_valueerror(tree, junk) -> None:
     for text in (junk, str(tree) + junk, junk + str(tree)):

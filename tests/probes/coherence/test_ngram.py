@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.demo import Demo
@@ -37,7 +37,6 @@ def by_hand(texts: list[list[str]], order: int, history: list[str], word: str) -
     return chance(history) / (1 if word != "?" else once + 1)
 
 
-@settings(max_examples=25)
 @given(DOCUMENTS, DOCUMENTS, st.integers(1, 4))
 def test_probabilities_equal_those_counted_one_by_one(train, test, order) -> None:
     answers = NgramModel(train, order).logprobs([("", " ".join(text)) for text in test])

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
@@ -176,7 +176,6 @@ NEARLY = st.tuples(
 )
 
 
-@settings(max_examples=60)
 @given(st.one_of(ANSWERS, st.lists(NEARLY | ANSWERS, min_size=2, max_size=2)))
 def test_any_answer_of_a_function_is_read_or_refused_in_one_line(answer) -> None:
     made, message = suite("sum", "(1;%a%) < (1;%b%)", (("a b", ""), ("c", ""))), ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
@@ -116,7 +116,6 @@ VALUES = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(["paths", "metric", "compat", "items"]), VALUES)
 def test_any_setting_works_or_is_refused_in_one_line(tmp_path, key, value) -> None:
     message = ""

@@ -165,13 +165,13 @@ def test_any_text_file_is_read_or_its_first_bad_line_named(task, name, root) -> 
         assert len(part.gold) == len(lines_in(path.read_bytes())) * (2 if task == "BSOwiki" else 1)
         assert all(text and text == " ".join(text.split()) for column in part.texts for text in column)
 
-    any_damage_is_read_or_refused(read, path, 60, at_the_end=r"empty|has the label|items are in")
+    any_damage_is_read_or_refused(read, path, at_the_end=r"empty|has the label|items are in")
 
 
 def test_any_labelset_is_read_or_refused(root) -> None:
     """A wrong list of labels may show in the files next to it."""
     path = root / "PDTB/Explicit/labelset.txt"
-    any_damage_is_read_or_refused(lambda: read_discoeval(root, ["PDTB-E"]), path, 60, folder=root / "PDTB")
+    any_damage_is_read_or_refused(lambda: read_discoeval(root, ["PDTB-E"]), path, folder=root / "PDTB")
 
 
 def test_items_with_several_senses_set_the_ceiling() -> None:

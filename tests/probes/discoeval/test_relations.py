@@ -77,4 +77,4 @@ def test_pipe_files_of_both_versions_give_the_same_relations(version, tmp_path) 
 def test_any_file_of_relations_is_read_or_its_first_bad_line_named(version, tmp_path) -> None:
     source = Path(tables(tmp_path).split(",")[0] if version == 0 else pipes(tmp_path, version))
     path = source if version == 0 else next(source.rglob("wsj_0203*"))
-    any_damage_is_read_or_refused(lambda: read_relations([path], tmp_path / "raw"), path, 50, at_the_end=r"empty$")
+    any_damage_is_read_or_refused(lambda: read_relations([path], tmp_path / "raw"), path, at_the_end=r"empty$")

@@ -124,7 +124,7 @@ def test_bytes_of_an_old_python_are_text(tmp_path) -> None:
 @pytest.mark.parametrize("protocol", [0, 2, 4])
 def test_any_damage_is_read_or_refused_in_one_line(protocol, tmp_path) -> None:
     path = pickled(tmp_path, NODES, protocol)
-    any_damage_is_read_or_refused(lambda: read_rst(path), path, examples=150)
+    any_damage_is_read_or_refused(lambda: read_rst(path), path)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])

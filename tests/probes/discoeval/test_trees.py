@@ -144,7 +144,7 @@ def test_trees_that_are_there_twice_are_read_once(tmp_path, caplog) -> None:
 def test_any_tree_is_read_or_refused_in_one_line(ending, tmp_path) -> None:
     path = tmp_path / f"train{ending}"
     path.write_text(SAME[ending])
-    any_damage_is_read_or_refused(lambda: read_trees([path]), path, examples=80)
+    any_damage_is_read_or_refused(lambda: read_trees([path]), path)
 
 
 @pytest.mark.parametrize(("text", "message"), [

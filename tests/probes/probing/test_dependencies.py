@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.trees import conllu as conllu_file
@@ -298,7 +298,6 @@ def targets_of(counts: dict[str, tuple[int, int, int]]) -> list[tuple[Target, in
 
 
 @given(COUNTS)
-@settings(max_examples=50, deadline=None)
 def test_a_form_is_in_one_split_in_which_it_occurs(counts) -> None:
     targets = targets_of(counts)
     homes = assign_forms_in_splits(targets, Sizes(20, 5, 5))
