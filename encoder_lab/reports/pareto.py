@@ -110,4 +110,5 @@ def _lines(front: Fronts, look: Look, end: float) -> Iterator[DataSeries]:
         heights = [front.chance, *y, y[-1] if y else front.chance]
         steps = DataSeries(front.model, [0.0, *x, end], heights, look=look, shape="steps", marker="")
         yield replace(steps, task=front.task, model=front.model)
-        yield DataSeries(front.model, x, y, look=look, shape="points", task=front.task, model=front.model)
+        if x:
+            yield DataSeries(front.model, x, y, look=look, shape="points", task=front.task, model=front.model)

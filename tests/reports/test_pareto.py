@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports.figure import draw_section
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.pareto import area_under_front, as_text, charts_of_fronts, fronts_of
 from encoder_lab.reports.runs import Run
@@ -77,8 +78,9 @@ def test_a_classifier_that_is_not_above_chance_is_not_on_the_front() -> None:
     fronts = fronts_of(models_of(runs), "probing", "last", "mlp")
     assert [front.seeds for front in fronts] == [[[(40, 80.0)], []]]
     assert "area  50.0 (standard deviation of 2 seeds 0.0); 80.0 at 40.0" in as_text(fronts)
-    (chart,) = charts_of_fronts(fronts, "probing").charts
+    (chart,) = (section := charts_of_fronts(fronts, "probing")).charts
     assert (chart.series[2].x, chart.series[2].y) == ([0, 40], [50, 50])
+    assert draw_section(section)
 
 
 @pytest.mark.parametrize("points", [None, "60", [[1]], [["a", "b"]], [[1, -5]], 7])
