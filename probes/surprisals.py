@@ -1,5 +1,7 @@
 """The surprisals of texts: what a language model must give, and what it gave, checked."""
 
+import json
+import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +17,6 @@ from encoder_lab.progress import Progress
 Pair = tuple[str, str]  # a context and its continuation; the context may be empty
 SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character, which no file can hold
 CHUNK_PAIRS = 4096  # pairs that a model scores at a time
-TOKEN_DTYPE = np.dtype([("name", np.int32), ("offsets", np.int32, 2), ("logprob", np.float64)])
 
 
 Surprisals = Mapping[Pair, TokenLogprobs]
@@ -28,37 +29,19 @@ class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  closed and removed with this object
-        self._spans: dict[Pair, tuple[int, int]] = {}  # first token and how many
-        self._names: dict[str, int] = {}
-        self._tokens: list[str] = []
-        self._size = 0
+        self._spans: dict[Pair, tuple[int, int]] = {}  # first byte and how many
 
-    def add(self, scored: Sequence[tuple[Pair, TokenLogprobs]]) -> None:
-        tokens = np.empty(sum(len(surprisal.tokens) for _, surprisal in scored), TOKEN_DTYPE)
-        start = 0
-        for pair, surprisal in scored:
-            end = start + len(surprisal.tokens)
-            tokens["name"][start:end] = [self._name_number(name) for name in surprisal.tokens]
-            tokens["offsets"][start:end] = surprisal.offsets
-            tokens["logprob"][start:end] = surprisal.logprobs
-            self._spans[pair] = self._size + start, end - start
-            start = end
-        self._file.seek(self._size * TOKEN_DTYPE.itemsize)
-        self._file.write(tokens.tobytes())
-        self._size += start
-
-    def _name_number(self, name: str) -> int:
-        number = self._names.setdefault(name, len(self._tokens))
-        if number == len(self._tokens):
-            self._tokens.append(name)
-        return number
+    def add(self, pair: Pair, surprisal: TokenLogprobs) -> None:
+        tokens, offsets, logprobs = surprisal
+        record = json.dumps([tokens, offsets.tolist(), logprobs.tolist()]).encode()  # numbers to the last digit
+        self._spans[pair] = self._file.seek(0, os.SEEK_END), len(record)
+        self._file.write(record)
 
     def __getitem__(self, pair: Pair) -> TokenLogprobs:
-        start, count = self._spans[pair]
-        self._file.seek(start * TOKEN_DTYPE.itemsize)
-        tokens = np.frombuffer(self._file.read(count * TOKEN_DTYPE.itemsize), TOKEN_DTYPE)
-        names = [self._tokens[number] for number in tokens["name"]]
-        return TokenLogprobs(names, tokens["offsets"].astype(np.int64), tokens["logprob"])
+        start, size = self._spans[pair]
+        self._file.seek(start)
+        tokens, offsets, logprobs = json.loads(self._file.read(size))
+        return TokenLogprobs(tokens, np.array(offsets, np.int64).reshape(-1, 2), np.array(logprobs, np.float64))
 
     def __iter__(self) -> Iterator[Pair]:
         return iter(self._spans)
@@ -81,7 +64,8 @@ def score_pairs(logprobs: Logprobs, pairs: Iterable[Pair]) -> Surprisals:
             if not isinstance(answers, Sequence) or len(answers) != len(chunk):
                 gave = f"{len(answers)} answers" if isinstance(answers, Sequence) else type(answers).__name__
                 raise InputError(f"the model gave {gave} to {len(chunk)} texts; give a list with one answer for each")
-            stored.add([(pair, check_answer(answer, pair)) for pair, answer in zip(chunk, answers, strict=True)])
+            for pair, answer in zip(chunk, answers, strict=True):
+                stored.add(pair, check_answer(answer, pair))
             bar.update(len(chunk))
     return stored
 

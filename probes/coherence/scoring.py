@@ -8,9 +8,9 @@ import numpy as np
 
 from probes.coherence.formula import Value, compared_values, evaluate, margin, parse, values_in
 from probes.coherence.regions import regions_of, segment_values, text_of
-from probes.coherence.suite_file import TestSuite
+from probes.coherence.suite_file import Item, TestSuite
 from probes.statistics import interval_with_ties
-from probes.surprisals import CHUNK_PAIRS, Pair, TokenLogprobs
+from probes.surprisals import Pair, TokenLogprobs
 
 
 class PredictionScore(NamedTuple):
@@ -50,17 +50,11 @@ def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgy
     metrics = list(dict.fromkeys([suite.metric, "sum", "mean"]))
     by_region = {metric: np.empty(shape) for metric in metrics}
     text_values = np.empty(shape[:2])
-    for start in range(0, shape[0], CHUNK_PAIRS):  # so that the tokens of all items are never in memory together
-        part = slice(start, start + CHUNK_PAIRS)
-        chunk = suite._replace(items=suite.items[part])
-        surprisals, segments = _tokens_and_segments(chunk, scored)
-        chunk_shape = len(chunk.items), *shape[1:]
+    for number, item in enumerate(suite.items):  # so that the tokens of all items are never in memory together
+        surprisals, segments = _tokens_and_segments(item, scored)
         for metric, out in by_region.items():
-            out[part] = segment_values(metric, surprisals, segments, math.prod(chunk_shape)).reshape(chunk_shape)
-        texts = math.prod(chunk_shape[:2])
-        text_values[part] = segment_values(suite.metric, surprisals, segments // shape[2], texts).reshape(
-            chunk_shape[:2]
-        )
+            out[number] = segment_values(metric, surprisals, segments, shape[1] * shape[2]).reshape(shape[1:])
+        text_values[number] = segment_values(suite.metric, surprisals, segments // shape[2], shape[1])
     region_values = by_region[suite.metric]
     if syntaxgym:
         text_values = region_values.sum(2)
@@ -90,13 +84,12 @@ def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgy
     return SuiteScore(predictions, region_values, by_region["sum"], by_region["mean"], np.min(margins, axis=0))
 
 
-def _tokens_and_segments(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs]) -> tuple[np.ndarray, np.ndarray]:
-    """The bits of all tokens (T,), and the segment of each: items, in these conditions, in these regions (T,)."""
-    texts = [regions for item in suite.items for regions in item.texts]
-    tokens = [scored[pair] for pair in pairs_of(suite)]
+def _tokens_and_segments(item: Item, scored: Mapping[Pair, TokenLogprobs]) -> tuple[np.ndarray, np.ndarray]:
+    """The bits of all tokens of an item (T,), and the segment of each: its condition, and the region in it (T,)."""
+    tokens = [scored["", text_of(regions)] for regions in item.texts]
     segments = [
-        number * len(suite.regions) + regions_of(part.offsets[:, 0], regions)
-        for number, (part, regions) in enumerate(zip(tokens, texts, strict=True))
+        number * len(regions) + regions_of(part.offsets[:, 0], regions)
+        for number, (part, regions) in enumerate(zip(tokens, item.texts, strict=True))
     ]
     return np.concatenate([-part.logprobs for part in tokens]), np.concatenate(segments).astype(np.int64)
 

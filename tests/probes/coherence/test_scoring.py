@@ -115,11 +115,10 @@ def test_each_distinct_text_is_scored_once() -> None:
     assert len(asked) == len(set(asked)) == 6
 
 
-def test_portions_of_texts_and_items_give_the_same_scores(monkeypatch) -> None:
+def test_portions_of_texts_give_the_same_scores(monkeypatch) -> None:
     lengths = suite("mean", "(*;%a%) < (*;%b%)", *THREE, *THREE)
     at_once = scored(lengths)
-    for module in ("probes.surprisals", "probes.coherence.scoring"):
-        monkeypatch.setattr(f"{module}.CHUNK_PAIRS", 2)
+    monkeypatch.setattr("probes.surprisals.CHUNK_PAIRS", 2)
     in_portions = scored(lengths)
     for whole, part in zip(at_once[1:], in_portions[1:], strict=True):
         np.testing.assert_array_equal(whole, part)
