@@ -62,7 +62,7 @@ class Corpus:
         """A short text that changes with the content of the files and with each setting that changes the text of a
         view, not with the places of the files.
         """
-        raise self._no_such_view("fingerprint")
+        raise InputError(f"corpus {self.name} has no fingerprint: define this method in its class")
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         """Sentences with their translations into `target` ("fr", "de", "fi")."""

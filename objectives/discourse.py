@@ -36,7 +36,6 @@ class Discourse(Objective):
     perplexity per word.
     """
 
-    score = "val/loss"
     data: SentencesInDocuments
 
     @classmethod

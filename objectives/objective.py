@@ -28,7 +28,7 @@ class Objective(pl.LightningModule):
     can change training, and a resumed run draws the same numbers as an uninterrupted one.
     """
 
-    score: str  # the validation score that selects the best checkpoint, e.g. "val/bleu"
+    score: str = "val/loss"  # the validation score that selects the best checkpoint, e.g. "val/bleu"
     trains = True
     no_likelihood = "it predicts no sentence from the one before"  # why it cannot say how surprising a text is
     trains_all = True  # whether each step trains every weight; DDP must know

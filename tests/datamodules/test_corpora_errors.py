@@ -105,6 +105,11 @@ def test_parallel_files_of_different_length_are_both_named(tmp_path) -> None:
     assert len(list(corpus.parallel("train", "fr"))) == 4
 
 
+def test_a_corpus_without_a_fingerprint_is_told_to_define_it() -> None:
+    with pytest.raises(InputError, match="corpus corpus has no fingerprint: define this method"):
+        Corpus().fingerprint()
+
+
 @pytest.mark.parametrize("corpus", [Multi30k, Europarl])
 def test_a_missing_language_lists_the_available_ones(corpus) -> None:
     with pytest.raises(InputError, match="fr, de"):
