@@ -88,8 +88,8 @@ class Lab:
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory) -> Path:
     """A folder that all processes of this run of the tests have."""
-    own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
 
 
 @pytest.fixture(scope="session")

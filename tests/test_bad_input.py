@@ -11,8 +11,8 @@ from tests.encoders.test_load import Malicious
 
 def test_a_malformed_line_is_named_with_its_file(lab, tmp_path) -> None:
     (tmp_path / "words.vec").write_text("2 3\na 1 2 3\nb 1 2\n")
-    own = [each for each in lab.settings(tmp_path / "r") if "embeddings." not in each]
-    assert "words.vec:3" in lab.refusal(*own, "embeddings=file", f"embeddings.path={tmp_path / 'words.vec'}")
+    settings = [each for each in lab.settings(tmp_path / "r") if "embeddings." not in each]
+    assert "words.vec:3" in lab.refusal(*settings, "embeddings=file", f"embeddings.path={tmp_path / 'words.vec'}")
 
 
 @pytest.mark.parametrize("carries_code", [False, True])

@@ -57,8 +57,8 @@ TORCHRUN = ("-m", "torch.distributed.run", "--nproc_per_node=2")
 
 def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path) -> None:
     lab = Lab(tmp_path / "cache")
-    one, two = tmp_path / "one", tmp_path / "two"
-    settings = lab.settings(two, *SAME, *BOTH, "datamodule.batch_size=16")
+    alone, together = tmp_path / "one", tmp_path / "two"
+    settings = lab.settings(together, *SAME, *BOTH, "datamodule.batch_size=16")
     done = commands.finish(*TORCHRUN, "train.py", *settings, forking=True)  # both at once
     assert done.returncode == 0, done.stderr
     made = ["fasttext", "pairs", "probing", *["score"] * 2, "vectors"]
@@ -66,12 +66,12 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path) -> No
     assert sorted(path.name.split("-")[0] for path in cached) == made, "not each once"
     for path in lab.cache.glob("score-*"):
         path.unlink()
-    lab.succeed(*lab.settings(one, *SAME, "datamodule.batch_size=32"))
-    for mine, theirs in zip(read_csv(one / "metrics.csv"), read_csv(two / "metrics.csv"), strict=True):
+    lab.succeed(*lab.settings(alone, *SAME, "datamodule.batch_size=32"))
+    for mine, theirs in zip(read_csv(alone / "metrics.csv"), read_csv(together / "metrics.csv"), strict=True):
         assert mine["step"] == theirs["step"]
         for score in ("train/loss", "val/loss"):
             assert float(mine[score]) == pytest.approx(float(theirs[score]), abs=2e-4)
-    mine, theirs = (read_rows(run / "probes.csv") for run in (one, two))
+    mine, theirs = (read_rows(run / "probes.csv") for run in (alone, together))
     assert [(row.epoch, row.task) for row in mine] == [(row.epoch, row.task) for row in theirs]
     # before training nothing was summed in another order
     assert [row.test_accuracy for row in mine if not row.epoch] == [r.test_accuracy for r in theirs if not r.epoch]
@@ -83,9 +83,11 @@ def test_two_processes_find_texts_as_surprising_as_one_does(lab, tmp_path) -> No
     for run, where in zip(runs, (["datamodule.batch_size=64"], [*BOTH, "datamodule.batch_size=32"]), strict=True):
         small = [text for text in lab.settings(run, *more, *where) if not text.startswith("probes.")]
         lab.succeed(*small, forking=True)
-    one, two = (read_rows(run / "probes.csv") for run in runs)
-    assert [(row.epoch, row.task) for row in one] == [(row.epoch, row.task) for row in two]
-    assert [row.test_accuracy for row in one if not row.epoch] == [row.test_accuracy for row in two if not row.epoch]
+    alone, together = (read_rows(run / "probes.csv") for run in runs)
+    assert [(row.epoch, row.task) for row in alone] == [(row.epoch, row.task) for row in together]
+    assert [row.test_accuracy for row in alone if not row.epoch] == [
+        row.test_accuracy for row in together if not row.epoch
+    ]
 
 
 def test_the_first_of_two_processes_probes_an_untrained_encoder(lab, tmp_path) -> None:

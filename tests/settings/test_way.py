@@ -81,11 +81,11 @@ def test_an_unknown_choice_is_refused_with_the_closest_one(argument, message) ->
 
 
 def test_a_file_of_the_users_own_with_the_name_of_ours_is_refused_as_ours_is_read(tmp_path) -> None:
-    own = tmp_path / "encoder" / "bov.yaml"
-    own.parent.mkdir()
-    own.write_bytes((CONFIGS / "encoder" / "bov.yaml").read_bytes())
+    path = tmp_path / "encoder" / "bov.yaml"
+    path.parent.mkdir()
+    path.write_bytes((CONFIGS / "encoder" / "bov.yaml").read_bytes())
     arguments = ["--config-dir", str(tmp_path), "encoder=bov"]
     refuse_wrong_arguments(CONFIGS, "train", arguments)
-    own.write_text("_target_: mine.Encoder\n")
+    path.write_text("_target_: mine.Encoder\n")
     with pytest.raises(InputError, match=r"bov\.yaml: this project has a file of that name, which is read in its pl"):
         refuse_wrong_arguments(CONFIGS, "train", arguments)

@@ -78,6 +78,6 @@ def test_momentum_trains_a_part_with_its_first_batch_after_those_of_the_others(t
 def test_a_run_with_another_optimiser_and_its_own_settings_resumes(lab, tmp_path) -> None:
     run = tmp_path / "run"
     settings = [text for text in lab.settings(run, "probes=none") if "probes.t" not in text]
-    own = ["objective.optimizer._target_=torch.optim.AdamW", "+objective.optimizer.betas=[0.9,0.98]"]
-    for arguments in ([*settings, *own, "trainer.max_epochs=1"], [f"resume={run}", "trainer.max_epochs=2"]):
+    optimizer = ["objective.optimizer._target_=torch.optim.AdamW", "+objective.optimizer.betas=[0.9,0.98]"]
+    for arguments in ([*settings, *optimizer, "trainer.max_epochs=1"], [f"resume={run}", "trainer.max_epochs=2"]):
         lab.succeed(*arguments)

@@ -128,13 +128,13 @@ def test_a_setting_without_effect_is_refused(tmp_path, settings, message) -> Non
 def test_either_sense_is_a_second_measure_of_relations_with_two(root) -> None:
     (task,) = of_files(root, tasks="pdtbe")
     texts = tuple([column[0]] * 10 for column in task.test.texts)
-    two = Items(texts, np.array([0, 1] * 5))  # type: ignore[arg-type]
-    same = Classification("two", task.classes, task.train, task.dev, two, second=task.second)
+    items = Items(texts, np.array([0, 1] * 5))  # type: ignore[arg-type]
+    same = Classification("two", task.classes, task.train, task.dev, items, second=task.second)
     details = same.baseline("majority").details
     assert details["ceiling"] == 50
     assert details["either sense"] in (0, 100)
     assert task.baseline("majority").details == {}
-    assert same.fingerprint != Classification("two", task.classes, task.train, task.dev, two).fingerprint
+    assert same.fingerprint != Classification("two", task.classes, task.train, task.dev, items).fingerprint
 
 
 def test_wide_features_are_read_without_a_matrix_of_features_by_features(monkeypatch) -> None:

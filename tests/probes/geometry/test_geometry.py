@@ -142,7 +142,7 @@ def test_the_layers_of_a_transformer_are_compared_in_their_order(lab, tmp_path) 
     folders = [layer.folder for layer in scored(lab, tmp_path / "out", f"model=hf:{bert}", *more)]
     first, middle, last = (read_state(state_file(folder, 0))[VECTORS] for folder in folders)
     for folder, before in zip(folders, (first, first, middle), strict=True):
-        rows, own = scores(folder / "probes.csv"), read_state(state_file(folder, 0))[VECTORS]
+        rows, vectors = scores(folder / "probes.csv"), read_state(state_file(folder, 0))[VECTORS]
         expected = {"CKAfirst": first, "CKAbefore": before, "CKAlast": last}
-        cka = {(0, task): measures.linear_cka(own, other)[0] for task, other in expected.items()}
+        cka = {(0, task): measures.linear_cka(vectors, other)[0] for task, other in expected.items()}
         assert {key: rows[key] for key in cka} == pytest.approx(cka, abs=0.006)

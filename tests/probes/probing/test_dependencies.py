@@ -216,10 +216,10 @@ def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_las
     home = {s.sentence: s.split for s in analyses}
     last = {s.sentence for s in analyses if s.split == 2}
     changed = {"BShift", "SOMO", "CoordInv", "SentType"}
-    for own in built.tasks:
-        for split, part in enumerate(own.parts):
+    for task in built.tasks:
+        for split, part in enumerate(task.parts):
             for s in part.sentences:
-                assert (home[s] == split or s in last) if own.name not in changed else home.get(s, split) == split
+                assert (home[s] == split or s in last) if task.name not in changed else home.get(s, split) == split
     assert built.split_overlap() == 0
     controls = [built.drafts[name].controls for name in FEATURE_TASKS if name in built.drafts]
     assert {each["target forms in two splits"] for each in controls} == {0}
@@ -249,8 +249,8 @@ def test_another_treebank_can_be_the_test_split(tmp_path, names) -> None:
     assert [s.sentence for s in analyses if s.split == 2] == [s.sentence for s in parallel]
     shares = Counter(s.split for s in analyses)
     if len(names) == 3:  # its own test file has no part in it
-        own = {s.sentence for s in analyse_treebank(treebank_portions(paths[2:]))}
-        assert not own & {s.sentence for s in analyses if s.split != 2}
+        test = {s.sentence for s in analyse_treebank(treebank_portions(paths[2:]))}
+        assert not test & {s.sentence for s in analyses if s.split != 2}
     else:
         assert shares[0] == pytest.approx(3 * shares[1], rel=0.25)
     built = build_tasks(from_dependencies(analyses), Sizes(120, 40, 40))

@@ -198,8 +198,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("more", REFUSED)
 def test_what_cannot_be_measured_is_refused_with_the_reason(lab, tmp_path, more) -> None:
-    own = [text for text in lab.settings(tmp_path) if "untrained" not in more or "objective." not in text]
-    assert REFUSED[more] in lab.refusal(*own, "suite=[probing,use]", more)
+    settings = [text for text in lab.settings(tmp_path) if "untrained" not in more or "objective." not in text]
+    assert REFUSED[more] in lab.refusal(*settings, "suite=[probing,use]", more)
 
 
 @pytest.mark.parametrize("model", ["bov", "majority"])
