@@ -21,7 +21,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment, requested_suites
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
-from encoder_lab.settings.model_setting import MODEL_IS_MISSING, refuse_unknown_model
+from encoder_lab.settings.model_setting import MODEL_FORMS, refuse_missing_models
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
     from omegaconf import DictConfig
@@ -97,11 +97,9 @@ def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
     if settings.models and settings.write_sentences:
         raise InputError("write_sentences= writes and stops, so model= is not scored; leave one of them out")
     if not settings.models and not settings.write_sentences:
-        raise InputError(MODEL_IS_MISSING)
+        raise InputError(f"model= is missing; give {MODEL_FORMS}")
     if len(set(settings.models)) < len(settings.models):
         raise InputError(f"model=[{','.join(settings.models)}]: give each once")
-    for name in settings.models:
-        refuse_unknown_model(name, settings.config_folders)
     if settings.epochs is None:
         return
     if settings.epochs != "all" and not all(map(str.isdigit, names_of(settings.epochs))):
@@ -204,11 +202,13 @@ def main(arguments: list[str]) -> None:
     with one_line_errors(Path.cwd()):
         refuse_wrong_environment()
         if "objective" in requested_suites(arguments):
+            refuse_missing_models(arguments)
             from encoder_lab.training.test_scores import score_objectives
 
             print("\n".join(score_objectives(arguments)))
             return
         refuse_wrong_arguments(CONFIGS, "evaluate", arguments)
+        refuse_missing_models(arguments)
 
         import hydra
 

@@ -6,7 +6,6 @@ python train.py resume=runs/nmt_enfr/bilstm_max/2026-11-20_12-00-00
 
 import os
 import sys
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,15 +91,8 @@ def begin_run(config: "DictConfig") -> None:
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
         written = resolved_settings(config)
-        try:
-            exit_on_mistakes("train", written, referenced_names(config), job.overrides.task)
-        except SystemExit:
-            with suppress(OSError):
-                run.rmdir()  # which Hydra made; it stays if there is something in it
-            raise
+        exit_on_mistakes("train", written, referenced_names(config), job.overrides.task)
         settings = frozen_settings(RunSettings, written)
-        if sys.stdout.isatty() and "LOCAL_RANK" not in os.environ:  # a process that Lightning starts has that
-            print("loads PyTorch and Lightning: a few seconds", flush=True)
         with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build
             import encoder_lab.training.trainer  # noqa: F401
@@ -161,6 +153,8 @@ def main(arguments: list[str]) -> None:
             resume_run(Path(unquoted(resumed[0].removeprefix("resume="))), overrides)
         else:
             refuse_wrong_arguments(CONFIGS, "train", arguments)
+            if sys.stdout.isatty() and "LOCAL_RANK" not in os.environ:  # a process that Lightning starts has that
+                print("loads PyTorch and Lightning: a few seconds", flush=True)
 
             import hydra
 

@@ -32,6 +32,13 @@ for package in PACKAGES:
     for path in (ROOT / package).rglob("*.py"):
         code.imported_files(path)  # it remembers what each file imports, and its hash
 code.code_of(import_module("train").train)  # and the libraries
+for program in ("train", "evaluate"):
+    settings = import_module("encoder_lab.settings.known").known_settings(ROOT / "configs", program)
+    list(
+        import_module("encoder_lab.settings.arguments").wrong_values(
+            settings, program, [f"{n}=1" for n in settings.names]
+        )
+    )
 with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):  # its parsers learn the grammar once
     compose("train", ["probes.tasks=[SentLen,WC]", "trainer.max_epochs=2", "hydra.run.dir=a/b"])
     compose("evaluate", [])

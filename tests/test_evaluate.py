@@ -19,11 +19,12 @@ from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.models import models_of, one_run_per_seed
 from encoder_lab.reports.runs import read_run
+from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
-from encoder_lab.settings.model_setting import BASELINES, MODEL_NAMES, UNTRAINED_ENCODERS, refuse_unknown_model
+from encoder_lab.settings.model_setting import BASELINES, MODEL_NAMES, UNTRAINED_ENCODERS, refuse_missing_models
 from encoder_lab.storage.reads import READS_FILE
 from encoders import load_encoder
-from evaluate import CONFIGS, evaluate, print_tables, refuse_wrong_settings
+from evaluate import CONFIGS, evaluate, print_tables
 from probes.baselines import BASELINES as BUILT
 from probes.classifiers.grid import Grid
 from probes.coherence.ngram import ORDERS
@@ -245,20 +246,22 @@ def test_an_untrained_encoder_of_the_users_own_is_found_in_the_folder_of_config_
     (tmp_path / "encoder").mkdir()
     text = "# @package _global_\ndefaults: [bov]\nencoder:\n  pooling: max\n"
     (tmp_path / "encoder" / "mine.yaml").write_text(text)
-    refuse_unknown_model("untrained/mine", [tmp_path])
+    refuse_missing_models([f"--config-dir={tmp_path}", "model=untrained/mine"])
     settings = replace(evaluation("embeddings.dim=5"), config_folders=(tmp_path,))
     (model,) = open_model("untrained/mine", settings, "cpu", tmp_path)(TinyCorpus(), [])
     assert model.encoder == "mine"
 
 
-@pytest.mark.parametrize(("names", "refused"), [
-    *((names, True) for names in (["bov", "nonsense"], ["no/such/run"], ["untrained/no"], [])),
-    *(([name], False) for name in ("bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov", "a b,c")),
+@pytest.mark.parametrize(("setting", "refused"), [
+    *((f"model={path}", True) for path in ("[bov,nonsense]", "no/such/run", "untrained/no")), ("suite=probing", True),
+    *((f"model={form}", False) for form in ("bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov")),
+    *(("model=[bov,ngram]", False), (r"model=runs/a\,b", False), ("model='runs/a,b,c'", False)),  # which Hydra reads
+    *(("model=['x, y, z',bov]", False), ("model=${a,b,c}", False)),
 ])  # fmt: skip
-def test_a_missing_model_and_no_other_is_refused_before_slow_imports(names, refused) -> None:
+def test_a_missing_model_and_no_other_is_refused_before_slow_imports(setting, refused) -> None:
     error = pytest.raises(InputError, match=r": no such (run|encoder)|model= is missing")
     with error if refused else nullcontext():
-        refuse_wrong_settings(replace(evaluation("model=bov"), model=names))
+        refuse_missing_models([setting])
 
 
 @pytest.mark.parametrize(("name", "message"), [
@@ -273,7 +276,13 @@ def test_a_path_of_another_form_is_answered_with_how_it_is_given(name, message, 
     (tmp_path / name).write_text("{}")
     path = tmp_path / name.removesuffix("/config.json")
     with pytest.raises(InputError, match=message):
-        refuse_unknown_model(str(path), [])
+        refuse_missing_models([f"model={path}"])
+
+
+@pytest.mark.parametrize(("device", "refused"), [("nonsense", True), ("nonsense:1", True), ("cuda:1", False)])
+def test_what_is_no_device_is_told_before_slow_imports(device, refused) -> None:
+    with pytest.raises(SystemExit) if refused else nullcontext():
+        refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", f"device={device}"])
 
 
 def test_the_words_for_models_are_those_that_build_one() -> None:

@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ import numpy as np
 import pytest
 from hydra.utils import get_class
 from omegaconf import OmegaConf
-from packaging.utils import canonicalize_name
 
 from datamodules.corpus import Corpus, Split, corpus_key
 from datamodules.demo import Demo
@@ -160,21 +158,15 @@ def libraries_of(source: Path) -> set[str]:
 @pytest.mark.parametrize("name", CORPORA)
 def test_another_version_of_any_library_behind_a_corpus_is_another_key(name, tmp_path, monkeypatch) -> None:
     corpus = corpus_of(settings_of(name, tmp_path / "data"))
-    key, source = corpus_key(corpus), inspect.getsourcefile(type(corpus))
+    key, (by_module, by_name) = corpus_key(corpus), code._installed_libraries()
+    source = inspect.getsourcefile(type(corpus))
     assert source
-    modules = libraries_of(Path(source))
-    libraries = {canonicalize_name(name) for module in modules for name in code.libraries_of_modules().get(module, ())}
-    assert {"sacremoses", "regex"} <= libraries | set(code.installed_library("sacremoses").requires)
+    libraries = {library for module in libraries_of(Path(source)) for library in by_module.get(module, ())}
+    assert {"sacremoses", "regex"} <= libraries | set(by_name["sacremoses"].requires)
     for library in {*libraries, "regex"}:
-        monkeypatch.setattr(code, "installed_library", partial(newer, library, code.installed_library))
+        newer = by_name | {library: by_name[library]._replace(version="99")}
+        monkeypatch.setattr(code, "_installed_libraries", lambda newer=newer: (by_module, newer))
         assert corpus_key(corpus) != key, library
-        monkeypatch.undo()
-
-
-def newer(updated: str, installed: Callable[[str], code.Library | None], name: str) -> code.Library | None:
-    """An installed library; `updated` in another version."""
-    library = installed(name)
-    return library._replace(version="99") if library and name == updated else library
 
 
 class Opened:
@@ -240,8 +232,10 @@ def test_each_change_of_a_model_changes_its_fingerprint(name, tmp_path, monkeypa
         assert other != fingerprint or compute() == numbers, setting
     if name == "vectors":  # no code of ours computes them
         return
+    by_module, by_name = code._installed_libraries()
+    newer = by_name | {"torch": by_name["torch"]._replace(version="99")}
     with monkeypatch.context() as patched:
-        patched.setattr(code, "installed_library", partial(newer, "torch", code.installed_library))
+        patched.setattr(code, "_installed_libraries", lambda: (by_module, newer))
         assert source.open()[0] != fingerprint
     edited = ROOT / CODE.get(name, "encoders/encoder.py")
     monkeypatch.setattr(code, "content_of", lambda path: "edited" if path == edited else content_of(path))

@@ -1,16 +1,27 @@
-"""What is wrong with the arguments of a command that Hydra would take without a word, or not understand."""
+"""What is wrong with the arguments of a command, by our YAML files and declarations, before Hydra is imported."""
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from filecmp import cmp
 from pathlib import Path
+from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import unknown_name_message
-from encoder_lab.settings.known import UNKNOWN_SETTING, config_folders, is_declared, read_description
-from encoder_lab.settings.quoting import split_names
+from encoder_lab.settings.command_line import fail, unknown_name_message
+from encoder_lab.settings.known import (
+    PART_PREFIX,
+    YamlSettings,
+    config_folders,
+    known_settings,
+    read_description,
+    unknown_setting_message,
+)
+from encoder_lab.settings.quoting import split_names, unquoted
 
+SETTING_PATTERN = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
+PLAIN_SETTING_PATTERN = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
 LOCATION_PATTERN = re.compile(  # a setting with the location of content that stays the same
     r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths|more)="
     r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
@@ -20,7 +31,7 @@ HYDRA_OPTION = re.compile(
     "|config-(path|name|dir))(=|$)"
 )
 SWEEP_SETTING, RUN_FOLDER_SETTING = re.compile(r"\+*hydra[./](sweep|sweeper|launcher)\b"), re.compile(r"hydra\.run\.")
-UNKNOWN_OF_HYDRA = re.compile(r"\+{1,2}hydra\.(?!(launcher|sweeper|callbacks|job\.env_set)\.)")  # it takes any
+UNCHECKED_PREFIXES = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))
 RANK_VARIABLES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
 WORLD_VARIABLES = ("WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "MASTER_PORT")
 INTEGER_VARIABLES = (*RANK_VARIABLES, *WORLD_VARIABLES, *(f"SLURM_{name}" for name in ("LOCALID", "NODEID", "NTASKS")))
@@ -39,7 +50,8 @@ def refuse_wrong_environment() -> None:
 
 
 def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]) -> None:
-    """Raises InputError for unknown choices, and for what has no effect on this program."""
+    """Raises InputError for unknown choices and settings; ends the program for wrong values. Sweeps pass."""
+    settings = [text for text in arguments if SETTING_PATTERN.match(text)]
     sweep = not {"-m", "--multirun", "hydra.mode=MULTIRUN"}.isdisjoint(arguments)
     for text in arguments:
         if text.startswith("--") and not HYDRA_OPTION.match(text):
@@ -50,18 +62,29 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
             instead = "evaluate.py has out=" if program == "evaluate" else "a sweep has hydra.sweep.dir="
             raise InputError(f"{text}: {instead}")
         name = text.removeprefix("~").partition("=")[0]
-        if text.startswith("~") and is_declared(program, name):
+        if text.startswith("~") and _declarations(known_settings(configs, program), program, name):
             raise InputError(f"{text}: it needs a value; give {name}= instead")  # not the default of its class
-        if UNKNOWN_OF_HYDRA.match(text):
-            raise InputError(f"{text}: {UNKNOWN_SETTING}")
     folders = config_folders(arguments)
     for ours, own in (
         (path, folder / path.relative_to(configs)) for folder in folders for path in configs.rglob("*.yaml")
     ):
         if own.is_file() and not cmp(ours, own, shallow=False):
             raise InputError(f"{own}: this project has a file of that name, which is read in its place; rename it")
-    if not folders:
-        refuse_unknown_choices(configs, arguments)
+    if folders or not settings:
+        return
+    refuse_unknown_choices(configs, arguments)
+    defaults = known_settings(configs, program)
+    refuse_unknown_settings(defaults, program, settings)
+    values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
+    if statuses := [fail(mistake) for mistake in wrong_values(defaults, program, values)]:
+        raise SystemExit(statuses[0])
+
+
+def _declarations(defaults: YamlSettings, program: str, name: str) -> list[Any]:
+    """What declares a setting with a dotted name, for each of our files."""
+    from encoder_lab.settings.check import parameter_of
+
+    return list(filter(None, (parameter_of(program, file, name.split(".")) for file in defaults.files)))
 
 
 def refuse_other_settings(
@@ -92,3 +115,48 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
 def requested_suites(arguments: Sequence[str]) -> list[str]:
     texts = [text.removeprefix("suite=") for text in arguments if text.startswith("suite=")]
     return [name for text in texts for name in split_names(text)]
+
+
+def refuse_unknown_settings(defaults: YamlSettings, program: str, settings: Sequence[str]) -> None:
+    """Raises InputError for a setting that no file of ours names."""
+    for text in settings:
+        match = SETTING_PATTERN.match(text)
+        assert match
+        plus, name = match[1], PART_PREFIX.sub("", match[2])
+        if name in defaults.sections and not text[match.end() :].startswith("{"):
+            keys = [key for key in sorted(defaults.names) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", key)]
+            raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{key}=' for key in keys)}")
+        if name in defaults.names or (name.startswith("hydra.") and not plus) or name.startswith(UNCHECKED_PREFIXES):
+            continue
+        if plus and any(name.startswith(f"{part}.") for part in defaults.parts):
+            continue  # the class of the part answers, when the settings are composed
+        if _declarations(defaults, program, name):
+            parent = name.rpartition(".")[0]
+            raise InputError(f"{text}: an argument of {parent} that its YAML file does not name; write +{text}")
+        raise InputError(f"{text}: {unknown_setting_message(name, defaults.names)}")
+
+
+def wrong_values(defaults: YamlSettings, program: str, settings: Sequence[str]) -> Iterator[str]:
+    """A line for each plain value that no choice would take."""
+    for name, text in (match.groups() for match in map(PLAIN_SETTING_PATTERN.fullmatch, settings) if match):
+        from encoder_lab.settings.check import mistake
+
+        declared = _declarations(defaults, program, name)
+        lines = [line for parameter in declared if (line := mistake(name, plain_value(text), parameter.hint))]
+        if lines and len(lines) == len(declared):
+            yield lines[0].replace(f"{name}={plain_value(text)}:", f"{name}={text}:", 1)
+
+
+def plain_value(text: str) -> Any:
+    """A plain value, or a list of them, as Hydra reads it."""
+    if text[:1] in ("'", '"'):
+        return unquoted(text)
+    if text.startswith("[") and text.endswith("]"):
+        return [plain_value(name) for name in filter(None, split_names(text))]
+    words = {"true": True, "false": False, "null": None, "infinity": text}  # Python's float reads the last too
+    if text.lower() in words:
+        return words[text.lower()]
+    for number_type in (int, float):
+        with suppress(ValueError):
+            return number_type(text)
+    return text

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -10,26 +9,24 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from encoder_lab.errors import InputError, printable, shortened
-from encoder_lab.settings.build import import_object, missing_settings
+from encoder_lab.settings.build import missing_settings
 from encoder_lab.settings.command_line import fail
-from encoder_lab.settings.declared import (
-    CLASS_KEY,
-    PROGRAM_CLASSES,
-    GroupParameters,
-    Parameter,
-    group_parameters,
-    parameter_of,
-    program_parameters,
-)
-from encoder_lab.settings.known import HYDRA_KEYS, PART_PREFIX, known_names, unknown_setting_message
-from encoder_lab.settings.quoting import command_line_value
+from encoder_lab.settings.declared import CLASS_KEY, Parameter, parameters
+from encoder_lab.settings.evaluate import EvaluationSettings
+from encoder_lab.settings.known import HYDRA_KEYS, PART_PREFIX, unknown_setting_message
+from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import dotted_items
 from encoder_lab.settings.without_effect import ineffective_settings
 
 MISSING = "???"
 PLAIN_VALUE_MESSAGE = "a text of sensible length, a finite number or a whole one below 2^63"
 STRICT_CONFIG = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
+PROGRAM_CLASSES: dict[str, type] = {"train": RunSettings, "evaluate": EvaluationSettings}
 NAMES_OF_CHOICES = ("suites", "parts")  # groups of which the keys are names of suites and of objectives
+LIBRARY_REQUIREMENTS = {  # what we ask of classes of libraries, in addition to what they declare
+    "pytorch_lightning.Trainer": "encoder_lab.settings.run.Trainer",
+    "torch.optim.": "encoder_lab.settings.run.Optimizer",
+}
 SET_BY_PROGRAM = {  # arguments that this program gives, and what the user gives instead
     "trainer.default_root_dir": "hydra.run.dir=",
     "trainer.plugins": "trainer.precision= or trainer.strategy=",
@@ -37,6 +34,7 @@ SET_BY_PROGRAM = {  # arguments that this program gives, and what the user gives
 
 Plain = Mapping[str, Any]  # a group of settings
 adapter_of = cache(partial(TypeAdapter, config=STRICT_CONFIG))
+GroupParameters = Mapping[str, Parameter] | None  # of a group; None where it takes any setting
 
 
 def exit_on_mistakes(
@@ -54,7 +52,7 @@ def mistakes_of_command(program: str, settings: Plain, named: Collection[str], a
     return (
         list(_mistaken_removals(program, settings, arguments))
         or list(_settings_in_wrong_group(program, settings))
-        or [f"{name}: missing; give it" for name in missing_settings(import_object(PROGRAM_CLASSES[program]), settings)]
+        or [f"{name}: missing; give it" for name in missing_settings(PROGRAM_CLASSES[program], settings)]
         or mistakes(program, settings, named)
         or ineffective_settings(program, settings, arguments)
     )
@@ -84,6 +82,46 @@ def mistakes(program: str, settings: Plain, referred: Collection[str] = ()) -> l
     """A line for each wrong value, and for each setting that nothing reads and none in `referred` names."""
     checker = _Checker(frozenset(name for name, _ in dotted_items(settings)), referred, settings.get("parts"))
     return list(checker.group_mistakes("", settings, program_parameters(program, settings)))
+
+
+def program_parameters(program: str, settings: Plain) -> GroupParameters:
+    """The settings of a program, and those of its suites."""
+    declared = dict(parameters(f"{PROGRAM_CLASSES[program].__module__}.{PROGRAM_CLASSES[program].__name__}") or {})
+    suites = settings.get("suites")
+    for suite in suites.values() if isinstance(suites, dict) else ():
+        if isinstance(suite, dict) and (parameter := (parameters(str(suite.get(CLASS_KEY))) or {}).get("settings")):
+            declared.setdefault(str(suite.get("settings")), parameter)
+    return declared
+
+
+def group_parameters(node: Plain, parameter: Parameter | None, name: str) -> GroupParameters:
+    """The settings of a group: those that its class takes, or those of its dataclass; and those of its `source`."""
+    declared: GroupParameters = None
+    if name.startswith("suites."):
+        return parameters("encoder_lab.settings.run.SuiteEntry")
+    if CLASS_KEY in node:
+        target = str(node[CLASS_KEY])
+        declared = parameters(target)
+        for prefix, requirements in LIBRARY_REQUIREMENTS.items():
+            if declared is not None and target.startswith(prefix):
+                declared = {**declared, **(parameters(requirements) or {})}
+    elif parameter and parameter.group:
+        declared = parameters(parameter.group)
+    source = node.get("source")
+    if declared is not None and isinstance(source, dict) and CLASS_KEY in source:
+        return {**(group_parameters(source, None, name) or {}), **declared}
+    return declared
+
+
+def parameter_of(program: str, settings: Plain, name: Sequence[str]) -> Parameter | None:
+    """What declares the setting with a dotted name."""
+    declared, node = program_parameters(program, settings), settings
+    for depth, group in enumerate(name[:-1], 1):
+        parameter, inner = (declared or {}).get(group), node.get(group)
+        if not isinstance(inner, dict):
+            return None
+        declared, node = group_parameters(inner, parameter, ".".join(name[:depth])), inner
+    return (declared or {}).get(name[-1])
 
 
 class _Checker(NamedTuple):
@@ -120,9 +158,7 @@ class _Checker(NamedTuple):
                     declared = group_parameters(inner, None, f"{name}.{key}")
                     yield from self.group_mistakes(f"{name}.{key}.", inner, declared)
         elif line := mistake(name, value, dict if parameter and parameter.group else hint):
-            inner = [known for known in sorted(known_names()) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", known)]
-            group = f"{line.partition(': ')[0]}: a group of settings; give one of them: "
-            yield group + ", ".join(f"{known}=" for known in inner) if inner else line
+            yield line
         elif isinstance(value, dict):
             outer = parent if name.endswith("source") else None
             yield from self.group_mistakes(f"{name}.", value, group_parameters(value, parameter, name), outer)
@@ -153,7 +189,7 @@ def mistake(name: str, value: Any, hint: Any) -> str:
 
 
 def _short_text(value: Any) -> str:
-    return shortened(printable(command_line_value(value)), 200)
+    return shortened(printable(str(value)), 200)
 
 
 def _value_type(hint: Any) -> Any:

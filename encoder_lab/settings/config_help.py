@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.settings.declared import group_parameters, program_parameters
 from encoder_lab.settings.known import (
     HYDRA_KEYS,
     config_folders,
@@ -98,6 +97,8 @@ def _choice_help(folders: Sequence[Path], text: str) -> Iterator[str]:
 
 def _setting_lines(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
     """A line for each setting of these groups, and of groups in them: its value, and the meaning that it declares."""
+    from encoder_lab.settings.check import group_parameters, program_parameters
+
     pending = [("", settings, program_parameters(program, settings))]
     for prefix, node, parameters in pending:
         declared = parameters or {}

@@ -3,7 +3,7 @@
 import ast
 import sys
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -14,14 +14,6 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 CLASS_KEY = "_target_"
 BUILTIN_TYPES = {builtin.__name__: builtin for builtin in (int, float, str, bool, list, dict, tuple)} | {"None": None}
-PROGRAM_CLASSES = {
-    "train": "encoder_lab.settings.run.RunSettings",
-    "evaluate": "encoder_lab.settings.evaluate.EvaluationSettings",
-}
-LIBRARY_REQUIREMENTS = {  # what we ask of classes of libraries, in addition to what they declare
-    "pytorch_lightning.Trainer": "encoder_lab.settings.run.Trainer",
-    "torch.optim.": "encoder_lab.settings.run.Optimizer",
-}
 TYPING_NAMES = ("Annotated", "Any", "Iterable", "Literal", "Mapping", "Optional", "Sequence", "Union")
 
 
@@ -80,9 +72,6 @@ class Parameter(NamedTuple):
         """The dataclass with its settings, where it is a group of them."""
         names = [node.id for node in ast.walk(self.annotation or ast.Tuple([])) if isinstance(node, ast.Name)]
         return next((f"{entry[0]}.{entry[1].name}" for name in names if (entry := _dataclass(self.module, name))), None)
-
-
-GroupParameters = Mapping[str, Parameter] | None  # of a group; None where it takes any setting
 
 
 class Definitions(NamedTuple):
@@ -203,43 +192,3 @@ class _Names(dict[str, Any]):
 def evaluate_expression(module: str, expression: ast.expr) -> Any:
     """The value of an expression at the top of a module: a type, or the bound of a range."""
     return eval(compile(ast.Expression(expression), module, "eval"), {"__builtins__": {}}, _Names(module))
-
-
-def program_parameters(program: str, settings: Mapping[str, Any]) -> GroupParameters:
-    """The settings of a program, and those of its suites."""
-    declared = dict(parameters(PROGRAM_CLASSES[program]) or {})
-    suites = settings.get("suites")
-    for suite in suites.values() if isinstance(suites, dict) else ():
-        if isinstance(suite, dict) and (parameter := (parameters(str(suite.get(CLASS_KEY))) or {}).get("settings")):
-            declared.setdefault(str(suite.get("settings")), parameter)
-    return declared
-
-
-def group_parameters(node: Mapping[str, Any], parameter: Parameter | None, name: str) -> GroupParameters:
-    """The settings of a group: those that its class takes, or those of its dataclass; and those of its `source`."""
-    declared: GroupParameters = None
-    if name.startswith("suites."):
-        return parameters("encoder_lab.settings.run.SuiteEntry")
-    if CLASS_KEY in node:
-        target = str(node[CLASS_KEY])
-        declared = parameters(target)
-        for prefix, requirements in LIBRARY_REQUIREMENTS.items():
-            if declared is not None and target.startswith(prefix):
-                declared = {**declared, **(parameters(requirements) or {})}
-    elif parameter and parameter.group:
-        declared = parameters(parameter.group)
-    source = node.get("source")
-    if declared is not None and isinstance(source, dict) and CLASS_KEY in source:
-        return {**(group_parameters(source, None, name) or {}), **declared}
-    return declared
-
-
-def parameter_of(program: str, settings: Mapping[str, Any], name: Sequence[str]) -> Parameter | None:
-    """What declares the setting with a dotted name."""
-    declared, node = program_parameters(program, settings), settings
-    for depth, group in enumerate(name[:-1], 1):
-        parameter, inner = (declared or {}).get(group), node.get(group)
-        if not isinstance(inner, dict):
-            return None
-        declared, node = group_parameters(inner, parameter, ".".join(name[:depth])), inner
-    return (declared or {}).get(name[-1])

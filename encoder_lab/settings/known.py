@@ -1,17 +1,16 @@
 """What our YAML files and those of the user hold, and what to write instead of a wrong name or what Hydra refuses."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from encoder_lab.errors import in_one_line
-from encoder_lab.settings.declared import CLASS_KEY, parameter_of
 from encoder_lab.settings.quoting import for_shell
 from encoder_lab.settings.run_settings import dotted_items
 
@@ -19,38 +18,38 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 GROUPS_WITHOUT_SETTINGS = ("experiment", "study")  # groups that change settings and have none of their own
 GLOBAL_PACKAGE = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
 PART_PREFIX = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
-PROGRAMS = ("train", "evaluate")
+CLASS_KEY = "_target_"
 CONFIG_DIR_OPTIONS = ("--config-dir", "-cd")
 HYDRA_KEYS = (CLASS_KEY, "_partial_", "_recursive_", "_convert_", "_args_")
 AMBIGUOUS_VALUE = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
-NO_SUCH_KEY = re.compile(r"Could not override '([\w.]+)'.* use \+(.*)$")
-UNKNOWN_SETTING = "nothing reads such a setting; see --help and the files in configs/"
+NO_SUCH_KEY = re.compile(r"Could not override '([\w.]+)'\.")
 SPLITS_ADVICE = "this corpus has splits of its own; for tasks of more text take probes=text probes.paths=[FILE]"
 
 
-@cache
-def yaml_settings(program: str) -> list[dict[str, Any]]:
-    """The settings in each of our YAML files for a program (train or evaluate), below the names of their groups."""
-    paths = (path for path in sorted(CONFIGS.rglob("*/*.yaml")) if group_of(path) not in GROUPS_WITHOUT_SETTINGS)
-    files = [settings_of_file(CONFIGS / f"{program}.yaml", "")]
-    return files + [settings_of_file(path, group_of(path)) for path in paths]
+class YamlSettings(NamedTuple):
+    """The settings in our YAML files, below the names of their groups, and their dotted names."""
 
-
-def group_of(path: Path) -> str:
-    return path.relative_to(CONFIGS).parts[0]
-
-
-def is_declared(program: str, name: str) -> bool:
-    """Whether a class or a dataclass that one of our YAML files names takes the setting."""
-    return any(parameter_of(program, file, name.split(".")) for file in yaml_settings(program))
+    files: Sequence[Mapping[str, Any]]
+    names: frozenset[str]
+    parts: frozenset[str]  # those with a class, which is called with the settings below it
+    sections: frozenset[str]  # those that are groups of settings, and no choice of a file
 
 
 @cache
-def known_names() -> frozenset[str]:
-    """The dotted names of all settings and groups of settings in our YAML files."""
-    groups = {path.name for path in CONFIGS.iterdir() if path.is_dir()}
-    items = (item for program in PROGRAMS for file in yaml_settings(program) for item in dotted_items(file))
-    return frozenset(groups.union(name for name, _ in items))
+def known_settings(configs: Path, program: str) -> YamlSettings:
+    """The settings of all choices of a program: train or evaluate."""
+    groups = {path.name for path in configs.iterdir() if path.is_dir()}
+    files, names, sections, values = [], set(groups), set[str](), set(groups)
+    for path in (configs / f"{program}.yaml", *sorted(configs.rglob("*/*.yaml"))):
+        group = path.relative_to(configs).parts[0] if path.parent != configs else ""
+        if group in GROUPS_WITHOUT_SETTINGS:
+            continue
+        files.append(settings_of_file(path, group))
+        for name, value in dotted_items(files[-1]):
+            names.add(name)
+            (sections if isinstance(value, dict) else values).add(name)
+    parts = {name.removesuffix(f".{CLASS_KEY}") for name in names if name.endswith(f".{CLASS_KEY}")}
+    return YamlSettings(files, frozenset(names), frozenset(parts), frozenset(sections - values))
 
 
 def settings_of_file(path: Path, group: str) -> dict[str, Any]:
@@ -104,7 +103,7 @@ def unknown_setting_message(name: str, names: Iterable[str]) -> str:
     similar = (near if group else []) or same or ends or near or get_close_matches(last, words, 1, 0.8)
     if close := get_close_matches(name, words[similar[0]] if similar else [], 3, 0):
         return f"nothing reads such a setting; did you mean {' or '.join(f'{candidate}=' for candidate in close)}?"
-    return UNKNOWN_SETTING
+    return "nothing reads such a setting; see --help and the files in configs/"
 
 
 def message_with_advice(error: Exception) -> str:
@@ -124,18 +123,13 @@ def message_with_advice(error: Exception) -> str:
         return f"{override}: {several}a value with signs in it is written in quotes: {for_shell(key, value)}"
     if override and not equals:
         return f"{override}: settings are written key=value; see --help"
-    return _advice_for_name(*match.groups()) if (match := NO_SUCH_KEY.match(text)) else text
-
-
-def _advice_for_name(name: str, argument: str) -> str:
-    """What to write instead of an argument with a name that the chosen files do not have."""
-    if choices := _choices_with_setting(name):
-        hint = SPLITS_ADVICE if name == "corpus.held_out" else "the choices of this command have no such setting"
-        return f"{name}: {hint}; these have: {', '.join(choices)}"
-    parent = name.rpartition(".")[0]
-    if parent and any(is_declared(program, name) for program in PROGRAMS):
-        return f"{argument}: an argument of {parent} that its YAML file does not name; write +{argument}"
-    return f"{argument}: {unknown_setting_message(PART_PREFIX.sub('', name), known_names() - {name})}"
+    if (match := NO_SUCH_KEY.match(text)) and not (choices := _choices_with_setting(match[1])):
+        names = known_settings(CONFIGS, "train").names | known_settings(CONFIGS, "evaluate").names
+        return f"{match[1]}: {unknown_setting_message(match[1], names - {match[1]})}"
+    if match:
+        hint = SPLITS_ADVICE if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
+        return f"{match[1]}: {hint}; these have: {', '.join(choices)}"
+    return text
 
 
 def _choices_with_setting(name: str) -> list[str]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.known import CONFIGS
+from encoder_lab.settings.known import CONFIGS, config_folders
+from encoder_lab.settings.quoting import split_names
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
 UNTRAINED_ENCODERS = ("bov", "borep", "esn")
@@ -15,17 +16,22 @@ MODEL_FORMS = (
     "vectors:FILE.npy, call:MODULE:FUNCTION, for suite=coherence lm:PATH, ngram, unigram, "
     f"or a baseline: {', '.join(BASELINES)}"
 )
-MODEL_IS_MISSING = "model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help"
 NAME_OR_PATH = re.compile(r"[\w./-]+")  # a name with a colon is another form
+HYDRA_SYNTAX = re.compile(r"['\"\\$(]")  # quotes and functions, which Hydra reads
 
 
-def refuse_unknown_model(name: str, folders: Sequence[Path]) -> None:
-    """Raises InputError for a name that is neither a model nor a path. `folders`: of `--config-dir`."""
-    encoder = name.removeprefix("untrained/")
-    if encoder != name:
-        encoder_file(encoder, folders)
-    elif name not in MODEL_NAMES and NAME_OR_PATH.fullmatch(name):
-        refuse_other_path(name)
+def refuse_missing_models(arguments: Sequence[str]) -> None:
+    """Raises InputError if `model=` is missing, or a name in it is neither a model nor a path."""
+    if not any(text.startswith(("model=", "write_sentences=", "-")) for text in arguments):
+        raise InputError("model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help")
+    models = [text.removeprefix("model=") for text in arguments if text.startswith("model=")]
+    names = [name for text in models if not HYDRA_SYNTAX.search(text) for name in split_names(text)]
+    for name in filter(NAME_OR_PATH.fullmatch, names):
+        encoder = name.removeprefix("untrained/")
+        if encoder != name:
+            encoder_file(encoder, config_folders(arguments))
+        elif name not in MODEL_NAMES:
+            refuse_other_path(name)
 
 
 def refuse_other_path(name: str) -> None:

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from contextlib import suppress
 from typing import Any
 
 UNQUOTED_PATTERN = re.compile(r"(?!(null|true|false|-?(nan|inf(inity)?))$|[.-]*\d)[a-z_./-][\w./-]*", re.ASCII | re.I)
@@ -29,21 +28,6 @@ def split_names(text: str) -> list[str]:
     """The names in `a,b` or `[a,b]`, each without its quotes."""
     content = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     return [unquoted(part.strip()) for part in LIST_ITEM_PATTERN.findall(content)]
-
-
-def plain_value(text: str) -> Any:
-    """A plain value, or a list of them, as Hydra reads it."""
-    if text[:1] in ("'", '"'):
-        return unquoted(text)
-    if text.startswith("[") and text.endswith("]"):
-        return [plain_value(name) for name in filter(None, split_names(text))]
-    words = {"true": True, "false": False, "null": None, "infinity": text}  # Python's float reads the last too
-    if text.lower() in words:
-        return words[text.lower()]
-    for number_type in (int, float):
-        with suppress(ValueError):
-            return number_type(text)
-    return text
 
 
 def for_shell(key: str, value: object) -> str:

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from encoder_lab.settings.declared import CLASS_KEY
-from encoder_lab.settings.known import CONFIGS, settings_with_defaults, yaml_settings
+from encoder_lab.settings.known import CLASS_KEY, CONFIGS, known_settings, settings_with_defaults
 from encoder_lab.settings.model_setting import MODEL_NAMES, UNTRAINED_ENCODERS
 from encoder_lab.settings.quoting import command_line_value
 from encoder_lab.settings.run import names_of
@@ -50,7 +49,7 @@ def _chosen_settings(program: str, settings: Mapping[str, Any], arguments: Seque
     typed = {text.partition("=")[0].lstrip("+").rpartition("@")[2]: text.partition("=")[2] for text in arguments}
     choices = {key: value for key, value in typed.items() if (CONFIGS / key).is_dir()}
     usual: dict[str, list[Any]] = {}
-    for file in yaml_settings(program):
+    for file in known_settings(CONFIGS, program).files:
         for name, value in dotted_items(file):
             usual.setdefault(name, []).append(value)
     for part in settings.get("parts") or ():

@@ -5,12 +5,9 @@ import platform
 import re
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from encoder_lab.storage.content import content_of, key_of
 
@@ -21,7 +18,9 @@ IMPORT_PATTERN = re.compile(
     r"|import[ \t]+(?P<modules>[^\n#;]+))",
     re.MULTILINE,
 )  # a parser would take a tenth of a second
-EXTRA = re.compile(r"\bextra\b")  # in a requirement that an optional part of a library has
+NAME_FIELD, VERSION_FIELD = (re.compile(f"^{field}: (.+)$", re.MULTILINE) for field in ("Name", "Version"))
+REQUIRES_FIELD = re.compile(r"^Requires-Dist: ([\w.-]+)(?!.*\bextra\b)", re.MULTILINE)
+MODULE_PATTERN = re.compile(r"^(\w+)(?:/|\.py,)", re.MULTILINE)  # in the list of the files of a library
 
 
 def code_of(definition: Callable[..., Any]) -> str:
@@ -60,13 +59,14 @@ def loaded_code(definition: Any) -> tuple[list[str], set[str]] | None:
 
 def library_versions(modules: Iterable[str]) -> list[str]:
     """Python and the libraries that have these modules, and all that these libraries need, each with its version."""
+    by_module, by_name = _installed_libraries()
     needed: dict[str, str] = {}
-    pending = [name for module in modules for name in libraries_of_modules().get(module, ())]
+    pending = [name for module in modules for name in by_module.get(module, ())]
     while pending:
-        name = canonicalize_name(pending.pop())
-        if name not in needed and (library := installed_library(name)):
-            needed[name] = library.version
-            pending += library.requires
+        name = pending.pop()
+        if name in by_name and name not in needed:
+            needed[name] = by_name[name].version
+            pending += by_name[name].requires
     return [platform.python_version(), *(f"{name} {version}" for name, version in sorted(needed.items()))]
 
 
@@ -78,16 +78,24 @@ class Library(NamedTuple):
 
 
 @cache
-def installed_library(name: str) -> Library | None:
-    """The library of a name, and what it needs in any case; None where it is not installed."""
-    try:
-        library = distribution(name)
-    except PackageNotFoundError:
-        return None
-    return Library(library.version, [Requirement(r).name for r in library.requires or () if not EXTRA.search(r)])
+def _installed_libraries() -> tuple[dict[str, set[str]], dict[str, Library]]:
+    """The libraries of each module, and each library by its name; `packages_distributions` takes half a second."""
+    by_module: dict[str, set[str]] = {}
+    by_name: dict[str, Library] = {}
+    for library in distributions():
+        metadata = (library.read_text("METADATA") or "").partition("\n\n")[0]
+        if not ((name := NAME_FIELD.search(metadata)) and (version := VERSION_FIELD.search(metadata))):
+            continue
+        requires = [*map(_normalized_name, REQUIRES_FIELD.findall(metadata))]
+        by_name.setdefault(_normalized_name(name[1]), Library(version[1], requires))
+        listed = (library.read_text("top_level.txt") or "").split()
+        for module in set(listed or MODULE_PATTERN.findall(library.read_text("RECORD") or "")):
+            by_module.setdefault(module, set()).add(_normalized_name(name[1]))
+    return by_module, by_name
 
 
-libraries_of_modules = cache(packages_distributions)
+def _normalized_name(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def imported_files(source: Path) -> set[Path]:

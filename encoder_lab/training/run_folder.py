@@ -20,11 +20,11 @@ from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.run_vectors import RunVectors, load_run_vectors, save_run_vectors
 from datamodules.word_vectors.store import FromFile, refuse_low_coverage
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.arguments import refuse_other_settings
+from encoder_lab.settings.arguments import plain_value, refuse_other_settings
 from encoder_lab.settings.build import frozen_settings, missing_settings
 from encoder_lab.settings.check import exit_on_mistakes, mistakes
 from encoder_lab.settings.command_line import one_line_errors
-from encoder_lab.settings.quoting import for_shell, plain_value, split_names
+from encoder_lab.settings.quoting import for_shell, split_names
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import PlainLoader, as_yaml
 from encoder_lab.storage.csv_files import read_csv

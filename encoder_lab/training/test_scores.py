@@ -13,7 +13,6 @@ from datamodules.multitask import Mixture
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import requested_suites
-from encoder_lab.settings.model_setting import MODEL_IS_MISSING
 from encoder_lab.settings.quoting import split_names
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.build import build_run
@@ -30,8 +29,6 @@ TEST_SCORES_FILE = "test.csv"  # in a run's folder: a row for each epoch that wa
 def score_objectives(arguments: Sequence[str]) -> list[str]:
     """Score each run of `model=` and write TEST_SCORES_FILE in its folder; a line for each. Raises InputError."""
     runs = [name for text in arguments if text.startswith("model=") for name in split_names(text.partition("=")[2])]
-    if not runs:
-        raise InputError(MODEL_IS_MISSING)
     if len(requested_suites(arguments)) > 1:
         remedy = "give it alone, and the other suites in another command"
         raise InputError(f"{SUITE_ARGUMENT} is about the run's own text; {remedy}")

@@ -1,5 +1,6 @@
 """Each invalid setting gets one line, before anything is built."""
 
+from contextlib import suppress
 from itertools import cycle
 
 import pytest
@@ -7,8 +8,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.settings import check
-from encoder_lab.settings.declared import parameter_of
-from encoder_lab.settings.known import yaml_settings
+from encoder_lab.settings.arguments import refuse_wrong_arguments
+from encoder_lab.settings.known import known_settings
 from encoder_lab.settings.run_settings import dotted_items
 from encoder_lab.studies.compose import resolved_settings
 from tests.conftest import ROOT
@@ -49,13 +50,32 @@ def right() -> DictConfig:
 @pytest.mark.parametrize("override", WRONG)
 def test_an_invalid_value_is_named_with_its_rule(right, override) -> None:
     (message,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
-    assert message.startswith(f"{override}: give ")
+    assert message.startswith(f"{override.replace('true', 'True')}: give ")
+
+
+def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(right, capsys) -> None:
+    refused = 0
+    for override in WRONG:
+        with suppress(SystemExit):
+            refuse_wrong_arguments(CONFIGS, "train", [override])
+        if early := capsys.readouterr().err:
+            refused += 1
+            (message,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
+            assert early == f"error: {message}\n".replace("=True", "=true")
+    assert refused > len(WRONG) / 2
+
+
+def test_no_default_is_refused_before_slow_imports() -> None:
+    items = [item for file in known_settings(CONFIGS, "train").files for item in dotted_items(file)]
+    values = {f"{name}={value}" for name, value in items}
+    single = [text.replace("=None", "=null") for text in values if "{" not in text and "hydra.sweep." not in text]
+    refuse_wrong_arguments(CONFIGS, "train", single)
 
 
 @pytest.mark.parametrize("override", OF_SUITES)
 def test_an_invalid_value_of_a_suite_is_named(override) -> None:
     (message,) = mistakes(composed("suite=[discoeval,downstream]", override))
-    assert message.startswith(f"{override}: give a name")
+    assert message.startswith(f"{override.replace('true', 'True')}: give a name")
 
 
 @pytest.mark.parametrize(("settings", "rule"), [
@@ -73,7 +93,8 @@ def test_an_invalid_value_of_a_suite_is_named(override) -> None:
     ("objective=nmt datamodule.target=null", "same, next or a language (of nmt, corpus.target_language=)"),
 ])  # fmt: skip
 def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings, rule) -> None:
-    assert mistakes(composed(*settings.split())) == [f"{settings.split()[-1]}: give {rule}"]
+    wrong = settings.split()[-1].replace("null", "None")
+    assert mistakes(composed(*settings.split())) == [f"{wrong}: give {rule}"]
 
 
 @pytest.mark.parametrize("name", ["datamodule", "encoder", "probes.classifier", "trainer.max_epochs"])
@@ -131,11 +152,11 @@ def test_the_command_prints_every_invalid_value_and_starts_nothing(lab, tmp_path
 
 @pytest.mark.parametrize("program", ["train", "evaluate"])
 def test_every_setting_of_our_files_is_declared_with_its_meaning(program) -> None:
-    for file in yaml_settings(program):
+    for file in known_settings(CONFIGS, program).files:
         of_class = {name.rpartition(".")[0] for name, _ in dotted_items(file) if name.endswith("._target_")}
         for name, value in dotted_items(file):
             if isinstance(value, dict) or name.rpartition(".")[0] not in of_class or "._" in name:
                 continue
-            declared = parameter_of(program, file, name.split("."))
+            declared = check.parameter_of(program, file, name.split("."))
             assert declared, name
             assert declared.description or ".optimizer." in name, name

@@ -1,7 +1,7 @@
 """The help of train.py: the settings of chosen files, as their declarations have them."""
 
+from encoder_lab.settings.check import program_parameters
 from encoder_lab.settings.config_help import evaluate_help, train_help
-from encoder_lab.settings.declared import PROGRAM_CLASSES, parameters
 from tests.settings.test_config_check import CONFIGS
 
 
@@ -16,7 +16,7 @@ def test_help_of_choices_lists_their_settings_with_value_and_meaning() -> None:
 
 def test_settings_of_the_programs_and_of_suites_have_the_meaning_that_they_declare() -> None:
     for text, program, seed in ((train_help(CONFIGS), "train", "1"), (evaluate_help(CONFIGS), "evaluate", "null")):
-        declared = parameters(PROGRAM_CLASSES[program]) or {}
+        declared = program_parameters(program, {}) or {}
         assert f"seed={seed} " in text
         assert declared["seed"].description in text
         assert declared["cache"].description in text

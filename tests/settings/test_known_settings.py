@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 from encoder_lab.errors import InputError
 from encoder_lab.settings import arguments as of_command
 from encoder_lab.settings.check import mistakes_of_command
-from encoder_lab.settings.known import known_names, message_with_advice
+from encoder_lab.settings.known import known_settings
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.studies.compose import referenced_names, resolved_settings
 from encoders import load_encoder
@@ -26,17 +26,19 @@ from tests import commands
 from tests.conftest import ROOT
 
 CONFIGS = ROOT / "configs"
+KNOWN = known_settings(CONFIGS, "train")
 GROUPS = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir() and path.name != "study")
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
+SINGLE = sorted(name for name in KNOWN.names - KNOWN.sections if not name.rpartition(".")[2].startswith("_"))
 
 
-def refused(*arguments: str, program: str = "train") -> str:
-    """What is said of the settings of a program, before or after Hydra composed them."""
+def refused(*arguments: str) -> str:
+    """What is said of the settings of train.py, before or after Hydra composed them."""
     try:
-        of_command.refuse_wrong_arguments(CONFIGS, program, arguments)
-        judge(CONFIGS, *arguments, program=program)
+        of_command.refuse_wrong_arguments(CONFIGS, "train", arguments)
+        judge(CONFIGS, *arguments)
     except (InputError, ConfigCompositionException) as error:
-        return message_with_advice(error)
+        return str(error)
     pytest.fail(f"{arguments} are not refused")
 
 
@@ -63,7 +65,7 @@ def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     ("encodr.dim=3", "did you mean encoder.dim= or "),
     ("checkpoint_every_n_steps=3", "did you mean checkpoints.every_n_steps="),
     ("early_stopping=3", "give one of them: early_stopping.patience="),
-    ("++early_stopping=null", "give one of them: early_stopping.patience="),
+    ("+early_stopping=null", "give one of them: early_stopping.patience="),
     ("probes.classifier=3", "a group of settings"),
     ("trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
     ("trainer.limit_test_batches=3", "an argument of trainer that its YAML file does not name; write +trainer.l"),
@@ -97,16 +99,22 @@ def test_the_folder_of_one_run_is_refused_in_a_sweep() -> None:
     ("config_folders=[x]", "nothing reads such a setting"),  # which evaluate.py itself sets
 ])  # fmt: skip
 def test_an_evaluation_refuses_what_it_does_not_read(argument, expected) -> None:
-    assert refused("model=bov", argument, program="evaluate").startswith(f"{argument}: {expected}")
+    with pytest.raises(InputError, match=f"^{re.escape(f'{argument}: {expected}')}"):
+        of_command.refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", argument])
 
 
 @settings(max_examples=10)  # each is compared with hundreds of names
 @given(group=st.sampled_from([*GROUPS, ""]), name=NAMES, plus=st.sampled_from(["", "+", "++"]))
 def test_random_keys_are_refused(group, name, plus) -> None:
     key = f"{group}.{name}".lstrip(".")
-    if key in known_names() or group == "trainer":  # Lightning's trainer has many arguments
+    if key in KNOWN.names or group == "trainer":  # Lightning's trainer has many arguments
         return
     assert key in refused(f"{plus}{key}=1")
+
+
+@given(st.sampled_from(SINGLE))
+def test_every_setting_of_our_files_is_known(name) -> None:
+    of_command.refuse_unknown_settings(KNOWN, "train", [f"{place}=1" for place in (name, f"parts.nli.{name}")])
 
 
 PARTS = "objective=multitask objective.parts=[nmt_enfr]"
@@ -287,4 +295,4 @@ def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab, tmp_path) -> N
 
 def test_evaluate_refuses_them_too() -> None:
     refusal = commands.refusal("evaluate.py", "model=majority", "+protokol=senteval")
-    assert re.fullmatch(r"error: protokol=senteval: .* did you mean protocol=.*", refusal)
+    assert re.fullmatch(r"error: \+protokol=senteval: .* did you mean protocol=.*", refusal)
