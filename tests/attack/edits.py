@@ -24,7 +24,10 @@ def _plain(path: Path, cache: Path) -> Any:
 
 
 def _parallel(path: Path, cache: Path) -> Any:
-    corpus = Parallel(str(path), str(path), target_language="fr", tokenized=True)
+    target = path.with_name("target.txt")
+    if not target.exists():
+        target.write_text(TEXT.upper())
+    corpus = Parallel(str(path), str(target), target_language="fr", tokenized=True)
     return list(PlainSentences(corpus, cache, seed=1).source_sentences())
 
 
