@@ -9,7 +9,7 @@ import scipy  # which imports its parts at their first use
 
 Z95 = 1.959963984540054
 RESAMPLES = 10_000
-MIN_P_VALUE = 1e-12  # a smaller p-value is given as this one
+MIN_P_VALUE = 1e-12  # the smallest p-value that is written
 
 Interval = tuple[float, float, float]  # a score, the low and the high end of its 95% interval
 

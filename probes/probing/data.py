@@ -260,7 +260,7 @@ class Request(NamedTuple):
         """
         names = list(material.usual if list(self.names) == [ALL_TASKS] else self.names)
         refuse_missing_tasks(material, names)
-        key = key_of(code_of(Request), inputs, self.sizes, self.context.seed, material.kind)
+        key = key_of(code_of(Request), inputs, self.sizes, self.context.seed, material.tag_set)
         folder, builders = self.context.cache / f"probing-{key}", material.builders
         keys = {name: key_of(code_of(builders[name]), _builder_settings(builders[name])) for name in names}
         files = {name: folder / f"{name}-{key}.txt" for name, key in keys.items()}

@@ -70,7 +70,7 @@ class BuiltTasks(NamedTuple):
 class Material(NamedTuple):
     """Sentences that are not read yet, and the tasks that can be made of them."""
 
-    kind: str  # the name of the tag set
+    tag_set: str  # its name
     builders: Mapping[str, TaskBuilder]
     gather: Callable[[Sizes, int], Pool]  # reads the sentences, once; of the sizes and a seed
     usual: Sequence[str]  # the tasks that are built where none are named
@@ -84,7 +84,7 @@ def refuse_missing_tasks(material: Material, names: Sequence[str]) -> None:
         raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(material.builders)}")
     if missing := [name for name in names if name in material.unsupported]:
         listed = ", ".join(missing)
-        raise InputError(f"the labels of {material.kind} do not support {listed}: leave them out of tasks=")
+        raise InputError(f"the labels of {material.tag_set} do not support {listed}: leave them out of tasks=")
 
 
 def from_trees(
