@@ -17,6 +17,7 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import disk_errors, flush_to_disk, refuse_link_or_device, temporary_path
+from encoder_lab.training.resumable import CONTENT_KEY, content_hash
 from probes.callback import epochs_done
 
 LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
@@ -31,7 +32,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
         with disk_errors(path), temporary_path(path) as work:
             try:
                 with work.open("wb") as file:
-                    torch.save(checkpoint, file)
+                    torch.save({**checkpoint, CONTENT_KEY: content_hash(checkpoint)}, file)
             except RuntimeError as error:  # torch raises this when a write fails, and also when Ctrl-C stops one
                 cause = error.__context__
                 if isinstance(cause, KeyboardInterrupt):
@@ -48,6 +49,11 @@ class AtomicCheckpoints(TorchCheckpointIO):
                 except OSError:  # a file system without links
                     shutil.copyfile(path, previous)
             work.replace(path)
+
+    def remove_checkpoint(self, path: Any) -> None:
+        """Delete a local file. Lightning has the path from a checkpoint, and checks that it begins with the folder."""
+        if ".." not in Path(path).parts:
+            Path(path).unlink(missing_ok=True)
 
     def load_checkpoint(self, path: Any, *arguments: Any, **keywords: Any) -> dict[str, Any]:
         """Read a checkpoint and update the paths in it, so that a moved run folder works."""

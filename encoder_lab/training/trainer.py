@@ -97,7 +97,7 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
         steps: dict[Path, int] = {}
 
         def read(path: Path) -> None:
-            steps[path] = read_resumable(path, trainer, module)["global_step"]
+            steps[path] = read_resumable(path, module)["global_step"]
 
         last = checkpoints.newest_readable_checkpoint(run / "checkpoints", read)
         report_waiting(trainer)

@@ -53,11 +53,11 @@ def resumed(case: Any, folder: Path) -> None:
     torch.save(whole, checkpoints / PREVIOUS)
     torch.save(corrupted, checkpoints / LAST)
     module, trainer = _parts(), trainer_in(checkpoints, schedule, 2)
-    message = refused(lambda: read_resumable(checkpoints / LAST, trainer, module))
+    message = refused(lambda: read_resumable(checkpoints / LAST, module))
     if message:
         logging.disable(logging.WARNING)
         try:
-            chosen = newest_readable_checkpoint(checkpoints, lambda path: read_resumable(path, trainer, module))
+            chosen = newest_readable_checkpoint(checkpoints, lambda path: read_resumable(path, module))
         finally:
             logging.disable(logging.NOTSET)
         assert chosen == checkpoints / PREVIOUS
