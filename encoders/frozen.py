@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional
 
 from datamodules.arrays import make_ragged
-from datamodules.text.vocabulary import Vocabulary
+from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from encoder_lab.compute.devices import evaluation_mode, to_device
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from encoder_lab.errors import InputError
@@ -93,6 +93,10 @@ class FrozenEncoder:
     def bfloat16(self) -> bool:
         """Whether products are in bfloat16 where the encoder is now."""
         return self._bfloat16 and multiplies_in_bfloat16(self.embedding.table.device)
+
+    def __repr__(self) -> str:
+        name, words = type(self.encoder).__name__, len(self.vocabulary) - len(SPECIALS)
+        return f"FrozenEncoder({name}, {self.dim} dimensions, {words:,} words, on {self.embedding.table.device})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the cache of composed word vectors, which cannot be pickled."""

@@ -82,7 +82,7 @@ def test_a_run_begins_without_slow_libraries() -> None:
     assert not {name for name in seen if slow.match(name)}
 
 
-def test_only_the_door_knows_hydra() -> None:
+def test_only_commands_and_studies_import_hydra() -> None:
     """Everything else gets frozen settings or plain data."""
     folders = [ROOT / package if package in PACKAGES else ROOT / LAB / package for package in ALLOWED]
     files = [file for folder in folders for file in folder.rglob("*.py") if folder.name != "studies"]

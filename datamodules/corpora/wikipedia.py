@@ -13,7 +13,7 @@ from datamodules.corpora.wikitext import read_wikitext, why_not_parsed
 from datamodules.corpus import Document
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import log_note, open_packed
+from encoder_lab.storage.text_files import DAMAGED_FILE, log_note, open_packed
 
 MAX_PAGE = 64 * 1024 * 1024  # bytes of XML without the end of a page; MediaWiki's own limit is 2 MiB of text
 ARTICLE_NAMESPACE = "0"  # others hold talk, users, templates
@@ -78,7 +78,7 @@ def read_pages(path: Path) -> Iterator[Page]:
             raise
         raise InputError(f"{path}:{line}: {error}; the dump is damaged or cut off") from None
     except (EOFError, OSError, zlib.error) as error:
-        raise InputError(f"{path}:{line}: {error}; the file is damaged or not what its name says") from None
+        raise InputError(f"{path}:{line}: {error}; {DAMAGED_FILE}") from None
 
 
 def _read_article(page: Element, location: str) -> Iterator[Page]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import (
+    DAMAGED_FILE,
     compose_unicode,
     files_below,
     log_note_once,
@@ -158,7 +159,7 @@ def read_portions(path: Path) -> Iterator[Portion]:
                 elif len(buffer) > MAX_SENTENCE:
                     raise InputError(f"{path}:{line}: no blank line within {MAX_SENTENCE:,} bytes; is this CoNLL-U?")
     except (EOFError, OSError, zlib.error) as error:
-        raise InputError(f"{path}:{line}: {error}; the file is damaged or not what its name says") from None
+        raise InputError(f"{path}:{line}: {error}; {DAMAGED_FILE}") from None
     if buffer.strip():
         yield Portion(path, line, buffer)
     elif empty:

@@ -17,7 +17,7 @@ from datamodules.word_vectors.fasttext_file import MAGIC, MAX_WORD_BYTES, open_b
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
 from encoder_lab.storage.files import disk_errors, refuse_special
-from encoder_lab.storage.text_files import compose_unicode, open_packed, read_blocks, read_lines
+from encoder_lab.storage.text_files import DAMAGED_FILE, compose_unicode, open_packed, read_blocks, read_lines
 
 MAX_DIGITS = 15  # of a count in a header
 NUMBER_IN_WORD = re.compile(r" [-+]?\d*\.\d+(e[-+]?\d+)?$", re.IGNORECASE)  # the line has more numbers than others
@@ -81,7 +81,7 @@ def _unpack_zip(path: Path, work: Path) -> Path:
             with archive.open(names[0]) as source, out.open("wb") as target, disk_errors(out):
                 shutil.copyfileobj(source, target, 1 << 20)
     except (BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:  # encrypted: RuntimeError
-        raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
+        raise InputError(f"{path}: {error}; {DAMAGED_FILE}") from None
     return out
 
 

@@ -19,6 +19,7 @@ from encoder_lab.errors import InputError
 HTML_START = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
 PACKED_SUFFIXES = (".gz", ".bz2")
 BLOCK_BYTES = 1 << 16
+DAMAGED_FILE = "the file is damaged or not what its name says; get it again"
 MAX_LINE_BYTES = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
 
 
@@ -38,7 +39,7 @@ def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[t
                 if number > skip:
                     yield number, compose_unicode(decode_line(raw, f"{path}:{number}", number == 1, encoding), path)
     except (EOFError, OSError, zlib.error) as error:
-        raise InputError(f"{path}:{number + 1}: {error}; the file is damaged or not what its name says") from None
+        raise InputError(f"{path}:{number + 1}: {error}; {DAMAGED_FILE}") from None
     if not number:
         raise InputError(f"{path}: empty")
 
@@ -138,7 +139,7 @@ def read_blocks(path: Path) -> Iterator[bytes]:
             while block := file.read(1 << 20):
                 yield block
     except (EOFError, OSError, zlib.error) as error:
-        raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
+        raise InputError(f"{path}: {error}; {DAMAGED_FILE}") from None
 
 
 def files_below(path: Path, endings: Iterable[str]) -> list[Path]:

@@ -58,6 +58,10 @@ def test_the_vectors_of_a_bag_equal_hand_computed_ones() -> None:
     assert vectors.dtype == np.float32
 
 
+def test_an_encoder_says_what_it_is() -> None:
+    assert repr(bilstm()) == "FrozenEncoder(BiLSTM, 6 dimensions, 4 words, on cpu)"
+
+
 @pytest.mark.filterwarnings("ignore:.*empty")
 @settings(max_examples=25)
 @given(sentences=sentences_of_words)

@@ -1,4 +1,4 @@
-"""Where settings are declared and chosen, and how far those of a command go: below its door, functions take values."""
+"""Where settings are declared and chosen, and how far those of a command go: deeper functions take values."""
 
 import ast
 import re
