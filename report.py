@@ -4,7 +4,6 @@ python report.py table runs/nmt_enfr runs/nli
 python report.py html runs evaluations out=report.html
 """
 
-import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -130,5 +129,4 @@ def make_report(name: str, options: SimpleNamespace) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
     sys.exit(main(sys.argv[1:]))

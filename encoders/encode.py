@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import sys
 import time
 import warnings
@@ -190,5 +189,4 @@ def read_sentences() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops
     sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,5 @@
 """List the corpora, or fetch one: resumed after an interruption, verified, unpacked."""
 
-import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -45,5 +44,4 @@ main = partial(run, COMMAND, work=run_download, writes=lambda options: options.t
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
     sys.exit(main(sys.argv[1:]))

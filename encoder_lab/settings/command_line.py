@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import signal
 import sys
 import textwrap
 import warnings
@@ -53,6 +52,7 @@ def one_line_errors(
     warnings.showwarning = lambda message, *_, **__: print_warning(str(message))
     try:
         yield
+        sys.stdout.flush()  # at Python's end nobody would answer that its reader has ended
     except KeyboardInterrupt:
         if stopped:
             print(f"\n{stopped}", file=sys.stderr)
@@ -105,9 +105,8 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 
 
 def show_help(text: str) -> None:
-    replace_unprintable()
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
-    print(text)
+    with one_line_errors("standard output"):
+        print(text)
 
 
 class ValueType(NamedTuple):

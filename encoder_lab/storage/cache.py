@@ -6,7 +6,6 @@ python -m encoder_lab.storage.cache prune=true older=30   delete what was not us
 
 import re
 import shutil
-import signal
 import stat
 import sys
 import time
@@ -98,5 +97,4 @@ main = partial(run, COMMAND, work=list_or_prune, writes=lambda options: options.
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
     sys.exit(main(sys.argv[1:]))
