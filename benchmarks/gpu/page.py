@@ -19,7 +19,7 @@ COLUMN_MEANINGS = (
 
 def table(record: Mapping[str, Any]) -> Table:
     """A row for each check and each time, and one for each part that did not end."""
-    return Table("", [list(zip(COLUMN_HEADS, cells, strict=True)) for cells in _table_rows(record)])
+    return Table("", [dict(zip(COLUMN_HEADS, cells, strict=True)) for cells in _table_rows(record)])
 
 
 def _table_rows(record: Mapping[str, Any]) -> Iterator[list[str]]:
