@@ -24,7 +24,9 @@ def _describe(value: Any) -> Any:
         return f"{value.dtype} {tuple(value.shape)}"
     if isinstance(value, Mapping):
         return {repr(key): _describe(part) for key, part in value.items()}
-    return list(map(_describe, value)) if isinstance(value, list | tuple) else repr(value)
+    if isinstance(value, list | tuple):
+        return list(map(_describe, value))
+    return sorted(map(repr, value)) if isinstance(value, set | frozenset) else repr(value)
 
 
 def read_resumable(path: Path, module: Objective) -> dict[str, Any]:

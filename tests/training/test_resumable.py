@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader
 
 from encoder_lab.errors import InputError
 from encoder_lab.training.checkpoints import LAST, AtomicCheckpoints
-from encoder_lab.training.resumable import read_resumable
+from encoder_lab.training.resumable import content_hash, read_resumable
 from encoder_lab.training.stops import StopsEarly
 from encoder_lab.training.trainer import fit as train
 from encoders.load import read_checkpoint
@@ -92,22 +92,21 @@ def test_weights_of_64_bits_are_not_rounded_when_a_run_is_resumed(tmp_path) -> N
     assert all(map(torch.equal, whole.state_dict().values(), resumed.state_dict().values()))
 
 
-class KeepsMoreLater(torch.optim.SGD):
-    """An optimiser of a user's own."""
-
-    def step(self, closure: Any = None) -> Any:
-        for weight in self.param_groups[0]["params"]:
-            state = self.state[weight]
-            state["steps"] = state.get("steps", 0) + 1
-            state |= {"mean": weight.detach().clone()} if state["steps"] == 3 else {}
-        return super().step(closure)
+plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.builds(torch.zeros, st.integers(0, 3))
+keys = st.text(max_size=3) | st.integers()
+nested = st.recursive(
+    plain | st.sets(keys),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(keys, inner, max_size=3),
+)
 
 
-def test_an_own_optimiser_that_keeps_more_after_some_steps_is_resumed(tmp_path) -> None:
-    saves, module = SavesOften(tmp_path), Parts(KeepsMoreLater, freeze=True)
-    fit(trainer_in(tmp_path, "constant", 1, saves), module, [0, 1, 0, 1])
-    for number in range(saves.saved):
-        read_resumable(tmp_path / f"{number}.ckpt", module)
+@settings(max_examples=20)
+@given(state=st.dictionaries(st.text(max_size=3), nested, max_size=3))
+def test_any_state_of_a_callback_has_the_same_hash_after_it_was_read(tmp_path_factory, state) -> None:
+    path = tmp_path_factory.mktemp("state") / "state.ckpt"
+    AtomicCheckpoints().save_checkpoint(state, path)
+    checkpoint = torch.load(path, weights_only=True)
+    assert checkpoint["content"] == content_hash(checkpoint) == content_hash(state)
 
 
 @pytest.fixture
