@@ -93,7 +93,8 @@ def _command(name: str, purpose: str) -> Command:
     output = Setting("out", f"the file to write{'' if out else ' (default: standard output)'}", FILE, out)
     absent = "no such folder; give a run folder, runs/<objective>/<encoder>/<time>"
     settings, endings = (*SETTINGS[name], output), {"": ENDINGS.get(name, PICTURES), **ENDINGS}
-    return Command(f"python report.py {name} RUN...", purpose, settings, "RUN...", RUNS, absent=absent, endings=endings)
+    usage, remedy = f"python report.py {name} [RUN...]", "fix this, or choose another out="
+    return Command(usage, purpose, settings, meaning=RUNS, absent=absent, endings=endings, remedy=remedy)
 
 
 REPORTS = {name: _command(name, purpose) for name, purpose in (line.split(": ", 1) for line in OVERVIEW.split("\n"))}
@@ -109,8 +110,7 @@ def main(arguments: list[str]) -> int:
     """Make one report; the exit status."""
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in REPORTS:
-        work, remedy = partial(make_report, name), "fix this, or choose another out="
-        return command_line.run(REPORTS[name], rest, work, lambda options: options.out or "standard output", remedy)
+        return REPORTS[name]._replace(work=partial(make_report, name)).run(rest)
     if command_line.asks_for_help(arguments):
         command_line.show_help(overview())
         return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from encoder_lab.settings.command_line import FILE, Command, Setting, read_or_end, run
+from encoder_lab.settings.command_line import FILE, Command, Setting
 
 ROOT = Path(__file__).parents[1]
 PRECISIONS = ("32-true", "bf16-mixed")  # with the names of Lightning; references use the first
@@ -28,9 +28,9 @@ def benchmark(module: str, file: str, purpose: str | None, settings: Sequence[Se
     """
     name = Path(file).stem
     settings = [*settings, json_setting(name, other)]
-    command = Command(f"python benchmarks/{name}.py", str(purpose).strip(), settings, most=0)
+    command = Command(f"python benchmarks/{name}.py", purpose, settings)
     if module == "__main__":
-        read_or_end(command, sys.argv[1:])
+        command.read_or_end(sys.argv[1:])
     return command
 
 
@@ -58,4 +58,4 @@ def measure(
             write_json(out(settings), record)
             print_new_rows(tables(record), printed)
 
-    return run(command, sys.argv[1:], write, out)
+    return command._replace(work=write, writes=out).run(sys.argv[1:])

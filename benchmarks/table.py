@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from benchmarks.tables import SECTIONS, Record, machine_rates, markdown_rows, wrap_text
-from encoder_lab.settings.command_line import Command, run
+from encoder_lab.settings.command_line import Command
 from encoder_lab.storage.files import atomic_write
 
 ROOT = Path(__file__).parents[1]
@@ -25,7 +25,6 @@ minute, when the benchmark wrote its results.
 
 Memory is how far it rose in a process of its own: resident (VmHWM), mapped files included, which the system takes back
 when it needs room; and the process's own, without these but with its workers."""
-COMMAND = Command("python -m benchmarks.table", str(__doc__).strip(), most=0)
 BENCH_RECORDS = ("training", "encoding", "probing", "downstream", "data")  # what `make bench` writes
 
 COMPILE_NOTE = """\
@@ -74,5 +73,7 @@ def conditions_line(record: Record) -> str:
     )
 
 
+COMMAND = Command("python -m benchmarks.table", __doc__, work=write_page, writes=lambda _: PAGE_PATH)
+
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], write_page, lambda _: PAGE_PATH))
+    sys.exit(COMMAND.run(sys.argv[1:]))

@@ -1,26 +1,4 @@
-"""Sentences to vectors: from standard input to standard output, or from files to a folder of shards."""
-
-import os
-import shutil
-import sys
-import time
-import warnings
-from collections.abc import Iterator, Sequence
-from functools import partial
-from glob import glob  # Path.glob takes no absolute pattern
-from pathlib import Path
-from types import SimpleNamespace
-
-from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, NAMES, Command, Setting, one_of, run
-
-CHUNK_LINES = 1 << 15  # lines at a time, as many as encode() sorts by length; a line is encoded once per such part
-FORMATS = ("parquet", "npy")
-LOCK_FILE = ".running"  # the lock in the folder of shards, held while a command works on it
-LOCK_TIMEOUT_SECONDS = 10.0  # in which the processes of a killed command end
-STOP_MESSAGE = "stopped; with in= the same command continues"
-PURPOSE = """\
-Turn sentences into vectors: lines of standard input into a matrix on standard output, or files of any size into shards.
+"""Turn sentences into vectors: lines of standard input into a matrix on standard output, or files into shards.
 
 The output is a NumPy matrix (N, D) of float32, row i for line i; an empty line gets zeros.
 Words are separated by spaces, as in the training text of the run; raw=true tokenises first.
@@ -28,37 +6,29 @@ Words are separated by spaces, as in the training text of the run; raw=true toke
   python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME < sentences.txt > vectors.npy
   python -c "import numpy; print(numpy.load('vectors.npy').shape)"
 
-Files are text, JSON lines (.jsonl), both also with .gz and .bz2, Parquet (.parquet) and Arrow (.arrow). All cores or
-GPUs are used. A command that was killed continues when it is given again.
+Files of any size are text, JSON lines (.jsonl), both also with .gz and .bz2, Parquet (.parquet) and Arrow (.arrow).
+All cores or GPUs are used. A command that was killed continues when it is given again.
 
-  python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME in=texts/ out=vectors/"""
-COMMAND = Command(
-    "python -m encoders.encode RUN",
-    PURPOSE,
-    [
-        Setting("raw", "tokenise as the run's corpus was", BOOLEAN, False),
-        Setting("in", "files, folders, or patterns in quotes; rows are numbered from 0 in this order", NAMES),
-        Setting("out", "a folder for the shards; the name of a shard has its first and last row", FOLDER, needs="in"),
-        Setting("column", "of Parquet and Arrow, or the key of JSON lines (default: text)", needs="in"),
-        Setting(
-            "format",
-            "parquet: tables of row and vector; npy: matrices (default: parquet)",
-            one_of(*FORMATS),
-            needs="in",
-        ),
-        Setting(
-            "rows", "of a shard, which must fit into the memory of each process (default: 32768)", COUNT, needs="in"
-        ),
-        Setting("processes", "by default one for each GPU, or each core", COUNT, needs="in"),
-        Setting("ray", "the address of a Ray cluster, or auto; local: Ray on this machine", needs="in"),
-        Setting("allow", "packages with your own encoder or corpus", NAMES),
-    ],
-    "RUN",
-    "a run folder (its best checkpoint) or one of its .ckpt files",
-    least=1,
-    most=1,
-    absent="no such run folder or checkpoint",
-)
+  python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME in=texts/ out=vectors/
+"""
+
+import os
+import shutil
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from glob import glob  # Path.glob takes no absolute pattern
+from pathlib import Path
+from types import SimpleNamespace
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, NAMES, Command, Setting, one_of
+
+CHUNK_LINES = 1 << 15  # lines at a time, as many as encode() sorts by length; a line is encoded once per such part
+FORMATS = ("parquet", "npy")
+LOCK_FILE = ".running"  # the lock in the folder of shards, held while a command works on it
+LOCK_TIMEOUT_SECONDS = 10.0  # in which the processes of a killed command end
 
 
 def run_encode(settings: SimpleNamespace) -> None:
@@ -71,8 +41,24 @@ def run_encode(settings: SimpleNamespace) -> None:
     encode_stdin(settings.positional[0], not settings.raw, settings.allow or ())
 
 
-main = partial(
-    run, COMMAND, work=run_encode, writes=lambda settings: settings.out or "standard output", stopped=STOP_MESSAGE
+COMMAND = Command(
+    "python -m encoders.encode RUN",
+    __doc__,
+    [
+        Setting("raw", "tokenise as the run's corpus was", BOOLEAN, False),
+        Setting("in", "files, folders, or patterns in quotes; rows are numbered from 0 in this order", NAMES),
+        Setting("out", "a folder for the shards; the name of a shard has its first and last row", FOLDER, needs="in"),
+        Setting("column", "of Parquet and Arrow, or the key of JSON lines (default: text)", needs="in"),
+        Setting("format", "tables of row and vector, or matrices (default: parquet)", one_of(*FORMATS), needs="in"),
+        Setting("rows", "of a shard, which must fit into the memory of a process (default: 32768)", COUNT, needs="in"),
+        Setting("processes", "by default one for each GPU, or each core", COUNT, needs="in"),
+        Setting("ray", "the address of a Ray cluster, or auto; local: Ray on this machine", needs="in"),
+        Setting("allow", "packages with your own encoder or corpus", NAMES),
+    ],
+    run_encode,
+    "a run folder (its best checkpoint) or one of its .ckpt files",
+    absent="no such run folder or checkpoint",
+    stopped="stopped; with in= the same command continues",
 )
 
 
@@ -189,4 +175,4 @@ def read_sentences() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

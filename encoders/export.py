@@ -1,43 +1,25 @@
-"""A trained encoder as a folder that needs nothing of this project."""
-
-import sys
-from functools import partial
-from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
-
-from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import BOOLEAN, FOLDER, NAMES, Command, Setting, one_of, run
-
-if TYPE_CHECKING:
-    from encoders.portable.parts import Parts
-
-SENTENCE_TRANSFORMERS, TORCH, ONNX = FORMATS = ("sentence-transformers", "torch", "onnx")
-PURPOSE = """\
-Write a trained encoder as a folder that needs nothing of this project.
+"""Write a trained encoder as a folder that needs nothing of this project.
 
 The vectors are those of the run, for any text. A model card, README.md, comes with them.
 
   sentence-transformers   for SentenceTransformer(DIR): stock modules where they give the same vectors, otherwise
                           one bundled module, which needs trust_remote_code=True
   torch                   one safetensors file and one Python file
-  onnx                    a graph for onnxruntime, and a Python file that reads sentences"""
-COMMAND = Command(
-    "python -m encoders.export RUN out=DIR",
-    PURPOSE,
-    [
-        Setting("out", "the new folder", FOLDER, required=True),
-        Setting("format", "what reads it", one_of(*FORMATS), SENTENCE_TRANSFORMERS),
-        Setting("raw", "tokenise as the run's corpus was; false: words are separated by spaces", BOOLEAN, True),
-        Setting("modules", "of sentence-transformers", one_of("auto", "stock", "bundled"), "auto"),
-        Setting("allow", "packages with your own encoder or corpus", NAMES),
-    ],
-    "RUN",
-    "a run folder (its best checkpoint) or one of its .ckpt files",
-    least=1,
-    most=1,
-    absent="no such run folder or checkpoint",
-)
+  onnx                    a graph for onnxruntime, and a Python file that reads sentences
+"""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import BOOLEAN, FOLDER, NAMES, Command, Setting, one_of
+
+if TYPE_CHECKING:
+    from encoders.portable.parts import Parts
+
+SENTENCE_TRANSFORMERS, TORCH, ONNX = FORMATS = ("sentence-transformers", "torch", "onnx")
 USAGE = {
     "stock": "from sentence_transformers import SentenceTransformer\n\nencoder = SentenceTransformer({folder!r})",
     "bundled": "from sentence_transformers import SentenceTransformer\n\n"
@@ -58,7 +40,20 @@ def run_export(options: SimpleNamespace) -> None:
     export(path, options.out, options.format, options.raw, options.modules, allow)
 
 
-main = partial(run, COMMAND, work=run_export)
+COMMAND = Command(
+    "python -m encoders.export RUN out=DIR",
+    __doc__,
+    [
+        Setting("out", "the new folder", FOLDER, required=True),
+        Setting("format", "what reads it", one_of(*FORMATS), SENTENCE_TRANSFORMERS),
+        Setting("raw", "tokenise as the run's corpus was; false: words are separated by spaces", BOOLEAN, True),
+        Setting("modules", "of sentence-transformers", one_of("auto", "stock", "bundled"), "auto"),
+        Setting("allow", "packages with your own encoder or corpus", NAMES),
+    ],
+    run_export,
+    "a run folder (its best checkpoint) or one of its .ckpt files",
+    absent="no such run folder or checkpoint",
+)
 
 
 def export(
@@ -124,4 +119,4 @@ def limits_of(parts: "Parts", raw: bool, variant: str) -> "list[str]":
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

@@ -73,7 +73,7 @@ def test_the_command_writes_all_that_was_found_with_the_name_of_the_hardware(mon
 
     monkeypatch.setattr(command, "run_all", run)
     arguments = [f"json={tmp_path}/g.json", f"page={tmp_path}/g.md", "device=cpu", "sizes=tiny"]
-    assert command.run(command.COMMAND, arguments, command.run_parts, lambda settings: settings.json) == 1
+    assert command.COMMAND.run(arguments) == 1
     assert json.loads((tmp_path / "g.json").read_text())["hardware"]["machine"] == "a GPU"
     assert "no such kernel" in (tmp_path / "g.md").read_text()
     assert "encoders  FAILED" in capsys.readouterr().out

@@ -18,23 +18,11 @@ from benchmarks.gpu.page import as_page, count_failures, table
 from benchmarks.gpu.parts import PARTS, Outcome, run_all
 from benchmarks.tables import print_new_rows
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FILE, Command, Setting, list_of, one_of, run
+from encoder_lab.settings.command_line import FILE, Command, Setting, list_of, one_of
 from encoder_lab.storage.files import atomic_write
 
 NAMES = [part.function for part in PARTS]
 PAGE = Path("docs/results/gpu.md")
-COMMAND = Command(
-    "python -m benchmarks.gpu",
-    str(__doc__).strip(),
-    [
-        Setting("device", "where everything computes", one_of("cuda", "cpu"), "cuda"),
-        Setting("sizes", "of models and data", one_of("published", "tiny"), "published"),
-        Setting("parts", "what to run", list_of(one_of(*NAMES)), NAMES),
-        json_setting("gpu"),
-        Setting("page", "the page that is made of it", FILE, PAGE),
-    ],
-    most=0,
-)
 
 
 def run_parts(settings: SimpleNamespace) -> int:
@@ -83,5 +71,19 @@ def as_dict(row: Any) -> dict[str, Any]:
     return row._asdict() | ({"passes": row.passes} if hasattr(row, "passes") else {})
 
 
+COMMAND = Command(
+    "python -m benchmarks.gpu",
+    __doc__,
+    [
+        Setting("device", "where everything computes", one_of("cuda", "cpu"), "cuda"),
+        Setting("sizes", "of models and data", one_of("published", "tiny"), "published"),
+        Setting("parts", "what to run", list_of(one_of(*NAMES)), NAMES),
+        json_setting("gpu"),
+        Setting("page", "the page that is made of it", FILE, PAGE),
+    ],
+    run_parts,
+    writes=lambda settings: settings.json,
+)
+
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], run_parts, lambda settings: settings.json))
+    sys.exit(COMMAND.run(sys.argv[1:]))

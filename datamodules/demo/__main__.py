@@ -1,31 +1,16 @@
-"""Samples of the demo corpus: python -m datamodules.demo show=20 seed=3"""
+"""Print random sentences of the demo corpus with their translations and trees."""
 
 import sys
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import BOOLEAN, COUNT, FILE, INTEGER, Command, Setting, one_of, run
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FILE, INTEGER, Command, Setting, one_of
 
 if TYPE_CHECKING:
     from datamodules.demo import Demo
-
-COMMAND = Command(
-    "python -m datamodules.demo",
-    "Print random sentences of the demo corpus with their translations and trees.",
-    [
-        Setting("show", "random sentences to print", COUNT, 20),
-        Setting("seed", "which sentences", INTEGER, 3),
-        Setting("documents", "print whole documents instead", BOOLEAN, False),
-        Setting("inference", "print premises and hypotheses instead", BOOLEAN, False),
-        Setting("conllu", "write the dependency trees of show= sentences to this file instead", FILE),
-        Setting("language", "of conllu=: fr, de or fi", one_of("fr", "de", "fi"), "fi", needs="conllu"),
-    ],
-    most=0,
-)
 
 
 def show(options: SimpleNamespace) -> None:
@@ -69,8 +54,20 @@ def write_treebank(path: Path, corpus: "Demo", count: int) -> None:
         file.writelines(map(conllu_text, islice(corpus.dependencies("probe"), count)))
 
 
-main = partial(run, COMMAND, work=show, writes=lambda options: options.conllu or "standard output")
-
+COMMAND = Command(
+    "python -m datamodules.demo",
+    __doc__,
+    [
+        Setting("show", "random sentences to print", COUNT, 20),
+        Setting("seed", "which sentences", INTEGER, 3),
+        Setting("documents", "print whole documents instead", BOOLEAN, False),
+        Setting("inference", "print premises and hypotheses instead", BOOLEAN, False),
+        Setting("conllu", "write the dependency trees of show= sentences to this file instead", FILE),
+        Setting("language", "of conllu=: fr, de or fi", one_of("fr", "de", "fi"), "fi", needs="conllu"),
+    ],
+    show,
+    writes=lambda options: options.conllu or "standard output",
+)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

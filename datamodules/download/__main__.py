@@ -1,27 +1,12 @@
 """List the corpora, or fetch one: resumed after an interruption, verified, unpacked."""
 
 import sys
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 from datamodules.download.catalogue import CATALOG, describe
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FOLDER, TEXT, Command, Setting, run, unknown_name_message
-
-REMEDY, STOP_MESSAGE = "fix this, then run again to continue", "stopped; run again to continue"
-COMMAND = Command(
-    "python -m datamodules.download [NAME]",
-    "List the corpora, or fetch one.",
-    [
-        Setting("data", "without NAME: the folder with one folder for each corpus", FOLDER, Path("data")),
-        Setting("to", "with NAME: the folder that gets the corpus's folder", FOLDER, Path("data"), needs="NAME"),
-        Setting("base", "with NAME: a mirror, replaces all of each address but the file's name", TEXT, needs="NAME"),
-    ],
-    "NAME",
-    "the corpus to fetch; without it all are listed",
-    most=1,
-)
+from encoder_lab.settings.command_line import FOLDER, TEXT, Command, Setting, unknown_name_message
 
 
 def run_download(options: SimpleNamespace) -> None:
@@ -40,8 +25,20 @@ def run_download(options: SimpleNamespace) -> None:
     print(f"{folder}: {entry.what}. Licence: {entry.licence}\nuse it with {entry.use.format(root=folder)}")
 
 
-main = partial(run, COMMAND, work=run_download, writes=lambda options: options.to, remedy=REMEDY, stopped=STOP_MESSAGE)
-
+COMMAND = Command(
+    "python -m datamodules.download [NAME]",
+    __doc__,
+    [
+        Setting("data", "without NAME: the folder with one folder for each corpus", FOLDER, Path("data")),
+        Setting("to", "with NAME: the folder that gets the corpus's folder", FOLDER, Path("data"), needs="NAME"),
+        Setting("base", "with NAME: a mirror, replaces all of each address but the file's name", TEXT, needs="NAME"),
+    ],
+    run_download,
+    "the corpus to fetch; without it all are listed",
+    writes=lambda options: options.to,
+    remedy="fix this, then run again to continue",
+    stopped="stopped; run again to continue",
+)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

@@ -1,25 +1,15 @@
-"""The dependency trees of GUM, from its coreference files to CoNLL-U."""
+"""Write the dependency trees of GUM, which its coreference files have, as CoNLL-U."""
 
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import Command, run
+from encoder_lab.settings.command_line import Command
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.text_files import files_below, read_json_lines
-
-COMMAND = Command(
-    "python -m datamodules.trees.gum FOLDER OUT.conllu",
-    "Write the dependency trees of GUM, which its coreference files have, as CoNLL-U.",
-    positional="FOLDER OUT.conllu",
-    meaning="the folder with *.docs.jsonl and *.coref.jsonl, plain or packed; and the file that gets the trees",
-    least=2,
-    most=2,
-)
 
 
 def conllu_sentences(folder: Path) -> Iterator[str]:
@@ -61,8 +51,13 @@ def run_gum(options: SimpleNamespace) -> None:
     print(f"{written:,} sentences in {target}")
 
 
-main = partial(run, COMMAND, work=run_gum, writes=lambda options: options.positional[1])
-
+COMMAND = Command(
+    "python -m datamodules.trees.gum FOLDER OUT.conllu",
+    __doc__,
+    work=run_gum,
+    meaning="the folder with *.docs.jsonl and *.coref.jsonl, plain or packed; and the file that gets the trees",
+    writes=lambda options: options.positional[1],
+)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

@@ -1,8 +1,7 @@
-"""Penn-style trees from raw text, with the Stanza parser (an optional package)."""
+"""Parse raw text into Penn-style trees, through the Stanza parser (an optional package)."""
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from datamodules.arrays import chunks
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
-from encoder_lab.settings.command_line import Command, run
+from encoder_lab.settings.command_line import Command
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.text_files import count_lines, read_lines
 
@@ -48,16 +47,6 @@ def stanza_parser() -> Callable[[str], Any]:
         raise InputError(f"stanza did not start ({reason}); get its model: {remedy}") from None
 
 
-COMMAND = Command(
-    "python -m datamodules.trees.parse IN.txt OUT.mrg",
-    "Parse raw text into Penn-style trees, through Stanza.",
-    positional="IN.txt OUT.mrg",
-    meaning="text, one sentence per line, plain or .gz; and the file that gets one tree per line",
-    least=2,
-    most=2,
-)
-
-
 def run_parse(options: SimpleNamespace) -> None:
     source, target = map(Path, options.positional)
     if not source.is_file():
@@ -67,8 +56,13 @@ def run_parse(options: SimpleNamespace) -> None:
     print(f"{parse_file(source, target, stanza_parser())} trees in {target}")
 
 
-main = partial(run, COMMAND, work=run_parse, writes=lambda options: options.positional[1])
-
+COMMAND = Command(
+    "python -m datamodules.trees.parse IN.txt OUT.mrg",
+    __doc__,
+    work=run_parse,
+    meaning="text, one sentence per line, plain or .gz; and the file that gets one tree per line",
+    writes=lambda options: options.positional[1],
+)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

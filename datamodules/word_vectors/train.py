@@ -1,28 +1,10 @@
 """Train fastText vectors on text files, for embeddings=file."""
 
 import sys
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-from encoder_lab.settings.command_line import BOOLEAN, COUNT, FILE, Command, Setting, run
-
-COMMAND = Command(
-    "python -m datamodules.word_vectors.train TEXT...",
-    "Train fastText vectors on text files, for embeddings=file.",
-    [
-        Setting("out", "the .bin file to write", FILE, required=True),
-        Setting("raw", "tokenise the text first (Moses, English)", BOOLEAN, False),
-        Setting("dim", "size of the vectors", COUNT, 300),
-        Setting("epochs", "passes over the text", COUNT, 5),
-        Setting("bucket", "rows for character n-grams", COUNT, 50_000),
-        Setting("threads", "1 gives the same vectors every time", COUNT, 1),
-    ],
-    "TEXT...",
-    "text files, one sentence per line, plain or .gz",
-    least=1,
-    endings={"": (".bin",)},  # by which embeddings=file knows the format
-)
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FILE, Command, Setting
 
 
 def run_train(options: SimpleNamespace) -> None:
@@ -38,8 +20,21 @@ def run_train(options: SimpleNamespace) -> None:
     training.write(parallel_map(tokenize, lines) if options.raw else lines, options.out)
 
 
-main = partial(run, COMMAND, work=run_train)
-
+COMMAND = Command(
+    "python -m datamodules.word_vectors.train TEXT...",
+    __doc__,
+    [
+        Setting("out", "the .bin file to write", FILE, required=True),
+        Setting("raw", "tokenise the text first (Moses, English)", BOOLEAN, False),
+        Setting("dim", "size of the vectors", COUNT, 300),
+        Setting("epochs", "passes over the text", COUNT, 5),
+        Setting("bucket", "rows for character n-grams", COUNT, 50_000),
+        Setting("threads", "1 gives the same vectors every time", COUNT, 1),
+    ],
+    run_train,
+    "text files, one sentence per line, plain or .gz",
+    endings={"": (".bin",)},  # by which embeddings=file knows the format
+)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

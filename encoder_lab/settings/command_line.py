@@ -166,17 +166,23 @@ class Setting(NamedTuple):
 
 
 class Command(NamedTuple):
-    """The arguments of a command: files or folders by position, then settings. --help is made from the same table."""
+    """What a command does and its arguments: files or folders by position, then settings. --help is made of it."""
 
-    usage: str  # python report.py table RUN...
-    purpose: str
+    usage: str  # python report.py table [RUN...]: positional arguments have capitals, brackets if they may be left out
+    purpose: str | None  # the docstring of its module
     settings: Sequence[Setting] = ()
-    positional: str = ""  # the positional arguments, before the settings: RUN...; empty if there are none
-    meaning: str = ""  # of `positional`
-    least: int = 0
-    most: int | None = None  # by default any number
+    work: Callable[[SimpleNamespace], int | None] | None = None  # with the settings by their keys; the exit status
+    meaning: str = ""  # of the positional arguments
     absent: str = ""  # the error for a positional argument that does not exist, before slow imports
     endings: Mapping[str, Sequence[str]] = MappingProxyType({})  # that `out` may have, by `format`; "" without it
+    writes: Callable[[SimpleNamespace], Path | str] = lambda options: getattr(options, "out", None) or "standard output"
+    remedy: str = FIX_DISK
+    stopped: str = "stopped"
+
+    @property
+    def positional(self) -> str:
+        """The positional arguments: RUN..., or nothing."""
+        return " ".join(re.findall(r"(?<= )\[?([A-Z][^] =]*)\]?(?= |$)", self.usage))
 
     def read(self, arguments: Sequence[str]) -> SimpleNamespace:
         """The settings by their keys, and `positional`, the arguments without a key. Raises InputError."""
@@ -209,9 +215,10 @@ class Command(NamedTuple):
             if setting.key in values and setting.needs and not present.get(setting.needs):
                 needed = f"{setting.needs}{'=' * (setting.needs in types)}"
                 raise InputError(f"{setting.key}= has an effect only with {needed}; give it too, or leave it out")
-        if len(positional) < self.least:
+        words = self.positional.split()
+        if len(positional) < len(words) and f" [{words[0]}]" not in self.usage:
             raise InputError(f"{self.positional} is missing: {self.meaning}; see --help")
-        if self.most is not None and (extra := positional[self.most :]):
+        if not self.positional.endswith("...") and (extra := positional[len(words) :]):
             raise InputError(f"{extra[0]}: one argument too many; settings are written key=value, see --help")
         if self.absent and (absent := [text for text in positional if not Path(text).exists()]):
             raise InputError(f"{absent[0]}: {self.absent}")
@@ -245,7 +252,30 @@ class Command(NamedTuple):
             f"  {name}\n{text}" if len(name) > NAME_WIDTH else f"  {name}".ljust(len(indent)) + text[len(indent) :]
             for (name, _), text in zip(rows, filled, strict=True)
         ]
-        return "\n".join([self.purpose, "", f"  {self.usage}{' [key=value ...]' if keys else ''}", "", *lines])
+        usage = f"  {self.usage}{' [key=value ...]' * bool(keys)}"
+        return "\n".join([str(self.purpose).strip(), "", usage, "", *lines])
+
+    def read_or_end(self, arguments: Sequence[str]) -> SimpleNamespace:
+        """The settings; ends after help or a mistake. Long work then prints lines where no terminal shows a bar."""
+        if asks_for_help(arguments):
+            show_help(self.help)
+            raise SystemExit(0)
+        with one_line_errors("", self.remedy, self.stopped):
+            options = self.read(arguments)
+        from encoder_lab.progress import print_progress_lines
+
+        print_progress_lines()
+        return options
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Prints help, or does the work with the arguments; returns the exit status."""
+        assert self.work
+        try:
+            options = self.read_or_end(arguments)
+            with one_line_errors(self.writes(options), self.remedy, self.stopped):
+                return self.work(options) or 0
+        except SystemExit as ended:
+            return int(ended.code or 0)
 
 
 def _meaning_with_default(setting: Setting) -> str:
@@ -264,35 +294,3 @@ def unknown_name_message(noun: str, name: str, choices: Sequence[str]) -> str:
     close = get_close_matches(name, choices, 1)
     guess = f"did you mean {close[0]}? There" if close else "there"
     return f"no such {noun}; {guess} are {', '.join(choices) or 'none'}"
-
-
-def read_or_end(
-    command: Command, arguments: Sequence[str], remedy: str = FIX_DISK, stopped: str = "stopped"
-) -> SimpleNamespace:
-    """The arguments; ends after help or a mistake. Long work then prints lines where no terminal shows a bar."""
-    if asks_for_help(arguments):
-        show_help(command.help)
-        raise SystemExit(0)
-    with one_line_errors("", remedy, stopped):
-        options = command.read(arguments)
-    from encoder_lab.progress import print_progress_lines
-
-    print_progress_lines()
-    return options
-
-
-def run(
-    command: Command,
-    arguments: Sequence[str],
-    work: Callable[[SimpleNamespace], int | None],
-    writes: Callable[[SimpleNamespace], Path | str] = lambda options: options.out,
-    remedy: str = FIX_DISK,
-    stopped: str = "stopped",
-) -> int:
-    """Prints help, or calls `work` with the arguments; returns the exit status. `writes`: where its results go."""
-    try:
-        options = read_or_end(command, arguments, remedy, stopped)
-        with one_line_errors(writes(options), remedy, stopped):
-            return work(options) or 0
-    except SystemExit as ended:
-        return int(ended.code or 0)

@@ -1,4 +1,4 @@
-"""List the cache, or delete what was not used for a while.
+"""List what is in the cache, or delete what nobody has used for a while. A run makes again what it needs.
 
 python -m encoder_lab.storage.cache                       list it: size, days since the last use, name
 python -m encoder_lab.storage.cache prune=true older=30   delete what was not used for 30 days, and what kills left
@@ -11,28 +11,17 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.command_line import BOOLEAN, FOLDER, INTEGER, Command, Setting, run
+from encoder_lab.settings.command_line import BOOLEAN, FOLDER, INTEGER, Command, Setting
 from encoder_lab.storage.files import TEMPORARY_NAME, delete_temporary
 from encoder_lab.storage.locks import locked
 
 DAY_SECONDS = 24 * 60 * 60  # seconds
 ENTRY_NAME = re.compile(r"[a-z]+-(?:.+-)?[0-9a-f]{16}(?:\.\w+)?")  # ends with the key of what it was made of (`key_of`)
-COMMAND = Command(
-    "python -m encoder_lab.storage.cache",
-    "List what is in the cache, or delete what nobody has used for a while. A run makes again what it needs.",
-    [
-        Setting("cache", "the folder", FOLDER, Path(".cache")),
-        Setting("prune", "delete instead of listing", BOOLEAN, False),
-        Setting("older", "with prune=true: only what was not used for so many days", INTEGER, 0, needs="prune"),
-    ],
-    most=0,
-)
 
 
 class CacheEntry(NamedTuple):
@@ -93,8 +82,17 @@ def list_or_prune(options: SimpleNamespace) -> None:
     print(f"{sum(entry.size for entry in listed) / 1e6:10,.1f} MB in {len(listed)} entries {did} {options.cache}")
 
 
-main = partial(run, COMMAND, work=list_or_prune, writes=lambda options: options.cache)
-
+COMMAND = Command(
+    "python -m encoder_lab.storage.cache",
+    __doc__,
+    [
+        Setting("cache", "the folder", FOLDER, Path(".cache")),
+        Setting("prune", "delete instead of listing", BOOLEAN, False),
+        Setting("older", "with prune=true: only what was not used for so many days", INTEGER, 0, needs="prune"),
+    ],
+    list_or_prune,
+    writes=lambda options: options.cache,
+)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import BOOLEAN, FOLDER, TEXT, Command, Setting, list_of, one_of, run
+from encoder_lab.settings.command_line import BOOLEAN, FOLDER, TEXT, Command, Setting, list_of, one_of
 from encoder_lab.settings.known import read_description
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.files import atomic_write
@@ -29,22 +29,6 @@ from encoder_lab.studies.run import run_study
 
 CODE_PATHS = ("configs", "datamodules", "encoder_lab", "encoders", "objectives", "probes", "train.py", "evaluate.py")
 COMMIT_FILE, HOURS_FILE = "commit", "hours.json"  # in the folder of the runs, and of the pages
-COMMAND = Command(
-    "python -m encoder_lab.studies.results",
-    str(__doc__).strip(),
-    [
-        Setting("studies", "which; by default all", list_of(TEXT)),
-        Setting("scales", "which of theirs", list_of(one_of(*SCALES)), SCALES[:3]),
-        Setting("settings", "of every run", list_of(TEXT), []),
-        Setting("data", "the folder of the corpora", FOLDER, Path("data")),
-        Setting("runs", "the folder of the runs", FOLDER, Path("runs/results")),
-        Setting("out", "the folder of the pages", FOLDER, Path("docs/results/studies")),
-        Setting("configs", "the folder that has study/NAME.yaml", FOLDER, ROOT / "configs"),
-        Setting("commit", "the name of this code (default: git's, where nothing is changed)", TEXT),
-        Setting("dry_run", "only say what is to be done", BOOLEAN, False),
-    ],
-    most=0,
-)
 
 
 class StudyEntry(NamedTuple):
@@ -155,5 +139,23 @@ def write_page(entry: StudyEntry, options: SimpleNamespace, commit: str) -> None
         file.write("\n\n".join(parts) + "\n")
 
 
+COMMAND = Command(
+    "python -m encoder_lab.studies.results",
+    __doc__,
+    [
+        Setting("studies", "which; by default all", list_of(TEXT)),
+        Setting("scales", "which of theirs", list_of(one_of(*SCALES)), SCALES[:3]),
+        Setting("settings", "of every run", list_of(TEXT), []),
+        Setting("data", "the folder of the corpora", FOLDER, Path("data")),
+        Setting("runs", "the folder of the runs", FOLDER, Path("runs/results")),
+        Setting("out", "the folder of the pages", FOLDER, Path("docs/results/studies")),
+        Setting("configs", "the folder that has study/NAME.yaml", FOLDER, ROOT / "configs"),
+        Setting("commit", "the name of this code (default: git's, where nothing is changed)", TEXT),
+        Setting("dry_run", "only say what is to be done", BOOLEAN, False),
+    ],
+    run_studies,
+    writes=lambda options: options.runs,
+)
+
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], run_studies, lambda options: options.runs))
+    sys.exit(COMMAND.run(sys.argv[1:]))

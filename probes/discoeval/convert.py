@@ -1,26 +1,14 @@
-"""Write the published RST pickles as JSON lines, without running anything that is in them."""
+"""Write the published RST pickles as JSON lines, without running anything that is in them.
+
+Each line of RST_TRAIN.jsonl, RST_DEV.jsonl and RST_TEST.jsonl is an object with `label`, `left` and `right` (lists of
+EDUs). The suite reads both forms.
+"""
 
 import sys
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-from encoder_lab.settings.command_line import FOLDER, Command, Setting, run
-
-PURPOSE = """\
-Write the published RST pickles as JSON lines, without running anything that is in them.
-
-Each line of RST_TRAIN.jsonl, RST_DEV.jsonl and RST_TEST.jsonl is an object with `label`, `left` and `right` (lists of
-EDUs). The suite reads both forms."""
-COMMAND = Command(
-    "python -m probes.discoeval.convert DIR out=DIR",
-    PURPOSE,
-    [Setting("out", "the folder that gets the three files", FOLDER, required=True)],
-    "DIR",
-    "the folder of RST_TRAIN.pkl, RST_DEV.pkl and RST_TEST.pkl, or the folder above RST/",
-    least=1,
-    most=1,
-)
+from encoder_lab.settings.command_line import FOLDER, Command, Setting
 
 
 def convert(folder: Path, out: Path) -> list[Path]:
@@ -38,8 +26,13 @@ def run_convert(options: SimpleNamespace) -> None:
     print("\n".join(map(str, convert(Path(options.positional[0]), options.out))))
 
 
-command = partial(run, COMMAND, work=run_convert)
-
+COMMAND = Command(
+    "python -m probes.discoeval.convert DIR out=DIR",
+    __doc__,
+    [Setting("out", "the folder that gets the three files", FOLDER, required=True)],
+    run_convert,
+    "the folder of RST_TRAIN.pkl, RST_DEV.pkl and RST_TEST.pkl, or the folder above RST/",
+)
 
 if __name__ == "__main__":
-    sys.exit(command(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

@@ -1,40 +1,29 @@
-"""Cut the probing tasks of several languages to equal sizes, so that their scores can be compared."""
-
-import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
-
-from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FOLDER, Command, Setting, run
-
-if TYPE_CHECKING:  # torch comes with it
-    from probes.classification import Classification
-
-    Tasks = Mapping[str, Classification]  # one task, by language
-
-PURPOSE = """\
-Cut the probing tasks of several languages to equal sizes, so that their scores can be compared.
+"""Cut the probing tasks of several languages to equal sizes, so that their scores can be compared.
 
 Reads folders that python -m probes.probing.build wrote. A task that several of them have gets the same number of
 classes, and of sentences in each class, in all of them: as many as the smallest has. Writes a folder of the same name
 into out= for each, for probes=files probes.paths=[FOLDER].
 
 Where the tasks were built with whole_test=true, the test sentences are those that all languages have, by their sent_id:
-the same sentences in each language, in the balance that they have there."""
-COMMAND = Command(
-    "python -m probes.probing.equal DIR DIR... out=DIR",
-    PURPOSE,
-    [Setting("out", "the folder that gets a folder for each of them", FOLDER, required=True)],
-    "DIR DIR...",
-    "folders with tasks, one for each language or treebank",
-    least=2,
-    absent="no such file or folder (DIR=)",
-)
+the same sentences in each language, in the balance that they have there.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import FOLDER, Command, Setting
+
+if TYPE_CHECKING:  # torch comes with it
+    from probes.classification import Classification
+
+    Tasks = Mapping[str, Classification]  # one task, by language
+
 MIN_CLASS_SENTENCES = 20  # training sentences of a class; a task with fewer is left out
 MIN_SHARED = 40  # test sentences that all languages have
 TestIds = Mapping[str, Sequence[str]]  # by language: the names of its test sentences, or none
@@ -183,8 +172,14 @@ def run_equal(options: SimpleNamespace) -> None:
     print("\n".join(write_equal([Path(text) for text in options.positional], options.out)))
 
 
-command = partial(run, COMMAND, work=run_equal)
-
+COMMAND = Command(
+    "python -m probes.probing.equal DIR DIR... out=DIR",
+    __doc__,
+    [Setting("out", "the folder that gets a folder for each of them", FOLDER, required=True)],
+    run_equal,
+    "folders with tasks, one for each language or treebank",
+    absent="no such file or folder (DIR=)",
+)
 
 if __name__ == "__main__":
-    sys.exit(command(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

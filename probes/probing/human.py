@@ -1,4 +1,10 @@
-"""Human evaluation of BShift, SOMO and CoordInv, as Conneau et al. 2018 did it (appendix, Mechanical Turk survey)."""
+"""Human evaluation of BShift, SOMO or CoordInv, as Conneau et al. 2018 did it (appendix, Mechanical Turk survey).
+
+The first call writes pretest_a.csv and pretest_b.csv: two people who know the task judge 200 sentences, each alone.
+Where they agree a sentence is a control. The second call writes sheets of 100 sentences, controls among them, in
+random order; people fill copies named SHEET.PERSON.csv. `answers=` reads these: of people with at least 10 controls and
+90% of them right, a majority for each sentence; accuracy with its interval, agreement, and probes.csv for report.py.
+"""
 
 import sys
 from collections import Counter, defaultdict
@@ -10,30 +16,8 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FILE, FOLDER, INTEGER, Command, Setting, run
+from encoder_lab.settings.command_line import FILE, FOLDER, INTEGER, Command, Setting
 
-PURPOSE = """\
-Human evaluation of BShift, SOMO or CoordInv: sheets to be filled by people, and their answers as a row of the tables.
-
-The first call writes pretest_a.csv and pretest_b.csv: two people who know the task judge 200 sentences, each alone.
-Where they agree a sentence is a control. The second call writes sheets of 100 sentences, controls among them, in
-random order; people fill copies named SHEET.PERSON.csv. `answers=` reads these: of people with at least 10 controls and
-90% of them right, a majority for each sentence; accuracy with its interval, agreement, and probes.csv for report.py."""
-COMMAND = Command(
-    "python -m probes.probing.human task=FILE out=DIR [answers=DIR]",
-    PURPOSE,
-    [
-        Setting("task", "a file of the published form with the labels O (original) and another", FILE, required=True),
-        Setting("out", "the folder of the survey", FOLDER, required=True),
-        Setting("answers", "the folder with the filled sheets", FOLDER),
-        Setting("items", "test sentences to be judged", INTEGER, 1000),
-        Setting("pretest", "test sentences that two people judge first", INTEGER, 200),
-        Setting("sheet", "sentences of a sheet", INTEGER, 100),
-        Setting("controls", "of these controls", INTEGER, 10),
-        Setting("seed", "which sentences, and their order", INTEGER, 1),
-    ],
-    most=0,
-)
 ORIGINAL_LABEL = "O"
 YES_ANSWERS, NO_ANSWERS = ("yes", "y", "1", "ok", "acceptable"), ("no", "n", "0", "odd", "anomalous")
 MIN_CONTROLS, MIN_CORRECT_SHARE = 10, 0.9  # controls that a person must have judged, and the share that must be right
@@ -215,5 +199,21 @@ def write_row(out: Path, task: Path, result: HumanJudgments) -> None:
     write_rows(out / "probes.csv", [row])
 
 
+COMMAND = Command(
+    "python -m probes.probing.human task=FILE out=DIR [answers=DIR]",
+    __doc__,
+    [
+        Setting("task", "a file of the published form with the labels O (original) and another", FILE, required=True),
+        Setting("out", "the folder of the survey", FOLDER, required=True),
+        Setting("answers", "the folder with the filled sheets", FOLDER),
+        Setting("items", "test sentences to be judged", INTEGER, 1000),
+        Setting("pretest", "test sentences that two people judge first", INTEGER, 200),
+        Setting("sheet", "sentences of a sheet", INTEGER, 100),
+        Setting("controls", "of these controls", INTEGER, 10),
+        Setting("seed", "which sentences, and their order", INTEGER, 1),
+    ],
+    run_survey,
+)
+
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], run_survey, lambda options: options.out))
+    sys.exit(COMMAND.run(sys.argv[1:]))

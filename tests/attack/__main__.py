@@ -6,30 +6,26 @@ python -m tests.attack seconds=600
 import sys
 from types import SimpleNamespace
 
-from encoder_lab.settings.command_line import INTEGER, TEXT, Command, Setting, run
+from encoder_lab.settings.command_line import INTEGER, TEXT, Command, Setting
+
+
+def work(settings: SimpleNamespace) -> int:
+    from tests.attack import fresh
+
+    return fresh.work(settings)
+
 
 COMMAND = Command(
     "python -m tests.attack",
-    "Try fresh hostile files, settings, kills and signals; keep each failure in tests/attack/cases/.",
+    __doc__,
     [
         Setting("seconds", "how long, shared by the categories", INTEGER, 600),
         Setting("only", "one category", TEXT),
         Setting("seed", "of the cases (default: another one each time)", INTEGER),
     ],
-    most=0,
+    work,
+    writes=lambda _: "tests/attack/cases",
 )
 
-
-def main(arguments: list[str]) -> int:
-    """Attack; the exit status."""
-
-    def work(settings: SimpleNamespace) -> int:
-        from tests.attack import fresh
-
-        return fresh.work(settings)
-
-    return run(COMMAND, arguments, work, lambda _: "tests/attack/cases")
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

@@ -22,7 +22,7 @@ from datamodules.corpora.trees import Trees
 from datamodules.corpora.wikipedia import Wikipedia
 from datamodules.corpora.wikitext import why_not_parsed
 from datamodules.corpus import Corpus, Split
-from datamodules.trees.parse import main, parse_file
+from datamodules.trees.parse import COMMAND, parse_file
 from datamodules.trees.penn import read_trees
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines
@@ -250,6 +250,6 @@ def test_parsing_without_a_parser_says_how_to_get_it(tmp_path, capsys) -> None:
     (tmp_path / "in.txt").write_text("A dog runs.\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(__import__("sys").modules, "stanza", None)
-        assert main([str(tmp_path / "in.txt"), str(tmp_path / "out.mrg")]) == 2
+        assert COMMAND.run([str(tmp_path / "in.txt"), str(tmp_path / "out.mrg")]) == 2
     assert "pip install stanza" in capsys.readouterr().err
     assert not (tmp_path / "out.mrg").exists()

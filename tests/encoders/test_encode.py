@@ -26,7 +26,7 @@ class Shell:
         self.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
         out = io.TextIOWrapper(io.BytesIO())
         self.patch.setattr(sys, "stdout", out)
-        status = encode.main(list(arguments))
+        status = encode.COMMAND.run(list(arguments))
         return status, out.buffer.getvalue(), self.captured.readouterr().err.decode()
 
 
@@ -80,4 +80,4 @@ def test_a_user_error_is_one_line(shell, text, run, message) -> None:
 
 def test_vectors_are_not_written_to_a_terminal(monkeypatch) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert encode.main([str(GOLDEN)]) == 2
+    assert encode.COMMAND.run([str(GOLDEN)]) == 2

@@ -22,7 +22,7 @@ from datamodules.word_vectors.run_vectors import LOWERCASE_FILE
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
 from encoders import load_encoder
-from encoders.export import export, main
+from encoders.export import COMMAND, export
 from encoders.portable.network import TextReader
 from encoders.portable.parts import _is_moses, parts_of
 from encoders.portable.source import bundled_source
@@ -214,7 +214,7 @@ def test_a_model_card_names_training_scores_licence_and_what_to_cite(make, tmp_p
 def test_what_cannot_be_written_is_refused_in_one_line(more, message, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there").mkdir()
-    assert main([str(GOLDEN), *more]) == 2
+    assert COMMAND.run([str(GOLDEN), *more]) == 2
     assert message in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 

@@ -29,12 +29,11 @@ from encoder_lab.settings.command_line import (
     list_of,
     one_line_errors,
     one_of,
-    run,
 )
 from tests.conftest import ROOT
 
 COMMAND = Command(
-    "python bake.py FLOUR...",
+    "python bake.py FLOUR... out=FILE",
     "Bake bread.",
     [
         Setting("out", "the loaf", FILE, required=True),
@@ -45,10 +44,7 @@ COMMAND = Command(
         Setting("weights", "of each loaf", COUNTS, [500, 750]),
         Setting("shapes", "of each loaf", list_of(one_of("long", "round"))),
     ],
-    "FLOUR...",
-    "bags of flour",
-    least=1,
-    most=2,
+    meaning="bags of flour",
 )
 
 
@@ -64,7 +60,6 @@ COMMAND = Command(
     (["a", "out=x", "out=y"], "out=y: out= is given twice; give it once"),
     (["a"], "out= is missing: the loaf; see --help"),
     (["out=x"], "FLOUR... is missing: bags of flour; see --help"),
-    (["a", "b", "c", "out=x"], "c: one argument too many; settings are written key=value, see --help"),
     (["a", "--out", "x"], "--out: settings are written key=value; write out=x"),
     (["a", "--minutes=3"], "--minutes=3: settings are written key=value; write minutes=3"),
     (["a", "--with-salt", "b"], "--with-salt: settings are written key=value; write with_salt=true"),
@@ -83,6 +78,21 @@ def test_a_setting_is_refused_without_the_one_that_it_needs(salted) -> None:
     assert command.read(["a", "out=x", "with_salt=true", "grains=3"]).grains == 3
     with pytest.raises(InputError, match="grains= has an effect only with with_salt=; give it too, or leave it out"):
         command.read(["a", "out=x", "grains=3", *salted])
+
+
+@pytest.mark.parametrize(("words", "missing", "too_many"), [
+    ("", None, ["a"]), ("IN.txt OUT.mrg", ["a"], ["a", "b", "c"]), ("[NAME]", None, ["a", "b"]),
+    ("RUN... out=DIR [answers=DIR]", [], None), ("[RUN...]", None, None), ("DIR DIR... | all=DIR", ["a"], None),
+])  # fmt: skip
+def test_the_usage_says_how_many_arguments_have_no_key(words, missing, too_many) -> None:
+    command = Command(f"python -m bake {words}", "Bake.")
+    for arguments, message in ((missing, "is missing"), (too_many, "one argument too many")):
+        if arguments is not None:
+            with pytest.raises(InputError, match=message):
+                command.read(arguments)
+    fewest = 0 if missing is None else len(missing) + 1
+    most = 9 if too_many is None else len(too_many) - 1
+    assert all(len(command.read(["a"] * count).positional) == count for count in range(fewest, most + 1))
 
 
 @given(
@@ -117,9 +127,9 @@ def test_a_file_with_an_equals_sign_in_its_name_is_a_file(tmp_path, monkeypatch)
 
 
 def test_help_names_every_setting_with_its_default(capsys) -> None:
-    assert run(COMMAND, ["a", "-h"], lambda _: 1 / 0, lambda _: "") == 0  # type: ignore[arg-type,return-value]
+    assert COMMAND._replace(work=lambda _: 1 // 0).run(["a", "-h"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:3] == ["Bake bread.", "", "  python bake.py FLOUR... [key=value ...]"]
+    assert lines[:3] == ["Bake bread.", "", "  python bake.py FLOUR... out=FILE [key=value ...]"]
     assert [line.split()[0] for line in lines[4:]] == [
         *("FLOUR...", "out=FILE", "minutes=N", "heat=low|high|N", "with_salt=true|false", "seeds=NAME,..."),
         *("weights=N,...", "shapes=long|round,..."),
@@ -226,5 +236,5 @@ def test_long_work_of_a_command_prints_lines(monkeypatch, capsys) -> None:
     def work(_: object) -> None:
         assert list(progress.Progress("ab", "baking", unit=" loaves")) == ["a", "b"]
 
-    assert run(COMMAND, ["a", "out=x"], work, lambda _: "x") == 0
+    assert COMMAND._replace(work=work).run(["a", "out=x"]) == 0
     assert "baking: 1 of 2 loaves, 0 s" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from encoder_lab.storage.cache import DAY_SECONDS, cache_entries, main, prune_cache
+from encoder_lab.storage.cache import COMMAND, DAY_SECONDS, cache_entries, prune_cache
 from encoder_lab.storage.locks import locked
 
 KEY = "0123456789abcdef"
@@ -35,7 +35,7 @@ def names(cache: Path) -> set[str]:
 
 
 def test_the_list_has_our_entries_alone(cache, capsys) -> None:
-    assert main([f"cache={cache}"]) == 0
+    assert COMMAND.run([f"cache={cache}"]) == 0
     printed = capsys.readouterr().out
     assert [f" {name}" in printed for name in (PAIRS, SCORE, "thesis.tex")] == [True, True, False]
     assert f"    40 days  {PAIRS}" in printed
@@ -43,7 +43,7 @@ def test_the_list_has_our_entries_alone(cache, capsys) -> None:
 
 
 def test_pruning_deletes_what_is_old_and_what_was_left(cache) -> None:
-    assert main([f"cache={cache}", "prune=true", "older=30"]) == 0
+    assert COMMAND.run([f"cache={cache}", "prune=true", "older=30"]) == 0
     assert names(cache) == {SCORE, "thesis.tex", ".bashrc"}
 
 
@@ -54,6 +54,6 @@ def test_pruning_deletes_nothing_that_is_being_made(cache) -> None:
 
 
 def test_a_file_is_no_cache_and_a_folder_that_is_not_there_is_empty(cache, capsys) -> None:
-    assert main([f"cache={cache / 'thesis.tex'}"]) == 2
+    assert COMMAND.run([f"cache={cache / 'thesis.tex'}"]) == 2
     assert capsys.readouterr().err.startswith(f"error: {cache / 'thesis.tex'}: not a folder")
-    assert main([f"cache={cache / 'nowhere'}", "prune=true"]) == 0
+    assert COMMAND.run([f"cache={cache / 'nowhere'}", "prune=true"]) == 0

@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from encoder_lab.settings.command_line import run
-from encoder_lab.studies.results import COMMAND, HOURS_FILE, StudyEntry, run_studies
+from encoder_lab.studies.results import COMMAND, HOURS_FILE, StudyEntry
 from tests import commands
 from tests.conftest import TINY
 
@@ -37,7 +36,7 @@ def arguments(lab, tmp_path) -> list[str]:
 
 
 def finish(*arguments: str) -> int:
-    return run(COMMAND, arguments, run_studies, lambda options: options.runs)
+    return COMMAND.run(arguments)
 
 
 def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(arguments, tmp_path, capsys) -> None:

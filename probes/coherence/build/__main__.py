@@ -1,18 +1,4 @@
-"""Build coherence suites (Beyer et al. 2021) in SyntaxGym's format."""
-
-import sys
-from functools import partial
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
-
-from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, INTEGER, PATHS, Command, Setting, one_of, run
-
-if TYPE_CHECKING:  # what takes time to import is imported where work begins
-    from probes.coherence.build.draft import Draft
-
-PURPOSE = """\
-Build coherence suites (Beyer et al. 2021) in SyntaxGym's format.
+"""Build coherence suites (Beyer et al. 2021) in SyntaxGym's format.
 
   order        all sentences shuffled, and only those before the last: files of stories, documents or dialogues
   cloze        the right ending of a story or a wrong one: the Story Cloze test (.csv), or files of stories
@@ -25,28 +11,21 @@ Build coherence suites (Beyer et al. 2021) in SyntaxGym's format.
 
 Files of texts are ROCStories (.csv), PersonaChat (.txt), or JSON lines with sentences, turns or sections. Writes one
 JSON file for each suite, and report.md with counts, lengths, what was left out or changed and the scores of two
-controls. The same arguments build the same files."""
+controls. The same arguments build the same files.
+"""
+
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, INTEGER, PATHS, Command, Setting, one_of
+
+if TYPE_CHECKING:  # what takes time to import is imported where work begins
+    from probes.coherence.build.draft import Draft
+
 TEXT_PHENOMENA = ("order", "cloze")
 SINGLE_SOURCE_PHENOMENA = ("winograd", "remention", "connectives", "speakers")
-COMMAND = Command(
-    "python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR",
-    PURPOSE,
-    [
-        Setting("phenomenon", "which suites", one_of(*TEXT_PHENOMENA, *SINGLE_SOURCE_PHENOMENA), required=True),
-        Setting("source", "the files, or the folder; order and cloze read several files", PATHS, required=True),
-        Setting("out", "the folder that gets the files; it has no suites of another build", FOLDER, required=True),
-        Setting("seed", "which order of sentences, and which items are drawn", INTEGER, 0),
-        Setting("comma", "of connectives: one after the connective is scored, as in the paper, or not", BOOLEAN, False),
-        Setting(
-            "separator",
-            "of order: [SEP] between the turns of a dialogue, as the paper has for DialoGPT",
-            BOOLEAN,
-            False,
-        ),
-        Setting("items", "draws at most this many of each suite, twins together (default: all)", COUNT),
-    ],
-    most=0,
-)
 
 
 def build(options: SimpleNamespace) -> "Draft":
@@ -105,8 +84,20 @@ def run_build(options: SimpleNamespace) -> None:
     print(f"{len(draft.suites)} suites, {items} items: {options.out}/report.md")
 
 
-command = partial(run, COMMAND, work=run_build)
-
+COMMAND = Command(
+    "python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR",
+    __doc__,
+    [
+        Setting("phenomenon", "which suites", one_of(*TEXT_PHENOMENA, *SINGLE_SOURCE_PHENOMENA), required=True),
+        Setting("source", "the files, or the folder; order and cloze read several files", PATHS, required=True),
+        Setting("out", "the folder that gets the files; it has no suites of another build", FOLDER, required=True),
+        Setting("seed", "which order of sentences, and which items are drawn", INTEGER, 0),
+        Setting("comma", "of connectives: one after the connective is scored, as in the paper, or not", BOOLEAN, False),
+        Setting("separator", "of order: [SEP] between turns, as the paper has for DialoGPT", BOOLEAN, False),
+        Setting("items", "draws at most this many of each suite, twins together (default: all)", COUNT),
+    ],
+    run_build,
+)
 
 if __name__ == "__main__":
-    sys.exit(command(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

@@ -1,4 +1,9 @@
-"""Build DiscoEval's tasks from your own documents and annotations, in the published format."""
+"""Build DiscoEval's tasks from your own documents and annotations, in the published format.
+
+Writes one folder for each task, and report.md with sizes, balance and what each task gives away without any model.
+Documents give SP, BSO, DC and SSP, split by document; one of these that they are too few or too short for is left out,
+with the reason. pdtb= and rst= ask for a group by name: where none of it can be built, nothing is written.
+"""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -7,38 +12,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, INTEGER, PATHS, TEXT, Command, Setting, run
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, INTEGER, PATHS, TEXT, Command, Setting
 
-PURPOSE = """\
-Build DiscoEval's tasks from your own documents and annotations, in the published format.
-
-Writes one folder for each task, and report.md with sizes, balance and what each task gives away without any model.
-Documents give SP, BSO, DC and SSP, split by document; one of these that they are too few or too short for is left out,
-with the reason. pdtb= and rst= ask for a group by name: where none of it can be built, nothing is written."""
 DOCUMENTS = "a .jsonl file (or .gz, .bz2) or a folder of them: documents with sections (docs/documents_format.md), "
-COMMAND = Command(
-    "python -m probes.discoeval.build out=DIR [documents=PATH] [pdtb=PATH,...] [rst=PATH,...]",
-    PURPOSE,
-    [
-        Setting("out", "the folder that gets the tasks", FOLDER, required=True),
-        Setting("documents", DOCUMENTS + "stories with `id` and `sentences`; or annotated Ubuntu chats", PATHS),
-        Setting("train", "training items of each task of documents", COUNT, 10_000),  # Chen et al. 2019, Table 1
-        Setting("dev", "items to choose settings on", COUNT, 4_000),
-        Setting("test", "items to score", COUNT, 4_000),
-        Setting("seed", "which items", INTEGER, 0),
-        Setting(
-            "domain", "name of the documents in the names of tasks (default: that of the file)", TEXT, needs="documents"
-        ),
-        Setting("language", "of the documents, for their tokens", TEXT, "en", needs="documents"),
-        Setting(
-            "tokenized", "the documents are tokenised, with spaces between tokens", BOOLEAN, False, needs="documents"
-        ),
-        Setting("pdtb", "pipe files of PDTB 2 or PDTB 3, or tables such as train.gdtb.tsv.gz", PATHS),
-        Setting("raw", "the folder of the WSJ texts, for pipe files of PDTB 3", PATHS, needs="pdtb"),
-        Setting("rst", ".dis, .rs3 or .rst.jsonl, in folders or with names that say train, dev or test", PATHS),
-    ],
-    most=0,
-)
 
 
 def build(options: SimpleNamespace) -> list[str]:
@@ -117,8 +93,25 @@ def run_build(options: SimpleNamespace) -> None:
     print(printable(f"{options.out / 'report.md'} says what was built"))
 
 
-command = partial(run, COMMAND, work=run_build)
-
+COMMAND = Command(
+    "python -m probes.discoeval.build out=DIR [documents=PATH] [pdtb=PATH,...] [rst=PATH,...]",
+    __doc__,
+    [
+        Setting("out", "the folder that gets the tasks", FOLDER, required=True),
+        Setting("documents", DOCUMENTS + "stories with `id` and `sentences`; or annotated Ubuntu chats", PATHS),
+        Setting("train", "training items of each task of documents", COUNT, 10_000),  # Chen et al. 2019, Table 1
+        Setting("dev", "items to choose settings on", COUNT, 4_000),
+        Setting("test", "items to score", COUNT, 4_000),
+        Setting("seed", "which items", INTEGER, 0),
+        Setting("domain", "their name in the names of tasks (default: that of the file)", TEXT, needs="documents"),
+        Setting("language", "of the documents, for their tokens", TEXT, "en", needs="documents"),
+        Setting("tokenized", "they are tokenised, with spaces between tokens", BOOLEAN, False, needs="documents"),
+        Setting("pdtb", "pipe files of PDTB 2 or PDTB 3, or tables such as train.gdtb.tsv.gz", PATHS),
+        Setting("raw", "the folder of the WSJ texts, for pipe files of PDTB 3", PATHS, needs="pdtb"),
+        Setting("rst", ".dis, .rs3 or .rst.jsonl, in folders or with names that say train, dev or test", PATHS),
+    ],
+    run_build,
+)
 
 if __name__ == "__main__":
-    sys.exit(command(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

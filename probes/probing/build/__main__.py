@@ -1,9 +1,12 @@
-"""Build probing tasks from trees, dependency trees or text, in the published format."""
+"""Build probing tasks from trees, dependency trees or text, in the published format.
+
+Writes one file per task, report.md with every control, and controls.png. Reads the input once; memory is bounded by
+the sizes (1.1 GB at the published ones after a million short sentences), not by the corpus.
+"""
 
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -20,7 +23,6 @@ from encoder_lab.settings.command_line import (
     Setting,
     fail,
     one_of,
-    run,
 )
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TAG_SETS
@@ -28,38 +30,11 @@ from probes.probing.build.tags import ENGLISH, TAG_SETS
 if TYPE_CHECKING:
     from probes.probing.build.all_tasks import Material
 
-PURPOSE = """\
-Build probing tasks from trees, dependency trees or text, in the published format.
-
-Writes one file per task, report.md with every control, and controls.png. Reads the input once; memory is bounded by
-the sizes (1.1 GB at the published ones after a million short sentences), not by the corpus."""
 SOURCES = ("trees", "ud", "text")
 TEST_SIZE = 10_000
 TREES = "files of Penn-style trees (.mrg, .txt, .gz, tab-separated, tree last), or folders with .mrg, .const.tsv"
 BAD_TREE = "of trees=; skip: leave out and count those that cannot be read"
 LABELS = "what the labels of trees= mean (docs/probing_tasks.md)"
-COMMAND = Command(
-    "python -m probes.probing.build trees=PATH[,PATH...] | ud=PATH[,PATH...] | text=PATH[,PATH...] out=DIR",
-    PURPOSE,
-    [
-        Setting("trees", TREES, PATHS),
-        Setting("ud", "or dependency trees of any language: CoNLL-U files, or folders with .conllu", PATHS),
-        Setting("ud_test", "dependency trees that are the test split, such as a parallel treebank", PATHS, needs="ud"),
-        Setting(
-            "whole_test", "all usable sentences of ud_test=, to keep those of all languages", BOOLEAN, needs="ud_test"
-        ),
-        Setting("text", "or text of any language: files with a tokenised sentence per line, or folders", PATHS),
-        Setting("out", "the folder that gets the files", FOLDER, required=True),
-        Setting("train", "training sentences of each task", COUNT, 100_000),
-        Setting("dev", "sentences to choose settings on", COUNT, 10_000),
-        Setting("test", "sentences to score", COUNT, TEST_SIZE),
-        Setting("tasks", "SentLen, WC, ... (default: all that the input allows)", NAMES),
-        Setting("seed", "which sentences", INTEGER, 0),
-        Setting("on_bad_tree", BAD_TREE, one_of("refuse", "skip"), "refuse", needs="trees"),
-        Setting("tags", LABELS, one_of(*TAG_SETS), ENGLISH.name, needs="trees"),
-    ],
-    most=0,
-)
 
 
 def build(options: SimpleNamespace) -> list[str]:
@@ -127,8 +102,26 @@ def run_build(options: SimpleNamespace) -> int:
     return max([fail(failure) for failure in failures], default=0)
 
 
-command = partial(run, COMMAND, work=run_build)
-
+COMMAND = Command(
+    "python -m probes.probing.build trees=PATH[,PATH...] | ud=PATH[,PATH...] | text=PATH[,PATH...] out=DIR",
+    __doc__,
+    [
+        Setting("trees", TREES, PATHS),
+        Setting("ud", "or dependency trees of any language: CoNLL-U files, or folders with .conllu", PATHS),
+        Setting("ud_test", "dependency trees that are the test split, such as a parallel treebank", PATHS, needs="ud"),
+        Setting("whole_test", "all its usable sentences, to keep those of all languages", BOOLEAN, needs="ud_test"),
+        Setting("text", "or text of any language: files with a tokenised sentence per line, or folders", PATHS),
+        Setting("out", "the folder that gets the files", FOLDER, required=True),
+        Setting("train", "training sentences of each task", COUNT, 100_000),
+        Setting("dev", "sentences to choose settings on", COUNT, 10_000),
+        Setting("test", "sentences to score", COUNT, TEST_SIZE),
+        Setting("tasks", "SentLen, WC, ... (default: all that the input allows)", NAMES),
+        Setting("seed", "which sentences", INTEGER, 0),
+        Setting("on_bad_tree", BAD_TREE, one_of("refuse", "skip"), "refuse", needs="trees"),
+        Setting("tags", LABELS, one_of(*TAG_SETS), ENGLISH.name, needs="trees"),
+    ],
+    run_build,
+)
 
 if __name__ == "__main__":
-    sys.exit(command(sys.argv[1:]))
+    sys.exit(COMMAND.run(sys.argv[1:]))

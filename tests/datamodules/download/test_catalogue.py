@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from datamodules.download.__main__ import main
+from datamodules.download.__main__ import COMMAND
 from datamodules.download.catalogue import CATALOG, CatalogEntry, describe_state
 
 CONFIGS = Path(__file__).parents[3] / "configs"
@@ -50,6 +50,6 @@ def test_the_state_follows_the_folder(tmp_path) -> None:
 
 
 def test_the_command_lists_everything(tmp_path, capsys) -> None:
-    assert main([f"data={tmp_path}"]) == 0
+    assert COMMAND.run([f"data={tmp_path}"]) == 0
     printed = capsys.readouterr().out
     assert all(f"{entry.name}\n" in printed and entry.licence in printed for entry in CATALOG)

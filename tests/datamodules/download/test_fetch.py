@@ -18,7 +18,7 @@ from typing import IO
 import pytest
 
 from datamodules.download import fetch as module
-from datamodules.download.__main__ import main
+from datamodules.download.__main__ import COMMAND
 from datamodules.download.archives import unpack
 from datamodules.download.catalogue import CATALOG, CatalogEntry, RemoteFile
 from datamodules.download.fetch import download
@@ -295,13 +295,13 @@ def test_a_corpus_that_is_there_is_left_alone(server, tmp_path) -> None:
 
 def test_the_command_fetches_by_name_and_says_how_to_use_it(server, tmp_path, capsys) -> None:
     server.files["treebank.zip"] = zipped(**{"treebank/combined/wsj_0001.mrg": b"(S (NN a))"})
-    main(["treebank-sample", f"to={tmp_path}", f"base={server.base}"])
+    COMMAND.run(["treebank-sample", f"to={tmp_path}", f"base={server.base}"])
     assert f"corpus=trees corpus.root={tmp_path / 'treebank-sample'}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", [each.name for each in CATALOG if each.access == "agreement"])
 def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(name, tmp_path, capsys) -> None:
-    assert main([name, f"to={tmp_path}"]) == 2
+    assert COMMAND.run([name, f"to={tmp_path}"]) == 2
     message = capsys.readouterr().err
     assert message.count("\n") == 1
     assert str(tmp_path / name) in message
@@ -309,7 +309,7 @@ def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(name, tm
 
 
 def test_an_unknown_name_is_answered_with_the_names(capsys) -> None:
-    assert main(["nonsense"]) == 2
+    assert COMMAND.run(["nonsense"]) == 2
     assert "multi30k" in capsys.readouterr().err
 
 

@@ -20,7 +20,7 @@ from datamodules.trees.conllu import (
     read_conllu,
     read_portions,
 )
-from datamodules.trees.gum import conllu_sentences, main
+from datamodules.trees.gum import COMMAND, conllu_sentences
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from tests.fuzzing import any_damage_is_read_or_refused
@@ -215,7 +215,7 @@ def test_heads_are_counted_within_the_sentence(tmp_path) -> None:
     out = tmp_path / "gum.conllu"
     packed = gzip.compress((gum(tmp_path) / "dev.coref.jsonl").read_bytes())
     (tmp_path / "dev.coref.jsonl.gz").write_bytes(packed)  # and is read once
-    assert main([str(tmp_path), str(out)]) == 0
+    assert COMMAND.run([str(tmp_path), str(out)]) == 0
     hi, bark = read_conllu(out)
     assert hi.tokens == ["Hi", "."]
     words = [("Dogs", "NOUN", "Number=Plur", 1, "nsubj", 0), ("bark", "VERB", "Tense=Pres", -1, "root", 1)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.errors import InputError
-from probes.discoeval.build.__main__ import COMMAND, build, command
+from probes.discoeval.build.__main__ import COMMAND, build
 from probes.discoeval.build.documents import Part, PlainDocument, read_documents
 from probes.discoeval.build.tasks import build_task
 from probes.discoeval.controls import controls
@@ -53,7 +53,7 @@ def french(tmp_path_factory) -> Path:
 def built(french, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("built")
     sizes = [f"{split}={size}" for split, size in SIZES.items()]
-    assert command([f"documents={french}", f"out={out}", "language=fr", *sizes]) == 0
+    assert COMMAND.run([f"documents={french}", f"out={out}", "language=fr", *sizes]) == 0
     return out
 
 
@@ -220,15 +220,15 @@ def test_stories_without_sections_give_all_but_ssp(tmp_path, capsys) -> None:
     stories = [{"id": id, "sentences": sentences, "paragraphs": [7, 7]} for id, sentences in first.items()]
     path.write_text("\n".join(map(json.dumps, stories)))
     arguments = [f"documents={path}", f"out={tmp_path / 'out'}", "train=20", "dev=4", "test=4"]
-    assert command(arguments) == 0  # SSP was not asked for by name
+    assert COMMAND.run(arguments) == 0  # SSP was not asked for by name
     assert capsys.readouterr().err.startswith("SSP was not built: 0 train, 0 dev, 0 test items")
     assert [group_of(task.name) for task in read_discoeval(tmp_path / "out")[0]] == ["SP", "BSO", "DC"]
     (tmp_path / "out" / "SSP" / "stories").mkdir(parents=True)
-    assert command(arguments) == 2
+    assert COMMAND.run(arguments) == 2
     assert "SSP/stories: is of another build, and this one has no such task" in capsys.readouterr().err
     stories[3]["paragraphs"] = [7, 6]
     path.write_text("\n".join(map(json.dumps, stories)))
-    assert command(arguments) == 2
+    assert COMMAND.run(arguments) == 2
     assert "stories.jsonl:4: paragraphs must be numbers of sentences with the sum 14" in capsys.readouterr().err
 
 
@@ -243,7 +243,7 @@ WRONG = {
 
 @pytest.mark.parametrize("message", WRONG)
 def test_wrong_arguments_end_in_one_line(message, capsys) -> None:
-    assert command(WRONG[message]) == 2
+    assert COMMAND.run(WRONG[message]) == 2
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
@@ -252,7 +252,7 @@ def test_wrong_arguments_end_in_one_line(message, capsys) -> None:
 def test_a_task_that_annotations_ask_for_is_built_or_nothing_is(tmp_path, french, capsys) -> None:
     (tmp_path / "train.gdtb.tsv").write_text(HEADER + "d\tExplicit\tComparison.Contrast\t\tbut\t\t\t\ta\tb\t1<2\n")
     more = [f"documents={french}", "language=fr", *(f"{split}={size}" for split, size in SIZES.items())]
-    assert command([*more, f"pdtb={tmp_path / 'train.gdtb.tsv'}", f"out={tmp_path / 'out'}"]) == 2
+    assert COMMAND.run([*more, f"pdtb={tmp_path / 'train.gdtb.tsv'}", f"out={tmp_path / 'out'}"]) == 2
     assert "error: PDTB-E was not built: " in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
@@ -273,7 +273,7 @@ def test_gum_gives_all_seven_groups_with_its_official_splits(tmp_path) -> None:
     few.write_bytes(b"".join(gzip.decompress((DATA / "gum/train.rst.jsonl.gz").read_bytes()).splitlines(True)[:50]))
     parts[1] = parts[1].replace(str(DATA / "gum/train.rst.jsonl.gz"), str(few))
     documents = [f"documents={DATA / 'documents/gum.jsonl.gz'}", "tokenized=true", "train=300", "dev=60", "test=60"]
-    assert command([*documents, f"pdtb={parts[0]}", f"rst={parts[1]}", f"out={tmp_path / 'out'}"]) == 0
+    assert COMMAND.run([*documents, f"pdtb={parts[0]}", f"rst={parts[1]}", f"out={tmp_path / 'out'}"]) == 0
     tasks, missing = read_discoeval(tmp_path / "out")
     assert not missing
     assert [task.name for task in tasks] == ["SPgum", "BSOgum", "DCgum", "SSPgum", "PDTB-E", "PDTB-I", "RST"]

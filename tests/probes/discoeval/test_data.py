@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
-from probes.discoeval.convert import command
+from probes.discoeval.convert import COMMAND
 from probes.discoeval.data import read_discoeval
 from probes.discoeval.items import ceiling, group_of, second_measures
 from probes.task import Items
@@ -67,14 +67,14 @@ def test_tasks_are_chosen_by_name_or_group(root) -> None:
 
 def test_json_lines_are_read_like_the_pickles(root, capsys) -> None:
     (before,) = read_discoeval(root, ["RST"])[0]
-    assert command([str(root), f"out={root / 'RST'}"]) == 0
+    assert COMMAND.run([str(root), f"out={root / 'RST'}"]) == 0
     for path in (root / "RST").glob("*.pkl"):
         path.unlink()
     (after,) = read_discoeval(root, ["RST"])[0]
     assert before.classes == after.classes == ["NN-Joint", "NS-Elaboration", "SN-Attribution"]
     assert before.test.texts == after.test.texts
     assert before.train.gold.tolist() == after.train.gold.tolist()
-    assert (command([str(root), "out="]), command([str(root), f"out={root / 'RST'}"])) == (2, 2)
+    assert (COMMAND.run([str(root), "out="]), COMMAND.run([str(root), f"out={root / 'RST'}"])) == (2, 2)
     assert "RST_TRAIN.pkl: no such file" in capsys.readouterr().err
 
 
@@ -138,7 +138,7 @@ def test_windows_of_one_document_that_overlap_are_refused(root) -> None:
 
 
 def test_a_broken_json_line_is_named(root) -> None:
-    command([str(root), f"out={root / 'RST'}"])
+    COMMAND.run([str(root), f"out={root / 'RST'}"])
     path = root / "RST/RST_DEV.jsonl"
     good = path.read_text().splitlines()
     for bad, message in (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.errors import InputError
-from probes.discoeval.build.__main__ import command
+from probes.discoeval.build.__main__ import COMMAND
 from probes.discoeval.build.pdtb import read_relations
 from probes.discoeval.controls import controls
 from probes.discoeval.data import read_discoeval
@@ -32,7 +32,7 @@ def tables(folder: Path) -> str:
 
 
 def test_tables_of_relations_become_both_pdtb_tasks(tmp_path) -> None:
-    assert command([f"pdtb={tables(tmp_path)}", f"out={tmp_path / 'out'}"]) == 0
+    assert COMMAND.run([f"pdtb={tables(tmp_path)}", f"out={tmp_path / 'out'}"]) == 0
     explicit, implicit = read_discoeval(tmp_path / "out")[0]
     assert explicit.classes == ["Comparison.Contrast", "Contingency.Cause"]
     assert implicit.classes == ["Contingency.Cause", "Expansion.Conjunction", "Temporal.Asynchronous"]

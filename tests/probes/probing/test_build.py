@@ -12,7 +12,7 @@ from PIL import Image
 from datamodules.trees.conllu import read_conllu
 from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
-from probes.probing.build.__main__ import COMMAND, build, command
+from probes.probing.build.__main__ import COMMAND, build
 from probes.probing.build.all_tasks import TASKS, build_tasks, from_trees
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import GERMAN
@@ -41,7 +41,7 @@ def blank_pictures(monkeypatch) -> None:
 @pytest.fixture(scope="module")
 def built(trees, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("built")
-    assert command([f"trees={trees}", f"out={out}", "train=120", "dev=24", "test=24"]) == 0
+    assert COMMAND.run([f"trees={trees}", f"out={out}", "train=120", "dev=24", "test=24"]) == 0
     return out
 
 
@@ -77,7 +77,7 @@ def test_the_report_has_a_section_for_every_task_and_every_control(built) -> Non
 def test_unbuildable_tasks_are_reported_and_the_others_built(tmp_path, capsys) -> None:
     (tmp_path / "few.mrg").write_text("\n".join(TREES[:600]))
     wish = ["tasks=BShift,CoordInv", "train=120", "dev=24", "test=24"]
-    assert command([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path / 'out'}", *wish]) == 2
+    assert COMMAND.run([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path / 'out'}", *wish]) == 2
     assert "error: too few sentences for CoordInv" in capsys.readouterr().err
     assert (tmp_path / "out" / FILES["BShift"]).exists()
     assert "CoordInv** was not built" in (tmp_path / "out" / "report.md").read_text()
@@ -87,7 +87,8 @@ def test_unbuildable_tasks_are_reported_and_the_others_built(tmp_path, capsys) -
 def test_a_folder_with_a_task_that_is_not_built_again_is_refused(tmp_path, capsys, wish) -> None:
     (tmp_path / "few.mrg").write_text("\n".join(TREES[:600]))
     (old := tmp_path / FILES["CoordInv"]).touch()
-    assert command([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path}", f"tasks={wish}", "train=120", "dev=24"]) == 2
+    sizes = ["train=120", "dev=24"]
+    assert COMMAND.run([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path}", f"tasks={wish}", *sizes]) == 2
     assert f"has tasks of another build, such as {old.name}; give another folder" in capsys.readouterr().err
     assert {path.name for path in tmp_path.iterdir()} == {"few.mrg", old.name}
 
@@ -114,14 +115,14 @@ def test_wrong_arguments_are_named(arguments, named) -> None:
 
 @pytest.mark.parametrize("source", ["trees", "ud", "text"])
 def test_an_unknown_task_lists_the_choices(source, trees, capsys) -> None:
-    assert command([f"{source}={trees}", "out=x", "tasks=BShift,Lenght"]) == 2
+    assert COMMAND.run([f"{source}={trees}", "out=x", "tasks=BShift,Lenght"]) == 2
     assert "no probing task Lenght; choose from SentLen" in capsys.readouterr().err
 
 
 def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(trees, tmp_path, capsys) -> None:
     build(COMMAND.read([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "train=120", "dev=24", "test=24"]))
     assert set(from_trees((), GERMAN).usual) >= {task.name for task in read_senteval(tmp_path)} >= {"SentLen", "BShift"}
-    assert command([f"trees={trees}", f"out={tmp_path / 'new'}", "tags=german/tiger", "tasks=SubjNum"]) == 2
+    assert COMMAND.run([f"trees={trees}", f"out={tmp_path / 'new'}", "tags=german/tiger", "tasks=SubjNum"]) == 2
     assert "error: the labels of german/tiger do not support SubjNum" in capsys.readouterr().err
 
 
@@ -135,7 +136,7 @@ def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(tmp_p
     test = tmp_path / "test.conllu"
     test.write_text(named(tiny_treebank(150, seed=1)))
     arguments = [f"ud={tmp_path / 'train.conllu'}", f"ud_test={test}", "whole_test=true", "train=80", "dev=20"]
-    assert command([*arguments, f"out={tmp_path / 'out'}", "tasks=SentLen,BShift"]) == 0
+    assert COMMAND.run([*arguments, f"out={tmp_path / 'out'}", "tasks=SentLen,BShift"]) == 0
     texts = {tree.id: " ".join(tree.tokens) for tree in read_conllu(test)}
     for name, change in {"SentLen": str, "BShift": lambda text: " ".join(sorted(text.split()))}.items():
         path = tmp_path / "out" / FILES[name]
@@ -144,10 +145,10 @@ def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(tmp_p
         for sent_id, sentence in zip(read_test_ids(path), items.sentences, strict=True):
             assert change(texts[sent_id]) == change(sentence)
     test.write_text(tiny_treebank(150, seed=1))
-    assert command([*arguments, f"out={tmp_path / 'new'}", "tasks=SentLen"]) == 2
+    assert COMMAND.run([*arguments, f"out={tmp_path / 'new'}", "tasks=SentLen"]) == 2
     assert "a sentence has no # sent_id" in capsys.readouterr().err
     test.write_text(named(tiny_treebank(150, seed=1)).replace("sent_id = s10\n", "sent_id = s11\n"))
-    assert command([*arguments, f"out={tmp_path / 'new'}", "tasks=SentLen"]) == 2
+    assert COMMAND.run([*arguments, f"out={tmp_path / 'new'}", "tasks=SentLen"]) == 2
     assert "two sentences have the # sent_id 's11'" in capsys.readouterr().err
 
 
@@ -157,7 +158,7 @@ def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path) -> No
     sizes = ["train=60", "dev=12", "test=12"]
     for source, name in {"ud": "SubjGender", "text": "FarSwap"}.items():
         out, files = tmp_path / source, {"controls.png", "report.md", FILES["SentLen"], f"{name}.txt"}
-        assert command([f"{source}={tmp_path}", f"out={out}", f"tasks=SentLen,{name}", *sizes]) == 0
+        assert COMMAND.run([f"{source}={tmp_path}", f"out={out}", f"tasks=SentLen,{name}", *sizes]) == 0
         assert {path.name for path in out.iterdir()} == files
         assert f"## {name}" in (out / "report.md").read_text()
         assert len(read_task(name, out / f"{name}.txt").classes) >= 2

@@ -11,7 +11,7 @@ from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.build.pool import Sizes
 from probes.probing.build.sampling import plan_classes
-from probes.probing.equal import MIN_CLASS_SENTENCES, command, common_classes, equalise
+from probes.probing.equal import COMMAND, MIN_CLASS_SENTENCES, common_classes, equalise
 from probes.probing.published_files import read_task, write_task
 from probes.task import single
 
@@ -106,7 +106,7 @@ def test_the_command_writes_what_several_folders_have(tmp_path, capsys) -> None:
         for some in [*own, *more]:
             write_task(some, tmp_path / language / ("past_present.txt" if some.name == "Tense" else f"{some.name}.txt"))
     folders = [str(tmp_path / language) for language in ("en", "fr", "tr")]
-    assert command([*folders, f"out={tmp_path / 'equal'}"]) == 0
+    assert COMMAND.run([*folders, f"out={tmp_path / 'equal'}"]) == 0
     printed = capsys.readouterr()
     assert "| Tense | 2 | 60 | 14 | 16 | 50.0 | en, tr |" in printed.out
     assert "Mood: left out, a class has 19/5/5 sentences; it needs 20 to train" in printed.err
@@ -121,7 +121,7 @@ def test_a_folder_with_a_task_that_would_stay_or_is_read_is_refused(tmp_path, ca
     for language in ("en", "tr"):
         write_task(TURKISH, tmp_path / language / "Tense.txt")
     write_task(TURKISH, tmp_path / "equal" / "en" / "Mood.txt")
-    assert command([str(tmp_path / "en"), str(tmp_path / "tr"), f"out={tmp_path / out}"]) == 2
+    assert COMMAND.run([str(tmp_path / "en"), str(tmp_path / "tr"), f"out={tmp_path / out}"]) == 2
     assert f"{old}: is a task of another build, or one to read" in capsys.readouterr().err
     assert not list(tmp_path.glob("equal/*/Tense.txt"))
 
@@ -129,9 +129,9 @@ def test_a_folder_with_a_task_that_would_stay_or_is_read_is_refused(tmp_path, ca
 def test_folders_without_a_common_task_are_refused(tmp_path, capsys) -> None:
     write_task(TURKISH, tmp_path / "tr" / "Tense.txt")
     (tmp_path / "en").mkdir()
-    assert command([str(tmp_path / "tr"), str(tmp_path / "en"), f"out={tmp_path / 'equal'}"]) == 2
+    assert COMMAND.run([str(tmp_path / "tr"), str(tmp_path / "en"), f"out={tmp_path / 'equal'}"]) == 2
     assert "no task that another of the folders has too" in capsys.readouterr().err
-    assert command([str(tmp_path / "tr"), str(tmp_path / "nowhere"), "out=x"]) == 2
+    assert COMMAND.run([str(tmp_path / "tr"), str(tmp_path / "nowhere"), "out=x"]) == 2
     assert "nowhere: no such file or folder" in capsys.readouterr().err
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from datamodules.trees.gum import conllu_sentences
 from encoder_lab.errors import InputError
-from probes.coherence.build.__main__ import COMMAND, command
+from probes.coherence.build.__main__ import COMMAND
 from probes.coherence.build.cloze import build_cloze
 from probes.coherence.build.connectives import CONNECTIVES, build_connectives
 from probes.coherence.build.draft import with_final_mark
@@ -406,7 +406,7 @@ def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path) -> Non
 def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
     source = story_file(tmp_path, 9)
     for out in ("one", "two"):
-        assert command(["phenomenon=order", f"source={source}", f"out={tmp_path / out}", "seed=3", "items=4"]) == 0
+        assert COMMAND.run(["phenomenon=order", f"source={source}", f"out={tmp_path / out}", "seed=3", "items=4"]) == 0
     assert "2 suites, 8 items" in capsys.readouterr().out
     suite = read_suite(tmp_path / "one" / "shuffle_narration_all.json")
     assert [item.number for item in suite.items] == [1, 2, 3, 4]
@@ -429,21 +429,21 @@ def test_the_command_writes_suites_and_a_report(tmp_path, capsys) -> None:
 ])  # fmt: skip
 def test_wrong_arguments_are_one_line(arguments, message, tmp_path, capsys) -> None:
     short = written(tmp_path / "short.jsonl", json.dumps({"sentences": ["One."]}))
-    assert command([argument.format(short=short) for argument in arguments]) == 2
+    assert COMMAND.run([argument.format(short=short) for argument in arguments]) == 2
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
 
 
 def test_help_names_every_phenomenon(capsys) -> None:
-    assert command(["--help"]) == 0
+    assert COMMAND.run(["--help"]) == 0
     printed = capsys.readouterr().out
     assert all(f"\n  {name} " in printed for name in COMMAND.settings[0].type.metavar.split("|"))
 
 
 def test_twins_are_drawn_together(tmp_path) -> None:
     arguments = ["phenomenon=cloze", f"source={story_file(tmp_path, 8)}", f"out={tmp_path / 'cloze'}", "items=5"]
-    assert command(arguments) == 0
+    assert COMMAND.run(arguments) == 0
     suite = read_suite(tmp_path / "cloze" / "story_cloze.json")
     right, wrong = (Counter(item.texts[at][1] for item in suite.items) for at in (0, 1))
     assert right == wrong
@@ -454,7 +454,7 @@ def test_twins_are_drawn_together(tmp_path) -> None:
 @pytest.mark.skipif(not DATA.exists(), reason="needs the open data")
 def test_twins_of_winograd_schemas_are_drawn_together(tmp_path) -> None:
     schemas = DATA / "winograd/wsc273.jsonl"
-    assert command(["phenomenon=winograd", f"source={schemas}", f"out={tmp_path}", "items=40"]) == 0
+    assert COMMAND.run(["phenomenon=winograd", f"source={schemas}", f"out={tmp_path}", "items=40"]) == 0
     for name, noun in (("full", 0), ("partial", 1)):
         suite = read_suite(tmp_path / f"winograd_{name}.json")
         numbers = {int(item.source.rpartition(":")[2]) for item in suite.items}
@@ -469,10 +469,10 @@ def test_twins_of_winograd_schemas_are_drawn_together(tmp_path) -> None:
 def test_a_folder_with_suites_of_another_build_is_refused(tmp_path, capsys) -> None:
     out = tmp_path / "out"
     arguments = [f"source={story_file(tmp_path, 4)}", f"out={out}"]
-    assert command(["phenomenon=order", *arguments]) == 0
-    assert command(["phenomenon=order", "items=2", *arguments]) == 0  # replaces the same suites
+    assert COMMAND.run(["phenomenon=order", *arguments]) == 0
+    assert COMMAND.run(["phenomenon=order", "items=2", *arguments]) == 0  # replaces the same suites
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert command(["phenomenon=cloze", *arguments]) == 2
+    assert COMMAND.run(["phenomenon=cloze", *arguments]) == 2
     assert "has suites of another build, such as shuffle_narration_all.json" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
@@ -534,7 +534,7 @@ def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(gum, build, name
     ("speakers", "senteval_downstream/data/downstream/SICK/SICK_trial.txt", 1, 74),
 ])  # fmt: skip
 def test_open_data_give_suites_that_are_read_again(tmp_path, phenomenon, source, suites, items) -> None:
-    assert command([f"phenomenon={phenomenon}", f"source={DATA / source}", f"out={tmp_path}"]) == 0
+    assert COMMAND.run([f"phenomenon={phenomenon}", f"source={DATA / source}", f"out={tmp_path}"]) == 0
     written_suites = [read_suite(path) for path in tmp_path.glob("*.json")]
     assert (len(written_suites), sum(len(suite.items) for suite in written_suites)) == (suites, items)
     assert all(item.source for suite in written_suites for item in suite.items)
