@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.memory import END_OF_EPOCH
 from encoder_lab.errors import InputError
 from encoder_lab.reports.commands import panels_of
 from encoder_lab.reports.models import models_of, one_run_per_seed
@@ -92,6 +93,7 @@ def test_without_a_terminal_each_epoch_is_a_line(dense) -> None:
     for epoch, line in enumerate(lines):
         assert f"{dense.folder.name}: epoch {epoch}/2  " in line
         assert all(f"{row.task} {row.test_accuracy:.1f}" in line for row in rows if row.epoch == epoch)
+    assert [bool(END_OF_EPOCH.search(line)) for line in lines] == [False, True, True]  # as a benchmark finds them
     assert "before training" in lines[0]
     assert all(word in lines[1] for word in ("loss ", "bleu ", " s, ", " left"))
     assert "left" not in lines[2]

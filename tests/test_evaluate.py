@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
@@ -391,20 +389,3 @@ def test_the_hidden_layer_of_dc_and_the_context_of_sp_are_left_out_on_request_as
     assert "52.0" in printed
     evidence = evidence_of(models_of(read_run(each.folder) for each in done))
     assert len(finding_of("context helps position", evidence).comparisons) == 1
-
-
-WITHOUT_TORCH = """
-import runpy, sys
-sys.argv[1:] = ["model=bov", "epochs=all"]
-try:
-    runpy.run_path("evaluate.py", run_name="__main__")
-finally:
-    assert "torch" not in sys.modules
-"""
-
-
-def test_settings_that_are_wrong_with_any_tasks_are_refused_before_slow_imports() -> None:
-    command = [sys.executable, "-c", WITHOUT_TORCH]
-    done = subprocess.run(command, cwd=CONFIGS.parent, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "error: model=bov: no run folder, so it has no epochs; leave out epochs=\n"

@@ -76,14 +76,6 @@ def test_an_encoder_states_its_widths(name) -> None:
     assert encoded.states.shape == (2, 4, encoder.state_dim)
 
 
-@every_encoder
-def test_the_order_of_a_batch_does_not_matter(name) -> None:
-    encoder = build(name).eval()
-    words, lengths = batch([4, 1, 6, 6])
-    turned = encoder(words.flip(0), lengths.flip(0)).vector.flip(0)
-    torch.testing.assert_close(turned, encoder(words, lengths).vector, atol=1e-6, rtol=1e-5)
-
-
 @pytest.mark.parametrize("name", OURS)
 def test_the_order_of_words_matters_unless_it_is_a_bag(name) -> None:
     encoder = build(name).eval()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,18 +37,23 @@ def outside(tmp_path_factory) -> Path:
     return folder
 
 
-def train(outside: Path, *more: str):
-    configs, cache = outside / "my_parts" / "configs", outside / "cache"
-    settings = [*TRAIN.split(), *SMALL.split(), f"cache={cache}", *more]
-    environment = {**os.environ, "PYTHONPATH": str(outside)}
-    return commands.finish("train.py", f"--config-dir={configs}", *settings, environment=environment)
+def command(outside: Path, *arguments: str) -> subprocess.CompletedProcess:
+    return commands.finish("train.py", *arguments, environment={**os.environ, "PYTHONPATH": str(outside)})
 
 
-def test_parts_outside_the_clone_train_and_load_where_their_package_is_allowed(outside, monkeypatch) -> None:
+def train(outside: Path, *more: str) -> subprocess.CompletedProcess:
+    configs, cache = f"--config-dir={outside}/my_parts/configs", f"cache={outside}/cache"
+    return command(outside, configs, *TRAIN.split(), *SMALL.split(), cache, *more)
+
+
+def test_parts_outside_the_clone_train_resume_and_load_where_their_package_is_allowed(outside, monkeypatch) -> None:
     run = outside / "run"
     done = train(outside, "allow=[my_parts]", f"hydra.run.dir={run}")
     assert done.returncode == 0, done.stderr
     assert {row.task for row in read_rows(run / "probes.csv")} == {"LongWords", "LastWord"}
+    refused, resumed = (command(outside, f"resume={run}", *allow) for allow in ([], ["allow=[my_parts]"]))
+    assert (refused.returncode, resumed.returncode) == (2, 0)
+    assert "allow=[my_parts]" in refused.stderr
     with pytest.raises(InputError, match=r"my_parts\.encoder\.Gated: No module named 'my_parts'; install it"):
         load_encoder(run, allow=["my_parts"])
     monkeypatch.syspath_prepend(outside)

@@ -70,15 +70,6 @@ def epoch_is_probed(epoch: int) -> Callable[[Path], bool]:
     return lambda run: (run / "probes.csv").exists() and f"\n{epoch}," in (run / "probes.csv").read_text()
 
 
-def test_a_run_killed_between_probing_and_checkpoint_equals_an_uninterrupted_one(lab, finished_run, tmp_path) -> None:
-    run = tmp_path / "run"
-    stop(lab, run, epoch_is_probed(1), signal.SIGKILL)
-    go_on(lab, run)
-    assert_same_weights(run, finished_run)
-    assert scores(run) == scores(finished_run)
-    assert (run / "answers.csv").read_text() == (finished_run / "answers.csv").read_text()
-
-
 def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab, tmp_path) -> None:
     run = tmp_path / "run"
     status, errors = stop(lab, run, epoch_is_probed(0), signal.SIGINT)
@@ -99,10 +90,10 @@ def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(lab
     assert_same_run(run, finished_run)
 
 
-def test_a_finished_run_goes_on_to_a_number_of_steps_as_it_would_have(lab, finished_run, tmp_path) -> None:
+def test_a_run_that_was_moved_goes_on_to_more_epochs_and_steps_as_it_would_have(lab, finished_run, tmp_path) -> None:
     steps = int(read_csv(finished_run / "metrics.csv")[-1]["step"])
-    run = tmp_path / "run"
-    assert lab.finish(*lab.settings(run, "trainer.max_epochs=1")).returncode == 0
+    assert lab.finish(*lab.settings(tmp_path / "here", "trainer.max_epochs=1")).returncode == 0
+    run = (tmp_path / "here").rename(tmp_path / "there")
     go_on(lab, run, "trainer.max_epochs=2", f"+trainer.max_steps={steps}")
     assert_same_run(run, finished_run)
 
@@ -120,13 +111,6 @@ def test_resuming_a_finished_run_changes_nothing(lab, finished_run, tmp_path) ->
     go_on(lab, run)
     assert_same_weights(run, finished_run)
     assert recorded(run) == recorded(finished_run)
-
-
-def test_a_run_that_was_moved_and_resumed_with_more_epochs_keeps_its_best(lab, finished_run, tmp_path) -> None:
-    assert lab.finish(*lab.settings(tmp_path / "here", "trainer.max_epochs=1")).returncode == 0
-    there = (tmp_path / "here").rename(tmp_path / "there")
-    go_on(lab, there, "trainer.max_epochs=2")
-    assert_same_weights(there, finished_run)
 
 
 def test_a_run_with_a_truncated_last_checkpoint_resumes_from_the_previous_one(lab, finished_run, tmp_path) -> None:

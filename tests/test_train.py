@@ -57,10 +57,6 @@ def test_tensorboard_has_curves_of_tasks_scores_and_losses_a_chart_of_each_suite
     assert [picture.step for picture in events.Images("curves")] == [1, 2]
 
 
-def test_word_vectors_are_not_in_the_checkpoint(finished_run) -> None:
-    assert not [name for name in weights(finished_run) if name.startswith("embedding")]
-
-
 def test_a_corrupt_best_checkpoint_error_names_the_last_one(finished_run, tmp_path, caplog) -> None:
     assert loadable_path(finished_run) == finished_run
     run = shutil.copytree(finished_run, tmp_path / "run")
@@ -91,14 +87,6 @@ def test_an_untrained_encoder_that_a_run_has_scored_is_not_scored_again(lab, tmp
     assert scored("again", tmp_path / "cache", "objective.optimizer.lr=0.01") == first
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("cache/score-*.json")} == written
     assert scored("elsewhere", tmp_path / "other") == first
-
-
-def test_a_run_folder_moved_elsewhere_is_a_frozen_encoder(finished_run, tmp_path) -> None:
-    sentences = ["the dog sees a cat .", "it rains ."]
-    before = load_encoder(finished_run).encode(sentences)
-    moved = shutil.copytree(finished_run, tmp_path / "elsewhere")
-    assert before.shape == (2, 16)
-    np.testing.assert_array_equal(load_encoder(moved).encode(sentences), before)
 
 
 def test_an_untrained_encoder_is_probed_once_on_all_its_suites_and_loads(lab, tmp_path) -> None:

@@ -307,14 +307,6 @@ def test_documents_that_are_not_for_probing_train(tmp_path) -> None:
         next(every.documents("probe"))
 
 
-def test_long_text_without_blank_lines_has_documents_for_every_split(tmp_path) -> None:
-    (tmp_path / "long.txt").write_text("".join(f"line {i} .\n" for i in range(3000)))
-    corpus = PlainText(str(tmp_path), tokenized=True, held_out=5)
-    text = [sentence for split in SPLITS for sentence in corpus.sentences(split)]
-    assert all(any(corpus.sentences(split)) for split in SPLITS)
-    assert sorted(text) == sorted(f"line {i} ." for i in range(3000))
-
-
 def test_size_counts_training_sentences_of_documents(tmp_path) -> None:
     many_documents(tmp_path)
     corpus = PlainText(str(tmp_path), size=7, tokenized=True)

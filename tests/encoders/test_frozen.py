@@ -1,6 +1,5 @@
 """The law of a frozen encoder: sentences in, vectors out."""
 
-import pickle
 from pathlib import Path
 
 import cloudpickle
@@ -188,13 +187,6 @@ def test_options_that_cannot_work_are_refused(options) -> None:
 
 def composed(word: str) -> np.ndarray | None:
     return np.full(3, 4.0, np.float32) if word == "news" else None
-
-
-def test_a_pickled_encoder_gives_the_same_vectors() -> None:
-    encoder = bag(oov=composed, tokenize=str.lower)
-    expected = encoder.encode(["news A", "a b"], tokenized=False)
-    copy = pickle.loads(pickle.dumps(encoder))
-    np.testing.assert_array_equal(copy.encode(["news A", "a b"], tokenized=False), expected)
 
 
 def test_an_encoder_is_a_step_of_a_pipeline_that_other_processes_can_cross_validate() -> None:

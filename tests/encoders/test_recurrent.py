@@ -9,7 +9,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
-from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from encoder_lab.errors import InputError
@@ -95,19 +94,6 @@ def test_a_bigru_equals_its_equations() -> None:
         states = both_ways(gru, words[row, :length].numpy(), encoder.gru)
         np.testing.assert_allclose(encoded.states[row, :length].detach(), states, atol=1e-6)
         np.testing.assert_allclose(encoded.vector[row].detach(), states.mean(0), atol=1e-6)
-
-
-def test_states_equal_those_of_torchs_own_bidirectional_layers_on_packed_sentences() -> None:
-    words, lengths = sentences(5)
-    ours = BiLSTM(5, dim=8, projection=7).eval()
-    theirs = nn.LSTM(7, 4, 2, bidirectional=True, batch_first=True)
-    for suffix, layers in {"": ours.lstm.forward_layers, "_reverse": ours.lstm.backward_layers}.items():
-        for number, layer in enumerate(layers):
-            for name, weight in layer.named_parameters():
-                getattr(theirs, name.replace("l0", f"l{number}{suffix}")).data.copy_(weight)
-    packed = nn.utils.rnn.pack_padded_sequence(ours.projection(words), lengths, True, enforce_sorted=False)
-    expected, _ = nn.utils.rnn.pad_packed_sequence(theirs(packed)[0], batch_first=True)
-    torch.testing.assert_close(ours(words, lengths).states, expected, atol=1e-6, rtol=1e-5)
 
 
 def test_the_attention_flag_changes_no_vector_and_an_odd_width_is_refused() -> None:
@@ -240,16 +226,6 @@ def test_the_stack_equals_a_naive_loop(kernel) -> None:
         np.testing.assert_allclose(encoded.vector[row].detach(), states.max(0), atol=1e-5)
 
 
-def test_one_product_over_windows_equals_the_convolution_of_torch() -> None:
-    torch.manual_seed(5)
-    states = torch.randn(2, 7, 8)
-    encoder = GatedConvNet(6, dim=8, layers=1)
-    convolution = encoder.convolutions[0]
-    ours = convolution(encoder._windows(states))
-    theirs = functional.conv1d(states.transpose(1, 2), convolution.weight.view(16, 8, 3), convolution.bias, padding=1)
-    torch.testing.assert_close(ours, theirs.transpose(1, 2))
-
-
 def test_positions_are_sines_and_cosines_of_falling_frequency() -> None:
     encoded = sinusoidal_positions(3, 5, torch.device("cpu"))
     slow = 2 / 10_000 ** (2 / 5)
@@ -267,11 +243,6 @@ def test_the_factors_of_the_cited_source_are_those_of_its_formula() -> None:
     encoder, words = GatedConvNet(6, dim=8, layers=1, positions="sukhbaatar").eval(), torch.randn(2, 5, 6)
     together = encoder(words, torch.tensor([5, 2])).vector
     torch.testing.assert_close(together[1], encoder(words[1:, :2], torch.tensor([2])).vector[0])
-
-
-def test_the_state_of_a_word_depends_on_its_position() -> None:
-    states = GatedConvNet(6, dim=8, layers=1, kernel=1).eval()(torch.ones(1, 4, 6), torch.tensor([4])).states[0]
-    assert len(torch.unique(states, dim=0)) == 4
 
 
 def test_an_even_kernel_is_refused() -> None:

@@ -1,8 +1,6 @@
 """A setting that nothing reads is refused, with any name and any sign before it."""
 
-import os
 import re
-import sys
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
@@ -21,7 +19,6 @@ from encoder_lab.settings.check import mistakes_of_command
 from encoder_lab.settings.known import known_settings
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.studies.compose import referenced_names, resolved_settings
-from encoders import load_encoder
 from tests import commands
 from tests.conftest import ROOT
 
@@ -29,7 +26,6 @@ CONFIGS = ROOT / "configs"
 KNOWN = known_settings(CONFIGS, "train")
 GROUPS = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir() and path.name != "study")
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
-SINGLE = sorted(name for name in KNOWN.names - KNOWN.sections if not name.rpartition(".")[2].startswith("_"))
 
 
 def refused(*arguments: str) -> str:
@@ -112,11 +108,6 @@ def test_random_keys_are_refused(group, name, plus) -> None:
     assert key in refused(f"{plus}{key}=1")
 
 
-@given(st.sampled_from(SINGLE))
-def test_every_setting_of_our_files_is_known(name) -> None:
-    of_command.refuse_unknown_settings(KNOWN, "train", [f"{place}=1" for place in (name, f"parts.nli.{name}")])
-
-
 PARTS = "objective=multitask objective.parts=[nmt_enfr]"
 TWO = "objective=multitask objective.parts=[nmt_enfr,nli]"
 FILES = "corpus=parallel corpus.dev_source=a corpus.dev_target=b corpus.test_source=c corpus.test_target=d"
@@ -181,11 +172,12 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
 
 @pytest.mark.parametrize(("text", "message"), [
     ("parts: {nli: {objective: {hidden: 200}}}", "parts.nli.objective.hidden=200: nli is not in objective.parts"),
+    ("probes: {early: 3}", "probes.early=3: nothing reads such a setting"),
     ("parts: {nli: {corpus: {_target_: datamodules.demo.Demo}}}", "nli is not in objective.parts"),
     ("parts: {nmt_enfr: {objective: {optimizer: {lr: 1}}}}", "share one optimiser; give objective.optimizer.lr="),
     ("parts: {nli: {objective: {hidden: 100}}, nmt_enfr: {objective: {dropout: 0.5}}}", ""),
 ])  # fmt: skip
-def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path, text, message) -> None:
+def test_a_setting_that_nothing_reads_is_refused_in_a_file_of_the_user_too(tmp_path, text, message) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "own.yaml").write_text(f"# @package _global_\n{text}\n")
     arguments = *PARTS.split(), "experiment=own", f"hydra.searchpath=[file://{tmp_path}]"
@@ -227,15 +219,6 @@ def test_every_source_of_tasks_can_be_probed_at_steps(choice) -> None:
     judge(CONFIGS, f"probes={choice}", "probes.steps=[1]")
 
 
-def test_an_experiment_of_the_user_has_no_unread_settings(tmp_path) -> None:
-    (tmp_path / "experiment").mkdir()
-    (tmp_path / "experiment" / "own.yaml").write_text("# @package _global_\nprobes:\n  early: 3\n")
-    experiment = "--config-dir", str(tmp_path), "experiment=own", f"hydra.run.dir={tmp_path}/run"
-    message = "error: probes.early=3: nothing reads such a setting; see --help and the files in configs/"
-    assert commands.refusal("train.py", *experiment) == message
-    assert not (tmp_path / "run" / "config.yaml").exists()
-
-
 @pytest.mark.parametrize(("line", "base"), [
     ("import torch", "torch.optim.SGD"), ("import torch.optim", "torch.optim.SGD"),
     ("from torch import optim", "optim.SGD"), ("from torch.optim import SGD", "SGD"),
@@ -252,35 +235,6 @@ def test_an_own_class_takes_the_settings_of_its_base(tmp_path, monkeypatch, line
         judge(CONFIGS, f"objective.optimizer._target_={name}_wrong.Mine")
 
 
-def test_own_code_is_allowed_by_name_when_training_resuming_and_loading(lab, tmp_path) -> None:
-    package, run = tmp_path / "my_package", tmp_path / "run"
-    (tmp_path / "encoder").mkdir()
-    (tmp_path / "encoder" / "mine.yaml").write_text("_target_: my_package.mine.Mine\n")
-    package.mkdir()
-    (package / "mine.py").write_text("from encoders.bov import BagOfVectors\n\n\nclass Mine(BagOfVectors):\n    pass\n")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    small = [text for text in lab.settings(run, "probes=none", "trainer.max_epochs=1") if "probes.t" not in text]
-    settings = ["--config-dir", str(tmp_path), *(t for t in small if not t.startswith("encoder.")), "encoder=mine"]
-
-    def errors(*arguments: str) -> str:
-        done = commands.finish("train.py", *arguments, environment=environment)
-        assert done.returncode in (0, 2)
-        return done.stderr if done.returncode else ""
-
-    assert "encoder._target_ is my_package.mine.Mine" in errors(*settings)
-    assert not (run / "config.yaml").exists()
-    assert errors(*settings, "allow=[my_package]") == ""
-    assert "allow=[my_package]" in errors(f"resume={run}")
-    assert errors(f"resume={run}", "allow=[my_package]") == ""
-    with pytest.raises(InputError, match="allow="):
-        load_encoder(run)
-    sys.path.insert(0, str(tmp_path))
-    try:
-        assert len(load_encoder(run, allow=["my_package"]).encode(["a dog"])) == 1
-    finally:
-        sys.path.remove(str(tmp_path))
-
-
 def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab, tmp_path) -> None:
     run = tmp_path / "run"
     rates = "{_target_: pytorch_lightning.callbacks.LearningRateMonitor}"
@@ -291,8 +245,3 @@ def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab, tmp_path) -> N
     assert list((run / "tensorboard").glob("events*"))
     (written,) = run.glob("lightning_logs/*/metrics.csv")
     assert any(row["lr-Adam"] for row in read_csv(written))
-
-
-def test_evaluate_refuses_them_too() -> None:
-    refusal = commands.refusal("evaluate.py", "model=majority", "+protokol=senteval")
-    assert re.fullmatch(r"error: \+protokol=senteval: .* did you mean protocol=.*", refusal)

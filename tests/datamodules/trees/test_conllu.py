@@ -21,7 +21,6 @@ from datamodules.trees.conllu import (
     read_portions,
 )
 from datamodules.trees.gum import COMMAND, conllu_sentences
-from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from tests.fuzzing import any_damage_is_read_or_refused
 
@@ -102,13 +101,6 @@ def test_pieces_of_any_size_give_the_same_sentences(tmp_path_factory, sentences,
     assert [tree for piece in pieces for tree in parse_portion(piece)] == [
         tree for text in sentences for tree in TREES[text]
     ]
-
-
-def test_several_processes_read_the_same_sentences(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(conllu, "BLOCK_BYTES", 300)
-    path = written(tmp_path, (FRENCH + SHORT) * 40, "a.conllu.gz")
-    result = [tree for trees in parallel_map(parse_portion, read_portions(path), 4, cores=2) for tree in trees]
-    assert result == [*TREES[FRENCH], *TREES[SHORT]] * 40
 
 
 def row(change: dict[int, str], line: str = SHORT) -> str:

@@ -1,8 +1,5 @@
 """A cell in a grid is the cell alone, and both are what torch's own layers and optimiser would be."""
 
-from dataclasses import replace
-from itertools import chain
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -78,13 +75,6 @@ def test_an_accuracy_rounds_as_in_the_published_toolkit(right, items) -> None:
     predicted = predict_classes(cells.snapshot(0), x)
     y = torch.where(torch.arange(items) < right, predicted, (predicted + 1) % 3)
     assert cells.accuracy(x, y) == [100 * (right / items)]  # 23 of 160 is 14.37; 100 * 23 / 160 would be 14.38
-
-
-@pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
-def test_one_block_and_many_blocks_have_the_same_order_of_cells(grid) -> None:
-    (together,) = split_into_blocks(6, 3, grid, "cuda")
-    for some, device in ((grid, "cpu"), (replace(grid, block_mb=1), "cuda")):
-        assert list(chain(*split_into_blocks(6, 3, some, device))) == together
 
 
 @pytest.mark.parametrize("width", [0, 7])

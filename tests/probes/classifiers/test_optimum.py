@@ -8,10 +8,9 @@ from torch.nn import functional
 
 from encoder_lab.errors import InputError
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, best_logistic_cell, standardise
-from probes.classifiers.examples import Examples, Tensors
+from probes.classifiers.examples import Tensors
 from probes.classifiers.grid import best_of_l2
 from probes.classifiers.optimum import LOSS_TOLERANCE, Optima, covariance, cross_entropy, curvature_factor, optimum
-from probes.vectors import StreamedFeatures, Vectors, sentence_vector
 from tests.labelled_vectors import features_that_go_together, random_labels
 
 LOGISTIC = Grid(widths=(0,), l2=(1e-5, 1e-2))
@@ -161,11 +160,3 @@ def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
         assert ((train.x @ weight + bias).argmax(1) == train.y).all()
         predicted.append((others.x @ weight + bias).argmax(1))
     assert (predicted[0] == predicted[1]).double().mean() > 0.9  # with 30 times the gap 0.82 to 0.88
-
-
-def test_streamed_features_have_the_same_optimum() -> None:
-    train, dev = features_that_go_together(10)
-    table = Vectors(train.x.numpy(), [str(row) for row in range(len(train.x))])
-    streamed = Examples(StreamedFeatures([table.column_of(table.sentences)], sentence_vector, "cpu"), train.y)
-    weights, expected = (best_logistic_cell(some, dev, 10, LOGISTIC, "cpu").parameters for some in (streamed, train))
-    torch.testing.assert_close(weights, expected, atol=1e-2, rtol=1e-2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.sequential import train_alone, train_grid_alone
+from benchmarks.sequential import train_grid_alone
 from probes.classifiers import senteval
 from probes.classifiers.blocks import split_into_blocks
 from probes.classifiers.cells import Cell, Cells
@@ -32,18 +32,6 @@ def test_each_cell_scores_like_the_toolkit(grid) -> None:
     expected = train_grid_alone(*(as_tensors(part, "cpu") for part in parts), 3, grid, seed=7)
     score = probe(*parts, 3, grid, seed=7)
     assert (score.dev_accuracy, score.test_accuracy) == expected[:2]
-
-
-@pytest.mark.parametrize("cell", [(5, 0.2, 1e-4), (5, 0.0, 1e-2), (0, 0.0, 1e-4)])
-def test_a_cell_in_a_grid_ends_with_the_weights_of_the_cell_alone(cell) -> None:
-    train, dev = as_tensors(labelled(150, 1), "cpu"), as_tensors(labelled(90, 2), "cpu")
-    width, dropout, l2 = cell
-    cells = Cells(8, 3, [Cell(width, dropout, other) for other in GRID.l2], seed=7)
-    fitted = next(f for f in senteval.train_with_early_stopping(cells, train, dev, GRID, seed=7) if f.l2 == l2)
-    alone = train_alone(train, dev, 3, cell, GRID, seed=7)
-    assert fitted.dev_accuracy == alone.dev_accuracy
-    for ours, theirs in zip(fitted.parameters, alone.model.parameters(), strict=True):
-        torch.testing.assert_close(ours.view_as(theirs), theirs.detach(), rtol=1e-4, atol=1e-5)
 
 
 def test_the_grid_as_one_model_equals_its_blocks() -> None:

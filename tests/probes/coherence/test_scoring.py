@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.call import function_named
-from probes.coherence.ngram import NgramModel, length_logprobs
+from probes.coherence.ngram import length_logprobs
 from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records
 from probes.coherence.suite_file import Item, TestSuite
 from probes.statistics import wilson_interval
@@ -80,16 +80,6 @@ def test_the_published_toolkit_adds_region_means_and_has_ties_false() -> None:
 def test_a_score_is_said_with_its_ties() -> None:
     (score,) = scored(suite("mean", "(2;%a%) < (2;%b%)", *THREE)).predictions
     assert score_line(score) == "16.7 [0.0, 79.2] of 3 items, 1 tie counted half, 1 with a region that has no token"
-
-
-def test_the_unigram_control_ties_where_only_the_order_differs() -> None:
-    words = ["the", "cat", "saw", "a", "dog", ".", "then", "it", "slept", "."]
-    rng = np.random.default_rng(0)
-    pairs = [((" ".join(words), ""), (" ".join(rng.permutation(words)), "")) for _ in range(20)]
-    orders = suite("mean", "(*;%a%) < (*;%b%)", *pairs)
-    model = NgramModel([["the cat saw it . a dog slept ."]] * 2, 1)
-    (score,) = score_suite(orders, score_pairs(model.logprobs, pairs_of(orders))).predictions
-    assert (score.percent, score.ties) == (50, 20)
 
 
 def test_tokens_are_kept_with_their_regions() -> None:
