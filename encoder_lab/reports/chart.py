@@ -140,7 +140,7 @@ def chance_levels(series: Sequence[DataSeries]) -> list[float]:
 
 def row_axis(names: Sequence[str], rows: int = 0) -> Axis:
     """An axis of named rows, the first on top; of `rows` where there are more."""
-    return Axis(ends=(max(rows, len(names), 1) - 0.5, -0.5), ticks=dict(enumerate(names or [""])))
+    return Axis(ends=(max(rows, len(names)) - 0.5, -0.5), ticks=dict(enumerate(names)))
 
 
 def signed_ticks(linear: float) -> list[float]:

@@ -127,8 +127,9 @@ def report_layers(arguments: SimpleNamespace) -> None:
 def report_order(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments)
     learnt = order.model_orders(models, arguments.suite, arguments.classifier)
-    save_charts(order.charts_of_order(learnt), arguments.out, order.as_text(learnt))
+    print(for_terminal(order.as_text(learnt)))  # also where no task has a gain to draw
     print_notes(unfinished_notes(models, arguments.suite))
+    save_charts(order.charts_of_order(learnt), arguments.out)
 
 
 def report_use(arguments: SimpleNamespace) -> None:

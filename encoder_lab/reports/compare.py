@@ -11,7 +11,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_paper_order
 from encoder_lab.reports.correlation import SIGNIFICANCE_LEVEL, holm_adjusted
 from encoder_lab.reports.evidence import answers_of
-from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
+from encoder_lab.reports.models import ReportedModel, distinct_names, models_of, scored_suites
 from encoder_lab.reports.runs import grouped, rows_by_task
 from encoder_lab.reports.scores import read_runs
 from encoder_lab.reports.table_notes import epoch_notes, protocol_notes
@@ -52,10 +52,7 @@ def two_models(paths: Iterable[str | Path]) -> tuple[tuple[str, ReportedModel], 
     if len(models) != 2:
         names = f"{len(models)}: {'; '.join(model.title for model in models) or 'none'}"
         raise InputError(f"give the runs of two models, A and B, or a folder for each; these are {names}")
-    titles = [model.title for model in models]
-    if len(set(titles)) == 1:
-        tails = shortest_tails([str(model.runs[0].folder) for model in models])
-        titles = [f"{title} ({tail})" for title, tail in zip(titles, tails, strict=True)]
+    titles = distinct_names([model.title for model in models], [str(model.runs[0].folder) for model in models])
     return (titles[0], models[0]), (titles[1], models[1])
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.models import models_of, shortest_tails, task_differences
+from encoder_lab.reports.models import distinct_names, models_of, task_differences
 from encoder_lab.reports.published import requested_tables
-from encoder_lab.reports.runs import grouped, read_run
+from encoder_lab.reports.runs import read_run
 from encoder_lab.reports.strips import TOKENS_FILE
 from encoder_lab.reports.table import has_scores_of, probing_table
 from encoder_lab.reports.terminal import comparisons_text, measures_text, second_measures_text, suite_lines, table_text
@@ -87,7 +87,9 @@ def print_scores(written: Sequence[WrittenScores], reader: str, published: str |
     """Print the scores of each suite next to the published ones, then control tasks and description lengths."""
     tables = requested_tables(published)
     for suite in dict.fromkeys(d.suite for d in written):
-        titled = with_distinct_titles([d for d in written if d.suite == suite])
+        scored = [d for d in written if d.suite == suite]
+        titles = distinct_names([d.title for d in scored], [d.model for d in scored])  # as of two checkpoints of a run
+        titled = [d._replace(title=title) for d, title in zip(scored, titles, strict=True)]
         models = models_of(read_run(d.folder) for d in titled)
         texts = [table_text(probing_table(models, suite, "last", reader, tables))]
         for d in titled:
@@ -100,11 +102,3 @@ def print_scores(written: Sequence[WrittenScores], reader: str, published: str |
         if len(titled) > 1 and facts_of(suite).ranked:
             texts.append(comparisons_text([(d.title, d.main) for d in titled]))
         print(for_terminal("\n".join([*texts, *(f"{d.folder}/probes.csv" for d in titled)])))
-
-
-def with_distinct_titles(written: Sequence[WrittenScores]) -> list[WrittenScores]:
-    """Adds the end of the path to titles that several models have, such as two checkpoints of a run."""
-    models = grouped((d.title, d.model) for d in written)
-    tails = {title: dict(zip(paths, shortest_tails(paths), strict=True)) for title, paths in models.items()}
-    titles = [f"{d.title} ({tails[d.title][d.model]})" if len(models[d.title]) > 1 else d.title for d in written]
-    return [d._replace(title=title) for d, title in zip(written, titles, strict=True)]

@@ -95,8 +95,7 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
 def _variants(namesakes: Sequence[Sequence[Run]]) -> list[str]:
     """What tells apart the models of one name: settings; folders where these settings are the same."""
     variants = _shorten_names([_difference(group, namesakes) for group in namesakes])
-    named = zip(variants, shortest_tails([str(group[0].folder) for group in namesakes]), strict=True)
-    return [f"{variant} ({tail})".lstrip() if variants.count(variant) > 1 else variant for variant, tail in named]
+    return distinct_names(variants, [str(group[0].folder) for group in namesakes])
 
 
 def _shorten_names(variants: Sequence[str]) -> list[str]:
@@ -273,6 +272,12 @@ def _difference(group: Sequence[Run], namesakes: Sequence[Sequence[Run]]) -> str
         labels.pop(UNSET_TEXT, None)  # the others say more
     texts = [shortened(printable(f"{key}={value}"), MAX_NAME_CHARACTERS) for value, key in labels.items()]
     return f"({', '.join(texts[:3])})" if labels else ""
+
+
+def distinct_names(names: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """The names; behind one that several have, the ends of their paths in brackets."""
+    named = zip(names, shortest_tails(paths), strict=True)
+    return [f"{name} ({tail})".lstrip() if names.count(name) > 1 else name for name, tail in named]
 
 
 def shortest_tails(paths: Sequence[str]) -> list[str]:

@@ -191,15 +191,21 @@ def _interval_text(interval: Interval, digits: int) -> str:
 
 
 def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:
-    """A chart for each model: its tasks from the first learnt downwards, the steps of the parts of their gains."""
+    """A chart for each model with a gain: its tasks from the first learnt downwards, the steps of parts of their gains.
+
+    Raises InputError where no task of any model has a gain.
+    """
+    drawn = [model for model in ordered if model.halves]
+    if not drawn:
+        raise InputError("nothing to draw: no task's score rises by more than its 95% interval; train longer")
     parts = ", ".join(f"{marker}: {part:.0%}" for marker, part in zip(MARKERS, GAIN_PARTS, strict=True))
     note = f"Step at which a part of the gain is reached ({parts}); 95% intervals."
     ends = [high for model in ordered for task in model.tasks for _, _, high in task.steps if np.isfinite(high)]
-    steps = Axis("optimiser step", ends=(0, 1.05 * max(ends, default=1.0)))
-    rows = max(len(model.halves) for model in ordered)
+    steps = Axis("optimiser step", ends=(0, 1.05 * max(ends)))
+    rows = max(len(model.halves) for model in drawn)
     if without := [model.title for model in ordered if model.measured and not model.halves]:
         note += f" No task has a gain: {'; '.join(without)}."
-    charts = [_chart(model, steps, rows) for model in ordered if model.halves or (model.measured and not rows)]
+    charts = [_chart(model, steps, rows) for model in drawn]
     return ChartSection("when tasks are learnt", charts, columns=3, note=note)
 
 

@@ -156,8 +156,8 @@ def _earlier_epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str
     for model in models:
         epochs = [(run.epoch(epoch, suite), run.last_epoch) for run in model.runs if run.has_suite(suite)]
         if any(scored_epoch < last for scored_epoch, last in epochs):
-            early.append(f"{model.title}: {', '.join(f'{scored_epoch} of {last}' for scored_epoch, last in epochs)}")
-    return [f"Not of the last epoch: {'; '.join(early)}."] if early else []
+            early.append(f"{model.title} (epoch {', '.join(f'{number} of {last}' for number, last in epochs)})")
+    return [f"Scores of an epoch before the last: {'; '.join(early)}."] if early else []
 
 
 def measure_notes(columns: Sequence[str]) -> list[str]:

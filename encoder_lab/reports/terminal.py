@@ -1,6 +1,6 @@
 """What an evaluation prints: tables as plain text, and of coherence suites predictions and the bits of regions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -31,19 +31,15 @@ PAPER_TABLES = ("beyer2021_tables1to5", "beyer2021_table4")
 
 def table_text(table: Table) -> str:
     """Models by tasks; the best of a column has a star, and half of its interval follows a score."""
-    wide = max([len("    on dev"), *(len(row.name) for row in table.rows)]) + 2
-    widths = [max(14, len(column) + 2) for column in table.columns]
-
-    def line(name: str, cells: Iterable[str]) -> str:
-        return f"{name:<{wide}}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True)).rstrip()
-
-    lines = [line("model", table.columns)]
+    headings, rows = [""], [["model", *table.columns]]
     for heading, row in with_headings(table):
-        lines += ["", heading] if heading else []
-        lines.append(line(f"  {row.name}", (_cell(table, row, column) for column in table.columns)))
+        headings.append(f"\n{heading}\n" if heading else "")
+        rows.append([f"  {row.name}", *(_cell(table, row, column) for column in table.columns)])
         devs = {column: f"{cell.dev:.1f}" for column, cell in row.cells.items() if cell.dev is not None}
         if devs:
-            lines.append(line("    on dev", (devs.get(column, "") for column in table.columns)))
+            headings.append("")
+            rows.append(["    on dev", *(devs.get(column, "") for column in table.columns)])
+    lines = map("".join, zip(headings, aligned(rows), strict=True))
     return "\n".join([*lines, "", *table.notes, "±: half of the interval."]) + "\n"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from encoder_lab.errors import InputError
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.order import (
     agreement,
@@ -121,6 +122,8 @@ def test_a_model_in_which_no_task_gains_is_named_and_has_no_empty_chart() -> Non
     section = charts_of_order(model_orders(models_of([trained(), flat]), "probing", "mlp"))
     assert [chart.title for chart in section.charts] == ["BiLSTM-max, nmt"]
     assert section.note.endswith("No task has a gain: BiLSTM-max, NLI.")
+    with pytest.raises(InputError, match="nothing to draw: no task's score rises"):
+        charts_of_order(model_orders(models_of([flat]), "probing", "mlp"))
 
 
 @pytest.mark.parametrize(("other", "tau"), [

@@ -242,12 +242,12 @@ def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path, capsys) -> 
     early, late = run_of(tmp_path / "a"), run_of(tmp_path / "b", "bilstm_last", dev=(1.0, 2.0, 3.0))
     of_best = evaluation_of(tmp_path / "c", "RUN", "probing", objective="nli", epoch=1, settings=of_a_run(1))
     notes = probing_table(models(early, late), "probing").notes
-    assert "Not of the last epoch: BiLSTM-max, NMT En-Fr: 2 of 3." in notes
+    assert "Scores of an epoch before the last: BiLSTM-max, NMT En-Fr (epoch 2 of 3)." in notes
     assert main(["compare", str(early), str(late)]) == 0
-    assert "Not of the last epoch: BiLSTM-max, NMT En-Fr: 2 of 3." in capsys.readouterr().out
+    assert "Scores of an epoch before the last: BiLSTM-max, NMT En-Fr (epoch 2 of 3)." in capsys.readouterr().out
     notes = probing_table(models(of_best), "probing", "last").notes
     assert notes[0].endswith("as evaluated.")
-    assert "Not of the last epoch: BiLSTM-max, NLI: 1 of 5." in notes
+    assert "Scores of an epoch before the last: BiLSTM-max, NLI (epoch 1 of 5)." in notes
     bag = evaluation_of(tmp_path / "d", "RUN", "probing", objective="untrained", epoch=0, settings=of_a_run(1))
     assert not any("last epoch" in note for note in probing_table(models(bag), "probing", "last").notes)
 
@@ -537,8 +537,8 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path, capsys)
     bov = evaluation_of(tmp_path / "bov", "bov")
     paths = [str(path) for path in (*runs, *scored, bov)]
     assert main(["size", *paths, "suite=downstream", f"out={tmp_path / 'size.png'}"]) == 0
-    early = "; ".join(f"BiLSTM-max, NMT En-Fr (dim={dim}): 2 of 3" for dim in (512, 1024))
-    assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\nNot of the last epoch: {early}.\n"
+    early = "; ".join(f"BiLSTM-max, NMT En-Fr (dim={dim}) (epoch 2 of 3)" for dim in (512, 1024))
+    assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\nScores of an epoch before the last: {early}.\n"
 
 
 def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path) -> None:
