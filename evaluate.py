@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment, requested_suites
-from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
+from encoder_lab.settings.command_line import asks_for_help, exit_with, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
 from encoder_lab.settings.model_setting import MODEL_FORMS, refuse_missing_models
 
@@ -175,13 +175,14 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
 def run_job(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
 
-    from encoder_lab.settings.check import exit_on_mistakes
+    from encoder_lab.settings.check import mistakes_of_command
     from encoder_lab.settings.evaluate import evaluation_settings
     from encoder_lab.studies.compose import referenced_names, resolved_settings
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
         written = resolved_settings(config)
-        exit_on_mistakes("evaluate", written, referenced_names(config), HydraConfig.get().overrides.task)
+        arguments = HydraConfig.get().overrides.task
+        exit_with(mistakes_of_command("evaluate", written, referenced_names(config), arguments))
         folders = [source.path for source in HydraConfig.get().runtime.config_sources if source.schema == "file"]
         settings = replace(evaluation_settings(written), config_folders=tuple(map(Path, folders)))
 

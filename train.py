@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from encoder_lab.compute.start import give_back_large_blocks, quick_imports
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import refuse_other_settings, refuse_wrong_arguments, refuse_wrong_environment
-from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
+from encoder_lab.settings.command_line import asks_for_help, exit_with, one_line_errors, show_help
 from encoder_lab.settings.config_help import train_help
 from encoder_lab.settings.quoting import unquoted
 
@@ -82,7 +82,7 @@ def begin_run(config: "DictConfig") -> None:
     from hydra.types import RunMode
 
     from encoder_lab.settings.build import frozen_settings
-    from encoder_lab.settings.check import exit_on_mistakes
+    from encoder_lab.settings.check import mistakes_of_command
     from encoder_lab.settings.run import RunSettings
     from encoder_lab.studies.compose import referenced_names, resolved_settings
 
@@ -91,7 +91,7 @@ def begin_run(config: "DictConfig") -> None:
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
         written = resolved_settings(config)
-        exit_on_mistakes("train", written, referenced_names(config), job.overrides.task)
+        exit_with(mistakes_of_command("train", written, referenced_names(config), job.overrides.task))
         settings = frozen_settings(RunSettings, written)
         with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build

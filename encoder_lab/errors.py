@@ -35,7 +35,7 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - tail - 1]}…{text[-tail:]}"
 
 
-def in_one_line(error: Exception) -> str:
+def in_one_line(error: BaseException) -> str:
     """The message of an error on one line, without the text that Hydra adds around it."""
     source = error.__cause__ if isinstance(error.__cause__, InputError) else error
     return " ".join(str(source).split("Config search path")[0].split())

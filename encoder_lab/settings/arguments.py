@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import fail, unknown_name_message
+from encoder_lab.settings.command_line import exit_with, unknown_name_message
 from encoder_lab.settings.known import (
     PART_PREFIX,
     YamlSettings,
+    choices_in,
     config_folders,
     known_settings,
-    read_description,
     unknown_setting_message,
 )
 from encoder_lab.settings.quoting import split_names, unquoted
@@ -76,8 +76,7 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     defaults = known_settings(configs, program)
     refuse_unknown_settings(defaults, program, settings)
     values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
-    if statuses := [fail(mistake) for mistake in wrong_values(defaults, program, values)]:
-        raise SystemExit(statuses[0])
+    exit_with(wrong_values(defaults, program, values))
 
 
 def _declarations(defaults: YamlSettings, program: str, name: str) -> list[Any]:
@@ -104,8 +103,7 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
         folder = configs / group
         if not equals or not group.isidentifier() or not folder.is_dir():
             continue
-        files = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.yaml")}
-        choices = sorted(name for name, path in files.items() if "not a choice" not in read_description(path))
+        choices = list(choices_in(folder))
         for choice in filter(None, split_names(value)):
             if choice not in choices and not any(letter in choice for letter in "(*$"):
                 own = "a YAML file of your own needs --config-dir=FOLDER"

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, in_one_line
 
 
 def function_named(name: str, purpose: str) -> Callable[..., Any]:
@@ -25,7 +25,7 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
     except (ImportError, AttributeError) as error:
         raise InputError(f"call:{name}: {error}") from None
     except (Exception, SystemExit) as error:  # the user's own code
-        raise InputError(f"call:{name}: the module failed, {_in_one_line(error)}") from error
+        raise InputError(f"call:{name}: the module failed, {type(error).__name__}: {in_one_line(error)}") from error
     if not callable(target):
         raise InputError(f"call:{name}: not a function; give one that {purpose}")
 
@@ -37,7 +37,9 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
         except InputError:
             raise
         except (Exception, SystemExit) as error:  # the user's own code
-            raise InputError(f"call:{name}: the function failed, {_in_one_line(error)}") from error
+            raise InputError(
+                f"call:{name}: the function failed, {type(error).__name__}: {in_one_line(error)}"
+            ) from error
 
     return named
 
@@ -51,7 +53,3 @@ def _exits_raise() -> Iterator[None]:
         yield
     finally:
         os._exit = leave
-
-
-def _in_one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -10,10 +10,9 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.settings.build import missing_settings
-from encoder_lab.settings.command_line import fail
-from encoder_lab.settings.declared import CLASS_KEY, Parameter, parameters
+from encoder_lab.settings.declared import Parameter, parameters
 from encoder_lab.settings.evaluate import EvaluationSettings
-from encoder_lab.settings.known import HYDRA_KEYS, PART_PREFIX, unknown_setting_message
+from encoder_lab.settings.known import CLASS_KEY, HYDRA_KEYS, PART_PREFIX, unknown_setting_message
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import dotted_items
 from encoder_lab.settings.without_effect import ineffective_settings
@@ -35,16 +34,6 @@ SET_BY_PROGRAM = {  # arguments that this program gives, and what the user gives
 Plain = Mapping[str, Any]  # a group of settings
 adapter_of = cache(partial(TypeAdapter, config=STRICT_CONFIG))
 GroupParameters = Mapping[str, Parameter] | None  # of a group; None where it takes any setting
-
-
-def exit_on_mistakes(
-    program: str, settings: Plain, referred: Collection[str] = (), arguments: Sequence[str] | None = None
-) -> None:
-    """Ends the program with a line for each mistake. `arguments`: of a new run."""
-    checked = program, settings, referred
-    lines = mistakes(*checked) if arguments is None else mistakes_of_command(*checked, arguments)
-    if statuses := list(map(fail, lines)):
-        raise SystemExit(statuses[0])
 
 
 def mistakes_of_command(program: str, settings: Plain, named: Collection[str], arguments: Sequence[str]) -> list[str]:
@@ -79,9 +68,13 @@ def _settings_in_wrong_group(program: str, settings: Plain) -> Iterator[str]:
 
 
 def mistakes(program: str, settings: Plain, referred: Collection[str] = ()) -> list[str]:
-    """A line for each wrong value, and for each setting that nothing reads and none in `referred` names."""
+    """A line for each wrong value, suite without a group, and setting that neither code nor `referred` reads."""
     checker = _Checker(frozenset(name for name, _ in dotted_items(settings)), referred, settings.get("parts"))
-    return list(checker.group_mistakes("", settings, program_parameters(program, settings)))
+    lines = list(checker.group_mistakes("", settings, program_parameters(program, settings)))
+    groups = {name: suite.get("settings") for name, suite in ({} if lines else settings.get("suites") or {}).items()}
+    remedy = "give the name of a group with the settings of the suite"
+    lost = {name: group for name, group in groups.items() if not isinstance(settings.get(group), dict)}
+    return lines + [f"suites.{name}.settings={group}: {remedy}" for name, group in lost.items()]
 
 
 def program_parameters(program: str, settings: Plain) -> GroupParameters:

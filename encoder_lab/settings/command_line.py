@@ -6,7 +6,7 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache, partial
@@ -35,6 +35,12 @@ def fail(message: str) -> int:
     """Print an error in one line; returns the exit status of errors that the user can fix."""
     print(f"error: {shortened(printable(message), errors.MAX_MESSAGE_CHARACTERS)}", file=sys.stderr)
     return USER_ERROR
+
+
+def exit_with(messages: Iterable[str]) -> None:
+    """Print the errors, each in one line, and end the program; does nothing where there are none."""
+    if statuses := list(map(fail, messages)):
+        raise SystemExit(statuses[0])
 
 
 @cache  # Python forgets what it has shown where any library has used `catch_warnings`

@@ -7,6 +7,7 @@ from typing import Any
 
 from encoder_lab.settings.known import (
     HYDRA_KEYS,
+    choices_in,
     config_folders,
     read_description,
     settings_of_file,
@@ -120,21 +121,19 @@ def evaluate_help(configs: Path) -> str:
 
 
 def _group_help(folder: Path, meaning: str) -> str:
-    paths = sorted(folder.rglob("*.yaml"))
-    if not paths:
+    if not (choices := choices_in(folder)):
         return ""
-    choices = [(path.relative_to(folder).with_suffix("").as_posix(), read_description(path)) for path in paths]
-    wide = max(16, max(len(name) for name, _ in choices))
-    choices = [(name, text) for name, text in choices if "not a choice" not in text]
-    lines = [f"  {name:<{wide}} {text}" for name, text in choices]
+    wide = max(16, *map(len, choices))
+    lines = [f"  {name:<{wide}} {text}" for name, text in choices.items()]
     if folder.name == "experiment":  # a line for each paper
         runs: dict[str, list[str]] = {}
-        for paper, _, name in (name.rpartition("/") for name, _ in choices):
+        for paper, _, name in (name.rpartition("/") for name in choices):
             runs.setdefault(paper, []).append(name)
         texts = [f"{paper}/ {len(names)}: {', '.join(names)}" for paper, names in runs.items()]
         lines = ["  " + textwrap.shorten(text, HELP_WIDTH, placeholder=" ...") for text in texts]
     if folder.name == "suite":
-        lines += [line for path in paths for line in _setting_lines("evaluate", settings_with_defaults(path))]
+        files = (settings_with_defaults(folder / f"{name}.yaml") for name in choices)
+        lines += [line for settings in files for line in _setting_lines("evaluate", settings)]
     if (shared := folder / "classifier.yaml").is_file():
         classifier = settings_with_defaults(shared)["probes"]["classifier"]
         lines += _setting_lines("evaluate", {"probes": {"classifier": classifier}})

@@ -12,7 +12,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-CLASS_KEY = "_target_"
+from encoder_lab.settings.known import CLASS_KEY
+
 BUILTIN_TYPES = {builtin.__name__: builtin for builtin in (int, float, str, bool, list, dict, tuple)} | {"None": None}
 TYPING_NAMES = ("Annotated", "Any", "Iterable", "Literal", "Mapping", "Optional", "Sequence", "Union")
 
@@ -36,7 +37,7 @@ class AnyClass(metaclass=_AnyClassMeta):
 
 
 def _require_class(settings: dict[str, Any]) -> dict[str, Any]:
-    if CLASS_KEY not in settings:
+    if not isinstance(settings.get(CLASS_KEY), str):
         raise ValueError
     return settings
 
@@ -134,7 +135,9 @@ def find_definition(module: str, name: str) -> tuple[str, ast.stmt] | None:
     if not original and source.startswith(f"{first}."):  # `import torch.optim` gives the name torch
         source = first
     parent, _, last = ".".join(filter(None, [source, original, rest])).rpartition(".")
-    return find_definition(parent, last) if parent else None
+    if not parent or (parent, last) == (module, name):  # a module: `from torch import nn` in torch itself
+        return None
+    return find_definition(parent, last)
 
 
 @cache

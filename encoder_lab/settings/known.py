@@ -80,6 +80,13 @@ def read_description(path: Path) -> str:
     return ""
 
 
+def choices_in(folder: Path) -> dict[str, str]:
+    """The choices of a group by name, each with its description."""
+    paths = ((path.relative_to(folder).with_suffix("").as_posix(), path) for path in sorted(folder.rglob("*.yaml")))
+    described = {name: read_description(path) for name, path in paths}
+    return {name: text for name, text in described.items() if "not a choice" not in text}
+
+
 def config_folders(arguments: Sequence[str]) -> list[Path]:
     following = dict(pairwise(arguments))
     options = [text for text in arguments if text.startswith(CONFIG_DIR_OPTIONS)]

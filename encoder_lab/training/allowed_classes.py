@@ -55,24 +55,6 @@ def refuse_foreign_classes(settings: Mapping[str, Any], path: Path | str, allow:
             raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values")
 
 
-def refuse_without_class(settings: Mapping[str, Any], path: Path | str) -> None:
-    """Raises InputError where a part of the settings of a run does not name its class or function."""
-    suites = settings.get("suites") or {}
-    if not isinstance(suites, dict):
-        raise InputError(f"{path}: suites is {suites}, not the suites of a run")
-    objective = settings.get("objective")
-    optimizer = ["objective.optimizer"] if isinstance(objective, dict) and "optimizer" in objective else []
-    for name in (*ALLOWED_CLASSES, *optimizer, *(f"suites.{suite}" for suite in suites)):
-        part: Any = settings
-        for key in name.split("."):
-            part = part.get(key) if isinstance(part, dict) else None
-        if not isinstance(part, dict) or not isinstance(part.get("_target_"), str):
-            raise InputError(f"{path}: {name} has no name of a class as _target_; copy the whole run folder")
-    for name, suite in suites.items():
-        if not isinstance(settings.get(str(suite.get("settings"))), dict):
-            raise InputError(f"{path}: suites.{name}.settings names no settings of this run; copy the whole run folder")
-
-
 def _is_allowed(setting: str, target: str) -> bool:
     if setting in ALLOWED_CLASSES:
         package, bases = ALLOWED_CLASSES[setting]

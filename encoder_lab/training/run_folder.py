@@ -22,8 +22,8 @@ from datamodules.word_vectors.store import FromFile, refuse_low_coverage
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.arguments import plain_value, refuse_other_settings
 from encoder_lab.settings.build import frozen_settings, missing_settings
-from encoder_lab.settings.check import exit_on_mistakes, mistakes
-from encoder_lab.settings.command_line import one_line_errors
+from encoder_lab.settings.check import mistakes
+from encoder_lab.settings.command_line import exit_with, one_line_errors
 from encoder_lab.settings.quoting import for_shell, split_names
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import PlainLoader, as_yaml
@@ -31,7 +31,7 @@ from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.files import atomic_write, delete_leftovers
 from encoder_lab.storage.locks import locked, wait_for_file
 from encoder_lab.storage.made_with import made_with
-from encoder_lab.training.allowed_classes import refuse_foreign_classes, refuse_without_class
+from encoder_lab.training.allowed_classes import refuse_foreign_classes
 from encoder_lab.training.checkpoints import LAST
 from encoder_lab.training.devices import is_rank_zero, rank_zero_print, started_by_cluster
 from encoder_lab.training.initial import InitialRun, extend_vocabulary
@@ -87,11 +87,11 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
     refuse_foreign_classes(written, run / "config.yaml", allow)
     if missing := missing_settings(RunSettings, written):
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")
-    refuse_without_class(written, run / "config.yaml")
     changed, added = tuple(text.partition("=")[0] for text in overrides), ("made_with", "begun_from")
-    if errors := [line for line in mistakes("train", written, added) if not line.startswith(changed)]:
+    lines = mistakes("train", written, added)
+    if errors := [line for line in lines if not line.startswith(changed)]:
         raise InputError(f"{run / 'config.yaml'}: {errors[0]}; or copy the whole run folder again")
-    exit_on_mistakes("train", written, added)
+    exit_with(lines)
     if line := threads_note(written):
         rank_zero_print(line)
     return frozen_settings(RunSettings, written)

@@ -9,7 +9,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.settings import check
 from encoder_lab.settings.arguments import refuse_wrong_arguments
+from encoder_lab.settings.build import missing_settings
 from encoder_lab.settings.known import known_settings
+from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import dotted_items
 from encoder_lab.studies.compose import resolved_settings
 from tests.conftest import ROOT
@@ -98,10 +100,27 @@ def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings, rule) 
 
 
 @pytest.mark.parametrize("name", ["datamodule", "encoder", "probes.classifier", "trainer.max_epochs"])
-def test_what_a_run_needs_and_the_command_removes_is_named(name, capsys) -> None:
-    with pytest.raises(SystemExit):
-        check.exit_on_mistakes("train", resolved_settings(composed(f"~{name}")), (), [])
-    assert capsys.readouterr().err == f"error: {name}: missing; give it\n"
+def test_what_a_run_needs_and_the_command_removes_is_named(name) -> None:
+    removed = resolved_settings(composed(f"~{name}"))
+    assert check.mistakes_of_command("train", removed, (), []) == [f"{name}: missing; give it"]
+
+
+@pytest.mark.parametrize("name", ["objective", "objective.optimizer", "suites.probing", "suites", "schedule", "probes"])
+@pytest.mark.parametrize("odd", [5, "a", [1], {"a": {}}, {"_target_": [1]}, {"_target_": {}}])
+def test_a_part_that_names_no_class_is_refused(right, name, odd) -> None:
+    settings = resolved_settings(right)
+    group, _, part = name.partition(".")
+    settings[group] = {**settings[group], part: odd} if part else odd
+    (line, *_) = [*missing_settings(RunSettings, settings), *check.mistakes("train", settings)]
+    assert line.startswith(name)
+
+
+def test_a_suite_without_its_group_of_settings_is_refused(right) -> None:
+    suite = {"_target_": "mine.tasks", "settings": "mine"}
+    settings = {**resolved_settings(right), "suites": {"own": suite}}
+    assert check.mistakes("train", settings)[0].startswith("suites.own.settings=mine: give the name of a group")
+    settings["suites"]["own"]["settings"] = "probes"
+    assert check.mistakes("train", settings) == []
 
 
 @pytest.mark.parametrize(("group", "key"), [

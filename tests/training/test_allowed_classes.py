@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
-import yaml
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import leaves
 from encoder_lab.studies.compose import resolved_settings
-from encoder_lab.training.allowed_classes import refuse_foreign_classes, refuse_without_class
+from encoder_lab.training.allowed_classes import refuse_foreign_classes
 from tests.settings.test_config_check import CONFIGS, composed
 from train import main
 
@@ -78,14 +77,3 @@ def test_a_class_that_no_setting_needs_is_refused(target) -> None:
 def test_a_class_that_hides_in_a_text_is_refused(hidden) -> None:
     with pytest.raises(InputError, match=r"config\.yaml: .*"):
         refuse_foreign_classes({"size": hidden}, HERE)
-
-
-@pytest.mark.parametrize("name", ["objective", "objective.optimizer", "suites.probing", "suites", "schedule", "probes"])
-@pytest.mark.parametrize("odd", [5, "a", [1], {"a": {}}, {"_target_": [1]}, {"_target_": {}}])
-def test_a_part_that_names_no_class_is_refused(run_settings, name, odd) -> None:
-    written = yaml.safe_load(run_settings)
-    refuse_without_class(written, HERE)
-    group, _, part = name.partition(".")
-    written[group] = {**written[group], part: odd} if part else odd
-    with pytest.raises(InputError, match=rf"config.yaml: {name}"):
-        refuse_without_class(written, HERE)

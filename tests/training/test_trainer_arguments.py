@@ -3,7 +3,6 @@
 import inspect
 import time
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pytest
@@ -15,7 +14,8 @@ from pytorch_lightning.utilities import rank_zero_only
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import RANK_VARIABLES
 from encoder_lab.settings.build import frozen_settings
-from encoder_lab.settings.check import exit_on_mistakes
+from encoder_lab.settings.check import mistakes
+from encoder_lab.settings.command_line import exit_with
 from encoder_lab.settings.run import RunSettings, Trainer
 from encoder_lab.storage.locks import wait_for_file
 from encoder_lab.studies.compose import resolved_settings
@@ -51,7 +51,7 @@ def trial(lab, tmp_path) -> Iterator[Any]:
             OmegaConf.update(config, f"trainer.{name}", value, force_add=True)
 
         def run() -> None:
-            exit_on_mistakes("train", resolved_settings(config))
+            exit_with(mistakes("train", resolved_settings(config)))
             settings = frozen_settings(RunSettings, resolved_settings(config))
             write_new_settings(settings, tmp_path / "run", sweep=False)
             train(settings, tmp_path / "run")
@@ -95,8 +95,8 @@ def test_every_other_argument_of_the_trainer_is_refused() -> None:
     written = resolved_settings(composed("objective=nli"))
     for name, value in REFUSED.items():
         settings = {**written, "trainer": {**written["trainer"], name: value}}
-        message = refused(partial(exit_on_mistakes, "train", settings))
-        assert (message or "").startswith(f"error: trainer.{name}"), name
+        (message, *_) = mistakes("train", settings)
+        assert message.startswith(f"trainer.{name}"), name
 
 
 @pytest.mark.filterwarnings("ignore")
