@@ -37,8 +37,9 @@ def load_transformer(cls: str, name: str | Path, source: str, forms: str, **opti
     auto, options = getattr(transformers, cls), options | {"trust_remote_code": False}
     try:
         with _silence_transformers(Path(name).is_dir()):
+            for file in Path(name).glob("*.safetensors*"):
+                refuse_special(file)
             for index in Path(name).glob("*.index.json"):
-                refuse_special(index)
                 for file in json.loads(index.read_bytes())["weight_map"].values():
                     path_inside(index.parent, file)
             config = transformers.AutoConfig.from_pretrained(name, **options)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,7 +90,9 @@ class SavedDataset(OnDisk):
         info = folder / "dataset_info.json"
         try:
             features = json.loads(info.read_text(encoding="utf-8")).get("features") or {} if info.is_file() else {}
-            return list(features.get(self.columns["label"], {}).get("names") or LABELS)
+            name = self.columns["label"]
+            parts = [name] if name in features else name.split(".", 1)  # as column_values takes it apart
+            return list(reduce(lambda feature, part: feature.get(part, {}), parts, features).get("names") or LABELS)
         except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"{info}: damaged ({error}); save the data set again") from None
 
@@ -106,8 +108,8 @@ class SavedDataset(OnDisk):
             for field, name, value in zip(fields, names, row, strict=True):
                 if field != "label" and not isinstance(value, str):
                     problem = f"row {index} of column {name} is {str(value)[:40]} ({type(value).__name__}), not a text"
-                    remedy = f"leave such rows out: dataset.filter(lambda row: isinstance(row[{name!r}], str))"
-                    raise InputError(f"{folder}: {problem}; {remedy} and save it again")
+                    remedy = "name another column, or leave such rows out with dataset.filter and save it again"
+                    raise InputError(f"{folder}: {problem}; {remedy}")
             yield row
 
     def _find_folder(self, split: str) -> Path | None:

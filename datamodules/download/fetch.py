@@ -14,6 +14,7 @@ from datamodules.download.catalogue import CatalogEntry, describe_state
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.progress import Progress
 from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.text_files import placeholder_in
 
 ATTEMPTS = 5  # in a row without new bytes
 PAUSE_SECONDS = 2.0  # before the next attempt, times the number of attempts
@@ -21,7 +22,6 @@ TIMEOUT_SECONDS = (20, 60)  # to connect, and to wait for a byte
 BLOCK_BYTES = 1 << 16
 RETRY_STATUSES = (408, 425, 429, 500, 502, 503, 504)
 SUMS_FILE = "SHA256SUMS"  # the fetched files, in the format of `sha256sum --check`
-NOT_DATA = {b"<!doctype html": "a web page", b"<html": "a web page", b"version https://git-lfs": "a Git LFS pointer"}
 
 
 def download(entry: CatalogEntry, data: Path, base: str | None = None) -> Path:
@@ -156,9 +156,8 @@ def _verify(path: Path, name: str, sha256: str | None) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
             bar.update(len(block))
-    for start, description in NOT_DATA.items():
-        if head.lstrip().lower().startswith(start):
-            raise InputError(f"{description}, not {name}")
+    if placeholder := placeholder_in(head):
+        raise InputError(f"{placeholder}, not {name}")
     if sha256 is not None and digest.hexdigest() != sha256:
         raise InputError(f"SHA-256 is {digest.hexdigest()}, expected {sha256}")
     if not head:

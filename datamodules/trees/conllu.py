@@ -17,12 +17,12 @@ from encoder_lab.storage.text_files import (
     files_below,
     log_note_once,
     open_packed,
-    refuse_html,
     refuse_missing_file,
+    refuse_placeholder,
 )
 
 COLUMN_COUNT = 10
-SPLIT_PATTERN = re.compile(r"(?:^|[-_.])(train|dev|test)[-_.]")  # as in en_ewt-ud-train.conllu
+SPLIT_PATTERN = re.compile(r"(?:^|[-_.])(train|dev|test)[-_.]", re.IGNORECASE)  # as in en_ewt-ud-train.conllu
 BLOCK_BYTES = 1 << 18  # read at a time
 MAX_SENTENCE = 1 << 24  # bytes; bounds the memory for a file without blank lines
 BLANK_LINE = re.compile(rb"\n\r?\n")
@@ -139,7 +139,7 @@ def official_files(files: Sequence[Path], official: Sequence[Path]) -> list[Path
 def split_in_name(path: Path) -> str | None:
     """train, dev or test, if the name of the file says so."""
     match = SPLIT_PATTERN.search(path.name)
-    return match[1] if match else None
+    return match[1].lower() if match else None
 
 
 def read_portions(path: Path) -> Iterator[Portion]:
@@ -150,7 +150,7 @@ def read_portions(path: Path) -> Iterator[Portion]:
         with open_packed(path) as file:
             while block := file.read(BLOCK_BYTES):
                 if line == 1 and not buffer:
-                    refuse_html(path, block)
+                    refuse_placeholder(path, block)
                 buffer += block
                 ends = [match.end() for match in BLANK_LINE.finditer(buffer, max(0, len(buffer) - len(block) - 3))]
                 if ends:

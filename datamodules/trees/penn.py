@@ -15,9 +15,11 @@ TOKEN_PATTERN = re.compile(  # tag and word of a leaf | opening bracket with lab
     r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"
 )
 ODD_SPACE_PATTERN = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces inside a word
+WITHOUT_LEMMAS = "sed -E 's/-[^ ()-]+\\)/)/g'"  # the command
 TRACE_TAG = "-NONE-"
 TRACE_PATTERN = re.compile(r"\*(T|ICH|con|pro|exp|arb)\*(-\d+)?")  # traces of the historical corpora, under any tag
-CODE_TAGS = {"ID", "CODE", "COMMENT", "METADATA", "-DFL-"}  # of the historical corpora and Switchboard: no words
+# of the historical corpora and Switchboard: no words
+CODE_TAGS = {"ID", "CODE", "COMMENT", "META", "METADATA", "VERSION", "-DFL-"}
 ROOT_LABELS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
 # of a line: also after a tree with an open bracket
 TREE_START_PATTERN = re.compile(r"([^(]*\t)?\(\s*(\(|(ROOT|TOP|S1|VROOT)\b)")
@@ -92,15 +94,17 @@ def parse_trees(text: str) -> list[Tree]:
     nodes = [Tree("")]
     emptied = ""  # "trace" or "code" if a node with nothing else was just removed
     depth = codes = 0  # open brackets of a node without words; trees with nothing but codes
+    words = pairs = 0  # pairs: words that may be form-lemma
     for tag, word, opened, label, closed, stray in TOKEN_PATTERN.findall(ODD_SPACE_PATTERN.sub("_", text)):
         if depth:
             depth += bool(opened) - bool(closed)
-        elif (word and tag in CODE_TAGS) or (opened and label in CODE_TAGS):
+        elif (word or opened) and _split_label(tag or label)[0] in CODE_TAGS:
             depth, emptied = int(bool(opened)), "code"
         elif word:
             emptied = "trace" if _is_trace(tag, word) else ""
             if not emptied:
                 nodes[-1].children.append(Tree(_split_label(tag)[0], None, word))
+                words, pairs = words + 1, pairs + ("-" in word[1:-1])
             elif len(nodes) == 1:
                 raise ValueError("nothing but traces")
         elif opened:
@@ -124,6 +128,8 @@ def parse_trees(text: str) -> list[Tree]:
         raise ValueError(f"{depth + len(nodes) - 1} brackets are not closed")
     if not nodes[0].children and not codes:
         raise ValueError("no tree")
+    if words == pairs > 2:
+        raise ValueError(f"each word is form-lemma, as in IcePaHC; leave the lemmas out: {WITHOUT_LEMMAS}")
     return [_add_root(tree) for tree in nodes[0].children]
 
 

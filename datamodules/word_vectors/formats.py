@@ -132,8 +132,11 @@ def _parse_header(line: str) -> tuple[int, int] | None:
 
 def _split_fields(line: str, comma: bool, width: int = -1) -> list[str]:
     """A word and its numbers. GloVe 840B has words with spaces in them."""
-    line = line.rstrip() if comma else line.rstrip().replace("\t", " ")
-    return line.rsplit("," if comma else " ", width)
+    if not comma:
+        return line.rstrip().replace("\t", " ").rsplit(" ", width)
+    word, *numbers = line.rstrip().rsplit(",", width)
+    in_quotes = len(word) > 2 and word[0] == word[-1] == '"'
+    return [word[1:-1].replace('""', '"') if in_quotes else word, *numbers]
 
 
 def _parse_row(path: Path, number: int, parts: list[str], width: int) -> VectorRow:

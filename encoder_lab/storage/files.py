@@ -18,7 +18,7 @@ from typing import IO, Any
 from encoder_lab.errors import InputError, disk_error_in
 from encoder_lab.storage.content import content_of
 from encoder_lab.storage.locks import NO_TIMEOUT, locked
-from encoder_lab.storage.text_files import parse_json
+from encoder_lab.storage.text_files import parse_json, refuse_placeholder
 
 TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.making")  # a temporary file or folder, and what it becomes
 CONTENTS_FILE = "contents.json"  # in a folder that build_once made: its files, each with the hash of its content
@@ -119,10 +119,12 @@ def path_inside(folder: Path, name: object) -> Path:
 
 
 def refuse_special(path: Path) -> None:
-    """Raises InputError if `path` is there and is no plain file: reading a pipe or a device may never end."""
+    """Raises InputError if `path` is no plain file (reading a pipe may never end), or stands in place of data."""
     if path.exists() and not path.is_file():
         file_type = "a folder" if path.is_dir() else "a device or a pipe"
         raise InputError(f"{path}: {file_type}, not a file; it was not read")
+    with suppress(OSError), path.open("rb") as file:
+        refuse_placeholder(path, file.read(64))
 
 
 @contextmanager

@@ -4,9 +4,9 @@ import gzip
 import io
 import json
 import logging
-import re
 import zlib
 from bz2 import BZ2Decompressor
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from filecmp import cmp
 from functools import cache
@@ -16,7 +16,10 @@ from unicodedata import normalize
 
 from encoder_lab.errors import InputError
 
-HTML_START = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
+WEB_PAGE = "a page of the web (HTML)"
+NOT_DATA = {  # how that begins which servers and Git leave in place of data
+    b"<!doctype html": WEB_PAGE, b"<html": WEB_PAGE, b"version https://git-lfs": "a pointer of Git LFS (git lfs pull)",
+}  # fmt: skip
 PACKED_SUFFIXES = (".gz", ".bz2")
 BLOCK_BYTES = 1 << 16
 DAMAGED_FILE = "the file is damaged or not what its name says; get it again"
@@ -35,7 +38,7 @@ def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[t
                     too_long = f"a line of more than {MAX_LINE_BYTES} bytes"
                     raise InputError(f"{path}:{number}: {too_long}; is this a text file?")
                 if number == 1:
-                    refuse_html(path, raw)
+                    refuse_placeholder(path, raw)
                 if number > skip:
                     yield number, compose_unicode(decode_line(raw, f"{path}:{number}", number == 1, encoding), path)
     except (EOFError, OSError, zlib.error) as error:
@@ -57,10 +60,16 @@ def decode_line(raw: bytes, location: str, first: bool, encoding: str = "utf-8")
     return line
 
 
-def refuse_html(path: Path, start: bytes) -> None:
-    """Raises InputError for a web page (HTML), which a server may send in place of data."""
-    if HTML_START.match(start):
-        raise InputError(f"{path}: a page of the web (HTML) in place of data; get the file again")
+def placeholder_in(start: bytes) -> str:
+    """What stands in place of data, by its first bytes; "" where these may be data."""
+    text = start[:1024].removeprefix(BOM_UTF8).lstrip().lower()
+    return next((name for beginning, name in NOT_DATA.items() if text.startswith(beginning)), "")
+
+
+def refuse_placeholder(path: Path, start: bytes) -> None:
+    """Raises InputError for a file that begins as what stands in place of data."""
+    if name := placeholder_in(start):
+        raise InputError(f"{path}: {name} in place of data; get the file again")
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

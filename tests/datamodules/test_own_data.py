@@ -160,6 +160,14 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
         SavedDataset(str(tmp_path), held_out=3)
 
 
+def test_labels_that_are_a_field_of_a_column_have_their_names(tmp_path) -> None:
+    folder = saved(tmp_path / "set", {"pair": [{"premise": "a", "hypothesis": "b", "label": 0}] * 3})
+    labels = {"names": ["contradiction", "neutral", "entailment"], "_type": "ClassLabel"}
+    (folder / "dataset_info.json").write_text(json.dumps({"features": {"pair": {"label": labels}}}))
+    columns = {name: f"pair.{name}" for name in ("premise", "hypothesis", "label")}
+    assert {pair.label for pair in SavedDataset(str(folder), **columns).inference("train")} == {"contradiction"}
+
+
 def test_size_counts_pairs_with_a_gold_label_and_premises_are_tokenised_in_their_language(tmp_path) -> None:
     rows = {"premise": ["a"] * 5, "hypothesis": list("bcdef"), "label": [0, 0, -1, 1, 2]}
     corpus = SavedDataset(str(saved(tmp_path / "set", rows)), held_out=5, size=2)

@@ -74,6 +74,7 @@ def test_a_group_of_rows_that_is_skipped_is_not_read(tmp_path) -> None:
     ("a.parquet", "x", None, "a.parquet: row 0 of column x is 0 (int), no text"),
     ("a.parquet", "text", b"PAR1 no PAR1", "a.parquet: not a table of this form, or damaged"),
     ("a.arrow", "text", b"no", "a.arrow: not a table of this form, or damaged"),
+    ("a.arrow", "text", b"version https://git-lfs.github.com/\n", "a.arrow: a pointer of Git LFS (git lfs pull)"),
     ("a.feather", "text.en", None, "a.feather: no column text with a field en; there are none"),
     ("a.txt", "text", b"a\n\xff\n", "a.txt:2: not valid UTF-8"),
     ("a.txt", "text", "ab\n".encode("utf-16-le"), "a.txt:1: a NUL character; remove it or, if the file is in UTF-16"),

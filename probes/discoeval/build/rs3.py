@@ -37,7 +37,7 @@ def _decode_file(path: Path) -> str:
     declared = ENCODING_PATTERN.match(data)
     name = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else declared[1].decode() if declared else "utf-8"
     try:
-        lookup(name)
+        name = {"iso8859-1": "cp1252"}.get(lookup(name).name, name)  # as browsers do: it has no control characters
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -46,8 +46,11 @@ def _decode_file(path: Path) -> str:
         raise InputError(f"{path}:1: no encoding is called {name!r}; write there how the file is encoded") from None
     except UnicodeError as error:
         raise InputError(f"{path}: not {name}, as it says ({error}); write there how the file is encoded") from None
-    with suppress(UnicodeError):
-        if (meant := text.encode("cp1252").decode("utf-8")) != text:
+    for codec in ("cp1252", "latin-1"):
+        with suppress(UnicodeError):
+            meant = text.encode(codec).decode("utf-8")
+            if meant == text:
+                continue
             offset = next(index for index, (a, b) in enumerate(zip(text, meant, strict=False)) if a != b)
             problem = f"{text[offset : offset + 2]!r} for {meant[offset]!r}: UTF-8 that was read as Latin-1 and saved"
             raise InputError(f"{path}:{text.count(chr(10), 0, offset) + 1}: {problem}; get the file again")

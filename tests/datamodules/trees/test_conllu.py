@@ -158,15 +158,17 @@ def test_files_without_sentences_are_refused(tmp_path) -> None:
         list(read_conllu(cut))
 
 
+@pytest.mark.parametrize("spelt", [str.lower, str.title])
 @pytest.mark.parametrize("other", ["not-to-release/source", "not-to-release/x_y-ud-train", "x_y-all", "old/all"])
-def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(other, tmp_path, caplog) -> None:
+def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(other, spelt, tmp_path, caplog) -> None:
     def add(name: str) -> Path:
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(f"# {name}\n{SHORT}")
         return tmp_path / name
 
     extra = add(f"UD_A/{other}.conllu")
-    official = [add(f"{folder}/x_y-ud-{split}.conllu") for folder in ("UD_A", "UD_B") for split in ("dev", "train")]
+    names = [spelt(f"x_y-ud-{split}") for split in ("dev", "train")]
+    official = [add(f"{folder}/{name}.conllu") for folder in ("UD_A", "UD_B") for name in names]
     assert conllu_files(tmp_path) == official
     assert f"{extra}: no train, dev or test file" in caplog.text
     shutil.copytree(tmp_path / "UD_A", tmp_path / "UD_A" / "a copy")

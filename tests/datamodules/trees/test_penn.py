@@ -3,6 +3,8 @@
 import contextlib
 import gzip
 import json
+import shlex
+import subprocess
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ from encoder_lab.errors import InputError
 RAIN = "(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))"
 LABELS = st.sampled_from(["S", "NP", "VP", "PP"])
 ROLES = st.sampled_from(["", "TMP", "LOC-PRD"])
-LEAVES = st.builds(lambda word: Tree("NN", None, word), st.sampled_from(["rain", "a-b", "1/2", "café", "''"]))
+LEAVES = st.builds(lambda word: Tree("NN", None, word), st.sampled_from(["rain", "a-", "1/2", "café", "''"]))
 TREES = st.recursive(
     LEAVES, lambda below: st.builds(Tree, LABELS, st.lists(below, min_size=1, max_size=3), role=ROLES), max_leaves=12
 ).map(lambda tree: Tree("ROOT", [tree]))
@@ -115,12 +117,23 @@ def test_a_corpus_of_trees_takes_the_wish(tmp_path) -> None:
 @pytest.mark.parametrize("inside", [
     "(ID 1350.BOOK.REL,.12)", "(METADATA (AUTHOR Jane Smith) (YEAR 1350))", "(CODE <P_12>)",
     "(CODE (SYM SpeakerA1) (. .))", "(COMMENT {COM:preceding_word_missing})", "(NP-SBJ *con*)", "(NP *T*-1)",
+    "(CODE-1 <P_12>)", "(META (LEMMA rain))", "(VERSION (FORMAT dash))",
     "(-DFL- E_S)", "(RM (-DFL- \\[))", "(CP (WNP-1 0) (C 0))",
 ])  # fmt: skip
 def test_ids_codes_and_traces_are_no_words(inside) -> None:
     sentence = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
     for text in (f"({sentence} {inside})", f"({inside} {sentence})", f"({sentence[:-1]} {inside}))"):
         assert parse_tree(text).words() == ["rain", "falls", "."]
+
+
+def test_words_with_their_lemmas_are_refused_with_the_command_that_leaves_the_lemmas_out(tmp_path) -> None:
+    (tmp_path / "a.mrg").write_text("( (IP-MAT (NP-SBJ (PRO-N hann-hann)) (VBDI svaf-sofa) (. .-.)))\n")
+    with pytest.raises(InputError, match=r"form-lemma, as in IcePaHC; leave the lemmas out: sed") as refused:
+        list(read_trees(tmp_path / "a.mrg"))
+    command = shlex.split(str(refused.value).partition("out: ")[2].partition(";")[0])
+    text = subprocess.run([*command, tmp_path / "a.mrg"], capture_output=True, text=True).stdout
+    assert parse_tree(text).words() == ["hann", "svaf", "."]
+    assert parse_tree("(S (NP (NN sit-in)) (. .))").words() == ["sit-in", "."]
 
 
 def test_a_tree_of_codes_alone_is_no_sentence_and_a_number_is_a_word() -> None:

@@ -87,8 +87,15 @@ def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name,
             assert read_rs3(tmp_path / "a.rs3")[0].left[0] == f"The {word} rose ( again )"
 
 
+def test_rs3_that_says_latin_1_has_the_quotes_of_windows(tmp_path) -> None:
+    declaration = '<?xml version="1.0" encoding="ISO-8859-1"?>'
+    (tmp_path / "a.rs3").write_bytes((declaration + RS3.replace("index", "“café”")).encode("cp1252"))
+    assert read_rs3(tmp_path / "a.rs3")[0].left[0] == "The “ café ” rose ( again )"
+
+
 @pytest.mark.parametrize(("data", "message"), [
     (RS3.replace("index", "café").encode().decode("cp1252").encode(), r":4: 'Ã©' for 'é': UTF-8 that was read"),
+    (RS3.replace("index", "„").encode().decode("latin-1").encode(), r":4: 'â.*' for '„': UTF-8 that was read"),
     (b'<?xml version="1.0" encoding="latin-99"?>' + RS3.encode(), "no encoding is called 'latin-99'"),
     (b'<?xml version="1.0" encoding="rot13"?>' + RS3.encode() + b"\xe9", "no encoding is called 'rot13'"),
     (b'<?xml version="1.0" encoding="us-ascii"?>' + RS3.encode() + b"\xe9", "not us-ascii, as it says"),
