@@ -33,9 +33,6 @@ PACKAGES = {"stock": "sentence-transformers", "bundled": "sentence-transformers"
 
 
 def run_export(options: SimpleNamespace) -> None:
-    """Export one run."""
-    if options.modules != "auto" and options.format != SENTENCE_TRANSFORMERS:
-        raise InputError(f"modules={options.modules}: only format={SENTENCE_TRANSFORMERS} has it; leave it out")
     path, allow = Path(options.positional[0]), options.allow or ()
     export(path, options.out, options.format, options.raw, options.modules, allow)
 
@@ -71,6 +68,8 @@ def export(
     from encoders.portable.parts import parts_of
     from encoders.portable.stock import write_bundled, write_stock, write_torch
 
+    if modules != "auto" and form != SENTENCE_TRANSFORMERS:
+        raise InputError(f"modules={modules}: only format={SENTENCE_TRANSFORMERS} has it; leave it out")
     if out.exists():
         raise InputError(f"out={out}: already there; give a new folder")
     parts = parts_of(path, raw, allow)

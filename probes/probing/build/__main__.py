@@ -21,7 +21,7 @@ from encoder_lab.settings.command_line import (
     PATHS,
     Command,
     Setting,
-    fail,
+    exit_with,
     one_of,
 )
 from probes.probing.build.pool import Sizes
@@ -95,11 +95,11 @@ def _material(options: SimpleNamespace, source: str, sizes: Sizes) -> "Material"
     return FromText(options.text, tokenized=True).material(language="")
 
 
-def run_build(options: SimpleNamespace) -> int:
-    """Build; the exit status is that of a mistake where a task could not be built."""
+def run_build(options: SimpleNamespace) -> None:
+    """Build; a task that could not be built is a mistake."""
     failures = build(options)
     print(f"{options.out / 'report.md'} says what was built")
-    return max([fail(failure) for failure in failures], default=0)
+    exit_with(failures)
 
 
 COMMAND = Command(
