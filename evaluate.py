@@ -1,9 +1,23 @@
 """Score frozen encoders on suites of tasks, next to baselines and published numbers.
 
-python evaluate.py model=runs/nmt_enfr/bilstm_max/2026-11-21_10-00-00 suite=probing
-python evaluate.py model=[bov,majority,nb-uni-tfidf,RUN] probes=senteval probes.root=DIR protocol=senteval
-python evaluate.py model=RUN suite=objective              the test score of the run's objective
-python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DIR
+  python evaluate.py model=runs/nmt_enfr/bilstm_max/2026-11-21_10-00-00
+  python evaluate.py model=[bov,untrained/bilstm_max,majority,length,nb-uni-tfidf,nb-bi-tfidf,RUN]
+  python evaluate.py model=hf:bert-base-uncased layers=all pooling=mean probes=senteval probes.root=DIR
+  python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DIR protocol=senteval
+  python evaluate.py model=[lm:PATH,ngram,unigram] suite=coherence coherence.paths=[DIR]
+  python evaluate.py model=RUN epochs=all suite=discoeval           every epoch that a run kept
+  python evaluate.py model=RUN suite=objective                      its objective on the test split of its corpus
+  python evaluate.py write_sentences=all.txt                        then encode them elsewhere, and
+  python evaluate.py model=vectors:all.npy sentences=all.txt
+  python evaluate.py model=call:my_package.my_module:encode control=true mdl=true
+
+model= is one or several of these; scores are cached:
+  RUN or FILE.ckpt, bov, borep, esn, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy
+  call:MODULE:FUNCTION, a function: sentences -> (N, D), an array, a tensor or lists
+  the baselines majority, length, nb-uni-tfidf, nb-bi-tfidf (suite=downstream and suite=discoeval: majority alone)
+and for suite=coherence, which needs the probability of texts:
+  lm:PATH, a causal language model on disk; ngram and unigram, counted in corpus=; length
+  call:MODULE:FUNCTION, a function: pairs (context, continuation) -> (tokens, offsets, log2 p)
 """
 
 import os
@@ -198,7 +212,7 @@ def run_job(config: "DictConfig") -> None:
 def main(arguments: list[str]) -> None:
     """The command line: help, or an evaluation."""
     if asks_for_help(arguments):
-        show_help(evaluate_help(CONFIGS))
+        show_help(evaluate_help(CONFIGS, __doc__))
         return
     with one_line_errors(Path.cwd()):
         refuse_wrong_environment()

@@ -1,7 +1,10 @@
-"""Train a sentence encoder, probe it after every epoch, draw the curves, leave a frozen encoder.
+"""Pretrain a sentence encoder and watch, epoch by epoch, what it learns.
 
-python train.py encoder=bilstm_max objective=nmt_enfr
-python train.py resume=runs/nmt_enfr/bilstm_max/2026-11-20_12-00-00
+python train.py encoder=bilstm_max objective=nmt_enfr        the demo: minutes on two cores
+python train.py objective=nmt_ende corpus=multi30k corpus.root=DIR probes=senteval probes.root=DIR
+python train.py resume=RUN                                   continue a run that was stopped
+python train.py -m encoder=bilstm_last,bilstm_max objective=nmt_enfr,autoencoder    a grid of runs
+python train.py study=conneau2018/table2 scale=demo          a study: many runs, then its tables
 """
 
 import os
@@ -136,7 +139,7 @@ def measure_run(config: Any) -> "MeasuredStep":
 def main(arguments: list[str]) -> None:
     """The command line: help, a study, a run to resume, or a new run."""
     if asks_for_help(arguments):
-        show_help(train_help(CONFIGS, arguments))
+        show_help(train_help(CONFIGS, arguments, __doc__))
         return
     with one_line_errors(Path.cwd(), "choose another hydra.run.dir="):  # Hydra could not make the run's folder
         from encoder_lab.studies.plan import requested_study

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from encoder_lab import errors
 from encoder_lab.errors import InputError, printable, shortened
-from encoder_lab.settings.quoting import split_names, unquoted
+from encoder_lab.settings.quoting import command_line_value, split_names, unquoted
 
 HELP_WIDTH, NAME_WIDTH = 120, 44  # columns; a longer name stands on a line of its own
 MAX_DIGITS = 15
@@ -287,12 +287,8 @@ class Command(NamedTuple):
 def _meaning_with_default(setting: Setting) -> str:
     if setting.required:
         return f"{setting.meaning} (needed)"
-    default = setting.default
-    if isinstance(default, bool):
-        default = str(default).lower()
-    elif isinstance(default, list | tuple):
-        default = ",".join(map(str, default))
-    return setting.meaning if default in (None, "") else f"{setting.meaning} (default: {default})"
+    default = "" if setting.default is None else command_line_value(setting.default).strip("[]")
+    return f"{setting.meaning} (default: {default})" if default else setting.meaning
 
 
 def unknown_name_message(noun: str, name: str, choices: Sequence[str]) -> str:

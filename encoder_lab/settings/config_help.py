@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from encoder_lab.settings.command_line import HELP_WIDTH
 from encoder_lab.settings.known import (
     HYDRA_KEYS,
     choices_in,
@@ -29,43 +30,7 @@ GROUP_MEANINGS = {
 }
 
 SUITES_KEY = "suites"  # the chosen suites: each file in configs/suite adds its own, users write suite=
-HELP_WIDTH = 120  # columns
 SETTING_WIDTH = 36  # columns for a setting with its default
-
-TRAIN_INTRODUCTION = """\
-Pretrain a sentence encoder and watch, epoch by epoch, what it learns.
-
-  python train.py encoder=bilstm_max objective=nmt_enfr        the demo: minutes on two cores
-  python train.py objective=nmt_ende corpus=multi30k corpus.root=DIR probes=senteval probes.root=DIR
-  python train.py resume=RUN                                   continue a run that was stopped
-  python train.py -m encoder=bilstm_last,bilstm_max objective=nmt_enfr,autoencoder    a grid of runs
-  python train.py study=conneau2018/table2 scale=demo          a study: many runs, then its tables
-"""
-
-EVALUATE_INTRODUCTION = """\
-Score frozen encoders on suites of tasks, next to baselines and published numbers.
-
-  python evaluate.py model=runs/nmt_enfr/bilstm_max/2026-11-21_10-00-00
-  python evaluate.py model=[bov,untrained/bilstm_max,majority,length,nb-uni-tfidf,nb-bi-tfidf,RUN]
-  python evaluate.py model=hf:bert-base-uncased layers=all pooling=mean probes=senteval probes.root=DIR
-  python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DIR protocol=senteval
-  python evaluate.py model=[lm:PATH,ngram,unigram] suite=coherence coherence.paths=[DIR]
-  python evaluate.py model=RUN epochs=all suite=discoeval           every epoch that a run kept
-  python evaluate.py model=RUN suite=objective                      its objective on the test split of its corpus
-  python evaluate.py write_sentences=all.txt                        then encode them elsewhere, and
-  python evaluate.py model=vectors:all.npy sentences=all.txt
-  python evaluate.py model=call:my_package.my_module:encode control=true mdl=true
-
-model= is one or several of these; scores are cached:
-  RUN or FILE.ckpt, bov, borep, esn, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy
-  call:MODULE:FUNCTION, a function: sentences -> (N, D), an array, a tensor or lists
-  the baselines majority, length, nb-uni-tfidf, nb-bi-tfidf (suite=downstream and suite=discoeval: majority alone)
-and for suite=coherence, which needs the probability of texts:
-  lm:PATH, a causal language model on disk; ngram and unigram, counted in corpus=; length
-  call:MODULE:FUNCTION, a function: pairs (context, continuation) -> (tokens, offsets, log2 p)
-
-Settings (key=value) and their defaults:
-"""
 
 COMMON_SETTINGS = """\
 Common settings (key=value); `python train.py corpus=text --help` has all of a choice:
@@ -77,14 +42,14 @@ A run is written to hydra.run.dir=DIR, by default runs/<objective>/<encoder>/<ti
 checkpoints/{best,last}.ckpt, probes.csv, answers.csv, curves.png, vectors/, tensorboard/ (make tensorboard)."""
 
 
-def train_help(configs: Path, arguments: Sequence[str] = ()) -> str:
+def train_help(configs: Path, arguments: Sequence[str] = (), introduction: str | None = "") -> str:
     """Introduction, groups with the meaning of each choice, and common settings; with choices, their settings."""
     folders = [configs, *config_folders(arguments)]
     if chosen := [line for text in arguments for line in _choice_help(folders, text)]:
         return "\n".join(chosen).rstrip()
     groups = [_group_help(folder / name, meaning) for name, meaning in GROUP_MEANINGS.items() for folder in folders]
     settings = _setting_lines("train", settings_of_file(configs / "train.yaml", ""))
-    return "\n".join([TRAIN_INTRODUCTION, *filter(None, groups), COMMON_SETTINGS, *settings, "", RUN_FILES_HELP])
+    return "\n".join([introduction or "", *filter(None, groups), COMMON_SETTINGS, *settings, "", RUN_FILES_HELP])
 
 
 def _choice_help(folders: Sequence[Path], text: str) -> Iterator[str]:
@@ -114,10 +79,11 @@ def _setting_lines(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
                 yield f"  {setting:<{SETTING_WIDTH}} {parameter.description if parameter else ''}".rstrip()
 
 
-def evaluate_help(configs: Path) -> str:
+def evaluate_help(configs: Path, introduction: str | None = "") -> str:
     settings = settings_of_file(configs / "evaluate.yaml", "")
     groups = [_group_help(configs / name, GROUP_MEANINGS[name]) for name in ("suite", "probes", "corpus", "embeddings")]
-    return "\n".join([EVALUATE_INTRODUCTION, *_setting_lines("evaluate", settings), "", *groups])
+    title = "Settings (key=value) and their defaults:\n"
+    return "\n".join([introduction or "", title, *_setting_lines("evaluate", settings), "", *groups])
 
 
 def _group_help(folder: Path, meaning: str) -> str:
