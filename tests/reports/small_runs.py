@@ -1,6 +1,8 @@
 """Run folders and evaluations, as train.py and evaluate.py leave them, with scores that are easy to know again."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.evidence import Evidence
@@ -11,6 +13,14 @@ from encoder_lab.storage.csv_files import upsert_csv
 from probes.results import ProbeRow, write_rows
 
 SCORES = {"SentLen": 70.0, "WC": 50.0, "BShift": 60.0}
+
+
+def score_row(
+    task: str, score: float, suite: str = "probing", reader: str = "mlp", epoch: float = 2, half: float = 2, **more: Any
+) -> ProbeRow:
+    """A score with an interval of `half` to each side; `more` are other fields of the row."""
+    row = ProbeRow(epoch, int(epoch), suite, task, reader, 1.0, score, score - half, score + half, {}, 1, 0.1)
+    return replace(row, **more)
 
 
 def run_of(
@@ -27,12 +37,8 @@ def run_of(
     folder.mkdir(parents=True)
     config = f"seed: {seed}\nencoder_name: {encoder}\nobjective_name: {objective}\nencoder:\n  dim: {dim}\n"
     (folder / "config.yaml").write_text(config)
-    rows = [
-        ProbeRow(epoch, epoch, "probing", task, "mlp", 1.0, value, value - 2, value + 2, {"width": 50}, seed, 0.1)
-        for epoch in range(4)
-        for task, value in ((task, base + epoch + more) for task, base in SCORES.items())
-    ]
-    write_rows(folder / "probes.csv", rows)
+    scores = [(epoch, task, base + epoch + more) for epoch in range(4) for task, base in SCORES.items()]
+    write_rows(folder / "probes.csv", [score_row(task, points, epoch=at, seed=seed) for at, task, points in scores])
     upsert_csv(
         folder / "metrics.csv", [{"epoch": e, "step": e, score: dev[e - 1]} for e in range(1, len(dev) + 1)], ("epoch",)
     )
@@ -78,7 +84,7 @@ def evaluation_of(
     folder.mkdir(parents=True)
     names = f"encoder_name: bilstm_max\nobjective_name: {objective}\nmodel: {model}\n{settings}"
     (folder / "config.yaml").write_text(f"{names}seed: 1\ndownstream:\n  kfold: {kfold}\n")
-    write_rows(folder / "probes.csv", [ProbeRow(epoch, epoch, suite, task, "logreg", 1.0, score, 75, 85, {}, 1, 0.1)])
+    write_rows(folder / "probes.csv", [score_row(task, score, suite, "logreg", epoch, test_low=75, test_high=85)])
     return folder
 
 

@@ -5,6 +5,7 @@ import io
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +18,10 @@ from encoder_lab.reports.compare import TaskComparison, compare_models, two_mode
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.findings import compare_scores
 from probes.correlations import make_domain
-from probes.results import Answers, ProbeRow, read_rows
+from probes.results import Answers, read_rows
 from probes.statistics import compare, compare_over_seeds, compare_unpaired
 from report import main
-from tests.reports.small_runs import run_of, with_rows
+from tests.reports.small_runs import run_of, score_row, with_rows
 
 RIGHT = np.random.default_rng(1).random((2, 3, 300)) < np.array([0.8, 0.6])[:, None, None]
 GOLD = np.random.default_rng(2).random(300)
@@ -31,15 +32,14 @@ def models_in(folder: Path, right: np.ndarray, test: str = "t") -> None:
     """Folders a and b with a run for each seed of `right (2, S, N)`; SICK-R has no answers, STS12 is a correlation."""
     for name, encoder, seeds in zip("ab", ("bilstm_max", "bov"), right, strict=True):
         for seed, items in enumerate(seeds, 1):
-            score = 100 * items.mean()
-            about = (score, score - 4, score + 4, {}, seed, 0.1)
+            about: dict[str, Any] = {"score": 100 * items.mean(), "half": 4, "seed": seed}
             answers = Answers(test if name == "b" else "t", items)
             predictions = answers._replace(right=items[:0], domains=(make_domain(items.mean(), items + GOLD),))
             with_rows(
                 run_of(folder / name / str(seed), encoder, seed),
-                ProbeRow(2, 2, "probing", "WC", "logreg", 1.0, *about, answers),
-                ProbeRow(2, 2, "downstream", "SICK-R", "ridge", 1.0, *about),
-                ProbeRow(2, 2, "downstream", "STS12", "cosine", 1.0, *about, predictions),
+                score_row("WC", reader="logreg", answers=answers, **about),
+                score_row("SICK-R", suite="downstream", reader="ridge", **about),
+                score_row("STS12", suite="downstream", reader="cosine", answers=predictions, **about),
             )
 
 
@@ -143,15 +143,11 @@ def test_the_report_says_where_classifiers_and_epochs_differ_too(tmp_path, capsy
 
 
 def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_difference(tmp_path, capsys) -> None:
-    about = 2, 2, "use", "WC"
     for name, reader in (("a", "loss"), ("b", "error")):
         probed, answers = read_rows(run_of(tmp_path / name) / "probes.csv"), Answers("t", RIGHT[0, 0])
         rows = [replace(row, answers=answers) for row in probed]
-        used = [
-            ProbeRow(*about, reader, 9, 9, 8, 10, {}, 1, 0.1),
-            ProbeRow(2, 2, "use", "SOMO", "loss", 9, 9, 8, 10, {}, 1, 0.1),
-            ProbeRow(2, 2, "use", "Tense", "loss", *[math.nan] * 4, {}, 1, 0.1),  # of a decoder that diverged
-        ]
+        used = [score_row("WC", 9, "use", reader), score_row("SOMO", 9, "use", "loss")]
+        used.append(score_row("Tense", math.nan, "use", "loss"))  # of a decoder that diverged
         with_rows(tmp_path / name, *rows, *used)
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     printed = capsys.readouterr().out

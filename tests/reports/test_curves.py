@@ -22,17 +22,14 @@ from encoder_lab.reports.curves import (
 )
 from encoder_lab.reports.figure import draw_section, render_figure, spread_apart
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
-from probes.results import ProbeRow, read_rows, write_rows
+from probes.results import read_rows, write_rows
 from probes.statistics import mean_of_runs
+from tests.reports.small_runs import score_row
 
 
 def run_of(folder: Path, epochs: int, tasks: tuple[str, ...] = TASKS) -> Path:
-    rows = [
-        ProbeRow(epoch, epoch, "probing", task, "mlp", 50, 40 + 5 * place, 38 + 5 * place, 42 + 5 * place, {}, 1, 0.1)
-        for epoch in range(epochs)
-        for place, task in enumerate(tasks)
-    ]
-    write_rows(folder / "probes.csv", rows)
+    scores = [(task, 40 + 5 * place, epoch) for epoch in range(epochs) for place, task in enumerate(tasks)]
+    write_rows(folder / "probes.csv", [score_row(task, score, epoch=epoch) for task, score, epoch in scores])
     if epochs > 1:
         upsert_csv(folder / "metrics.csv", [{"epoch": e, "val/bleu": 3.0 * e} for e in range(1, epochs)], ("epoch",))
     return folder
@@ -148,11 +145,8 @@ def test_a_seed_that_ends_early_or_has_other_steps_puts_no_step_into_the_mean() 
     """Two seeds that rise by 10 points from 50 and from 20; 4 steps are 0.2 of an epoch of one, 0.4 of the other."""
 
     seeds = [
-        [
-            ProbeRow(epoch, 4 + 10 * (epoch >= 1), "probing", "WC", "mlp", 0, first + 10 * at, 0, 0, {}, seed, 0)
-            for at, epoch in enumerate(epochs)
-        ]
-        for seed, epochs, first in ((1, (0, 0.2, 1), 50), (2, (0, 0.4, 1, 2), 20))
+        [score_row("WC", first + 10 * at, epoch=e, step=4 + 10 * (e >= 1)) for at, e in enumerate(epochs)]
+        for epochs, first in (((0, 0.2, 1), 50), ((0, 0.4, 1, 2), 20))
     ]
     panel = panel_of("m", seeds, "val/bleu", [[], []])
     (line,) = panel.lines
@@ -175,7 +169,7 @@ def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_l
 
 
 def test_the_axis_names_the_suite() -> None:
-    rows = [ProbeRow(e, e, "downstream", "MR", "logreg", 1, 60, 55, 65, {}, 1, 0.1) for e in range(2)]
+    rows = [score_row("MR", 60, "downstream", "logreg", epoch) for epoch in range(2)]
     axes = draw_section(charts_by_model([panel_of("a run", [rows], "", [])])).axes[0]
     assert axes.get_ylabel() == "downstream score on test (%, r × 100)"
 
@@ -190,11 +184,8 @@ def test_many_models_over_each_other_have_no_bands(tmp_path, models, banded) -> 
 
 def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit_has_its_own_axis() -> None:
     scores = {"EffRank": ("dimensions", 300), "IsoScore": ("percent", -5), "Both": ("dimensions", 1)}
-    rows = [
-        ProbeRow(e, e, "geometry", task, reader, y, y, y - 1, y + 1, {}, 1, 0.1)
-        for e in (0, 1)
-        for task, (reader, y) in [*scores.items(), ("Both", ("percent", 2))]
-    ]
+    units = [(task, *unit, epoch) for epoch in (0, 1) for task, unit in [*scores.items(), ("Both", ("percent", 2))]]
+    rows = [score_row(task, score, "geometry", unit, epoch, half=1) for task, unit, score, epoch in units]
     panels = [panel_of("one", [some], "", []) for some in rows_by_chart(rows).values()]
     assert legend_of(draw_section(charts_by_task(panels))) == ["one", "bands: 95% interval"]
     titles = {chart.title for chart in charts_by_task(panels).charts}

@@ -20,9 +20,9 @@ from encoder_lab.reports.layers import (
 )
 from encoder_lab.reports.published import published
 from encoder_lab.reports.table import TableCell
-from probes.results import ProbeRow, write_rows
+from probes.results import write_rows
 from report import main
-from tests.reports.small_runs import finding_of, models
+from tests.reports.small_runs import finding_of, models, score_row
 
 GROUPS = ("SPgum", "BSOgum", "DCgum", "SSPgum", "PDTB-E", "PDTB-I", "RST")
 
@@ -33,7 +33,7 @@ def layer_evaluation(folder: Path, number: int, suite: str, scores: dict[str, fl
     folder.mkdir(parents=True)
     names = f"encoder_name: tiny\nobjective_name: layer {number}\nmodel: hf:tiny\nsuite: {suite}\nseed: 1\n"
     (folder / "config.yaml").write_text(names)
-    rows = [ProbeRow(0, 0, suite, t, "mlp", 1.0, s, s - 3, s + 3, {}, 1, 0.1) for t, s in scores.items()]
+    rows = [score_row(task, score, suite, epoch=0, half=3) for task, score in scores.items()]
     write_rows(folder / "probes.csv", rows)
     return folder
 
@@ -69,7 +69,7 @@ def test_a_task_of_one_name_in_two_suites_is_two_rows_and_a_code_has_no_best_lay
     for number in (0, 1):
         folder = layer_evaluation(tmp_path, number, "probing", {"Tense": 80.0 + number, "WC": 60.0})
         more = (("bits", 40.0, "logreg"), ("selectivity", 20.0, "mlp"))
-        write_rows(folder / "probes.csv", [ProbeRow(0, 0, s, "Tense", by, 1, v, v, v, {}, 1, 0.1) for s, v, by in more])
+        write_rows(folder / "probes.csv", [score_row("Tense", score, suite, by, epoch=0) for suite, score, by in more])
         layer_evaluation(tmp_path, number, "discoeval", {"SPgum": 50.0})
     reported = models(*sorted(tmp_path.glob("*/*")))
     (layers,) = layers_of_models(reported, "best", "mlp")

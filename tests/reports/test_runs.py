@@ -20,8 +20,8 @@ from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.reads import write_reads
 from encoder_lab.training.checkpoints import BestCheckpoint
-from probes.results import Answers, ProbeRow, read_rows, write_rows
-from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, with_rows, with_settings
+from probes.results import Answers, read_rows, write_rows
+from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, score_row, with_rows, with_settings
 
 
 @pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
@@ -71,12 +71,6 @@ def test_of_equal_scores_the_lowest_loss_is_best_then_the_last_epoch(tmp_path, l
     assert saved == best
 
 
-def test_runs_that_differ_in_their_seed_are_one_model(tmp_path) -> None:
-    reported = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", seed=2, more=1.0))
-    assert [len(model.runs) for model in reported] == [2]
-    assert probing_table(reported, "probing").rows[0].cells["WC"].score == 52.5
-
-
 def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path) -> None:
     folders = [run_of(tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
     for folder, epochs in zip(folders, (5, 8), strict=True):
@@ -99,7 +93,7 @@ def test_runs_on_a_corpus_that_changed_are_no_seeds_of_one_model(tmp_path) -> No
 
 def test_one_curve_or_mean_is_of_one_classifier(tmp_path) -> None:
     folders = [run_of(tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
-    write_rows(folders[0] / "probes.csv", [ProbeRow(2, 2, "probing", "WC", "logreg", 1.0, 9.0, 8.0, 10.0, {}, 0, 0.1)])
+    write_rows(folders[0] / "probes.csv", [score_row("WC", 9, reader="logreg", seed=0)])
     (model,) = models(*folders)
     for classifier, score, epochs in (("mlp", 52, [0, 1, 2, 3]), ("logreg", 9, [2])):
         assert probing_table([model], "probing", "2", classifier).rows[0].cells["WC"].score == score

@@ -13,9 +13,9 @@ from encoder_lab.reports.models import models_of
 from encoder_lab.reports.scores import as_csv, read_runs, read_scores, scores
 from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
-from probes.results import Answers, ProbeRow, pack_correct, write_rows
+from probes.results import Answers, pack_correct, write_rows
 from report import main
-from tests.reports.small_runs import evaluation_of, of_a_run, run_of, with_rows, with_settings
+from tests.reports.small_runs import evaluation_of, of_a_run, run_of, score_row, with_rows, with_settings
 
 REPORTS = {
     "table": ["suite=probing"], "training": ["published=none"], "findings": ["epoch=last"], "scores": [],
@@ -36,8 +36,8 @@ def runs(tmp_path) -> Path:
     with_settings(equal, "labels: {encoder: Attention, objective: Translation}\n")
     last = run_of(folder / "d", encoder="bilstm_last", score="val/perplexity")
     answers = Answers("items", np.arange(11) % 3 == 0)
-    with_rows(last, ProbeRow(3, 9, "probing", "WC", "logreg", 1.0, 50.0, 40.0, 60.0, {}, 1, 0.1, answers))
-    write_rows(folder / "c" / "probes.csv", [ProbeRow(2, 2, "use", "WC", "loss", *[math.nan] * 4, {}, 1, 0.1)])
+    with_rows(last, score_row("WC", 50, reader="logreg", epoch=3, half=10, answers=answers))
+    write_rows(folder / "c" / "probes.csv", [score_row("WC", math.nan, "use", "loss")])
     evaluation_of(folder / "e", folder / "a", settings=of_a_run(seed=1))
     return folder
 
@@ -99,7 +99,7 @@ def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(run
 
 def test_a_file_that_pandas_wrote_again_has_the_same_models(runs, tmp_path) -> None:
     """It writes 64 as 64.0 where another run has no size or epochs are parts, false as False and null as nothing."""
-    write_rows(runs / "a" / "probes.csv", [ProbeRow(0.5, 1, "probing", "WC", "mlp", *[9.0] * 4, {}, 1, 0.1)])
+    write_rows(runs / "a" / "probes.csv", [score_row("WC", 9, epoch=0.5)])
     with_settings(runs / "a", "objective: {dropout: 0.0, select: null}\nembeddings: {freeze: false}\n")
     file, rewritten = tmp_path / "scores.csv", tmp_path / "rewritten.csv"
     file.write_text(as_csv(scores(runs)), encoding="utf-8")

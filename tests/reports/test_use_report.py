@@ -11,9 +11,8 @@ from encoder_lab.reports.interactive import plotly_figure
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import Run
 from encoder_lab.reports.use import as_text, charts_of_use, use_of
-from probes.results import ProbeRow
 from report import main
-from tests.reports.small_runs import run_of, with_rows
+from tests.reports.small_runs import run_of, score_row, with_rows
 
 KNOWN = {"Tense": 90.0, "SubjNum": 95.0, "BShift": 51.0}
 RISES = {1: {"Tense": 28.0, "SubjNum": 2.0, "BShift": 1.0}, 2: {"Tense": 32.0, "SubjNum": 5.0, "BShift": 0.0}}
@@ -21,10 +20,10 @@ RISES = {1: {"Tense": 28.0, "SubjNum": 2.0, "BShift": 1.0}, 2: {"Tense": 32.0, "
 
 def run(seed: int) -> Run:
     """A run of this seed; the seed of its rows may be that of an evaluation, equal for all runs."""
-    rows = [ProbeRow(2, 9, "probing", task, "mlp", 0, x, x - 1, x + 1, {}, 1, 0) for task, x in KNOWN.items()]
+    rows = [score_row(task, score, half=1) for task, score in KNOWN.items()]
     for task, rise in RISES[seed].items():
         numbers = {"rank": 1, "random": 1.5, "control": 2.5, "used": int(rise > 4), "bleu": -0.5}
-        rows.append(ProbeRow(2, 9, "use", task, "loss", rise, rise, rise - 1, rise + 1, numbers, 1, 0))
+        rows.append(score_row(task, rise, "use", "loss", half=1, hyperparameters=numbers))
     return Run(Path(f"runs/{seed}"), "bilstm_max", "nmt_enfr", {"seed": seed}, rows, [])
 
 
@@ -85,7 +84,7 @@ def test_axes_of_scores_near_each_other_have_several_numbers() -> None:
 
 
 def test_an_epoch_that_is_not_the_last_is_told(tmp_path, capsys) -> None:
-    later = ProbeRow(3, 12, "probing", "Tense", "mlp", 0, 99, 98, 100, {}, 1, 0)
+    later = score_row("Tense", 99, epoch=3)
     folder = with_rows(run_of(tmp_path / "run"), *run(1).rows, later)
     assert main(["use", str(folder), "epoch=last", f"out={tmp_path / 'use.png'}"]) == 0
     printed = capsys.readouterr().out
