@@ -48,7 +48,7 @@ class Clone:
 
 def finish(folder: Path, command: Command) -> str:
     """Run a command in a folder to its end; what it said. Fails unless it succeeds."""
-    log = folder / "said"
+    log = folder / "log"
     process = FORKS.Process(target=become, args=(command, folder, log))
     process.start()
     process.join(300)

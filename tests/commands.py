@@ -40,7 +40,7 @@ def become(
 ) -> None:
     """Do what `python ARGUMENTS` does, a script or `-m` and a module, in this process, which must be a fresh fork.
 
-    `kept`: files that stay open in it. `server`: forks the programs of ours that it starts.
+    `open_files`: those that stay open in it. `server`: forks the programs of ours that it starts.
     """
     os.setpgrp()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests are a shell's background job

@@ -47,7 +47,7 @@ def fill(disk: Path, blocks: int = 10**6) -> None:
 
 
 def starts(arguments: list[str], log: Path) -> ForkProcess:
-    """`python ARGUMENTS` on this process's disk; what it says on standard error is added to `said`."""
+    """`python ARGUMENTS` on this process's disk; what it says on standard error is added to `log`."""
     with log.open("a") as file, Path(os.devnull).open("w") as nothing:
         environment = arguments, dict(os.environ), nothing.fileno(), file.fileno()
         process = get_context("fork").Process(target=become, args=environment)

@@ -116,7 +116,7 @@ def on_a_disk(work: Callable[..., None], folder: Path, *arguments: object) -> st
     process.join(300)
     if process.exitcode == small_disk.CANNOT:
         pytest.skip("no disk of its own can be mounted here")
-    printed = (folder / "said").read_text()
+    printed = (folder / "log").read_text()
     assert process.exitcode == 0, printed
     return printed
 
@@ -129,7 +129,7 @@ def test_a_disk_that_takes_nothing_more_ends_in_one_line_and_the_run_goes_on_lat
     lab, finished_run, tmp_path, fault, reason
 ) -> None:
     run, failed = tmp_path / "disk" / "run", tmp_path / "failed"
-    errors = on_a_disk(fault, tmp_path, lab.settings(run, "checkpoints.every_n_steps=2"), tmp_path / "said", failed)
+    errors = on_a_disk(fault, tmp_path, lab.settings(run, "checkpoints.every_n_steps=2"), tmp_path / "log", failed)
     assert reason in errors
     assert f"python train.py resume={run}" in errors
     assert "Traceback" not in errors
@@ -158,7 +158,7 @@ def test_a_disk_that_takes_nothing_from_the_start_is_one_line(lab, finished_run,
     encode.write_text(ENCODE.format(disk=disk))
     names = {"disk": disk, "cache": lab.cache, "run": finished_run, "encode": encode, "smaller": " ".join(SMALLER)}
     arguments = command.format(**names, settings=" ".join(lab.settings(disk / "run"))).split()
-    printed = on_a_disk(small_disk.full_from_the_start, tmp_path, arguments, tmp_path / "said", blocks)
+    printed = on_a_disk(small_disk.full_from_the_start, tmp_path, arguments, tmp_path / "log", blocks)
     for line, reason in zip(printed.splitlines(), ("No space left", "Read-only file system"), strict=True):
         assert line.startswith("error: ")
         assert reason in line

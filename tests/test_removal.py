@@ -50,7 +50,7 @@ def trained(arguments: list[str], log: Path, moment: str, remove: Callable[[Path
     ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
 ])  # fmt: skip
 def test_a_folder_that_disappears_is_one_line_at_most(lab, tmp_path, moment, remove, what, ends) -> None:
-    run, log = tmp_path / "run", tmp_path / "said"
+    run, log = tmp_path / "run", tmp_path / "log"
     cold = [*SETTINGS, f"cache={tmp_path / 'cache'}", f"hydra.run.dir={run}"]
     arguments = cold if what == "cache" else lab.settings(run)
     process = FORKS.Process(target=trained, args=(arguments, log, moment, remove, tmp_path / what))

@@ -55,7 +55,7 @@ def _pattern(*words: str) -> str:
 ANY = re.compile(_pattern(*WORDS))  # without re.I, which is slower than the text in lower case
 
 
-def _found(text: str) -> Iterator[tuple[int, str, str]]:
+def _forbidden_words(text: str) -> Iterator[tuple[int, str, str]]:
     """Line number, word and replacement of each forbidden word; a phrase may continue on the next line."""
     if not ANY.search(text.lower()):
         return
@@ -77,7 +77,7 @@ def _too_long(text: str) -> Iterator[int]:
 
 def test_only_plain_words_are_used() -> None:
     files = [path for path in _sources() if not _is_in(path, (*DATA, "tests/test_words.py"))]
-    words = [(path, *word) for path in files for word in _found(path.read_text(encoding="utf-8"))]
+    words = [(path, *word) for path in files for word in _forbidden_words(path.read_text(encoding="utf-8"))]
     assert [f"{path.relative_to(ROOT)}:{line}: {word!r}; write: {new}" for path, line, word, new in words] == []
 
 
@@ -94,12 +94,12 @@ def test_prose_is_wrapped(page) -> None:
     [("Fine.\nMend it.", 2), ("def test_a_run_whose_end(): ...", 1), ("# it is made\n# anew", 2), ("once\n# more", 1)],
 )
 def test_a_forbidden_word_is_found_with_its_line(text, line) -> None:
-    assert [found for found, *_ in _found(text)] == [line]
+    assert [number for number, *_ in _forbidden_words(text)] == [line]
 
 
 @pytest.mark.parametrize("text", ["recommend", "besides", "modest", "a beautiful harvest"])
 def test_words_that_contain_a_forbidden_word_are_allowed(text) -> None:
-    assert not list(_found(text))
+    assert not list(_forbidden_words(text))
 
 
 def test_only_prose_must_be_wrapped() -> None:

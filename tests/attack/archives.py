@@ -40,9 +40,9 @@ def unpacked(case: Any, folder: Path) -> None:
 
 def _tar(members: list[Any], packed: bool, repeated: bool) -> bytes:
     made = io.BytesIO()
-    for name, kind, size, content in members * (300 if repeated else 1):
+    for name, entry_type, size, content in members * (300 if repeated else 1):
         info = tarfile.TarInfo(name)
-        info.type, info.linkname = KINDS[kind], "../elsewhere"
+        info.type, info.linkname = KINDS[entry_type], "../elsewhere"
         data = bytes.fromhex(content)
         info.size = len(data) if size is None else size
         made.write(info.tobuf(tarfile.GNU_FORMAT, "utf-8", "surrogateescape"))
@@ -54,9 +54,9 @@ def _tar(members: list[Any], packed: bool, repeated: bool) -> bytes:
 def _zip(members: list[Any]) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, kind, size, content in members:
+        for name, entry_type, size, content in members:
             info = zipfile.ZipInfo(name or "a")
-            info.external_attr = [0o100644, 0o40755, 0o120777][kind % 3] << 16
+            info.external_attr = [0o100644, 0o40755, 0o120777][entry_type % 3] << 16
             archive.writestr(info, bytes.fromhex(content) * (1000 if size else 1))
     return made.getvalue()
 

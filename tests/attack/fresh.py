@@ -31,7 +31,7 @@ class Tried:
         self.cases, self.failures = Counter[str](), Counter[str]()
         self._met: set[str] = set()
 
-    def one(self, attack: Attack, case: Any) -> None:
+    def check(self, attack: Attack, case: Any) -> None:
         """Try a case; keep it if it fails in a way that no case of this time has."""
         case = json.loads(json.dumps(case))
         self.cases[attack.category] += 1
@@ -48,14 +48,14 @@ class Tried:
                 where = _keep(attack, case) if attack in ATTACKS else case  # the test suite tries no whole commands
                 print(f"FAILED {attack.category}: {type(error).__name__}: {str(error)[:600]}\n  {where}", flush=True)
 
-    def several(self, attack: Attack, number: int, seconds: float) -> None:
+    def check_fresh_cases(self, attack: Attack, number: int, seconds: float) -> None:
         """Fresh cases until the time is over."""
         until = time.monotonic() + seconds
         choice = random.Random(f"{number} {attack.category}")
         while time.monotonic() < until:
             for case in _drawn(attack, choice.getrandbits(64)):
                 if time.monotonic() < until:
-                    self.one(attack, case)
+                    self.check(attack, case)
 
 
 def _drawn(attack: Attack, number: int) -> list[Any]:
@@ -96,7 +96,7 @@ def work(arguments: SimpleNamespace) -> int:
     attacks = [attack for attack in every if arguments.only in (None, attack.category)]
     tried = Tried()
     for attack in attacks:
-        tried.several(attack, number, arguments.seconds / len(attacks))
+        tried.check_fresh_cases(attack, number, arguments.seconds / len(attacks))
         counts = f"{tried.cases[attack.category]:,} | {tried.failures[attack.category]:,}"
         print(f"| {attack.category} | {counts} |", flush=True)
     print(f"| all, seed {number} | {tried.cases.total():,} | {tried.failures.total():,} |")

@@ -21,7 +21,7 @@ ALL: tuple[Property, ...] = ("tense", "subject_number", "object_number")
 LABEL = {"tense": "PAST", "subject_number": "NN", "object_number": "NN"}
 PLURAL = {"these", "several", "they", "them", "are", "were", "have"}
 WORDS = lexicon()
-NOUNS = {form: noun.lemma for kind in WORDS.nouns.values() for noun in kind for form in (noun.lemma, noun.plural)}
+NOUNS = {form: noun.lemma for nouns in WORDS.nouns.values() for noun in nouns for form in (noun.lemma, noun.plural)}
 VERBS = {
     form: f"to {verb.base}"
     for verb in (*WORDS.transitive.values(), *WORDS.intransitive)

@@ -90,12 +90,6 @@ def test_an_epoch_needs_little_memory_and_starts_at_once() -> None:
     assert peak < 6 * len(lengths)
 
 
-def test_batches_have_sentences_of_similar_length_and_epochs_differ() -> None:
-    lengths = np.random.default_rng(0).integers(1, 30, 7 * 64)
-    assert np.mean([np.ptp(lengths[batch]) for batch in batches_of(lengths)]) < 1.0
-    assert batches_of(lengths, 0) != batches_of(lengths, 1)
-
-
 @given(st.lists(st.lists(st.integers(2, 99), min_size=1, max_size=9), min_size=1, max_size=20), st.data())
 def test_padding_adds_nothing_but_padding(texts, data) -> None:
     ragged = Ragged(np.array([i for text in texts for i in text], dtype=np.int32), np.cumsum([0, *map(len, texts)]))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional
 
 from datamodules.seq2seq import TextPairs
 from datamodules.seq2tree import SentenceTrees
@@ -59,13 +58,14 @@ def test_the_loss_counts_real_tokens_only() -> None:
     torch.testing.assert_close(nats, sum(alone))
 
 
-def test_greedy_decoding_takes_the_most_likely_token_and_stops_at_the_end() -> None:
-    model, sentence = decoder(), torch.randn(4, 5)
+@pytest.mark.parametrize("attends", [True, False])
+def test_greedy_decoding_takes_the_most_likely_token_and_stops_at_the_end(attends) -> None:
+    model, sentence, states = attending() if attends else decoder(), torch.randn(2, 5), memory() if attends else None
     nn.init.normal_(model.output.bias, std=2.0)
-    produced = model.greedy(sentence, BEGIN, END, limits=torch.full((4,), 12))
+    produced = model.greedy(sentence, BEGIN, END, torch.full((2,), 12), states)
     for row, tokens in enumerate(produced):
-        fed = torch.tensor([[BEGIN, *tokens]])
-        best = functional.log_softmax(model.output(model(sentence[row : row + 1], fed)[0]), 2).argmax(2)[0].tolist()
+        fed, alone = torch.tensor([[BEGIN, *tokens]]), states and Memory(*(part[row : row + 1] for part in states))
+        best = model.output(model(sentence[row : row + 1], fed, memory=alone)[0]).argmax(2)[0].tolist()
         assert best[: len(tokens)] == tokens
         assert END not in tokens
         assert len(tokens) == 12 or best[len(tokens)] == END
@@ -120,9 +120,6 @@ def test_ill_formed_trees_count_as_such_and_not_for_f1(module) -> None:
     assert result["val/well_formed"] == pytest.approx(50)
     assert result["val/exact_match"] == pytest.approx(25)
     assert 0 < result["val/bracket_f1"] < 100
-
-
-def test_no_well_formed_tree_scores_zero(module) -> None:
     assert scores(module, [""])["val/bracket_f1"] == 0
 
 
@@ -134,9 +131,9 @@ def test_accuracy_is_per_symbol_given_the_gold_ones(module) -> None:
     assert result["val/accuracy"] == pytest.approx(100 * (2 + 1) / (len(LONG.split()) + 1 + len(SHORT.split()) + 1))
 
 
-def memory(padding: float = 0.0) -> Memory:
+def memory() -> Memory:
     states = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(2))
-    states[1, 2:] = padding
+    states[1, 2:] = 77.0  # padding
     return Memory(states, torch.tensor([4, 2]))
 
 
@@ -157,24 +154,9 @@ def test_attention_is_the_sum_of_states_weighted_by_their_score() -> None:
             torch.testing.assert_close(attention(queries, Memory(states, lengths))[b, u], expected)
 
 
-def test_padding_is_never_attended_to() -> None:
-    torch.manual_seed(0)
-    attention, queries = Attention(5, 3), torch.randn(2, 6, 5)
-    torch.testing.assert_close(attention(queries, memory(0.0)), attention(queries, memory(77.0)))
-
-
 def test_the_loss_reaches_every_word_of_the_source() -> None:
     model, (states, lengths) = attending(), memory()
     states.requires_grad_()
     nats, _ = model.loss(torch.randn(2, 5), torch.tensor([[BEGIN, 4, END], [BEGIN, 5, END]]), Memory(states, lengths))
     (slope,) = torch.autograd.grad(nats, states)
     assert (slope.abs().sum(2) > 0).tolist() == [[True] * 4, [True, True, False, False]]
-
-
-def test_greedy_decoding_attends() -> None:
-    model, sentence = attending(), torch.randn(2, 5)
-    produced = model.greedy(sentence, BEGIN, END, torch.tensor([6, 6]), memory())
-    for row, tokens in enumerate(produced):
-        alone = Memory(*(part[row : row + 1] for part in memory()))
-        hidden, _ = model(sentence[row : row + 1], torch.tensor([[BEGIN, *tokens]]), memory=alone)
-        assert model.output(hidden).argmax(2)[0, : len(tokens)].tolist() == tokens

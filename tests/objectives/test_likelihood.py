@@ -145,17 +145,6 @@ def test_the_nsp_loss_has_the_bits_of_one_word_at_a_time(discourse) -> None:
 
 
 @pytest.mark.parametrize("which", ["skipthought", "discourse"])
-def test_a_text_has_the_same_bits_alone_and_among_longer_ones(request, which) -> None:
-    module, encoder = request.getfixturevalue(which)
-    model = TextLikelihood(encoder.encode, module.likelihood())
-    together = model.logprobs(pairs(TEXTS))
-    for text, scored in zip(TEXTS, together, strict=True):
-        (alone,) = model.logprobs(pairs([text]))
-        assert (alone.tokens, alone.offsets.tolist()) == (scored.tokens, scored.offsets.tolist())
-        np.testing.assert_allclose(alone.logprobs, scored.logprobs, atol=1e-5)
-
-
-@pytest.mark.parametrize("which", ["skipthought", "discourse"])
 def test_a_context_is_read_and_not_scored(request, which) -> None:
     module, encoder = request.getfixturevalue(which)
     model = TextLikelihood(encoder.encode, module.likelihood())

@@ -40,7 +40,7 @@ def test_the_last_epoch_is_probed_exactly_once_however_training_ends_and_resumes
     assert [(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")] == [(0, 0), (2, run.global_step)]
     run.save_checkpoint(tmp_path / "last.ckpt")
     fit(tmp_path, model, ckpt_path=tmp_path / "last.ckpt")
-    assert not model.given
+    assert not model.encoded
 
 
 def test_a_run_killed_before_its_last_epoch_was_probed_is_probed_when_resumed(tmp_path) -> None:

@@ -29,7 +29,7 @@ class Counts:
     """A model that counts the sentences it was given, and the texts that it scored."""
 
     def __init__(self) -> None:
-        self.given: list[str] = []
+        self.encoded: list[str] = []
         self.scored: list[str] = []
 
     def model(self) -> Model:
@@ -40,7 +40,7 @@ class Counts:
         return length_logprobs(pairs)
 
     def encode(self, sentences: list[str]) -> np.ndarray:
-        self.given += sentences
+        self.encoded += sentences
         return np.array([[len(s), s.count("a"), s.count("b")] for s in sentences], dtype=np.float32)
 
 
@@ -96,9 +96,9 @@ def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world) -
     models = [Counts() for _ in range(world)]
     for scores in in_processes(models, made, None):
         assert [essence_of(score.row) for score in scores] == [essence_of(score.row) for score in expected]
-    assert sorted(s for model in models for s in model.given) == sorted(alone.given)
+    assert sorted(s for model in models for s in model.encoded) == sorted(alone.encoded)
     assert sorted(s for model in models for s in model.scored) == sorted(alone.scored)
-    assert (len(set(alone.scored)), len(set(alone.given))) == (len(alone.scored), len(alone.given))
+    assert (len(set(alone.scored)), len(set(alone.encoded))) == (len(alone.scored), len(alone.encoded))
 
 
 def test_processes_score_what_is_not_cached_and_cache_it(tmp_path) -> None:
@@ -108,8 +108,8 @@ def test_processes_score_what_is_not_cached_and_cache_it(tmp_path) -> None:
     for scores in (*in_processes(first, made, tmp_path), *in_processes(second, made, tmp_path)):
         assert [essence_of(score.row) for score in scores[1:3]] == [essence_of(e.row) for e in expected]
         assert [score.row.task for score in scores] == [task.name for task in made]
-    assert all(model.given for model in first)
-    assert not any(model.given or model.scored for model in second)
+    assert all(model.encoded for model in first)
+    assert not any(model.encoded or model.scored for model in second)
 
 
 def in_processes(models: list[Counts], made: Sequence[Task], cache: Path | None) -> list[list[Evaluated]]:

@@ -121,7 +121,7 @@ def forked(folder: Path, log: Path, command: Sequence[str]) -> subprocess.Comple
 
 def printed(project: Path, *arguments: str) -> str:
     """What a command of the copy prints; it must end well."""
-    text = project / "said"
+    text = project / "log"
     text.unlink(missing_ok=True)
     process = FORKS.Process(target=become, args=(project, arguments, text))
     process.start()

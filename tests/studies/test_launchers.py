@@ -59,7 +59,7 @@ from encoder_lab.studies.run import run_study
 if __name__ == "__main__":
     raise SystemExit(run_study(Path({str(folder)!r}), "tiny", {arguments!r}))
 """)
-    with (folder / "said").open("a") as printed:
+    with (folder / "log").open("a") as printed:
         return Forked([sys.executable, str(script)], None, printed.fileno(), printed.fileno(), server=address())
 
 
@@ -91,11 +91,11 @@ def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(lab, 
     wait_until(lambda: (run / "config.yaml").exists())
     os.kill(min(workers_on(run)), signal.SIGKILL)
     assert study.wait(300) == 1
-    assert "failed: untrained/bov\n" in (tmp_path / "said").read_text()
+    assert "failed: untrained/bov\n" in (tmp_path / "log").read_text()
     assert done_cells(tmp_path) == CELLS[:1]
     request.getfixturevalue("forked")
     assert run_study(tmp_path, "tiny", arguments) == 0
-    printed = (tmp_path / "said").read_text() + capsys.readouterr().out
+    printed = (tmp_path / "log").read_text() + capsys.readouterr().out
     begun = [line for line in printed.splitlines() if line.endswith((": begun", ": resumed"))]
     assert sorted(begun) == ["untrained/bilstm_last: begun", "untrained/bov: begun", "untrained/bov: resumed"]
     assert done_cells(tmp_path) == CELLS
@@ -111,10 +111,10 @@ def test_the_same_command_finishes_a_study_that_was_killed_while_its_cell_lives_
     study.kill()
     study.wait()
     restarted = start(tmp_path, arguments)
-    wait_until(lambda: "untrained/bov: waits" in (tmp_path / "said").read_text())
+    wait_until(lambda: "untrained/bov: waits" in (tmp_path / "log").read_text())
     os.kill(cell, signal.SIGCONT)
     assert restarted.wait(300) == 0
-    assert (tmp_path / "said").read_text().count("untrained/bov: begun") == 1
+    assert (tmp_path / "log").read_text().count("untrained/bov: begun") == 1
     assert done_cells(tmp_path) == CELLS[1:]
     assert_each_row_once(run)
 

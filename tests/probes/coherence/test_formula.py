@@ -42,9 +42,7 @@ def computed(text: str, syntaxgym: bool = False, **values: float) -> float:
     ("(1;%a%) + (1;%b%)", 5.5),
     ("(1;%a%) - (1;%b%) - 1", -2.5),  # from the left
     ("(1;%a%) - ((1;%b%) - 1)", -0.5),
-    ("[(1;%a%) - (1;%b%)] - [1 - 2]", -0.5),
     ("-3 + (1;%a%)", -1.0),
-    ("(1;%a%) -3", -1.0),
     ("(1;%a%)--3", 5.0),
     ("1e1 + 2.5E-1", 10.25),
     ("(*;%a%)", 7.0),
@@ -64,11 +62,8 @@ def test_numbers_have_the_value_worked_out_by_hand(text, expected) -> None:
     ("100000 = 100000.9", 1),  # 0.001 + 0.00001 * 100000.9
     ("100000 = 100001.1", 0),
     ("(1;%a%) < (1;%b%) & (1;%b%) < 4", 1),
-    ("(1;%a%) < (1;%b%) & (1;%b%) > 4", 0),
-    ("(1;%a%) > (1;%b%) | (1;%b%) < 4", 1),
     ("(1;%a%) < 2 & (1;%b%) < 4", 0.5),
     ("(1;%a%) < 2 & (1;%b%) > 4", 0),  # the other side decides
-    ("(1;%a%) < 2 | (1;%b%) < 4", 1),
     ("(1;%a%) < 2 | (1;%b%) > 4", 0.5),
     ("((1;%a%) < 3 | (1;%a%) > 9) & (1;%b%) < 0", 0),
     ("(1;%a%) < 3 | ((1;%a%) > 9 & (1;%b%) < 0)", 1),
@@ -111,10 +106,8 @@ def test_the_published_toolkit_has_ties_false_ignores_the_end_of_a_chain_and_rea
     ("", r"character 1 \(the end\)"),
     ("(1;%a%) >", "the end"),
     ("(1;%a%) >= 2", "character 10 "),
-    ("(1;%a%) != 2", "character 9 "),
     ("(1;%a%) * 2 > 1", "expected an operator"),
     ("(1;% a b%) > 1", "expected"),
-    ("(1; %a%) > 1", "expected"),
     ("(x;%a%) > 1", "expected"),
     ("((1;%a%) > 1]", r"expected '\)'"),
     ("-(1;%a%) > 1", "expected"),
@@ -122,7 +115,6 @@ def test_the_published_toolkit_has_ties_false_ignores_the_end_of_a_chain_and_rea
     ("(99999999;%a%) > 1", "no region"),
     ("1 & 2", "comparisons"),
     ("(1 < 2) + 3", "numbers, not comparisons"),
-    ("(1 < 2) = (3 < 4)", "numbers, not comparisons"),
     ("(" * 60 + "1" + ")" * 60, "expected"),
     ("+".join("1" * 300), "more than 200 operators"),
     ("1" * 20000, "20000 characters"),
@@ -243,7 +235,6 @@ def test_two_conditions_are_compared_where_one_is_below_the_other_in_a_region() 
 
 @pytest.mark.parametrize(("formulas", "percent"), [
     (["(1;%a%) < (1;%b%)"], 50),
-    (["(1;%a%) < (1;%b%)", "(1;%a%) < (1;%c%)"], 100 / 3),  # the smallest of three
     (["((1;%a%) < (1;%b%)) & ((2;%a%) < (2;%b%))"], 25),
     (["((1;%a%) < (1;%b%)) | ((2;%a%) < (2;%b%))"], 75),
     (["(1;%a%) = (1;%b%)"], 0),

@@ -23,15 +23,6 @@ def test_an_empty_first_region_moves_no_edge() -> None:
     assert regions_of(np.array([0, 1, 2, 3]), ["", "ab", "c"]).tolist() == [1, 1, 2, 2]
 
 
-@pytest.mark.parametrize(("metric", "expected"), [
-    ("sum", [7.0, 0.0, 5.0, 6.0]), ("mean", [3.5, np.nan, 5.0, 2.0]), ("median", [3.5, np.nan, 5.0, 1.5]),
-    ("range", [5.0, np.nan, 0.0, 3.5]), ("max", [6.0, np.nan, 5.0, 4.0]), ("min", [1.0, np.nan, 5.0, 0.5]),
-])  # fmt: skip
-def test_metrics_have_the_values_worked_out_by_hand(metric, expected) -> None:
-    surprisals, segments = np.array([6.0, 1.0, 5.0, 4.0, 1.5, 0.5]), np.array([0, 0, 2, 3, 3, 3])
-    np.testing.assert_array_equal(segment_values(metric, surprisals, segments, 4), expected)
-
-
 def test_without_a_token_only_the_sum_has_a_value() -> None:
     nothing = np.array([]), np.array([], np.int64)
     assert segment_values("sum", *nothing, 2).tolist() == [0, 0]
