@@ -36,14 +36,32 @@ class SentenceModules(NamedTuple):
     prompt: str  # the one that is used by default
 
     def __str__(self) -> str:
-        dense = "dense {0.in_features} to {0.out_features}".format
-        layers = [dense(layer[0]) if isinstance(layer, nn.Sequential) else "normalised" for layer in self.post_pooling]
-        return ", ".join([f"pooling {' and '.join(self.pooling)}", *layers])
+        return ", ".join([f"pooling {' and '.join(self.pooling)}", *map(str, self.post_pooling)])
 
 
 class _Normalize(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return functional.normalize(x, dim=-1)
+
+    def __str__(self) -> str:
+        return "normalised"
+
+
+class _Truncate(nn.Module):
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x[..., : self.dim]
+
+    def __str__(self) -> str:
+        return f"the first {self.dim} numbers"
+
+
+class _Dense(nn.Sequential):
+    def __str__(self) -> str:
+        return "dense {0.in_features} to {0.out_features}".format(self[0])
 
 
 def read_modules(name: str) -> SentenceModules | None:
@@ -55,11 +73,14 @@ def read_modules(name: str) -> SentenceModules | None:
     entries = _read_json(path, source)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(f"{source}: modules.json is no list of modules; get the model again")
-    types = [str(entry.get("type")).rpartition(".")[2] for entry in entries]
+    classes = [str(entry.get("type")) for entry in entries]
+    types = [name.rpartition(".")[2] if name.startswith("sentence_transformers.") else name for name in classes]
     if types[:2] != ["Transformer", "Pooling"] or not {"Dense", "Normalize", "Dropout"}.issuperset(types[2:]):
         supported = "read are Transformer and Pooling, then Dense and Normalize"
         hint = "pooling=mean takes the transformer alone" if "Transformer" in types else "model=call: takes a function"
         raise InputError(f"{source}: its modules.json has {', '.join(types)}; {supported}; {hint}")
+    if folder := entries[0].get("path"):
+        raise InputError(f"{source}: its transformer is in {folder}/; move the files from there into the folder itself")
     post_pooling = list[nn.Module]()
     settings = []
     for entry, type_name in zip(entries, types, strict=True):
@@ -80,6 +101,8 @@ def read_modules(name: str) -> SentenceModules | None:
         raise InputError(f"{source}: the prompts of config_sentence_transformers.json are no texts")
     default, longest = prompt_settings.get("default_prompt_name"), limits.get("max_seq_length")
     longest = longest if isinstance(longest, int) and longest > 2 else None
+    if type(dim := prompt_settings.get("truncate_dim")) is int and dim > 0:
+        post_pooling.append(_Truncate(dim))
     pooling, with_prompt = _pooling_modes(settings[1], source), settings[1].get("include_prompt", True) is not False
     lowercase = limits.get("do_lower_case") is True
     prompt = prompts.get(default, "") if isinstance(default, str) else ""
@@ -126,7 +149,7 @@ def _dense_layer(settings: Mapping[str, Any], weights: Path, source: str) -> nn.
     except (SafetensorError, RuntimeError, OSError, ValueError) as error:
         problem = f"{weights.parent.name}/{weights.name}: {' '.join(str(error).split())}"
         raise InputError(f"{source}: {problem}; get the model again") from None
-    return nn.Sequential(layer.requires_grad_(False), activation_class())
+    return _Dense(layer.requires_grad_(False), activation_class())
 
 
 def has_modules(name: str) -> bool:

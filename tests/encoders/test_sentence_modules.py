@@ -47,6 +47,7 @@ def library(path: Path, **how: object) -> np.ndarray:
     {"pooling": "cls"}, {"pooling": "max", "above": "n"}, {"pooling": "lasttoken", "longest": 6},
     {"pooling": "weightedmean", "above": "dn"}, {"pooling": "mean_sqrt_len_tokens", "above": "nd"},
     {"pooling": ("max", "mean", "cls"), "above": "d"}, {"default_prompt_name": "query"},
+    {"above": "n", "truncate_dim": 7},
 ], ids=str)  # fmt: skip
 def test_the_modules_of_a_folder_are_used_and_named(made, tmp_path, capsys) -> None:
     path = folder_of(tmp_path, **made)
@@ -90,9 +91,17 @@ def test_older_names_of_pooling_and_a_wish_of_the_user(tmp_path, capsys) -> None
     assert capsys.readouterr().err.count("not used, as pooling= or layers= is given") == 2
 
 
+OURS = "sentence_transformers.models."
+
+
+def modules(last: str = "Pooling", folder: str = "") -> str:
+    return json.dumps([{"type": f"{OURS}Transformer", "path": folder}, {"type": f"{OURS}{last}", "path": ""}])
+
+
 BROKEN = {
-    "another module": ("modules.json", '[{"type": "x.Transformer"}, {"type": "x.WeightedLayerPooling"}]', "read are"),
-    "a class of its own": ("modules.json", '[{"type": "my.Code"}]', "has Code; read are"),
+    "another module": ("modules.json", modules("WeightedLayerPooling"), "has Transformer, WeightedLayerPooling; read"),
+    "a class of its own": ("modules.json", modules().replace(OURS, "my."), r"has my\.Transformer, my\.Pooling; read"),
+    "a folder of its own": ("modules.json", modules(folder="0_T"), "is in 0_T/; move the files from there"),
     "no list": ("modules.json", "{}", "no list of modules"),
     "no JSON": ("modules.json", "[", "not valid JSON"),
     "pooling": ("1_Pooling/config.json", '{"pooling_mode": "median"}', "known are cls, max"),
@@ -121,7 +130,7 @@ def test_pickled_weights_of_a_module_are_not_read(tmp_path) -> None:
 
 
 def test_a_folder_without_a_transformer_is_named_with_its_modules(tmp_path) -> None:
-    (tmp_path / "modules.json").write_text('[{"type": "x.StaticEmbedding", "path": ""}]')
+    (tmp_path / "modules.json").write_text('[{"type": "sentence_transformers.models.StaticEmbedding"}]')
     with pytest.raises(InputError, match=r"has StaticEmbedding; read are .*; model=call: takes a function"):
         pretrained(str(tmp_path), "last", None, "cpu", tmp_path)
     with pytest.raises(InputError, match="absent: no such folder; "):
@@ -130,8 +139,7 @@ def test_a_folder_without_a_transformer_is_named_with_its_modules(tmp_path) -> N
 
 def test_a_folder_that_says_no_limit_is_cut_where_a_transformer_alone_is(tmp_path) -> None:
     path = tiny(tmp_path, "T5", **T5)
-    types = [f"sentence_transformers.models.{name}" for name in ("Transformer", "Pooling")]
-    (path / "modules.json").write_text(json.dumps([{"type": name, "path": ""} for name in types]))
+    (path / "modules.json").write_text(modules())
     (model,) = pretrained(str(path), "last", None, "cpu", tmp_path / "work")
     first, second = model.encode(["a " * 510, "a " * 600])
     np.testing.assert_array_equal(first, second)
