@@ -51,11 +51,11 @@ class LookupResult(NamedTuple):
 
     @property
     def coverage(self) -> str:
-        """One line for the user."""
-        missing = len(self.present) - int(self.present.sum()) - int(self.composed.sum())
+        """One line for the user, of the words of a vocabulary: its special rows are none."""
+        words, found, composed = len(self.present), int(self.present.sum()), int(self.composed.sum())
         return (
-            f"word vectors: {self.present.sum():,} of {len(self.present):,} words found, "
-            f"{self.composed.sum():,} composed of subwords, {missing:,} without a vector"
+            f"word vectors: {found - len(SPECIALS):,} of {words - len(SPECIALS):,} words found, "
+            f"{composed:,} composed of subwords, {words - found - composed:,} without a vector"
         )
 
 

@@ -41,6 +41,12 @@ def test_vectors_of_a_text_file_are_found_by_word(tmp_path, header) -> None:
     assert lookup.present.tolist() == [True, True, False, True]
 
 
+def test_the_line_of_a_lookup_counts_words_and_not_the_special_rows_of_a_vocabulary(tmp_path) -> None:
+    (tmp_path / "v.txt").write_text("a 1 2\nb 3 4\n")
+    lookup = open_store(tmp_path / "v.txt", tmp_path / "cache").lookup(Vocabulary(["b", "a", "c"]).words)
+    assert lookup.coverage == "word vectors: 2 of 3 words found, 0 composed of subwords, 1 without a vector"
+
+
 def test_a_glove_word_may_hold_spaces(tmp_path) -> None:
     (tmp_path / "v.txt").write_text("a 1 2\n. . . 3 4\n")
     assert open_store(tmp_path / "v.txt", tmp_path / "cache").lookup([". . ."]).matrix.tolist() == [[3, 4]]
