@@ -1,7 +1,7 @@
 """Two models, or two groups of seeds, task by task: effect, interval, p-value corrected over the tasks."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_paper_order
 from encoder_lab.reports.correlation import SIGNIFICANCE_LEVEL, holm_adjusted
 from encoder_lab.reports.evidence import answers_of
-from encoder_lab.reports.models import ReportedModel, distinct_names, models_of, scored_suites
+from encoder_lab.reports.models import ReportedModel, RowsByTask, distinct_names, models_of, scored_suites
 from encoder_lab.reports.runs import grouped, rows_by_task
 from encoder_lab.reports.scores import read_runs
 from encoder_lab.reports.table_notes import epoch_notes, protocol_notes
@@ -60,12 +60,18 @@ def compare_models(
     first: ReportedModel, second: ReportedModel, suite: str | None = None, epoch: str = "best", classifier: str = "mlp"
 ) -> list[TaskComparison]:
     """The difference, in points, of each task that both have, of one suite or of all. Raises InputError for none."""
-    compared: list[TaskComparison] = []
-    for name in scored_suites([first]) if suite is None else [suite]:
-        a, b = (rows_by_task(model.runs, name, epoch, classifier) for model in (first, second))
-        compared += [_compare_task(name, task, a[task], b[task]) for task in in_paper_order(list(a)) if task in b]
-    if not compared:
+    suites = scored_suites([first]) if suite is None else [suite]
+    a, b = ({name: rows_by_task(m.runs, name, epoch, classifier) for name in suites} for m in (first, second))
+    if not (compared := compare_tasks(a, b)):
         raise InputError(f"no task of {suite or 'any suite'} has scores of both; evaluate both models on one suite")
+    return compared
+
+
+def compare_tasks(first: Mapping[str, RowsByTask], second: Mapping[str, RowsByTask]) -> list[TaskComparison]:
+    """The difference of each task that both have, by suite, corrected over them all."""
+    tasks = [(suite, task) for suite, scores in first.items() for task in in_paper_order(list(scores))]
+    shared = [(suite, task) for suite, task in tasks if task in second[suite]]
+    compared = [_compare_task(suite, task, first[suite][task], second[suite][task]) for suite, task in shared]
     corrected = holm_adjusted(np.array([c.difference.p_value for c in compared]))
     return [c._replace(corrected=float(p)) for c, p in zip(compared, corrected, strict=True)]
 
@@ -105,17 +111,21 @@ def comparison_notes(
     readers = [(task, *c.readers) for task, c in tasks if c.readers[0] != c.readers[1]]
     differing = ", ".join(f"{task} (A {first}, B {second})" for task, first, second in readers)
     names += [f"Not only the models differ, as the classifiers do: {differing}."] if differing else []
-    tests = sum(not math.isnan(c.corrected) for c in compared)
     apart = ", ".join(task for task, c in tasks if not c.paired)
-    units = grouped((unit_of(c.suite, c.readers[0]), task) for task, c in tasks)
-    counted = "".join(f"; in {unit}: {', '.join(group)}" for unit, group in units.items() if unit)
     reason = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
-    notes = [*dict.fromkeys(names), TEST_NOTE.format(counted, SIGNIFICANCE_LEVEL, tests)]
+    notes = [*dict.fromkeys(names), test_note(compared)]
     notes += ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
     numbers = [(task, *pair) for task, c in tasks for pair in zip("AB", c.seeds, seeds, strict=True)]
     fewer = ", ".join(f"{task} ({letter} {n})" for task, letter, n, most in numbers if n < most)
     notes += [f"Of fewer seeds: {fewer}."] if fewer else []
     return [*notes, f"Not paired: {apart} ({reason})."] if apart else notes
+
+
+def test_note(compared: Sequence[TaskComparison]) -> str:
+    """What the numbers are, and the tests that made them."""
+    units = grouped((unit_of(c.suite, c.readers[0]), task) for task, c in with_task_names(compared))
+    counted = "".join(f"; in {unit}: {', '.join(tasks)}" for unit, tasks in units.items() if unit)
+    return TEST_NOTE.format(counted, SIGNIFICANCE_LEVEL, sum(not math.isnan(c.corrected) for c in compared))
 
 
 def with_task_names(compared: Sequence[TaskComparison]) -> list[tuple[str, TaskComparison]]:

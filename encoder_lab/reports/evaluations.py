@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports import compare
 from encoder_lab.reports.models import distinct_names, models_of, task_differences
 from encoder_lab.reports.published import requested_tables
 from encoder_lab.reports.runs import read_run
 from encoder_lab.reports.strips import TOKENS_FILE
 from encoder_lab.reports.table import has_scores_of, probing_table
-from encoder_lab.reports.terminal import comparisons_text, measures_text, second_measures_text, suite_lines, table_text
+from encoder_lab.reports.terminal import measures_text, second_measures_text, suite_lines, table_text
 from encoder_lab.reports.text import for_terminal
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.csv_files import upsert_csv
@@ -99,6 +100,9 @@ def print_scores(written: Sequence[WrittenScores], reader: str, published: str |
                 texts.append(lines)
             if d.measures:
                 texts.append(measures_text(d.title, [e.row for e in d.main], d.measures))
-        if len(titled) > 1 and facts_of(suite).ranked:
-            texts.append(comparisons_text([(d.title, d.main) for d in titled]))
+        first, *others = [(d.title, {suite: {e.row.task: [e.row] for e in d.main}}) for d in titled]
+        for title, scores in others if facts_of(suite).ranked else ():
+            compared = compare.compare_tasks(scores, first[1])
+            texts.append(f"A - B: {title} minus {first[0]}, percentage points with 95% interval")
+            texts.append(compare.as_text(compared, [compare.test_note(compared)]))
         print(for_terminal("\n".join([*texts, *(f"{d.folder}/probes.csv" for d in titled)])))

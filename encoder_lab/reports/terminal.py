@@ -2,9 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
-from encoder_lab.reports.correlation import SIGNIFICANCE_LEVEL, holm_adjusted
 from encoder_lab.reports.formats import with_headings
 from encoder_lab.reports.published import published
 from encoder_lab.reports.runs import grouped
@@ -96,24 +93,6 @@ def _code_lines(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
             heads = ["task", "bits", "compression", "% of uniform", *(["gain over bov"] if gains else [])]
             yield f"{title}: code length, {code} (Voita and Titov 2020), ± half of the 95% interval"
             yield from [*aligned([heads, *lines]), ""]
-
-
-def comparisons_text(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
-    """Each model against the first on the same test sentences."""
-    (first, reference), *rest = models
-    lines = []
-    for title, scores in rest:
-        answers = {e.row.task: e.correct for e in scores}
-        shared = [e for e in reference if e.row.task in answers and len(e.correct)]
-        compared = [compare(answers[e.row.task], e.correct) for e in shared]
-        certain = holm_adjusted(np.array([c.p_value for c in compared])) <= SIGNIFICANCE_LEVEL
-        rows = [
-            [e.row.task, *(f"{points:z.1f}" for points in c[:3]), "differs" if sure else "cannot tell"]
-            for e, c, sure in zip(shared, compared, certain, strict=True)
-        ]
-        heads = ["task", "difference", "low", "high", "McNemar, Holm"]
-        lines += [f"{title} minus {first}, percentage points with 95% interval", *aligned([heads, *rows]), ""]
-    return "\n".join(lines)
 
 
 def second_measures_text(title: str, scores: Sequence[Evaluated]) -> str:
