@@ -268,11 +268,13 @@ def test_a_missing_model_and_no_other_is_refused_before_slow_imports(setting, re
     ("glove.txt.gz", "embeddings=file embeddings.path="),
     ("infersent2.pkl", "a pickle, which is not opened"),
     ("bert/config.json", "model=hf:.*bert, or model=lm:"),
+    ("sbert/modules.json", "model=hf:.*sbert"),
+    ("model.onnx", r"neither a run folder nor a checkpoint \(\.ckpt\) in one; give .*hf:NAME_OR_PATH"),
 ])  # fmt: skip
 def test_a_path_of_another_form_is_answered_with_how_it_is_given(name, message, tmp_path) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("{}")
-    path = tmp_path / name.removesuffix("/config.json")
+    path = tmp_path / name.partition("/")[0]
     with pytest.raises(InputError, match=message):
         refuse_missing_models([f"model={path}"])
 

@@ -17,6 +17,7 @@ MODEL_FORMS = (
     f"or a baseline: {', '.join(BASELINES)}"
 )
 NAME_OR_PATH = re.compile(r"[\w./-]+")  # a name with a colon is another form
+HF_FILES = ("config.json", "modules.json")
 HYDRA_SYNTAX = re.compile(r"['\"\\$(]")  # quotes and functions, which Hydra reads
 
 
@@ -42,12 +43,14 @@ def refuse_other_path(name: str) -> None:
     meant = ""
     if path.suffix == ".npy":
         meant = f"a matrix of vectors: model=vectors:{name} sentences=FILE, the text file with a line for each row"
-    elif path.is_dir() and not (path / "config.yaml").exists() and (path / "config.json").exists():
+    elif path.is_dir() and not (path / "config.yaml").exists() and any((path / file).exists() for file in HF_FILES):
         meant = f"a model of Hugging Face: model=hf:{name}, or model=lm:{name} to score texts"
     elif path.is_file() and {".vec", ".txt", ".bin"}.intersection(path.suffixes):
         meant = f"word vectors: model=bov embeddings=file embeddings.path={name}"
     elif path.is_file() and path.suffix in (".pkl", ".pickle", ".pt", ".pth"):
         meant = "a pickle, which is not opened: docs/published_encoders.md says how a published encoder is used"
+    elif path.is_file() and path.suffix != ".ckpt":
+        meant = f"neither a run folder nor a checkpoint (.ckpt) in one; give {MODEL_FORMS}"
     if meant:
         raise InputError(f"model={name}: {meant}")
 

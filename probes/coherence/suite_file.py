@@ -49,7 +49,8 @@ def read_json(path: Path) -> Any:
     try:
         return parse_user_json(path, content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
+        remedy = "correct the file, or let the name of JSON lines end in .jsonl"
+        raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); {remedy}") from None
 
 
 def suite_from_record(record: Any, location: str, syntaxgym: bool = False) -> TestSuite:

@@ -185,3 +185,9 @@ def test_lines_that_are_no_minimal_pairs_are_named(pair, tmp_path) -> None:
     (tmp_path / "pairs.jsonl").write_text(f"{json.dumps(BLIMP[0])}\n{json.dumps(pair)}\n")
     with pytest.raises(InputError, match=r"pairs\.jsonl:2: no text under sentence_good and sentence_bad"):
         read_suites([tmp_path / "pairs.jsonl"])
+
+
+def test_minimal_pairs_by_the_name_of_json_are_answered_with_the_name_of_json_lines(tmp_path) -> None:
+    (tmp_path / "pairs.json").write_text(f"{json.dumps(BLIMP[0])}\n" * 2)
+    with pytest.raises(InputError, match=r"not valid JSON .*, or let the name of JSON lines end in \.jsonl"):
+        read_suites([tmp_path / "pairs.json"])
