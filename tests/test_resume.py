@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,25 +54,15 @@ def go_on(lab: Lab, run: Path, *more: str, after: str = "last") -> str:
     return done.stderr
 
 
-def stop(lab: Lab, run: Path, moment: Callable[[Path], bool], how: signal.Signals) -> tuple[int, str]:
-    """Start a run in `run` and signal it as soon as `moment` has come; its exit status and output."""
-    process = lab.start(*lab.settings(run))
-    while process.poll() is None and not moment(run):
-        time.sleep(0.005)
-    assert process.poll() is None, "the run ended before the moment came"
-    os.kill(process.pid, how)
-    out, err = process.communicate(timeout=120)
-    return process.returncode, out + err
-
-
-def epoch_is_probed(epoch: int) -> Callable[[Path], bool]:
-    return lambda run: (run / "probes.csv").exists() and f"\n{epoch}," in (run / "probes.csv").read_text()
-
-
 def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab, tmp_path) -> None:
     run = tmp_path / "run"
-    status, errors = stop(lab, run, epoch_is_probed(0), signal.SIGINT)
-    assert status == 130
+    process = lab.start(*lab.settings(run))
+    while not (run / "probes.csv").exists():
+        assert process.poll() is None, "the run ended before it was probed"
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGINT)
+    errors = process.communicate(timeout=120)[1]
+    assert process.returncode == 130
     assert f"python train.py resume={run}" in errors
     assert "Traceback" not in errors
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from torch import nn, tensor
@@ -18,6 +17,7 @@ from encoders.packed import pack
 from encoders.pooling import end_pool, last_pool, max_pool, mean_pool, packed_mean_pool
 from encoders.random_features import BOREP, EchoState
 from encoders.transformer import PreNormLayer, TransformerEncoder
+from tests.asked import composed
 
 MATRIX = np.arange(12, dtype=np.float32).reshape(4, 3)
 #        sentence 1: two words and padding          sentence 2: three words
@@ -121,8 +121,7 @@ def test_an_encoder_has_as_many_weights_as_its_formula_says(name) -> None:
 
 @pytest.mark.parametrize("head", ["linear", "nonlinear"])
 def test_infersent_is_one_lstm_directly_on_the_word_vectors(head) -> None:
-    with initialize_config_dir(str(FOLDER.parent), version_base="1.3"):
-        settings = compose("train", [f"experiment=conneau2017/infersent_{head}"]).encoder
+    settings = composed("train", f"experiment=conneau2017/infersent_{head}").encoder
     with torch.device("meta"):
         encoder = instantiate(settings, input_dim=300)
         assert encoder(torch.zeros(2, 5, 300), torch.ones(2, dtype=torch.int64)).vector.shape == (2, 4096)

@@ -93,13 +93,6 @@ def test_the_words_of_a_batch_come_from_its_part(tmp_path) -> None:
         assert batch.part == 0 or texts["source"] == texts["target"]
 
 
-def test_each_part_keeps_its_own_scores(tmp_path) -> None:
-    module, data = build(tmp_path)
-    run = silent_trainer(max_epochs=1)
-    run.fit(module, data)
-    assert {"val/autoencoder/bleu", "val/skipthought/perplexity", "val/nli/accuracy"} <= run.callback_metrics.keys()
-
-
 def test_the_selected_part_chooses_the_best_checkpoint(tmp_path, monkeypatch) -> None:
     first, selected = build(tmp_path)[0], build(tmp_path, select="skipthought")[0]
     assert (first.score, first.mode) == ("val/autoencoder/bleu", "max")

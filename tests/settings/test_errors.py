@@ -1,19 +1,18 @@
 """Errors are printed on one line."""
 
 import pytest
-from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 
 import evaluate
 import train
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.arguments import INTEGER_VARIABLES
-from tests.asked import run_settings
+from tests.asked import composed, run_settings
 
 
 def test_a_misspelt_choice_lists_the_valid_ones() -> None:
-    with initialize_config_dir(str(train.CONFIGS), version_base="1.3"), pytest.raises(HydraException) as raised:
-        compose("train", ["encoder=bilstm_mx"])
+    with pytest.raises(HydraException) as raised:
+        composed("train", "encoder=bilstm_mx")
     message = in_one_line(raised.value)
     assert message.endswith(" ".join(sorted(path.stem for path in (train.CONFIGS / "encoder").iterdir())))
 

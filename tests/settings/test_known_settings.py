@@ -3,10 +3,8 @@
 import re
 from contextlib import nullcontext
 from functools import cache
-from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import ConfigCompositionException
 from hypothesis import given, settings
@@ -20,6 +18,7 @@ from encoder_lab.settings.known import known_settings
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.studies.compose import referenced_names, resolved_settings
 from tests import commands
+from tests.asked import composed
 from tests.conftest import ROOT
 
 CONFIGS = ROOT / "configs"
@@ -32,22 +31,20 @@ def refused(*arguments: str) -> str:
     """What is said of the settings of train.py, before or after Hydra composed them."""
     try:
         of_command.refuse_wrong_arguments(CONFIGS, "train", arguments)
-        judge(CONFIGS, *arguments)
+        judge(*arguments)
     except (InputError, ConfigCompositionException) as error:
         return str(error)
     pytest.fail(f"{arguments} are not refused")
 
 
 @cache
-def judge(configs: Path, *arguments: str, program: str = "train") -> None:
+def judge(*arguments: str, program: str = "train") -> None:
     """The check of the composed settings, as a job of Hydra does it."""
-    with initialize_config_dir(str(configs), version_base="1.3"):
-        config = compose(program, list(arguments), return_hydra_config=True)
-        HydraConfig.instance().set_config(config)
-        job = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        written = resolved_settings(job)
-        if wrong := mistakes_of_command(program, written, referenced_names(job), arguments):
-            raise InputError("; ".join(wrong))
+    config = composed(program, *arguments)
+    HydraConfig.instance().set_config(config)
+    job = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+    if wrong := mistakes_of_command(program, resolved_settings(job), referenced_names(job), arguments):
+        raise InputError("; ".join(wrong))
 
 
 @pytest.mark.parametrize(("argument", "expected"), [
@@ -182,41 +179,41 @@ def test_a_setting_that_nothing_reads_is_refused_in_a_file_of_the_user_too(tmp_p
     (tmp_path / "experiment" / "own.yaml").write_text(f"# @package _global_\n{text}\n")
     arguments = *PARTS.split(), "experiment=own", f"hydra.searchpath=[file://{tmp_path}]"
     with pytest.raises(InputError, match=re.escape(message)) if message else nullcontext():
-        judge(CONFIGS, *arguments)
+        judge(*arguments)
 
 
 @pytest.mark.parametrize("command", WITHOUT_EFFECT)
 def test_a_setting_without_effect_next_to_the_others_is_refused_alone(command) -> None:
     program, *others, idle = command.split()
-    judge(CONFIGS, *others, program=program)
+    judge(*others, program=program)
     name = idle.partition("=")[0].lstrip("+").rpartition("@")[2]
     with pytest.raises(InputError, match=rf"^{re.escape(name)}[.=:].*{re.escape(WITHOUT_EFFECT[command])}"):
-        judge(CONFIGS, *others, idle, program=program)
+        judge(*others, idle, program=program)
 
 
 def test_arguments_of_classes_and_references_are_read() -> None:
-    judge(CONFIGS, "+trainer.detect_anomaly=true", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
-    judge(CONFIGS, "objective=multitask", "+corpus@parts.nli.corpus=snli", "parts.nli.objective.hidden=7")
-    judge(CONFIGS, *TWO.split(), "+parts.nli.corpus=null")
-    judge(CONFIGS, "objective=multitask", "objective.optimizer.lr=1", "parts.nli.datamodule.max_words=7")
+    judge("+trainer.detect_anomaly=true", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
+    judge("objective=multitask", "+corpus@parts.nli.corpus=snli", "parts.nli.objective.hidden=7")
+    judge(*TWO.split(), "+parts.nli.corpus=null")
+    judge("objective=multitask", "objective.optimizer.lr=1", "parts.nli.datamodule.max_words=7")
     linear = "probes.classifier.widths=[0]", "probes.classifier.dropouts=[0.0]"
-    judge(CONFIGS, "suite=discoeval", *linear, "probes.steps=[1]")
-    judge(CONFIGS, "model=[RUN,majority]", "embeddings=file", "embeddings.path=x", program="evaluate")
-    judge(CONFIGS, "model=[majority,untrained/bilstm_max]", "embeddings.dim=8", program="evaluate")
-    judge(CONFIGS, "model=[length,ngram]", "suite=coherence", "corpus.size=9", program="evaluate")
-    judge(CONFIGS, "model=hf:a", "probes=text", "probes.paths=[x]", "corpus.source_language=de", program="evaluate")
-    judge(CONFIGS, "write_sentences=x", "corpus.size=9", "protocol=senteval", "probes.tasks=[WC]", program="evaluate")
-    judge(CONFIGS, "init=RUN", "embeddings.freeze=false", "embeddings.dim=8")
-    judge(CONFIGS, "init=RUN", "embeddings=file", "embeddings.path=x")
-    judge(CONFIGS, "suite=[]", "probes.train_size=50")
-    judge(CONFIGS, "objective=multitask", "objective.parts=[autoencoder]", "corpus.source_language=fi")
-    judge(CONFIGS, "+objective.optimizer.momentum=1", "~objective.optimizer.momentum")
-    judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
+    judge("suite=discoeval", *linear, "probes.steps=[1]")
+    judge("model=[RUN,majority]", "embeddings=file", "embeddings.path=x", program="evaluate")
+    judge("model=[majority,untrained/bilstm_max]", "embeddings.dim=8", program="evaluate")
+    judge("model=[length,ngram]", "suite=coherence", "corpus.size=9", program="evaluate")
+    judge("model=hf:a", "probes=text", "probes.paths=[x]", "corpus.source_language=de", program="evaluate")
+    judge("write_sentences=x", "corpus.size=9", "protocol=senteval", "probes.tasks=[WC]", program="evaluate")
+    judge("init=RUN", "embeddings.freeze=false", "embeddings.dim=8")
+    judge("init=RUN", "embeddings=file", "embeddings.path=x")
+    judge("suite=[]", "probes.train_size=50")
+    judge("objective=multitask", "objective.parts=[autoencoder]", "corpus.source_language=fi")
+    judge("+objective.optimizer.momentum=1", "~objective.optimizer.momentum")
+    judge("+mine=5", "trainer.max_epochs=${mine}")
 
 
 @pytest.mark.parametrize("choice", ["corpus", "files", "senteval", "text", "trees", "ud"])
 def test_every_source_of_tasks_can_be_probed_at_steps(choice) -> None:
-    judge(CONFIGS, f"probes={choice}", "probes.steps=[1]")
+    judge(f"probes={choice}", "probes.steps=[1]")
 
 
 @pytest.mark.parametrize(("line", "base"), [
@@ -227,12 +224,12 @@ def test_an_own_class_takes_the_settings_of_its_base(tmp_path, monkeypatch, line
     name = f"own_{tmp_path.name}"  # declarations are cached by module
     (tmp_path / f"{name}.py").write_text(f"{line}\n\n\nclass Mine({base}):\n    pass\n")
     monkeypatch.syspath_prepend(tmp_path)
-    judge(CONFIGS, f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentum=0.9")
+    judge(f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentum=0.9")
     with pytest.raises(InputError, match=r"momentun=0.9: nothing reads such a setting"):
-        judge(CONFIGS, f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentun=0.9")
+        judge(f"objective.optimizer._target_={name}.Mine", "+objective.optimizer.momentun=0.9")
     (tmp_path / f"{name}_wrong.py").write_text("class Mine(")
     with pytest.raises(SyntaxError, match=f"{name}_wrong.py"):
-        judge(CONFIGS, f"objective.optimizer._target_={name}_wrong.Mine")
+        judge(f"objective.optimizer._target_={name}_wrong.Mine")
 
 
 def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab, tmp_path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from hypothesis import example, given
@@ -19,6 +18,7 @@ from encoder_lab.settings.command_line import PATHS, TEXT, replace_unprintable
 from encoder_lab.settings.known import message_with_advice
 from encoder_lab.settings.quoting import for_shell, quoted, split_names, unquoted
 from encoder_lab.settings.run_settings import PlainLoader, as_yaml
+from tests.asked import composed
 from tests.conftest import ROOT
 
 PARSER = OverridesParser.create()
@@ -56,8 +56,7 @@ def test_what_is_not_wholly_in_quotes_is_a_value_as_it_is() -> None:
 def answer(program: str, *overrides: str) -> str:
     """What is said of a command of Hydra; empty where it is right."""
     try:
-        with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
-            compose(program, list(overrides))
+        composed(program, *overrides)
     except HydraException as error:
         return message_with_advice(error)
     return ""

@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 
 from encoder_lab.progress import MeasuredStep
 from encoder_lab.studies.compose import resolved_settings
 from encoder_lab.studies.preview import MEASURED_GROUPS
 from encoder_lab.training.measure import measure_step
-from train import CONFIGS
+from tests.asked import composed
 
 SMALL = {
     "nmt_enfr": ["objective.decoder_hidden=8", "objective.decoder_embedding=4", "datamodule.codes=20"],
@@ -21,9 +20,8 @@ SMALL = {
 
 def config(objective: str, *more: str) -> dict[str, Any]:
     settings = [f"objective={objective}", "encoder=bilstm_max", "encoder.dim=8", "encoder.projection=null", *more]
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        composed = compose("train", settings)
-    return {group: resolved_settings(composed[group]) for group in MEASURED_GROUPS}
+    composed_run = composed("train", *settings)
+    return {group: resolved_settings(composed_run[group]) for group in MEASURED_GROUPS}
 
 
 @pytest.mark.parametrize("objective", SMALL)

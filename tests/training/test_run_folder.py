@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
@@ -26,7 +25,8 @@ from encoder_lab.training.run_folder import (
     threads_note,
 )
 from probes.results import ProbeRow, write_rows
-from tests.conftest import ROOT, Lab
+from tests import asked
+from tests.conftest import Lab
 from tests.settings.test_config_check import composed
 from tests.tiny_corpus import TinyCorpus
 
@@ -95,8 +95,7 @@ def test_runs_that_begin_in_the_same_second_have_folders_of_their_own() -> None:
     """The jobs of one sweep, which may share the time, by their number."""
     folders = []
     for number in range(2):
-        with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
-            HydraConfig.instance().set_config(compose("train", [f"hydra.job.num={number}"], return_hydra_config=True))
+        HydraConfig.instance().set_config(asked.composed("train", f"hydra.job.num={number}"))
         job = HydraConfig.get()
         time, _, job_number = job.sweep.subdir.rpartition("_")
         assert job_number == str(number)

@@ -33,11 +33,6 @@ def test_decoding_inverts_encoding(subwords, sentence) -> None:
     assert subwords.decode([codes[1:-1]]) == [sentence]
 
 
-def test_the_same_text_gives_the_same_codes(subwords, tmp_path) -> None:
-    retrained = Subwords.train(TEXT, tmp_path / "m.model", 60)
-    assert list(retrained.encode_all(TEXT[:2])) == list(subwords.encode_all(TEXT[:2]))
-
-
 @given(st.lists(st.lists(learnt_words, min_size=1, max_size=8).map(" ".join), min_size=5, max_size=30))
 def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentences) -> None:
     with TemporaryDirectory() as folder:

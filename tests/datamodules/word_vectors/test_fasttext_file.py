@@ -1,7 +1,6 @@
 """A truncated or corrupt fastText model is refused in one line; fastText itself would hang or read garbage."""
 
 import re
-import resource
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ from datamodules.word_vectors.formats import read_vectors
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
 from tests.fuzzing import refusal
+from tests.storage.test_files import files_of_at_most
 
 SKIPGRAM = {"dim": 6, "epoch": 1, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
 HEAD, MATRIX_HEAD = 92, 17  # bytes: magic number, settings and sizes; form, rows and columns
@@ -157,10 +157,5 @@ def test_a_smaller_model_that_points_beyond_itself_is_refused(text, tmp_path, st
 
 def test_vectors_that_the_disk_had_no_room_for_are_not_taken_for_whole(text, tmp_path) -> None:
     assert signal.getsignal(signal.SIGXFSZ) == signal.SIG_IGN  # a write beyond the limit fails as on a full disk
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
-    try:
-        with pytest.raises(OSError, match="no room for the word vectors"):
-            train_bin(text, tmp_path / "model.bin", {**SKIPGRAM, "bucket": 10_000})
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with pytest.raises(OSError, match="no room for the word vectors"), files_of_at_most(100_000):
+        train_bin(text, tmp_path / "model.bin", {**SKIPGRAM, "bucket": 10_000})
