@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from encoder_lab.compute.start import give_back_large_blocks, quick_imports
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import refuse_other_settings, refuse_wrong_arguments, refuse_wrong_environment
+from encoder_lab.settings.arguments import (
+    refuse_other_settings,
+    refuse_wrong_arguments,
+    refuse_wrong_environment,
+    requested_study,
+)
 from encoder_lab.settings.command_line import asks_for_help, exit_with, one_line_errors, show_help
 from encoder_lab.settings.config_help import train_help
 from encoder_lab.settings.quoting import unquoted
@@ -142,8 +147,6 @@ def main(arguments: list[str]) -> None:
         show_help(train_help(CONFIGS, arguments, __doc__))
         return
     with one_line_errors(Path.cwd(), "choose another hydra.run.dir="):  # Hydra could not make the run's folder
-        from encoder_lab.studies.plan import requested_study
-
         refuse_wrong_environment()
         if study := requested_study(CONFIGS, arguments):
             from encoder_lab.studies.run import run_study

@@ -115,6 +115,19 @@ def requested_suites(arguments: Sequence[str]) -> list[str]:
     return [name for text in texts for name in split_names(text)]
 
 
+def requested_study(configs: Path, arguments: Sequence[str]) -> str | None:
+    """The study that a command line names, or None. Raises InputError for an unknown study."""
+    names, pairs = choices_in(configs / "study"), [text.partition("=")[::2] for text in arguments]
+    for key, value in pairs:
+        if key == "experiment" and value in names:
+            raise InputError(f"experiment={value}: that is a study; give study={value}")
+        if key == "study.dir":
+            raise InputError(f"study.dir={value}: give study_dir={value}")
+        if key == "study" and value not in names:
+            raise InputError(f"study={value}: there are {', '.join(names)}")
+    return next((value for key, value in pairs if key == "study"), None)
+
+
 def refuse_unknown_settings(defaults: YamlSettings, program: str, settings: Sequence[str]) -> None:
     """Raises InputError for a setting that no file of ours names."""
     for text in settings:

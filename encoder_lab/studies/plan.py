@@ -46,21 +46,6 @@ class Study(NamedTuple):
     reports: list[list[str]]  # arguments of report.py; {runs} and {study} stand for the folders
 
 
-def requested_study(configs: Path, arguments: Sequence[str]) -> str | None:
-    """The study that a command line names, or None. Raises InputError for an unknown study."""
-    studies = sorted(path.relative_to(configs / "study").with_suffix("") for path in configs.glob("study/**/*.yaml"))
-    names = [path.as_posix() for path in studies]
-    pairs = [text.partition("=")[::2] for text in arguments]
-    for key, value in pairs:
-        if key == "experiment" and value in names:
-            raise InputError(f"experiment={value}: that is a study; give study={value}")
-        if key == "study.dir":
-            raise InputError(f"study.dir={value}: give study_dir={value}")
-        if key == "study" and value not in names:
-            raise InputError(f"study={value}: there are {', '.join(names)}")
-    return next((value for key, value in pairs if key == "study"), None)
-
-
 def read_study(path: Path, name: str, scale: str, data: str, extra: list[str]) -> Study:
     """The cells of a study at one scale; `data` is the folder of the corpora, `extra` settings go to every run.
 

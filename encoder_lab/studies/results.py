@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import BOOLEAN, FOLDER, TEXT, Command, Setting, list_of, one_of
-from encoder_lab.settings.known import read_description
+from encoder_lab.settings.known import choices_in
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.made_with import run_git
@@ -81,16 +81,16 @@ def run_studies(options: SimpleNamespace) -> int:
 def entries_of(options: SimpleNamespace) -> Iterator[StudyEntry]:
     """The studies at each scale that they have. Raises InputError for an unknown study."""
     root = options.configs / "study"
-    paths = {path.relative_to(root).with_suffix("").as_posix(): path for path in sorted(root.rglob("*.yaml"))}
-    for name in options.studies or paths:
-        if name not in paths:
-            raise InputError(f"studies={name}: there are {', '.join(paths)}")
+    titles = choices_in(root)
+    for name in options.studies or titles:
+        if name not in titles:
+            raise InputError(f"studies={name}: there are {', '.join(titles)}")
+        path = root / f"{name}.yaml"
         for scale in options.scales:
-            if re.search(rf"^  {scale}:", paths[name].read_text(encoding="utf-8"), re.M):
-                study = read_study(paths[name], name, scale, str(options.data), options.settings)
+            if re.search(rf"^  {scale}:", path.read_text(encoding="utf-8"), re.M):
+                study = read_study(path, name, scale, str(options.data), options.settings)
                 page = f"{name.replace('/', '_')}_{scale}"
-                title = read_description(paths[name]).removeprefix("Study: ")
-                yield StudyEntry(study, title, options.runs / name / scale, page)
+                yield StudyEntry(study, titles[name].removeprefix("Study: "), options.runs / name / scale, page)
 
 
 def study_arguments(entry: StudyEntry, options: SimpleNamespace) -> list[str]:

@@ -180,7 +180,7 @@ def test_a_bug_is_no_mistake_of_the_user(error) -> None:
         raise error
 
 
-HEAVY = ("torch", "pytorch_lightning", "hydra", "transformers", "matplotlib", "sklearn", "scipy")
+HEAVY = ("torch", "pytorch_lightning", "hydra", "omegaconf", "transformers", "matplotlib", "sklearn", "scipy")
 HELP = {
     "evaluate.py": ["-h"],
     "evaluate.py, after Hydra": ["model=bov", "epochs=all"],
@@ -227,7 +227,7 @@ def answers() -> dict[str, tuple[int, str, str, list[str]]]:
 def test_help_and_mistakes_are_answered_before_anything_heavy_is_imported(name) -> None:
     status, out, err, loaded = answers()[name]
     asked = asks_for_help(HELP[name])
-    assert (loaded, status) == (["hydra"] * ("after Hydra" in name), 0 if asked else 2), err
+    assert (loaded, status) == (["hydra", "omegaconf"] * ("after Hydra" in name), 0 if asked else 2), err
     assert out if asked else re.search("did you mean|leave out epochs=", err)
 
 

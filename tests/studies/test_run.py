@@ -14,10 +14,11 @@ from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.progress import MeasuredStep
+from encoder_lab.settings.arguments import requested_study
 from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import DONE_FILE, SETTINGS_FILE, cell_command
 from encoder_lab.studies.compose import checked_settings
-from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study, requested_study
+from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study
 from encoder_lab.studies.preview import preview, steps_of
 from encoder_lab.studies.run import STUDY_LOCK, make_reports, refuse_wrong_reports, run_study
 from encoder_lab.training.measure import measure_step
