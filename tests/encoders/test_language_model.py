@@ -20,13 +20,17 @@ from tests.encoders.small_language_models import TEXT, gpt2, save
 
 LONG = "The cat sat on the mat. Then it slept. A dog saw the cat"
 TEXTS = [f"{LONG}, and the cat saw it.", f"{LONG} 😀.", LONG, f"{LONG}, and the mat?", "Where?", "", "The cat sat"]
-_MODELS: dict[Path, CausalLM] = {}
 WEIGHTS = "model.safetensors"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     return gpt2(tmp_path_factory.mktemp("gpt2"))
+
+
+@pytest.fixture(scope="module")
+def model(folder) -> CausalLM:
+    return CausalLM(folder, "cpu")
 
 
 @pytest.fixture(scope="module")
@@ -85,45 +89,34 @@ def batch_sizes(model: CausalLM, texts: list[str]) -> list[int]:
     return [call.kwargs["input_ids"].numel() for call in forward.call_args_list]
 
 
-def test_equal_beginnings_of_texts_are_computed_once(folder) -> None:
-    model = CausalLM(folder, "cpu")
+def test_equal_beginnings_of_texts_are_computed_once(model) -> None:
     assert sum(batch_sizes(model, TEXTS)) < 0.55 * sum(len(model.tokenizer(text)["input_ids"]) + 1 for text in TEXTS)
 
 
-def test_a_batch_stays_within_its_tokens(folder, monkeypatch) -> None:
+def test_a_batch_stays_within_its_tokens(model, monkeypatch) -> None:
     monkeypatch.setattr(language_model, "BATCH_TOKENS", 200)
-    sizes = batch_sizes(CausalLM(folder, "cpu"), [f"{number} {LONG}" for number in range(50)])
+    sizes = batch_sizes(model, [f"{number} {LONG}" for number in range(50)])
     assert len(sizes) > 4
     assert max(sizes) <= 200
 
 
 @settings(max_examples=10)
 @given(st.lists(st.lists(st.sampled_from(LONG.split()), max_size=40).map(" ".join), max_size=8), st.integers(64, 400))
-def test_a_text_has_the_same_probability_in_any_company(folder, texts, budget) -> None:
-    model = _models(folder)
-    before = language_model.BATCH_TOKENS
-    language_model.BATCH_TOKENS = budget
-    try:
+def test_a_text_has_the_same_probability_in_any_company(model, texts, budget) -> None:
+    with patch.object(language_model, "BATCH_TOKENS", budget):
         together = model.logprobs([("", text) for text in texts])
-    finally:
-        language_model.BATCH_TOKENS = before
     for text, scored in zip(texts, together, strict=True):
         np.testing.assert_allclose(scored.logprobs, model.logprobs([("", text)])[0].logprobs, atol=1e-4)
 
 
-def _models(path: Path) -> CausalLM:
-    return _MODELS.setdefault(path, CausalLM(path, "cpu"))
-
-
-def test_offsets_are_characters_of_the_continuation(folder) -> None:
-    scored = CausalLM(folder, "cpu").logprobs([("A 😀 dog", " saw the cat")])[0]
+def test_offsets_are_characters_of_the_continuation(model) -> None:
+    scored = model.logprobs([("A 😀 dog", " saw the cat")])[0]
     continuation = " saw the cat"
     assert "".join(continuation[a:b] for a, b in scored.offsets).replace(" ", "") == "sawthecat"
     assert scored.offsets[0, 0] in (0, 1)
 
 
-def test_a_context_is_scored_with_its_continuation(folder) -> None:
-    model = CausalLM(folder, "cpu")
+def test_a_context_is_scored_with_its_continuation(model) -> None:
     whole, part = model.logprobs([("", "The cat sat on the mat."), ("The cat sat", " on the mat.")])
     assert part.tokens == whole.tokens[-len(part.tokens) :]
     np.testing.assert_allclose(part.logprobs, whole.logprobs[-len(part.tokens) :], atol=1e-4)
@@ -141,8 +134,7 @@ def test_bos_and_eos_are_switched(folder) -> None:
     np.testing.assert_allclose(ended.logprobs[:-1], with_bos, atol=1e-4)
 
 
-def test_a_change_of_speaker_is_the_separator_and_changes_no_other_token(folder) -> None:
-    model = _models(folder)
+def test_a_change_of_speaker_is_the_separator_and_changes_no_other_token(model) -> None:
     texts = ["The cat sat. [SEP] Then it slept.", "[SEP] Then it slept. [SEP]", "The cat sat. [SEP] [SEP] Then"]
     for text, scored in zip(texts, model.logprobs([("", text) for text in texts]), strict=True):
         marks = [at for at, token in enumerate(scored.tokens) if token == "<|endoftext|>"]  # GPT-2 has no SEP

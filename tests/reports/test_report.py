@@ -144,7 +144,6 @@ def test_a_report_of_nothing_asks_for_runs(capsys, report) -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["table", "{none}"], "no such folder"),
-    (["table", "{run}", "suite=nonsense"], "no scores of the suite 'nonsense'; there are probing"),
     (["table", "{run}", "published=nonsense"], "no published table 'nonsense'"),
     (["training", "{run}", "published=conneau2018_table2"], "conneau2018_table2: it has no score of these tasks"),
     (["table", "{run}", "out=a.csv"], "out=a.csv: give a name that ends in .md or .txt, or another format= than mark"),

@@ -56,9 +56,7 @@ def spoil(path: list[Any], value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("escaped", [False, True])
-def test_a_suite_that_is_written_is_read_as_the_same_also_in_decomposed_unicode(tmp_path, escaped) -> None:
-    write_suite(SUITE, tmp_path / "written.json")
-    assert read_suite(tmp_path / "written.json") == SUITE
+def test_a_suite_in_decomposed_unicode_is_read_as_the_same(tmp_path, escaped) -> None:
     decomposed = json.loads(normalize("NFD", json.dumps(record_of(SUITE), ensure_ascii=False)))
     (tmp_path / "order.json").write_text(json.dumps(decomposed, ensure_ascii=escaped))
     assert read_suite(tmp_path / "order.json") == SUITE
