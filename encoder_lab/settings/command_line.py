@@ -57,6 +57,8 @@ def one_line_errors(
     replace_unprintable()
     warnings.showwarning = lambda message, *_, **__: print_warning(str(message))
     try:
+        for argument in sys.argv:
+            argument.encode()  # a name that is not UTF-8 would fail late, in a library
         yield
         sys.stdout.flush()  # at Python's end nobody would answer that its reader has ended
     except KeyboardInterrupt:
@@ -73,6 +75,9 @@ def one_line_errors(
     except Exception as error:
         if isinstance(error, ValueError) and str(error).startswith("embedded null"):
             raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
+        if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+            text = error.object.encode(errors="backslashreplace").decode()
+            raise SystemExit(fail(f"{text}: not UTF-8; rename it, or set the locale, as LC_ALL=C.UTF-8")) from None
         cause = error if isinstance(error, OSError) else errors.disk_error_in(error)
         if errors.memory_is_full(error):
             line, advice = f"{path}: memory is full: {errors.first_line(error)}", remedy

@@ -166,6 +166,16 @@ def test_what_a_user_can_fix_is_one_line_and_a_status(error, status, message, ca
     assert (ended.value.code, capsys.readouterr().err) == (status, message)
 
 
+def test_a_name_that_is_not_utf8_is_refused_before_work_begins(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["train.py", "corpus.root=caf\udce9.txt"])
+    with pytest.raises(SystemExit) as ended, one_line_errors("loaf"):
+        pytest.fail("work began")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith(
+        r"error: corpus.root=caf\udce9.txt: not UTF-8; rename it, or set the locale"
+    )
+
+
 def test_a_warning_is_one_line_and_printed_once(capsys) -> None:
     with one_line_errors("out"):
         for _ in range(3):
