@@ -196,11 +196,8 @@ def downstream_tables(record: Record) -> list[Table]:
 
 
 def discoeval_tables(record: Record) -> list[Table]:
-    passes = (
-        "the passes that its cells take"
-        if record["full"]
-        else "the fewest passes that the protocol can take, and so are ours under `senteval`"
-    )
+    fewest = "the fewest passes that the protocol can take, and so are ours under `senteval`"
+    passes = "the passes that its cells take" if record["full"] else fewest
     ranked = sorted(record["cases"], key=lambda case: case["senteval"]["ratio"])
     extremes = ", ".join(f"{c['task']} with {c['dim']:,} dimensions {c['senteval']['ratio']:.1f}" for c in ranked)
     text = f"""Ratios are to the published toolkit, one classifier after another; its seconds are calculated from

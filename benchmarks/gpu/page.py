@@ -10,11 +10,9 @@ TITLE = "# On a GPU: all measurements"
 NOT_RUN_MESSAGE = (
     "Not run yet: no GPU was available. On a machine with one `make gpu` writes this page ([how](../gpu.md))."
 )
-COLUMN_MEANINGS = (
-    "Result: the largest difference, as a part of the largest number, of what is allowed; or seconds. Others: how "
-    "many times as long they take. Products and memory: the share of the machine's measured rate of matrix products "
-    "in that precision, and of its bandwidth."
-)
+COLUMN_MEANINGS = """Result: the largest difference, as a part of the largest number, of what is allowed; or seconds.
+Others: how many times as long they take. Products and memory: the share of the machine's measured rate of matrix
+products in that precision, and of its bandwidth."""
 
 
 def table(record: Mapping[str, Any]) -> Table:
@@ -61,9 +59,5 @@ def as_page(record: Mapping[str, Any]) -> str:
         f"torch {hardware.get('torch', '')}, {record['seconds']:.0f} s; {count_failures(record)} failed."
     )
     rates = [f"* {name.replace('_', ' ')}: {hardware[name]:,}" for name in hardware if name.endswith("per_second")]
-    return (
-        "\n\n".join(
-            [TITLE, wrap_text(conditions), wrap_text(COLUMN_MEANINGS), "\n".join(rates), markdown_rows(table(record))]
-        )
-        + "\n"
-    )
+    parts = TITLE, wrap_text(conditions), wrap_text(COLUMN_MEANINGS), "\n".join(rates), markdown_rows(table(record))
+    return "\n\n".join(parts) + "\n"

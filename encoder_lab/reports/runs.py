@@ -169,9 +169,9 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
 
 def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming the corrupt file."""
-    leaves = dotted_items(read_settings(folder / SETTINGS_FILE))
-    leaves = ((key, value) for key, value in leaves if not isinstance(value, dict))
-    settings = {key: value for key, value in leaves if not key.startswith("suites.")}  # these are no part of a model
+    items = dotted_items(read_settings(folder / SETTINGS_FILE))
+    # settings of suites are no part of a model
+    settings = {key: v for key, v in items if not isinstance(v, dict) and not key.startswith("suites.")}
     check_settings(folder / SETTINGS_FILE, settings)
     # also of an evaluated run
     unnamed = UNNAMED_DEFAULTS | {f"run.{key}": value for key, value in UNNAMED_DEFAULTS.items()}

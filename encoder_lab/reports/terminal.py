@@ -45,10 +45,6 @@ def _cell(table: Table, row: TableRow, column: str) -> str:
     return "" if cell is None else f"{'*' if table.best(row, column) else ''}{cell.score:.1f} {cell.margin}".rstrip()
 
 
-def _margin(low: float, high: float) -> str:
-    return f"±{(high - low) / 2:.1f}"
-
-
 def measures_text(title: str, rows: Sequence[ProbeRow], extra_rows: Sequence[ProbeRow]) -> str:
     """What `extra_rows` adds to the accuracies in `rows`: control tasks, codes, and the seconds that each took."""
     times = ", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in seconds_by_suite([*rows, *extra_rows]).items())
@@ -64,20 +60,20 @@ def _selectivity_lines(title: str, rows: Sequence[ProbeRow], extra_rows: Sequenc
         return
     lines = []
     for row in (row for row in rows if f"{row.task} {CONTROL} per {units[0]}" in controls):  # not one class alone
-        cells = [_accuracy(row)]
+        cells = [_with_margin(*row.interval)]
         for control in (controls[f"{row.task} {CONTROL} per {per}"] for per in units):
             assert row.answers
             assert control.answers
             effect = compare(row.answers.right, control.answers.right)
-            cells += [_accuracy(control), f"{effect.difference:.1f} {_margin(effect.low, effect.high)}"]
+            cells += [_with_margin(*control.interval), _with_margin(*effect[:3])]
         lines.append([row.task, *cells])
     heads = ["task", "accuracy", *(head for per in units for head in (f"per {per}", "selectivity"))]
     yield f"{title}: control tasks (Hewitt and Liang 2019), ± half of the 95% interval"
     yield from [*aligned([heads, *lines]), ""]
 
 
-def _accuracy(row: ProbeRow) -> str:
-    return f"{row.test_accuracy:.1f} {_margin(row.test_low, row.test_high)}"
+def _with_margin(score: float, low: float, high: float) -> str:
+    return f"{score:.1f} ±{(high - low) / 2:.1f}"
 
 
 def _code_lines(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
@@ -85,8 +81,8 @@ def _code_lines(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
     for reader, code in CODES.items():
         coded = [row for row in rows if (row.suite, row.classifier) == ("bits", reader)]
         lines = [
-            [row.task, *(f"{row.hyperparameters[key]}" for key in ("bits", "compression")), _accuracy(row)]
-            + ([_accuracy(gain)] if (gain := gains.get((row.task, reader))) else [])
+            [row.task, *(f"{row.hyperparameters[key]}" for key in ("bits", "compression")), _with_margin(*row.interval)]
+            + ([_with_margin(*gain.interval)] if (gain := gains.get((row.task, reader))) else [])
             for row in coded
         ]
         if lines:
