@@ -82,16 +82,12 @@ def test_an_invalid_value_of_a_suite_is_named(override) -> None:
 
 @pytest.mark.parametrize(("settings", "rule"), [
     ("corpus=trees corpus.on_bad_tree=maybe", "refuse or skip"),
-    ("probes=trees probes.on_bad_tree=maybe", "refuse or skip"),
     ("corpus=trees corpus.held_out=4", "5 or more"),
     ("corpus=text corpus.held_out=4", "5 or more, or null"),
     ("corpus=dataset corpus.held_out=2", "3 or more"),
     ("corpus=text corpus.size=0", "a whole number from 1 to 1000000000, or null"),
     ("corpus.size=null", "a whole number from 1 to 1000000000"),
-    ("datamodule.batch_tokens=0", "a whole number from 1 to 1000000000, or null"),
     ("encoder=bilstm_max encoder.pooling=mean", "max, last or end"),
-    ("encoder=transformer encoder.pooling=last", "mean or max"),
-    ("objective=nli objective.head=deep", "mlp, linear or nonlinear"),
     ("objective=nmt datamodule.target=null", "same, next or a language (of nmt, corpus.target_language=)"),
 ])  # fmt: skip
 def test_what_a_class_does_not_take_is_named_with_what_it_takes(settings, rule) -> None:

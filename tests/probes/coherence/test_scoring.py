@@ -185,7 +185,6 @@ def test_what_is_no_function_is_said(name) -> None:
 
 @pytest.mark.parametrize(("answer", "message"), [
     (None, "expected tokens, offsets"),
-    ((["a"], [(0, 1)]), "expected tokens, offsets"),
     ((["a"], [(0, 1)], ["x"]), "expected tokens, offsets"),
     ((["a", "b"], [(0, 1)], [-1.0]), "2 tokens"),
     ((["a"], [(0, 1)], [[-1.0]]), "1 tokens"),
