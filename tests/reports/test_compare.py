@@ -92,7 +92,7 @@ def test_findings_and_the_comparison_have_one_interval_and_one_p_value(tmp_path)
         assert finding.p_value == pytest.approx(difference.p_value, rel=0.01)  # scores have two decimals
 
 
-@pytest.mark.parametrize(("items_differ", "seeds_differ"), [(1.0, 0.0), (0.3, 0.3), (0.2, 0.6)])
+@pytest.mark.parametrize(("items_differ", "seeds_differ"), [(1.0, 0.0), (0.2, 0.6)])
 def test_p_values_are_uniform_where_models_do_not_differ(items_differ, seeds_differ) -> None:
     rng = np.random.default_rng(5)
     p_values = []
