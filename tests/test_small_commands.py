@@ -12,12 +12,16 @@ from datamodules.word_vectors import train as train_vectors
 from probes.probing.build import __main__ as build
 
 CASES = {
-    "train_vectors": (train_vectors.main, "datamodules.word_vectors.store.train_bin", ["{text}", "out={out}/a.bin"]),
-    "parse": (parse.main, "datamodules.trees.parse.stanza_parser", ["{text}", "{out}/a.mrg"]),
-    "download": (download.main, "datamodules.download.fetch.download", ["multi30k", "to={out}"]),
+    "train_vectors": (
+        train_vectors.COMMAND.run,
+        "datamodules.word_vectors.store.train_bin",
+        ["{text}", "out={out}/a.bin"],
+    ),
+    "parse": (parse.COMMAND.run, "datamodules.trees.parse.stanza_parser", ["{text}", "{out}/a.mrg"]),
+    "download": (download.COMMAND.run, "datamodules.download.fetch.download", ["multi30k", "to={out}"]),
 }
 BUILD = ["trees={trees}", "out={out}", "tasks=SentLen", "train=9"]
-CASES |= {"build": (build.command, "probes.probing.build.report.write_report", BUILD)}
+CASES |= {"build": (build.COMMAND.run, "probes.probing.build.report.write_report", BUILD)}
 
 
 def full(*_: object) -> None:
@@ -38,13 +42,17 @@ def test_a_full_disk_is_one_line(command, writes, arguments, tmp_path, monkeypat
 
 
 NO_EFFECT = {
-    "name": (train_vectors.main, ["a.txt", "out=words.vec"], "words.vec: give a name that ends in .bin"),
+    "name": (train_vectors.COMMAND.run, ["a.txt", "out=words.vec"], "words.vec: give a name that ends in .bin"),
     **{
-        key: (train_vectors.main, ["a.txt", "out=a.bin", f"{key}=0"], f"{key}=0: give a whole number from 1")
+        key: (train_vectors.COMMAND.run, ["a.txt", "out=a.bin", f"{key}=0"], f"{key}=0: give a whole number from 1")
         for key in ("dim", "epochs", "bucket", "threads")
     },
-    "show": (demo.main, ["show=0"], "show=0: give a whole number from 1"),
-    "both": (demo.main, ["documents=true", "inference=true"], "documents= and inference=: each is printed instead"),
+    "show": (demo.COMMAND.run, ["show=0"], "show=0: give a whole number from 1"),
+    "both": (
+        demo.COMMAND.run,
+        ["documents=true", "inference=true"],
+        "documents= and inference=: each is printed instead",
+    ),
 }
 
 
