@@ -59,7 +59,8 @@ def test_parts_outside_the_clone_train_resume_and_load_where_their_package_is_al
     monkeypatch.syspath_prepend(outside)
     assert load_encoder(run, allow=["my_parts"]).encode(["A SENTENCE ."]).shape == (1, 32)
     (outside / "text").write_text("A SENTENCE .\n")
-    assert encode.main([str(run), f"in={outside / 'text'}", f"out={outside / 'shards'}", "allow=[my_parts]"]) == 0
+    files = f"in={outside / 'text'}", f"out={outside / 'shards'}"
+    assert encode.COMMAND.run([str(run), *files, "allow=[my_parts]"]) == 0
     moved = shutil.copytree(run, outside / "moved")
     with pytest.raises(InputError, match="loaded with allow="):
         load_encoder(moved)

@@ -71,7 +71,7 @@ def wait_for_the_end(processes: list[psutil.Process]) -> None:
 @pytest.mark.parametrize(("form", "processes"), [("parquet", 2), ("npy", 1)])
 def test_shards_together_are_the_vectors_of_all_rows(tmp_path, texts, capfd, form, processes) -> None:
     asked = command(tmp_path, "rows=100", f"format={form}", f"processes={processes}")
-    assert encode.main(asked) == 0
+    assert encode.COMMAND.run(asked) == 0
     np.testing.assert_allclose(vectors(tmp_path, form), load_encoder(GOLDEN).encode(texts), atol=1e-6)
     assert len(shards(tmp_path, form)) == 8  # none has rows of two files
     err = capfd.readouterr().err
@@ -80,11 +80,11 @@ def test_shards_together_are_the_vectors_of_all_rows(tmp_path, texts, capfd, for
     cut, changed, *_ = shards(tmp_path, form)
     cut.write_bytes(cut.read_bytes()[:-1])
     changed.write_bytes(changed.read_bytes().replace(b"\0", b"\1", 1))
-    assert encode.main(asked) == 0
+    assert encode.COMMAND.run(asked) == 0
     assert f"2 shards cut off or changed, made again: {cut.name}\n" in (err := capfd.readouterr().err)
     assert "700 sentences in 8 shards, 200 of them encoded now" in err
     np.testing.assert_allclose(vectors(tmp_path, form), load_encoder(GOLDEN).encode(texts), atol=1e-6)
-    assert encode.main([*asked, "ray=127.0.0.1:1"]) == 0  # nothing is missing, so that no cluster is needed
+    assert encode.COMMAND.run([*asked, "ray=127.0.0.1:1"]) == 0  # nothing is missing, so that no cluster is needed
 
 
 @pytest.mark.filterwarnings("ignore:.*empty")
@@ -116,13 +116,13 @@ def test_after_kills_the_same_command_makes_what_is_missing(tmp_path, texts, kil
 
 @pytest.mark.usefixtures("texts")
 def test_a_folder_continues_only_with_the_same_files_and_settings(tmp_path, capfd) -> None:
-    assert encode.main(command(tmp_path, "rows=300")) == 0
+    assert encode.COMMAND.run(command(tmp_path, "rows=300")) == 0
     for change, key in (("raw=true", "raw"), ("rows=100", "rows"), ("format=npy", "format")):
-        assert encode.main(command(tmp_path, *["rows=300"] * (key != "rows"), change)) == 2
+        assert encode.COMMAND.run(command(tmp_path, *["rows=300"] * (key != "rows"), change)) == 2
         assert f"begun with other {key}; give out= a new folder" in capfd.readouterr().err
     with (tmp_path / "texts" / "b.txt").open("a") as file:
         file.write("the dog\n")
-    assert encode.main(command(tmp_path, "rows=300")) == 2
+    assert encode.COMMAND.run(command(tmp_path, "rows=300")) == 2
     assert "begun with other files" in capfd.readouterr().err
 
 
@@ -213,7 +213,7 @@ def test_a_mistake_is_one_line(tmp_path, capfd, arguments, message) -> None:
     (tmp_path / "texts" / "empty").touch()
     (tmp_path / "a.csv").write_text("the dog,1\n")
     filled = [part.format(texts=tmp_path / "texts", out=tmp_path / "out") for part in arguments]
-    assert encode.main([GOLDEN, *filled]) == 2
+    assert encode.COMMAND.run([GOLDEN, *filled]) == 2
     assert message in capfd.readouterr().err.splitlines()[-1]
 
 
@@ -223,7 +223,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path) -> None:
     for count in (2, 12):
         (texts := tmp_path / str(count) / "texts").mkdir(parents=True)
         (texts / "a.txt").write_text("".join(f"the dog {number}{' ' * 2000}\n" for number in range(count << 9)))
-        code += f"encode.main({command(texts.parent, 'rows=512', 'processes=1')})\n"
+        code += f"encode.COMMAND.run({command(texts.parent, 'rows=512', 'processes=1')})\n"
         code += "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
     (script := tmp_path / "twice.py").write_text(code)
     few, many = map(int, commands.finish(str(script)).stdout.split())

@@ -72,7 +72,7 @@ def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores
         *("language model", "N-gram", "Unigram", "Length", "DialoGPT", "Beyer et al. 2021, Tables 1 to 5"),
         "shuffle_narration_all: 50.0 [18.8, 81.2] of 6 items, 6 ties counted half; published GPT-2 86, DialoGPT 78",
         "    4 predictions, each 50 by chance; the score above is of all together, 20.0 by chance",
-        *("(3;%cause%) < (3;%contrast%): 50.0 [18.8, 81.2], 6 ties counted half", "cannot tell", "±"),
+        *("(3;%cause%) < (3;%contrast%): 50.0 [18.8, 81.2], 6 ties counted half", "p, Holm", "±"),
     ):
         assert text in printed
     assert re.search("^ {4}condition +1 sum +1 mean +2 sum +2 mean$", printed, re.M)
