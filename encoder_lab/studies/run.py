@@ -24,8 +24,11 @@ CONTINUE_ADVICE = "the same command continues the study"
 
 def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measure | None = None) -> int:
     """Run or continue the study that the command line names; its exit status. `measure`: for a dry run."""
-    pairs = [text.partition("=") for text in arguments if text.split("=")[0] in STUDY_SETTINGS]
-    options = {key: unquoted(value) for key, _, value in pairs}
+    options: dict[str, str] = {}
+    for key, _, value in (text.partition("=") for text in arguments if text.split("=")[0] in STUDY_SETTINGS):
+        if key in options:
+            raise InputError(f"{key}={value}: {key}= is given twice; give it once")
+        options[key] = unquoted(value)
     launcher = [text for text in arguments if text.startswith(("hydra/launcher", "hydra.launcher."))]
     settings = [text for text in arguments if text.split("=")[0] not in STUDY_SETTINGS and text not in launcher]
     for text in settings:

@@ -298,6 +298,7 @@ WRONG |= {"trainer.max_epoch=3": "mean trainer.max_epochs=", "encoder=esn": "an 
 WRONG |= {"dryrun=true": "nothing reads such a setting", "seed=abc": "seed"}  # in all cells, and said once
 WRONG |= {"hydra.launcher.n_jobs=2": "n_jobs", "hydra.run.dir=x": "dir", "resume=x": "resume"}
 WRONG |= {"--config-dir=x": "--config-dir=x: has no effect on a study", "data=x": "data=x: tiny reads no files"}
+WRONG |= {"study_dir=x": "study_dir=x: study_dir= is given twice; give it once"}
 
 
 @pytest.mark.parametrize("wrong", WRONG)
