@@ -52,10 +52,10 @@ class LookupResult(NamedTuple):
     @property
     def coverage(self) -> str:
         """One line for the user, of the words of a vocabulary: its special rows are none."""
-        words, found, composed = len(self.present), int(self.present.sum()), int(self.composed.sum())
+        words, present, composed = len(self.present), int(self.present.sum()), int(self.composed.sum())
         return (
-            f"word vectors: {found - len(SPECIALS):,} of {words - len(SPECIALS):,} words found, "
-            f"{composed:,} composed of subwords, {words - found - composed:,} without a vector"
+            f"word vectors: {present - len(SPECIALS):,} of {words - len(SPECIALS):,} words found, "
+            f"{composed:,} composed of subwords, {words - present - composed:,} without a vector"
         )
 
 
