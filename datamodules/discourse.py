@@ -14,7 +14,7 @@ from datamodules.base import SPLITS, CachedData, SkipCounts, SkipCountsBySplit, 
 from datamodules.batches import Bag, InDocument, Position
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
-from datamodules.text.vocabulary import Vocabulary
+from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
 from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
@@ -98,6 +98,15 @@ class SentencesInDocuments(CachedData):
         split = self.validation_split
         lengths = self.lengths(split, "source")[self._examples(split)]
         return self.validation_loader(lengths, self._collate(split))
+
+    def has_targets(self, loss: str) -> bool:
+        """Whether some training sentence has what a loss predicts."""
+        columns = dict(zip(SentencePosition._fields, self._positions("train").T, strict=True))
+        if loss == "nl":
+            return bool((columns["level"] != UNKNOWN_LEVEL).any())
+        if loss == "nsp":
+            return not np.diff(columns["document"]).all()
+        return loss != "sdt" or max(self.bag_sizes["section"], self.bag_sizes["document"]) > len(SPECIALS)
 
     def _examples(self, split: str) -> np.ndarray:
         """The rows of the sentences that are short enough."""

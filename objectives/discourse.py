@@ -20,7 +20,7 @@ from encoders.load import SavedRun, matching_weights
 from objectives.chunked_cross_entropy import CHUNK_BYTES
 from objectives.layers import LOSSES, LossTerm, feedforward
 from objectives.likelihood import SentenceTokens, decoder_file, pad_ids
-from objectives.metrics import perplexity, ratio
+from objectives.metrics import perplexity
 from objectives.objective import MakeOptimizer, Objective
 
 NEXT_HEAD = "nsp_next"  # the head that predicts the words of the next sentence
@@ -32,8 +32,8 @@ class Discourse(Objective):
     """Predict neighbours (nsp), positions (spp), nesting level (nl), titles (sdt), or any combination.
 
     Loss: the weighted sum of the chosen losses. Each is the sum of one or two means over the sentences that have the
-    target. Batch: InDocument. Score: the loss on dev. Each loss is also logged, with its accuracy in percent or its
-    perplexity per word.
+    target. Batch: InDocument. Score: the loss on dev. Each loss is also logged, with its accuracy in percent or, of
+    words, exp(loss) as its perplexity; one without a target in a split has no score there.
     """
 
     data: SentencesInDocuments
@@ -86,6 +86,10 @@ class Discourse(Objective):
             if name not in LOSSES or (name not in chosen and weight != 1):
                 problem = f"no such loss among objective.losses={chosen}"
                 raise InputError(f"objective.weights.{name}={weight}: {problem}; add it there, or leave the weight out")
+        possible = [name for name in LOSSES if data.has_targets(name)]
+        if without := [name for name in chosen if name not in possible]:
+            problem = f"no training sentence has a target of {' or '.join(without)}"
+            raise InputError(f"objective.losses={chosen}: {problem}; choose among {', '.join(possible)}")
         self.targets = {f"{name}_{part}": target for name in chosen for part, target in LOSSES[name].items()}
         sizes = {name: target.classes(data) for name, target in self.targets.items()}
         self.heads = nn.ModuleDict({n: feedforward(encoder.dim, hidden, size, dropout) for n, size in sizes.items()})
@@ -112,12 +116,12 @@ class Discourse(Objective):
         return {f"{name} {field}": n for name, term in self(batch).items() for field, n in term._asdict().items()}
 
     def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
-        means = {name: ratio(sums[f"{name} nats"], sums[f"{name} targets"]) for name in self.targets}
+        counts = {name: sums[f"{name} targets"] for name in self.targets if sums[f"{name} targets"]}
+        means = {name: sums[f"{name} nats"] / count for name, count in counts.items()}
         scores = {f"val/{name}_loss": mean for name, mean in means.items()}
-        for name, target in self.targets.items():
-            accuracy = 100 * ratio(sums[f"{name} correct"], sums[f"{name} targets"])
-            reported = {"accuracy": accuracy, "perplexity": perplexity(means[name])}
-            scores[f"val/{name}_{target.metric}"] = reported[target.metric]
+        for name, count in counts.items():
+            reported = {"accuracy": 100 * sums[f"{name} correct"] / count, "perplexity": perplexity(means[name])}
+            scores[f"val/{name}_{self.targets[name].metric}"] = reported[self.targets[name].metric]
         return scores | {"val/loss": float(self.weighted_sum(means))}
 
 

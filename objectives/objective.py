@@ -15,7 +15,7 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoded, Encoder
 from encoders.load import SavedRun
 from objectives.likelihood import SentenceLikelihood
-from objectives.metrics import MetricSums, ratio
+from objectives.metrics import MetricSums
 
 READS_STATES_REASON = "it reads the states of the words too, and erasing a property from each leaves it in all of them"
 MakeOptimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
@@ -122,6 +122,8 @@ class Objective(pl.LightningModule):
             total, examples = self._train_sums.get(name, (0.0, 0))
             this = value.double() if isinstance(value, Tensor) else value
             self._train_sums[name] = (total + batch_size * this, examples + batch_size)
+            if isinstance(batch_size, Tensor) and not prog_bar:
+                return  # 0 in all of an epoch would be NaN in Lightning; `train_means` is what is written
         weight = cast(int, batch_size)  # Lightning only multiplies and adds it
         self.log(name, value, batch_size=weight, prog_bar=prog_bar)
 
@@ -144,7 +146,7 @@ class Objective(pl.LightningModule):
         """The mean of each training score over the epoch, with the steps before a resume within it."""
         sums = self._mean_train_sums()
         self._train_sums = {}
-        return {name: ratio(total, examples) for name, (total, examples) in sums.items()}
+        return {name: total / examples for name, (total, examples) in sums.items() if examples}
 
     def _mean_train_sums(self) -> dict[str, list[float]]:
         """Total and examples of each training score: the sum over all processes, divided by their number."""

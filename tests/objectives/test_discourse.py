@@ -1,3 +1,5 @@
+import math
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -7,13 +9,14 @@ import torch
 from torch.nn import functional
 
 from datamodules.batches import Bag, Position
+from datamodules.corpus import Corpus, Document, Split
 from datamodules.discourse import SentencesInDocuments
 from encoder_lab.errors import InputError
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse
 from objectives.layers import LOSSES, bag_loss, class_loss, position_loss
-from tests.silent import validation_scores
+from tests.silent import silent_trainer, validation_scores
 from tests.tiny_corpus import TinyCorpus
 
 REPORTED = {"nsp": {"nsp_previous_perplexity", "nsp_next_perplexity"}, "nl": {"nl_level_accuracy"}}
@@ -22,8 +25,19 @@ REPORTED |= {"sdt": {"sdt_section_perplexity", "sdt_document_perplexity"}}
 ANY = [names for size in range(1, 5) for names in combinations(REPORTED, size)]
 
 
-def objective(folder: Path, **settings: object) -> Discourse:
-    data = SentencesInDocuments(TinyCorpus(), folder, seed=1, sentence_positions=9, paragraph_positions=9)
+class Untitled(TinyCorpus):
+    """No level in dev; no title of a section in any split, and of documents only with `titled`."""
+
+    titled = True
+
+    def documents(self, split: Split) -> Iterator[Document]:
+        for document in super().documents(split):
+            sections = [s._replace(title=None, level=None if split == "dev" else s.level) for s in document.sections]
+            yield document._replace(title=document.title if self.titled else None, sections=sections)
+
+
+def objective(folder: Path, corpus: Corpus | None = None, **settings: object) -> Discourse:
+    data = SentencesInDocuments(corpus or TinyCorpus(), folder, 1, sentence_positions=9, paragraph_positions=9)
     embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 5)))
     torch.manual_seed(0)
     return Discourse(BagOfVectors(5), embedding, data, torch.optim.Adam, 1, hidden=4, **settings), data
@@ -76,6 +90,23 @@ def test_the_loss_is_the_weighted_sum(tmp_path) -> None:
 
 def test_only_the_heads_of_the_chosen_losses_are_built(tmp_path) -> None:
     assert set(objective(tmp_path, losses=["sdt"])[0].heads) == {"sdt_section", "sdt_document"}
+
+
+def test_what_a_split_has_no_target_of_has_no_score_there(tmp_path) -> None:
+    module, data = objective(tmp_path, Untitled(), losses=["nl", "sdt"])
+    trainer = silent_trainer(max_epochs=1)
+    trainer.fit(module, data)
+    validated = {name for name in trainer.callback_metrics if name.startswith("val/")}
+    assert validated == {"val/loss", "val/sdt_document_loss", "val/sdt_document_perplexity"}
+    means = module.train_means()
+    assert means.keys() == {"train/loss", "train/nl_level_loss", "train/sdt_document_loss"}
+    assert all(map(math.isfinite, means.values()))
+
+
+def test_a_loss_that_no_training_sentence_has_a_target_of_is_refused(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(Untitled, "titled", False)
+    with pytest.raises(InputError, match="target of sdt; choose among nsp, nl, spp"):
+        objective(tmp_path, Untitled(), losses=["nl", "sdt"])
 
 
 @pytest.mark.parametrize("losses", [[], ["nsp", "nsp"], ["order"]])
