@@ -17,9 +17,10 @@ from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage
 from encoder_lab.storage.files import path_inside
-from encoder_lab.storage.text_files import log_note
+from encoder_lab.storage.text_files import log_note, log_note_once
 
-SPLIT_NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
+DEV_NAMES = ("dev", "validation", "valid", "val", "validation_matched")
+SPLIT_NAMES = {"train": ("train",), "dev": DEV_NAMES, "test": ("test",)}
 
 
 class SavedDataset(OnDisk):
@@ -50,6 +51,9 @@ class SavedDataset(OnDisk):
         self.folders = {split: folder for split in SPLIT_NAMES if (folder := self._find_folder(split))}
         if "train" not in self.folders:
             raise InputError(f"{self.root}: no state.json there, and none in train/; {self.remedy}")
+        splits = {path.parent for path in self.root.glob("*/state.json")}
+        if unread := sorted(folder.name for folder in splits.difference(self.folders.values())):
+            log_note_once(f"{self.root}: splits that are not read: {', '.join(unread)}")
         if len(self.folders) == len(SPLIT_NAMES) and held_out != HELD_OUT:
             raise InputError(f"corpus.held_out={held_out}: {self.root} has a dev and a test split; leave it out")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from datamodules.corpora.held_out import PerhapsTokenized, UnreadDocument
 from datamodules.corpus import Document, Section
-from encoder_lab.storage.text_files import read_lines
+from encoder_lab.storage.text_files import note_idle_splits, read_lines
 
 MAX_SENTENCES, PIECE_SENTENCES = 1000, 100  # a longer document is split: bounded memory, small text has some
 
@@ -17,6 +17,11 @@ class PlainText(PerhapsTokenized):
     name = "text"
     remedy = "give a text file or a folder of .txt files, one sentence per line"
     endings = (".txt",)
+
+    def files(self) -> list[Path]:
+        files = super().files()
+        note_idle_splits(self.root, "files", (path.name.split(".")[0] for path in files))
+        return files
 
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():

@@ -21,6 +21,7 @@ from encoder_lab.storage.text_files import DAMAGED_FILE, compose_unicode, open_p
 
 MAX_DIGITS = 15  # of a count in a header
 NUMBER_IN_WORD = re.compile(r" [-+]?\d*\.\d+(e[-+]?\d+)?$", re.IGNORECASE)  # the line has more numbers than others
+SPACES_AFTER_TEXT = re.compile(r"(?<=\S) {2,}")  # of columns that are aligned; before a line a space is a word
 VectorRow = tuple[str, np.ndarray]  # a word and its vector (E,)
 Form = Literal["text", "fasttext", "word2vec"]
 READ_FORMS = "text (.vec, GloVe .txt), fastText .bin and word2vec .bin, plain or packed with .gz, .bz2 or .zip"
@@ -133,7 +134,8 @@ def _parse_header(line: str) -> tuple[int, int] | None:
 def _split_fields(line: str, comma: bool, width: int = -1) -> list[str]:
     """A word and its numbers. GloVe 840B has words with spaces in them."""
     if not comma:
-        return line.rstrip().replace("\t", " ").rsplit(" ", width)
+        line = line.rstrip().replace("\t", " ")
+        return (SPACES_AFTER_TEXT.sub(" ", line) if "  " in line else line).rsplit(" ", width)
     word, *numbers = line.rstrip().rsplit(",", width)
     in_quotes = len(word) > 2 and word[0] == word[-1] == '"'
     return [word[1:-1].replace('""', '"') if in_quotes else word, *numbers]

@@ -116,6 +116,19 @@ def test_a_file_that_is_there_plain_packed_and_hidden_is_read_once(tmp_path, cap
     assert [*corpus.sentences("train")] == sentences
 
 
+@pytest.mark.parametrize(("files", "noted"), [
+    (["train.txt", "test.txt"], "files test, train"),
+    (["train/a.txt", "valid/b.txt", "c.txt"], "folders train, valid"),
+    (["train.txt", "b.txt"], ""),
+])  # fmt: skip
+def test_names_of_splits_that_choose_none_are_noted(files, noted, tmp_path, caplog) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{name}\n")
+    PlainText(str(tmp_path)).files()
+    assert caplog.messages == [f"{tmp_path}: the names of its {noted} choose no split"] * bool(noted)
+
+
 def test_europarl_holds_out_a_twentieth_twice_and_loses_no_line() -> None:
     corpus = Europarl(str(FIXTURES / "europarl"))
     parts = {split: list(corpus.parallel(split, "fr")) for split in SPLITS[:3]}

@@ -147,6 +147,13 @@ def test_a_saved_data_set_is_a_source_of_text_and_pairs(tmp_path) -> None:
     assert len(list(corpus.sentences("train"))) == 6
 
 
+def test_each_usual_name_of_dev_is_read_and_a_split_that_is_not_is_named(tmp_path, caplog) -> None:
+    for name in ("train", "valid", "unsupervised"):
+        saved(tmp_path / name, {"text": [name] * 4})
+    assert set(SavedDataset(str(tmp_path)).sentences("dev")) == {"valid"}
+    assert caplog.messages == [f"{tmp_path}: splits that are not read: unsupervised"]
+
+
 def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_path) -> None:
     rows = {"premise": ["a b"] * 4, "hypothesis": ["c", "d", "e", "f"], "label": [0, 1, 2, -1]}
     saved(tmp_path / "train", rows, ["contradiction", "neutral", "entailment"])

@@ -2,7 +2,9 @@
 
 import bz2
 import gzip
+import io
 import pickle
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -30,9 +32,18 @@ def word2vec(newline: bytes = b"\n") -> bytes:
     return f"{len(WORDS)} 7\n".encode() + b"".join(rows)
 
 
+def archived(data: bytes) -> bytes:
+    written, entry = io.BytesIO(), tarfile.TarInfo("v.vec")
+    entry.size = len(data)
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        archive.addfile(entry, io.BytesIO(data))
+    return written.getvalue()
+
+
 FORMS = {
     "glove.txt": as_text(SPACES),
     "spaces.vec": as_text(SPACES, "5 7"),
+    "aligned.txt": as_text("   ").replace(b"\n", b" \n"),
     "tabs.txt": as_text(TABS),
     "tabs.vec": as_text(TABS, "5\t7"),
     "tab_then_spaces.vec": as_text(SPACES, "5 7").replace(b"the ", b"the\t"),
@@ -96,6 +107,7 @@ NAMED = {
     "v.gz": (b"no gzip", "damaged or not what its name says; get it again"),
     "v.zip": (b"no zip", "damaged or not what its name says; get it again"),
     "v.vec": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "pointer of Git LFS .git lfs pull."),
+    "v.tar": (archived(as_text(SPACES)), r"an archive; unpack it: tar xf v\.tar"),
     "words.txt": (b"the\na\n", r"words\.txt:1: no numbers"),
     "semicolons.txt": (as_text(";", words=["a", "b", "c", "d", "e"]), r"txt:1: no numbers"),
     "decimal_commas.txt": (b"the 0,5 0,25\n", "'0,5' is not a number"),
