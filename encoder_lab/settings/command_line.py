@@ -20,6 +20,7 @@ from encoder_lab.settings.quoting import command_line_value, split_names, unquot
 
 HELP_WIDTH, NAME_WIDTH = 120, 44  # columns; a longer name stands on a line of its own
 MAX_DIGITS = 15
+FILE_ENDINGS = (".npy", ".parquet", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".conllu", ".onnx", ".pt", ".zip", ".gz")
 USER_ERROR, INTERRUPTED, READER_ENDED = 2, 130, 141  # exit statuses
 LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module and class
     "hydra.errors": "HydraException",
@@ -140,9 +141,15 @@ def list_of(single: ValueType) -> ValueType:
     return ValueType(f"{single.metavar},...", expected, lambda text: list(map(single.parse, split_names(text))))
 
 
+def _folder(text: str) -> Path:
+    if (path := FILE.parse(text)).is_file() or (path.suffix in FILE_ENDINGS and not path.exists()):
+        raise ValueError
+    return path
+
+
 TEXT = ValueType("TEXT", "a text", unquoted)
 FILE = ValueType("FILE", "a file", lambda text: Path(unquoted(text)))
-FOLDER = ValueType("DIR", "a folder", FILE.parse)
+FOLDER = ValueType("DIR", "a folder", _folder)
 INTEGER = ValueType("N", "a whole number", _integer)
 COUNT = ValueType("N", "a whole number from 1", partial(_integer, least=1))
 BOOLEAN = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
@@ -283,7 +290,9 @@ class Command(NamedTuple):
         assert self.work
         try:
             options = self.read_or_end(arguments)
-            with one_line_errors(self.writes(options), self.remedy, self.stopped):
+            with one_line_errors(output := self.writes(options), self.remedy, self.stopped):
+                if sys.__stdout__ is None and output == "standard output":
+                    raise InputError("standard output is closed, and the result goes there; add > FILE")
                 return self.work(options) or 0
         except SystemExit as ended:
             return int(ended.code or 0)

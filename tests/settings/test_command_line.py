@@ -22,6 +22,7 @@ from encoder_lab.settings.command_line import (
     BOOLEAN,
     COUNTS,
     FILE,
+    FOLDER,
     INTEGER,
     NAMES,
     Command,
@@ -93,6 +94,12 @@ def test_the_usage_says_how_many_arguments_have_no_key(words, missing, too_many)
     fewest = 0 if missing is None else len(missing) + 1
     most = 9 if too_many is None else len(too_many) - 1
     assert all(len(command.read(["a"] * count).positional) == count for count in range(fewest, most + 1))
+
+
+@pytest.mark.parametrize("name", ["two.npy", __file__])
+def test_the_name_of_a_file_is_no_folder(name) -> None:
+    with pytest.raises(InputError, match=f"^shelf={name}: give a folder"):
+        COMMAND._replace(settings=[Setting("shelf", "where it cools", FOLDER)]).read(["a", f"shelf={name}"])
 
 
 @given(

@@ -92,9 +92,18 @@ def test_every_text_is_printed_in_every_encoding(encoding, monkeypatch) -> None:
     assert written.getvalue().startswith("±0.5 ".encode(encoding, "replace"))
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-", "show=200 | head -1", "show=1 | true"])
+@pytest.mark.parametrize("closed", ["2>&-", "<&- 2>&-", "show=200 | head -1", "show=1 | true"])
 def test_a_command_works_where_nobody_reads_its_output(closed) -> None:
     command = f"exec {sys.executable} -m datamodules.demo {closed}"
     buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
     done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, env=buffered)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["-m datamodules.demo", "-m encoders.encode tests/golden_run", "report.py table"])
+def test_a_command_without_an_output_for_its_result_is_refused(command) -> None:
+    done = subprocess.run(["sh", "-c", f"{sys.executable} {command} >&-"], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: standard output is closed, and the result goes there; add > FILE\n",
+    )
