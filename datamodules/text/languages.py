@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cache
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import log_note_once
 
 # the code of two letters, then those of three that stand for the same language
 CODES = """
@@ -40,6 +41,7 @@ def check_language(code: str | None, setting: str = "language") -> None:
     if code is None or (code in SPELLINGS and len(code) == 2):
         return
     if isinstance(code, str) and re.fullmatch("[a-z]{3}", code) and code not in SPELLINGS:
+        log_note_once(f"language {code}: taken as a code of ISO 639-3; raw text in it is tokenised by general rules")
         return
     first = re.split(r"[-_]", str(code).lower())[0]
     named = (locale.locale_alias.get(first) or first).partition("_")[0]

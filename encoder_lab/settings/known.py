@@ -116,6 +116,8 @@ def unknown_setting_message(name: str, names: Iterable[str]) -> str:
 def message_with_advice(error: Exception) -> str:
     """The message of an error in one line; of Hydra with what to write instead."""
     text = in_one_line(error)
+    if re.search("[iI]nterpolation|GrammarParse", f"{type(error)} {type(error.__cause__)}"):  # of OmegaConf
+        return f"{text}; ${{...}} in a value stands for another setting: rename what has it in its name"
     if not type(error).__module__.startswith("hydra."):
         return text
     ambiguous = AMBIGUOUS_VALUE.match(text)

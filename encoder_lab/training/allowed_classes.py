@@ -52,7 +52,7 @@ def refuse_foreign_classes(settings: Mapping[str, Any], path: Path | str, allow:
         if name.endswith("_target_") and package not in sys.modules and find_spec(package) is None:
             raise InputError(f"{path}: {name} is {value}: Python finds no {package}; {IMPORT_REMEDY}")
         if "${" in str(value):
-            raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values")
+            raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values; rename it")
 
 
 def _is_allowed(setting: str, target: str) -> bool:

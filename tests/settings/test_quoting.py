@@ -13,6 +13,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from hypothesis import example, given
 from hypothesis import strategies as st
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from encoder_lab.settings.command_line import PATHS, TEXT, replace_unprintable
 from encoder_lab.settings.known import message_with_advice
@@ -69,6 +71,13 @@ def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key, path) -
     several = f"add -m for a run of each, or give a list as {key}=[a,b]; " if path == "a,b" else ""
     quotes = f"a value with signs in it is written in quotes: {for_shell(key, path)}"
     assert (answer(program, wrong), answer(program, right)) == (f"{wrong}: {several}{quotes}", "")
+
+
+@pytest.mark.parametrize("path", ["a${b}", "a${b:c}", "a${b", "a${now:}"])
+def test_a_name_that_stands_for_another_setting_is_refused_with_the_remedy(path) -> None:
+    with pytest.raises((HydraException, OmegaConfBaseException)) as refused:
+        OmegaConf.to_container(composed("train", f"cache='{path}'"), resolve=True)
+    assert message_with_advice(refused.value).endswith("stands for another setting: rename what has it in its name")
 
 
 @pytest.mark.parametrize(("argument", "message"), [

@@ -69,12 +69,17 @@ def test_a_language_by_another_name_is_refused_with_its_code(name, meant, tmp_pa
             build()
 
 
-def test_codes_of_languages_are_known_and_other_words_are_not() -> None:
+def test_codes_of_languages_are_known_and_other_words_are_not(caplog) -> None:
     for code in ("en", "fr", "zh", "cu", "grc", "yue", None):
         check_language(code)
     for wrong in ("xx", "klingon", "e", ""):
         with pytest.raises(InputError, match="give a code"):
             check_language(wrong)
+    check_language("enf", "corpus.source_language")
+    check_language("enf")  # again by the tokeniser
+    assert [message for message in caplog.messages if "enf" in message] == [
+        "language enf: taken as a code of ISO 639-3; raw text in it is tokenised by general rules"
+    ]
 
 
 UNSEGMENTED = {

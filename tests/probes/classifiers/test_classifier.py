@@ -137,6 +137,7 @@ def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> N
     ({"l2": (1e300,)}, "l2=.*: give a list in brackets, each a number from 0 to"),
     ({"l2": [0.01, 0.01]}, "l2=.*: give each value once"),
     ({"widths": (50, 100, 50)}, "widths=.*: give each value once"),
+    ({"dropouts": (0, 0.0)}, "dropouts=.*: give each value once"),
     ({"widths": (0, 50)}, "widths=.*: 0 is logistic regression"),
     ({"batch": 32}, "batch= is a setting of protocol=senteval"),
 ])  # fmt: skip
