@@ -10,12 +10,11 @@ from typing import NamedTuple
 from encoder_lab.reports import chart
 from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Look, values_and_ends
 from encoder_lab.reports.run_files import MetricRows, read_metrics
-from encoder_lab.reports.runs import column_by_epoch, grouped, mean_of_seeds
+from encoder_lab.reports.runs import column_by_epoch, grouped, mean_of_seeds, score_name
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
 from probes.statistics import Interval, bounded_mean_of_runs
 
-SCORE_NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
 MAX_OBJECTIVE_SCORE = 1e15  # of an objective's score in a chart; a diverged run has more
 AXIS_TOP = 102.0  # percent; above 100, so that nothing cuts the marker of a perfect score
 MAX_BANDED_MODELS = 6  # models; with more, bands would overlap too much
@@ -66,7 +65,7 @@ def panel_of(title: str, probes: Sequence[Sequence[ProbeRow]], score: str, metri
     scores = [column_by_epoch(rows, score) for rows in metrics]
     # also not NaN
     seeds = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < MAX_OBJECTIVE_SCORE} for run in scores]
-    name = SCORE_NAMES.get(score.rsplit("/", 1)[-1], score) if any(seeds) else ""
+    name = score_name(score) if any(seeds) else ""
     suite, unit = next((key for rows in probes for key in rows_by_chart(rows)), ("", ""))
     xs = {x for line in lines for x in line.x}
     runs = Counter(x for rows in probes for x in {epoch_of[row.moment] for row in rows} & xs)

@@ -46,6 +46,11 @@ WEIGHT_SETTINGS = re.compile(  # the settings of a run that made its weights, wi
 )
 
 
+def score_name(column: str) -> str:
+    """The name of a score of metrics.csv in tables and figures: val/nmt_enfr/bleu is nmt_enfr BLEU, of multitask."""
+    return " ".join("BLEU" if part == "bleu" else part for part in column.split("/")[1:])
+
+
 @dataclass(frozen=True)
 class Run:
     """One run folder, or the scores of an evaluated model."""

@@ -7,7 +7,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports import table_notes
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.published import TRAINING_TABLE, published
-from encoder_lab.reports.runs import CONTENT_KEY, OBJECTIVE_SCORES
+from encoder_lab.reports.runs import CONTENT_KEY, OBJECTIVE_SCORES, score_name
 from encoder_lab.reports.table import Table, TableCell, TableRow, mixed_items_notes
 from probes.statistics import bounded_mean_of_runs
 
@@ -17,17 +17,17 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     rows: dict[tuple[str, str], TableRow] = {}
     lower = set()
     for model, cell in ((m, cell) for m in models if (cell := objective_cell(m))):
-        measure = model.score.rsplit("/", 1)[-1]
-        column, name = _objective_column(model.objective, measure), f"{model.encoder} {model.variant}".rstrip()
+        column = f"{model.objective} {score_name(model.score)}"
+        name = f"{model.encoder} {model.variant}".rstrip()
         cells = rows.setdefault(("", name), TableRow("", "", name, {})).cells
         cells[f"{column} (dev)"] = cell._replace(model=model.title)
         if test := objective_cell(model, test=True):
             cells[column] = test._replace(model=model.title)
-        lower |= set() if OBJECTIVE_SCORES[measure] else {column, f"{column} (dev)"}
+        lower |= set() if OBJECTIVE_SCORES[model.score.rsplit("/", 1)[-1]] else {column, f"{column} (dev)"}
     our_columns = {column.removesuffix(" (dev)") for row in rows.values() for column in row.cells}
     tables = [TRAINING_TABLE] if published_names is None else published_names
     for score in (score for table in tables for score in published(table)):
-        column = _objective_column(score.model, score.task.lower())
+        column = f"{score.model} {score.task}"
         if column in our_columns or not models:
             row = rows.setdefault((score.table, score.encoder), TableRow(score.table, "", score.encoder, {}))
             row.cells[column] = TableCell(score.score)
@@ -62,7 +62,3 @@ def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None
         return TableCell(scores[0][0], tooltip=tooltip, test=corpus, runs=scores)
     highest = 100.0 if OBJECTIVE_SCORES.get(model.score.rsplit("/", 1)[-1]) else math.inf
     return TableCell(*bounded_mean_of_runs(scores, highest), tooltip, test=corpus, runs=scores)
-
-
-def _objective_column(objective: str, measure: str) -> str:
-    return f"{objective} {'BLEU' if measure == 'bleu' else measure}"

@@ -2,7 +2,7 @@
 
 import math
 import time
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
@@ -145,8 +145,8 @@ class EpochLines(pl.Callback):
 
     def _score_texts(self, module: Any) -> list[str]:
         assert isinstance(module, Objective)
-        score = PurePosixPath(module.score).name
-        names = {"train/loss": "loss", module.score: f"dev {score}" if score == "loss" else score}
+        score = module.score.removeprefix("val/").replace("/", " ")  # of multitask with the part
+        names = {"train/loss": "loss", module.score: f"dev {score}" if score.endswith("loss") else score}
         return [f"{name} {self.record.row[key]:.4g}" for key, name in names.items() if key in self.record.row]
 
     def _task_texts(self, epoch: int) -> list[str]:

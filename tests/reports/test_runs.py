@@ -17,6 +17,7 @@ from encoder_lab.reports.runs import Run, final_rows, read_run, run_folders
 from encoder_lab.reports.scores import as_csv, read_runs, scores
 from encoder_lab.reports.strips import TOKENS_FILE
 from encoder_lab.reports.table import probing_table
+from encoder_lab.reports.training_table import training_table
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.reads import write_reads
 from encoder_lab.training.checkpoints import BestCheckpoint
@@ -24,8 +25,8 @@ from probes.results import Answers, read_rows, write_rows
 from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, score_row, with_rows, with_settings
 
 
-@pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
-def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(tmp_path, select, best) -> None:
+@pytest.mark.parametrize(("select", "best", "name"), [("null", 1, "nli accuracy"), ("nmt_enfr", 3, "nmt_enfr BLEU")])
+def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(tmp_path, select, best, name) -> None:
     run = run_of(tmp_path / "a")
     settings = f"objective_name: multitask\nobjective:\n  parts: [nli, nmt_enfr]\n  select: {select}\n"
     (run / "config.yaml").write_text(f"encoder_name: bilstm_max\n{settings}")
@@ -33,6 +34,7 @@ def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(t
     (run / "metrics.csv").unlink()
     upsert_csv(run / "metrics.csv", scores, ("epoch",))
     assert read_run(run).best_epoch() == best
+    assert training_table(models(run), []).columns == [f"multitask {name} (dev)"]
 
 
 def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path) -> None:
