@@ -92,12 +92,13 @@ def begin_run(config: "DictConfig") -> None:
     from encoder_lab.settings.build import frozen_settings
     from encoder_lab.settings.check import mistakes_of_command
     from encoder_lab.settings.run import RunSettings
+    from encoder_lab.storage.files import no_folder_if_refused
     from encoder_lab.studies.compose import referenced_names, resolved_settings
 
     job = HydraConfig.get()
     run = Path(job.runtime.output_dir)
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
-    with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
+    with one_line_errors(run), no_folder_if_refused(run):  # inside Hydra's job, as Hydra would print a line of its own
         written = resolved_settings(config)
         exit_with(mistakes_of_command("train", written, referenced_names(config), job.overrides.task))
         settings = frozen_settings(RunSettings, written)
@@ -116,7 +117,8 @@ def begin_run(config: "DictConfig") -> None:
             settings = frozen_settings(RunSettings, {**written, "begun_from": init_history(written["init"])})
         if is_rank_zero():
             run_folder.write_new_settings(settings, run, sweep=job.mode == RunMode.MULTIRUN)
-        train(settings, run)
+        with no_folder_if_refused(run, ("config.yaml", run_folder.RUN_LOCK)):
+            train(settings, run)
 
 
 def resume_run(run: Path, overrides: list[str]) -> None:

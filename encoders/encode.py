@@ -91,6 +91,7 @@ def _visible_files(path: Path, within: frozenset[Path] = frozenset()) -> list[Pa
 def encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     """The shards that are missing in the folder `out`, with progress; prints what was done."""
     from datamodules.rows import has_columns
+    from encoder_lab.storage.files import no_folder_if_refused
     from encoder_lab.storage.locks import locked
 
     if settings.out is None:
@@ -100,7 +101,8 @@ def encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     with locked(settings.out / LOCK_FILE, LOCK_TIMEOUT_SECONDS) as acquired:
         if not acquired:
             raise InputError(f"{settings.out}: another process writes there; wait until it ends")
-        _encode_files(settings, files)
+        with no_folder_if_refused(settings.out, (LOCK_FILE,)):
+            _encode_files(settings, files)
 
 
 def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:

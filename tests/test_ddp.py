@@ -50,6 +50,7 @@ from tests.tiny_corpus import TinyCorpus
 # be one training of them for all
 SAME = ["encoder.dropout=0", "objective.dropout=0", "trainer.max_epochs=1", "probes.tasks=[SentLen,BShift]"]
 SAME += ["embeddings.threads=2"]
+LOG = ["logger=[csv]", "trainer.log_every_n_steps=1"]
 PATIENT = "ddp_find_unused_parameters_true"
 BOTH = ["trainer=ddp", "trainer.devices=2", "trainer.accelerator=cpu"]
 TORCHRUN = ("-m", "torch.distributed.run", "--nproc_per_node=2")
@@ -58,7 +59,7 @@ TORCHRUN = ("-m", "torch.distributed.run", "--nproc_per_node=2")
 def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path) -> None:
     lab = Lab(tmp_path / "cache")
     alone, together = tmp_path / "one", tmp_path / "two"
-    settings = lab.settings(together, *SAME, *BOTH, "datamodule.batch_size=16")
+    settings = lab.settings(together, *SAME, *BOTH, *LOG, "datamodule.batch_size=16")
     done = commands.finish(*TORCHRUN, "train.py", *settings, forking=True)  # both at once
     assert done.returncode == 0, done.stderr
     made = ["fasttext", "pairs", "probing", *["score"] * 2, "vectors"]
@@ -66,11 +67,15 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path) -> No
     assert sorted(path.name.split("-")[0] for path in cached) == made, "not each once"
     for path in lab.cache.glob("score-*"):
         path.unlink()
-    lab.succeed(*lab.settings(alone, *SAME, "datamodule.batch_size=32"))
+    lab.succeed(*lab.settings(alone, *SAME, *LOG, "datamodule.batch_size=32"))
     for mine, theirs in zip(read_csv(alone / "metrics.csv"), read_csv(together / "metrics.csv"), strict=True):
         assert mine["step"] == theirs["step"]
         for score in ("train/loss", "val/loss"):
             assert float(mine[score]) == pytest.approx(float(theirs[score]), abs=2e-4)
+    logs = [read_csv(run / "csv" / "metrics.csv") for run in (alone, together)]
+    steps = [[float(row["train/step_loss"]) for row in log if row["train/step_loss"]] for log in logs]
+    assert len(steps[0]) > 2
+    assert steps[0] == pytest.approx(steps[1], abs=2e-4)
     mine, theirs = (read_rows(run / "probes.csv") for run in (alone, together))
     assert [(row.epoch, row.task) for row in mine] == [(row.epoch, row.task) for row in theirs]
     # before training nothing was summed in another order

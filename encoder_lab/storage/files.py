@@ -9,7 +9,7 @@ import shutil
 import stat
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -125,6 +125,17 @@ def refuse_special(path: Path) -> None:
         raise InputError(f"{path}: {file_type}, not a file; it was not read")
     with suppress(OSError), path.open("rb") as file:
         refuse_placeholder(path, file.read(64))
+
+
+@contextmanager
+def no_folder_if_refused(folder: Path, begun: Collection[str] = ()) -> Iterator[None]:
+    """A command that is refused leaves no folder with nothing in it but what it has `begun`."""
+    try:
+        yield
+    except (InputError, SystemExit):
+        if folder.is_dir() and not {entry.name for entry in folder.iterdir()}.difference(begun):
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 @contextmanager

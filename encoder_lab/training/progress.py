@@ -100,8 +100,9 @@ class RunLog(pl.Callback):
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, *_: Any) -> None:
         every = trainer.log_every_n_steps  # type: ignore[attr-defined]
         if every and trainer.global_step % every == 0:
+            loss = float(trainer.strategy.reduce(outputs["loss"].clone(), reduce_op="mean"))  # of the global batch
             for logger in trainer.loggers:
-                logger.log_metrics({"train/step_loss": float(outputs["loss"])}, step=trainer.global_step)
+                logger.log_metrics({"train/step_loss": loss}, step=trainer.global_step)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.is_global_zero and self._has_settings and not self._settings.exists():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
-from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.files import atomic_write, no_folder_if_refused
 from encoder_lab.storage.reads import READS_FILE, read_reads
 from encoder_lab.storage.text_files import compose_unicode, read_json_lines, read_table
 from probes.coherence.suite_file import read_suite
@@ -29,6 +29,15 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, binar
     with pytest.raises(TypeError), atomic_write(path, binary) as file:
         file.writelines([b"new" if binary else "new", 0])
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("scores.csv", "old")]
+
+
+@pytest.mark.parametrize(("files", "remains"), [([], False), (["config.yaml"], False), (["config.yaml", "a"], True)])
+def test_a_refused_command_leaves_no_folder_without_work_in_it(files, remains, tmp_path) -> None:
+    for name in files:
+        (tmp_path / name).touch()
+    with pytest.raises(InputError), no_folder_if_refused(tmp_path, ["config.yaml"]):
+        raise InputError
+    assert tmp_path.exists() == remains
 
 
 def test_two_writes_at_once_both_succeed_and_the_folder_is_made(tmp_path) -> None:

@@ -40,9 +40,10 @@ def settings(lab: Lab, run: Path) -> list[str]:
 def test_the_folder_of_a_run_that_failed_before_its_first_checkpoint_may_be_used_again(lab, tmp_path) -> None:
     run = tmp_path / "run"
     without = [text for text in settings(lab, run) if "embeddings." not in text]
+    run.mkdir()
+    (run / "notes.txt").write_text("mine")  # a folder of the run alone would be deleted
     lab.refusal(*without, "embeddings=file", "embeddings.path=nowhere.vec")
     assert (run / "config.yaml").exists()
-    (run / "notes.txt").write_text("mine")
     (run / "decoder").mkdir()  # as skipthought writes before it trains: of other text than the new run's
     lab.succeed(*settings(lab, run))
     assert read_settings(run / "config.yaml")["embeddings"]["source"]["dim"] == 10
