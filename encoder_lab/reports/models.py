@@ -26,7 +26,6 @@ OBJECTIVES = {  # "discourse": all losses; a combination of some is named after 
     "bov": "BoV", "unigram": "Unigram", "ngram": "N-gram", "discourse": "Discourse",
 }  # fmt: skip
 UNSET_TEXT = "none"  # an empty list or null, in titles
-FINGERPRINT_COLUMN = "fingerprint"  # a column of files of scores: of the settings that have none
 SETTING_NAME = re.compile(r"[\w.]+(?==)")
 MODEL_KEY = re.compile(r"\b(?:run\.)?(?:encoder|objective|trainer)\.(\w+)(?==)")
 # settings in which the runs of one model may differ: where they were computed, and what was displayed
@@ -227,7 +226,7 @@ def _row_key(row: ProbeRow, each_epoch: bool = False) -> tuple:
 def model_identity(run: Run, *without: str) -> tuple:
     """What runs of one model share, and their evaluations; not settings with prefixes `without`, or without a value."""
     excluded = (*without, "model") if "checkpoint" in run.settings else without
-    items = [item for item in _identifying_settings(run).items() if item[1] != UNSET_TEXT]
+    items = [item for item in _identifying_settings(run).items() if item[1] not in ("", UNSET_TEXT)]
     return run.encoder, run.objective, *(item for item in items if not item[0].startswith(excluded))
 
 
@@ -256,17 +255,10 @@ def _shared_settings(group: Sequence[Run]) -> dict[str, str]:
 def _difference(group: Sequence[Run], namesakes: Sequence[Sequence[Run]]) -> str:
     """The settings of `group` that differ in other groups of its name, at most three."""
     shared, groups = _shared_settings(group), [_shared_settings(other) for other in namesakes]
-
-    def differs(key: str) -> bool:
-        """Also from a group without it, but a file of scores does not have all settings of a folder."""
-        complete = FINGERPRINT_COLUMN in shared
-        known = (other for other in groups if complete or key in other or FINGERPRINT_COLUMN not in other)
-        return len({other.get(key) for other in known}) > 1
-
-    keys = list(filter(differs, shared))
+    keys = [key for key in shared if len({other.get(key) for other in groups}) > 1]
     keys = [key for key in keys if not key.endswith(CONTENT_KEY)] or keys  # settings of the corpus say it better
     labels: dict[str, str] = {}  # value -> key: of two keys with one value, the first
-    for key in [key for key in keys if not key.endswith(("_target_", FINGERPRINT_COLUMN))]:
+    for key in [key for key in keys if not key.endswith("_target_")]:
         labels.setdefault(shortest_tails([shared[key], *(other[key] for other in groups if key in other)])[0], key)
     if len(labels) > 1:
         labels.pop(UNSET_TEXT, None)  # the others say more

@@ -55,7 +55,7 @@ def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None
         return None
     scores = [(score,) * 3 for score, _ in best]
     tooltip = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
-    settings = model.runs[0].settings  # a file of scores has fewer than a run folder, but both have the content
+    settings = model.runs[0].settings
     keys = [CONTENT_KEY] if CONTENT_KEY in settings else [key for key in settings if key.startswith("corpus")]
     corpus = frozenset(f"{key}={settings[key]}" for key in keys)
     if len(scores) == 1:

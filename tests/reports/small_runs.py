@@ -83,6 +83,7 @@ def evaluation_of(
     """An evaluated model, as evaluate.py leaves it; `settings` are more lines of its config.yaml."""
     folder.mkdir(parents=True)
     names = f"encoder_name: bilstm_max\nobjective_name: {objective}\nmodel: {model}\n{settings}"
+    names += "checkpoint: best.ckpt\n" if isinstance(model, Path) and "checkpoint:" not in settings else ""
     (folder / "config.yaml").write_text(f"{names}seed: 1\ndownstream:\n  kfold: {kfold}\n")
     write_rows(folder / "probes.csv", [score_row(task, score, suite, "logreg", epoch, test_low=75, test_high=85)])
     return folder
