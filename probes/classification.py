@@ -32,6 +32,7 @@ class Classification:
     features: FeatureMaker = sentence_vector  # of the vectors of an item's texts
     sorted_by_length: bool = False  # the training items, as the published toolkit shows them to its classifier
     second: SecondMeasures | None = None  # other measures of the predictions on test
+    orders: int = 1  # test items in a row that are the same texts in other orders: right or wrong together, mostly
     needs: Literal["vectors"] = "vectors"
 
     @property
@@ -93,7 +94,8 @@ class Classification:
         chance = 100 * float((self.test.gold == np.bincount(self.train.gold).argmax()).mean())
         details = self.second(score.predicted, self.test) if self.second else {}
         dev, test, correct, chosen, seconds, _ = score
-        interval = wilson_interval(int(correct.sum()), len(correct))
+        correct = correct if self.orders == 1 else correct.reshape(-1, self.orders)
+        interval = wilson_interval(correct.sum() / self.orders, len(correct))
         return Outcome(dev, test, *interval, correct, chosen, details, seconds, chance)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -27,7 +28,7 @@ class Answers(NamedTuple):
     """Which test items a score has right, or the predictions of a correlation, for paired comparisons."""
 
     test: str  # a fingerprint: the same text means the same test items
-    right: np.ndarray  # (N_test,) bool; empty of a correlation
+    right: np.ndarray  # (N_test,) bool, or (N_test, K) of items with K answers; empty of a correlation
     domains: tuple[Domain, ...] = ()
 
     @property
@@ -126,17 +127,17 @@ def chance_of(rows: Iterable[ProbeRow]) -> float | None:
 
 
 def pack_correct(correct: np.ndarray) -> str:
-    """Which items (N,) are correct, as text."""
-    return f"{len(correct)}:{np.packbits(correct).tobytes().hex()}"
+    """Which items (N,) are correct, or which answers (N, K) of each, as text."""
+    return f"{'x'.join(map(str, correct.shape))}:{np.packbits(correct).tobytes().hex()}"
 
 
 def unpack_correct(text: str) -> np.ndarray:
     """The inverse of `pack_correct`. Raises ValueError."""
-    size, _, bits = text.partition(":")
-    packs = np.frombuffer(bytes.fromhex(bits), np.uint8)
-    if len(packs) != -(-int(size) // 8):
+    sizes, _, bits = text.partition(":")
+    shape, packs = [int(size) for size in sizes.split("x")], np.frombuffer(bytes.fromhex(bits), np.uint8)
+    if len(packs) != -(-math.prod(shape) // 8):
         raise ValueError(text)
-    return np.unpackbits(packs, count=int(size)).astype(bool)
+    return np.unpackbits(packs, count=math.prod(shape)).astype(bool).reshape(shape)
 
 
 def _epoch_of(row: Mapping[str, str]) -> Epoch:

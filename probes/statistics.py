@@ -30,13 +30,14 @@ class PairedComparison(NamedTuple):
     p_value: float  # null hypothesis: no difference; `compare`: exact McNemar test
 
 
-def wilson_interval(correct: int, total: int) -> tuple[float, float]:
+def wilson_interval(correct: float, total: int) -> tuple[float, float]:
     """The 95% interval, in percent, of an accuracy of `correct` out of `total` (Wilson 1927)."""
     if total == 0:
         return 0.0, 100.0
-    test = scipy.stats.binomtest(correct, total, correct / total)  # no other rate is as fast; the interval ignores it
-    interval = test.proportion_ci(method="wilson")
-    return 100 * float(interval.low), 100 * float(interval.high)
+    share, weight = correct / total, Z95**2 / total
+    half = math.sqrt(weight * (share * (1 - share) + weight / 4))
+    low, high = ((share + weight / 2 + sign * half) / (1 + weight) for sign in (-1, 1))
+    return 100 * max(low, 0.0), 100 * min(high, 1.0)
 
 
 def interval_with_ties(holds: float, total: int) -> tuple[float, float]:
@@ -146,17 +147,18 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def compare(first: np.ndarray, second: np.ndarray) -> PairedComparison:
-    """Accuracy of `first` minus that of `second`: (N,) bool, which of the same N test items each model has right.
+    """Accuracy of `first` minus that of `second`: (N,) or (N, K) bool, what of the same N test items each has right.
 
-    Raises ValueError where the shapes differ or N is 0.
+    Of items with K answers the test is of those that one model has right more often. Raises ValueError where the shapes
+    differ or N is 0.
     """
     if first.shape != second.shape or not len(first):
         raise ValueError(f"the same sentences for both, not {first.shape} and {second.shape}")
-    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
-    total = len(first)
-    # Sentences on which both agree do not matter, so a bootstrap sample is a draw of three counts.
-    shares = np.array([only_first, only_second, total - only_first - only_second]) / total
-    counts = np.random.default_rng(0).multinomial(total, shares, RESAMPLES)
-    low, high = np.quantile(100 * (counts[:, 0] - counts[:, 1]) / total, (0.025, 0.975))
-    difference = 100 * (only_first - only_second) / total
-    return PairedComparison(difference, float(low), float(high), mcnemar(only_first, only_second))
+    answers, more = first.size // len(first), (first.astype(int) - second).reshape(len(first), -1).sum(1)
+    # Only the difference of an item matters, so a bootstrap sample is a draw of how many have each one.
+    values = np.array([*(value for value in range(answers, -answers - 1, -1) if value), 0])
+    shares = (more[:, None] == values).mean(0)
+    differences = np.random.default_rng(0).multinomial(len(first), shares, RESAMPLES) @ values
+    low, high = np.quantile(100 * differences / first.size, (0.025, 0.975))
+    p = mcnemar(int((more > 0).sum()), int((more < 0).sum()))
+    return PairedComparison(100 * int(more.sum()) / first.size, float(low), float(high), p)

@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     test: float
     low: float  # 95% interval of the test score
     high: float
-    correct: np.ndarray  # (N_test,) bool: which test items are right; empty where the score is a correlation
+    correct: np.ndarray  # (N_test,) bool: which test items are right, (N_test, K) of K answers; empty: a correlation
     hyperparameters: dict[str, Any]  # chosen on dev, and the front of the grid
     details: dict[str, float]  # second measures of the same predictions
     seconds: float

@@ -12,9 +12,9 @@ from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import PUBLISHED_TEST_ITEMS, published
 from encoder_lab.reports.runs import Run, grouped, rows_by_one_reader, rows_by_task
 from encoder_lab.reports.sizes import group_by_size
-from encoder_lab.reports.table import column_of, published_rows
+from encoder_lab.reports.table import published_rows
 from encoder_lab.reports.table_notes import CLASSIFIER_NAMES, RELATEDNESS_TASKS, epoch_notes
-from probes.facts import facts_of
+from probes.facts import column_of, facts_of
 from probes.probing import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
 from probes.statistics import Interval, fisher_interval, mean_of_runs, mean_of_tasks, wilson_interval

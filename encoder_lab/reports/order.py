@@ -95,7 +95,7 @@ def _curve(rows: Sequence[ProbeRow]) -> Curve:
     if len(answers) < len(rows) or len({answer.test for answer in answers}) > 1:
         errors = np.array([row.test_high - row.test_low for row in rows]) / 2 / Z95
         return Curve(moments, steps, scores, np.random.default_rng(0).normal(scores, errors, (RESAMPLES, len(rows))))
-    correct = np.array([answer.right for answer in answers], dtype=float)  # (T, N)
+    correct = np.array([answer.right.reshape(len(answer.right), -1).mean(1) for answer in answers])  # (T, N)
     return Curve(moments, steps, scores, 100 * _bootstrap_counts(correct.shape[1]) @ correct.T / correct.shape[1])
 
 

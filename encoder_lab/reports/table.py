@@ -13,7 +13,7 @@ from encoder_lab.reports.published import Published, fitting, published
 from encoder_lab.reports.runs import grouped, mean_of_seeds, rows_by_task
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import compared_name
-from probes.facts import facts_of
+from probes.facts import column_of, facts_of
 from probes.results import ProbeRow, chance_of
 from probes.statistics import Interval, bounded_mean_of_runs, interval_with_ties, mean_of_runs, mean_of_tasks
 
@@ -239,12 +239,6 @@ def group_cells(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> di
         means = {column: means[column] for column in groups.values()}
         means |= {MEAN_COLUMN: _mean_cell(means)} | variants
     return means
-
-
-def column_of(task: str, groups: Mapping[str, str]) -> str:
-    """The column of a task: its own, or that of its group."""
-    name, space, variant = task.partition(" ")
-    return next((column for start, column in groups.items() if name.startswith(start)), name) + space + variant
 
 
 def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:

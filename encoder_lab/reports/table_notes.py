@@ -1,6 +1,7 @@
 """The notes below a table: what its rows show, and where that is not what was asked for."""
 
 from collections.abc import Collection, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from encoder_lab.reports.chart import in_paper_order
@@ -8,7 +9,7 @@ from encoder_lab.reports.models import ReportedModel, RowsByTask, ScoredModels
 from encoder_lab.reports.published import PUBLISHED_TEST_ITEMS, SOURCES, TABLE_NOTES
 from encoder_lab.reports.runs import grouped
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
-from probes.facts import facts_of, unit_of
+from probes.facts import column_of, facts_of, unit_of
 from probes.results import Epoch
 
 PROTOCOL = "probes.classifier.protocol"
@@ -33,7 +34,7 @@ def notes_of(reported: ScoredModels, suite: str, epoch: str, classifier: str, qu
     notes += _reader_notes(reported, used) if choice else []
     readers = [(model, {row.classifier for rows in scores.values() for row in rows}) for model, scores in reported]
     notes += protocol_notes([model for model, used_by in readers if used_by != {"surprisal"}], suite, quoted)
-    notes += _smaller_test_notes([scores for _, scores in reported]) if quoted else []
+    notes += _smaller_test_notes([scores for _, scores in reported], suite) if quoted else []
     notes += _scaling_notes([model for model, _ in reported])
     notes += epoch_notes([model for model, _ in reported], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in reported}
@@ -56,14 +57,24 @@ def protocol_notes(models: Sequence[ReportedModel], suite: str, quoted: bool = F
     return [f"Our classifiers: {protocols}{papers}."]
 
 
-def _smaller_test_notes(by_model: Sequence[RowsByTask]) -> list[str]:
-    tasks: dict[tuple[int, int], list[str]] = {}
-    for task in dict.fromkeys(task for scores in by_model for task in scores):
-        rows = [row for scores in by_model for row in scores.get(task, ()) if row.answers]
-        published = PUBLISHED_TEST_ITEMS.get(task, 10_000 if rows and rows[0].suite == "probing" else 0)
-        count = min((sum(row.answers.sizes) for row in rows if row.answers), default=published)
+def _smaller_test_notes(by_model: Sequence[RowsByTask], suite: str) -> list[str]:
+    """The columns with less test items than were published; those of a group are the items of all its tasks."""
+    fewest: dict[str, float] = {}
+    for scores in by_model:
+        sizes = (
+            (
+                column_of(task, facts_of(suite).groups),
+                min((sum(r.answers.sizes) for r in rows if r.answers), default=inf),
+            )
+            for task, rows in scores.items()
+        )
+        for column, counts in grouped(sizes).items():
+            fewest[column] = min(fewest.get(column, inf), sum(counts))
+    tasks: dict[tuple[float, int], list[str]] = {}
+    for column, count in fewest.items():
+        published = PUBLISHED_TEST_ITEMS.get(column, 10_000 if suite == "probing" else 0)
         if count < published:
-            tasks.setdefault((count, published), []).append(task)
+            tasks.setdefault((count, published), []).append(column)
     return [
         f"{count:,} test items, {published:,} published, so do not compare: {', '.join(in_paper_order(names))}."
         for (count, published), names in tasks.items()

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,9 +30,15 @@ def discourse_task(name: str, classes: list[str], *parts: Items) -> Classificati
 
 
 def order_task(name: str, pairs: Iterable[Items], seed: int) -> Classification:
-    """BSO of the pairs of each split in their true order."""
-    order = np.random.RandomState(seed)
-    return discourse_task(name, ["swapped", "true order"], *(both_orders(part, order) for part in pairs))
+    """BSO of the pairs of each split in their true order. Of test both orders of a pair are next to each other.
+
+    One permutation of all items, as the published toolkit draws it for train and dev in turn.
+    """
+    *read, test = pairs
+    random = np.random.RandomState(seed)
+    parts = [both_orders(part, random.permutation(2 * len(part.gold))) for part in read]
+    parts += [both_orders(test, np.arange(2 * len(test.gold)).reshape(2, -1).T.ravel())]
+    return replace(discourse_task(name, ["swapped", "true order"], *parts), orders=2)
 
 
 def items_from_rows(rows: Iterable[Sequence[Any]], gold: Sequence[int]) -> Items:
@@ -73,13 +80,9 @@ def _labels_by_texts(items: Items) -> dict[tuple, Counter[int]]:
     return counts
 
 
-def both_orders(pairs: Items, order: np.random.RandomState) -> Items:
-    """Each pair in its true order (class 1) and swapped (class 0), shuffled: BSO has twice as many items as lines.
-
-    One permutation of all 2N, as the published toolkit draws it for train, dev and test in turn.
-    """
+def both_orders(pairs: Items, rows: np.ndarray) -> Items:
+    """The `rows` of all pairs in their true order (class 1), then swapped (class 0): twice as many items as lines."""
     first, second = (list(column) for column in pairs.texts)
-    shuffled = order.permutation(2 * len(first))
     left, right = first + second, second + first
     gold = np.repeat([1, 0], len(first)).astype(np.int64)
-    return Items(([left[i] for i in shuffled], [right[i] for i in shuffled]), gold[shuffled])
+    return Items(([left[i] for i in rows], [right[i] for i in rows]), gold[rows])

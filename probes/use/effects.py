@@ -87,7 +87,7 @@ class Erasures:
         outcome = task.score(vectors, self.model.device)
         if not len(outcome.correct):
             raise InputError(f"use.on={task.suite}: {task.name} has no right and wrong answers; leave it out")
-        errors = 100.0 * ~outcome.correct[:, None]
+        errors = 100.0 * (~outcome.correct).reshape(len(outcome.correct), -1).mean(1, keepdims=True)
         return Effect(float(errors.mean()), resample_sums(errors)[:, 0] / len(errors))
 
 

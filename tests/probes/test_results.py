@@ -58,6 +58,8 @@ def test_a_broken_file_is_named_and_left_alone(tmp_path, old, new, named) -> Non
 @given(st.lists(st.booleans(), max_size=40))
 def test_packed_answers_are_unpacked(right) -> None:
     assert unpack_correct(pack_correct(np.array(right, dtype=bool))).tolist() == right
+    twice = np.array([[each, not each] for each in right], dtype=bool).reshape(-1, 2)
+    assert unpack_correct(pack_correct(twice)).tolist() == twice.tolist()
 
 
 def test_answers_are_read_with_their_row_and_replaced_with_it(tmp_path) -> None:

@@ -40,12 +40,18 @@ def test_mcnemar_counts_coin_flips(first, second, p) -> None:
     assert statistics.mcnemar(second, first) == pytest.approx(p)
 
 
-def test_the_paired_interval_equals_that_of_the_mean_difference() -> None:
-    first, second = np.random.default_rng(2).random((2, 2000)) < [[0.7], [0.69]]
-    differences = 100 * (first.astype(float) - second)
+@pytest.mark.parametrize("answers", [1, 2])  # of an item
+def test_the_paired_interval_equals_that_of_the_mean_difference(answers) -> None:
+    first, second = np.random.default_rng(2).random((2, 2000, answers)) < [[[0.7]], [[0.69]]]
+    differences = 100 * (first.astype(float) - second).mean(1)
     half = 1.96 * differences.std() / 2000**0.5
     comparison = statistics.compare(first, second)
     assert (comparison.low, comparison.high) == pytest.approx(differences.mean() + np.array([-half, half]), abs=0.15)
+
+
+def test_answers_that_always_agree_count_once() -> None:
+    models = np.random.default_rng(2).random((2, 200)) < [[0.8], [0.7]]
+    assert statistics.compare(*models.repeat(2, 1).reshape(2, 200, 2)) == pytest.approx(statistics.compare(*models))
 
 
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=7), st.floats(0, 20), st.floats(0, 20))

@@ -258,3 +258,13 @@ def test_a_table_says_which_tasks_have_less_test_items_than_were_published(tmp_p
     notes = probing_table(models(run), "probing").notes
     assert "500 test items, 10,000 published, so do not compare: SentLen." in notes
     assert "published, so" not in " ".join(probing_table(models(run), "probing", published_names=[]).notes)
+
+
+def test_the_items_of_all_tasks_of_a_group_are_compared_with_the_published_ones(tmp_path) -> None:
+    sizes = {"SParxiv": 4000, "SProc": 4000, "SPwiki": 4000, "BSOroc": 4000, "DCchat": 2418, "RST": 100}
+    tests = {task: Answers(task, np.ones(items, dtype=bool)) for task, items in sizes.items()}
+    run = with_rows(run_of(tmp_path / "a"), *(score_row(t, 50, "discoeval", answers=a) for t, a in tests.items()))
+    notes = [n.partition(" test")[::2] for n in probing_table(models(run), "discoeval").notes if "published, so" in n]
+    assert [(count, rest.split(": ")[1]) for count, rest in notes] == [
+        ("4,000", "BSO."), ("2,418", "DC."), ("100", "RST-DT."),
+    ]  # fmt: skip

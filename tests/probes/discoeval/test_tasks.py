@@ -14,6 +14,7 @@ from probes.classifiers.classifier import Labelled, probe
 from probes.classifiers.grid import Grid
 from probes.discoeval.tasks import tasks
 from probes.evaluation import distinct_sentences
+from probes.statistics import wilson_interval
 from probes.suites import Context, settings_as_declared
 from probes.task import Items
 from probes.vectors import Vectors
@@ -161,3 +162,12 @@ def test_the_order_of_bso_follows_the_seed_as_in_the_published_toolkit(root) -> 
         assert task.train.gold.tolist() == np.repeat([1, 0], size // 2)[shuffled].tolist()
         orders[seed] = task.train.texts
     assert orders[1] != orders[1111]
+
+
+def test_the_interval_of_bso_is_that_of_pairs_as_both_orders_of_one_are_right_together(root) -> None:
+    (task,) = of_files(root, tasks=["BSOarxiv"])
+    (first, second), pairs = task.test.texts, len(task.test.gold) // 2
+    assert [*zip(first, second, strict=True)][1::2] == [*zip(second, first, strict=True)][::2]
+    outcome = task.baseline("majority")  # one order of each pair
+    assert (outcome.test, outcome.correct.sum(1).tolist()) == (50, [1] * pairs)
+    assert (outcome.low, outcome.high) == wilson_interval(pairs / 2, pairs)
