@@ -12,24 +12,12 @@ from encoder_lab.reports.run_files import MetricRows, check_settings, read_detai
 from encoder_lab.reports.text import MAX_NAME_CHARACTERS
 from encoder_lab.settings.run_settings import dotted_items, objective_of, read_settings
 from encoder_lab.storage.reads import CORPUS_KEY, read_reads
-from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_epoch, read_rows
 from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs
 
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OBJECTIVE_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
 LOSS_NAMES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
-UNNAMED_DEFAULTS = {  # settings that are not told apart from absent ones at these values
-    **{f"probes.classifier.{name}": getattr(Grid, name) for name in (*SENTEVAL_ONLY, "block_mb", "memory_mb")},
-    "corpus.source_language": "en",
-    "exclude_task_sentences": True,
-    "corpus.probe_split": True,
-    "corpus.held_out": 20,
-    "corpus.stretch": 50,
-    "encoder.pooling": "mean",
-    **{f"embeddings.{part}lowercase": "auto" for part in ("", "source.")},
-    **{f"embeddings.{part}scale": None for part in ("", "source.")},
-}
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 SETTINGS_FILE = "config.yaml"  # a folder with this file is a run folder
@@ -178,10 +166,7 @@ def read_run(folder: Path) -> Run:
     # settings of suites are no part of a model
     settings = {key: v for key, v in items if not isinstance(v, dict) and not key.startswith("suites.")}
     check_settings(folder / SETTINGS_FILE, settings)
-    # also of an evaluated run
-    unnamed = UNNAMED_DEFAULTS | {f"run.{key}": value for key, value in UNNAMED_DEFAULTS.items()}
-    named = {key: value for key, value in settings.items() if key not in unnamed or value != unnamed[key]}
-    settings = with_whole_numbers(named)
+    settings = with_whole_numbers(settings)
     *_, outer, inner, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or outer, settings.get("encoder_name") or inner
     if objective == "discourse":

@@ -74,13 +74,6 @@ def test_notes_name_changed_settings_and_folds_and_the_papers_only_next_to_their
     assert f"{ours}." in probing_table(reported, "downstream", published_names=[]).notes
 
 
-def test_a_run_of_before_the_classifiers_settings_were_named_is_of_the_same_model(tmp_path) -> None:
-    defaults = f"{PROBES}    batch: 64\n    optimiser: adam\n    block_mb: null\ncorpus: {{source_language: en}}\n"
-    texts = [PROBES, defaults, f"{PROBES}    batch: 32\n"]
-    reported = models(*(with_settings(run_of(tmp_path / str(s), seed=s), text) for s, text in enumerate(texts)))
-    assert [len(model.runs) for model in reported] == [2, 1]
-
-
 def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path) -> None:
     chosen = score_row("Tense", 60, dev_accuracy=61.24)
     rows = [chosen, replace(chosen, task="WC", classifier="majority", dev_accuracy=99.0)]
