@@ -150,9 +150,11 @@ def _correlation_outcome(
     details: dict[str, float],
 ) -> Outcome:
     r = float(np.mean([r for r, _ in parts]))
-    low, high = fisher_interval(r, sum(len(predicted) for _, predicted in parts))
+    reaches = [np.subtract(fisher_interval(of_domain, len(predicted)), of_domain) for of_domain, predicted in parts]
+    below, above = np.linalg.norm(reaches, axis=0) / len(parts)  # domains have their own pairs, so their errors add
+    low, high = r - below, r + above
     text = pack_domains([make_domain(*part) for part in parts])
-    return Outcome(dev, 100 * r, 100 * low, 100 * high, NO_ITEMS, chosen, details, 0.0, domains=text)
+    return Outcome(dev, 100 * r, float(100 * low), float(100 * high), NO_ITEMS, chosen, details, 0.0, domains=text)
 
 
 def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from probes.downstream import data, relatedness
 from probes.downstream.data import STS_DOMAINS, TASKS, canonical_names, read_downstream
 from probes.downstream.folds import folds_per_model, score_by_folds, score_nested
 from probes.downstream.relatedness import fit_regression, rating_targets
-from probes.downstream.scoring import Downstream, cosines, similarity_measures
+from probes.downstream.scoring import Downstream, _similarity_outcome, cosines, similarity_measures
 from probes.downstream.tasks import DownstreamSettings
 from probes.downstream.tasks import tasks as downstream_tasks
 from probes.evaluation import Evaluation
@@ -141,6 +141,15 @@ def test_only_the_modern_regression_predicts_below_one_and_the_random_state_stay
     assert fit_regression(*parts, (0, 5), PUBLISHED, seed=1)[1].min() >= 1
     assert torch.equal(before, torch.random.get_rng_state())
     assert fit_regression(*parts, (0, 5), MODERN, seed=1)[1].min() < 1
+
+
+def test_the_interval_of_a_mean_over_unequal_domains_covers_it_in_95_percent() -> None:
+    random, covered = np.random.default_rng(1), 0
+    for _ in range(200):
+        domains = {f"{n}": random.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], n).T for n in (20, 400)}
+        outcome = _similarity_outcome({name: tuple(pair) for name, pair in domains.items()})
+        covered += outcome.low <= 50 <= outcome.high
+    assert 184 <= covered <= 197  # of one correlation over all pairs: 124
 
 
 def test_similarity_sums_up_in_three_ways() -> None:
