@@ -48,6 +48,10 @@ def build(options: SimpleNamespace) -> list[str]:
         raise InputError(f"give one of trees=PATH, ud=PATH and text=PATH, not {' and '.join(sources) or 'none'}")
     if options.whole_test and options.test != TEST_SIZE:
         raise InputError(f"test={options.test}: whole_test=true takes all sentences of ud_test=; leave test= out")
+    if around := [path for path in options.text or () if options.out.resolve().is_relative_to(path.resolve())]:
+        raise InputError(
+            f"out={options.out}: in text={around[0]}, so it would be read as text; give a folder elsewhere"
+        )
     sizes = Sizes(options.train, options.dev, options.test)
     if options.tasks:  # at once, not after the work
         _refuse_other_tasks(options.out, options.tasks)

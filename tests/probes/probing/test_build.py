@@ -103,6 +103,7 @@ WRONG = {
     "a whole test split of none": (["ud=.", "out=x", "whole_test=true"], "only with ud_test=; give it too"),
     "a size of a whole test split": (["ud=.", "out=x", "ud_test=.", "whole_test=true", "test=9"], "leave test= out"),
     "test of trees": (["trees=.", "out=x", "ud_test=."], "ud_test= has an effect only with ud="),
+    "tasks in the folder of the text": (["text=.", "out=x"], "out=x: in text=., so it would be read as text"),
     "bad trees of text": (["text=.", "out=x", "on_bad_tree=skip"], "on_bad_tree= has an effect only with trees="),
 }
 
