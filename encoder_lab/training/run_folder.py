@@ -227,7 +227,8 @@ def run_summary(run: Path, allow: Sequence[str]) -> str:
         lines.append(f"\n{suite} scores after epoch {last}{percent}")
         for row, unit in units:
             interval = f"[{row.test_low:z.1f}, {row.test_high:z.1f}]"
-            lines.append(f"  {row.task:<10} {row.test_accuracy:z5.1f}  {interval} {unit}".rstrip())
+            correlation = "r × 100" if row.answers and row.answers.domains else ""
+            lines.append(f"  {row.task:<10} {row.test_accuracy:z5.1f}  {interval} {unit or correlation}".rstrip())
     lines += [f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)"]
     if not any((run / "checkpoints").glob("*.ckpt")):
         return "\n".join([*lines, "encoder: none was saved (zero epochs, or a trial by trainer.fast_dev_run)"])

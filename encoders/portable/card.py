@@ -63,7 +63,8 @@ def _scores(parts: Parts) -> Iterator[str]:
         yield "The run has no scores of this epoch."
         return
     narrow = ", computed in bfloat16 where the machine had it" if trained_in_bfloat16(parts.config) else ""
-    units = "In percent; `loss` in thousandths of a nat, `error` in points, `dimensions` in dimensions."
+    units = "`loss` in thousandths of a nat, `error` in points, `dimensions` in dimensions"
+    units = f"In percent; `regression` and `cosine` are Pearson's r times 100, {units}."
     yield f"Of the frozen vectors after epoch {parts.epoch}{narrow}, with 95% intervals. {units}\n"
     yield "| suite | task | classifier | test | 95% interval |\n| --- | --- | --- | ---: | ---: |"
     for row in rows:

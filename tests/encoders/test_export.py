@@ -199,7 +199,7 @@ def test_a_model_card_names_training_scores_licence_and_what_to_cite(make, tmp_p
     text = (tmp_path / "out" / "README.md").read_text()
     assert "| probing | WC | mlp | 22.00 | 20.00 to 24.00 |" in text
     assert "11.00" not in text
-    assert "`loss` in thousandths of a nat" in text
+    assert "`regression` and `cosine` are Pearson's r times 100, `loss` in thousandths of a nat" in text
     assert "SentenceEncoder.load('out')" in text  # as in the folder above it
     assert f"SentenceEncoder.load('{tmp_path / 'out'}')" in capsys.readouterr().out
     for message in ("after epoch 2", "nmt_enfr", "* demo: that of this project", "Conneau et al. 2018", "Bojanowski"):

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hydra.core.hydra_config import HydraConfig
@@ -24,7 +25,8 @@ from encoder_lab.training.run_folder import (
     settings_to_resume,
     threads_note,
 )
-from probes.results import ProbeRow, write_rows
+from probes.correlations import make_domain
+from probes.results import Answers, ProbeRow, write_rows
 from tests import asked
 from tests.conftest import Lab
 from tests.settings.test_config_check import composed
@@ -114,10 +116,13 @@ def test_hints_are_complete_and_name_no_file_that_is_not_there(tmp_path) -> None
 
 def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path) -> None:
     row = ProbeRow(4, 9, "probing", "WC", "logreg", 50.0, 51.0, 49.0, 53.0, {}, 1, 0.1)
-    write_rows(tmp_path / "probes.csv", [row, replace(row, suite="use", classifier="loss")])
+    related = Answers("t", np.zeros(0, bool), (make_domain(0.51, np.arange(9.0)),))
+    more = replace(row, suite="use", classifier="loss"), replace(row, suite="downstream", answers=related)
+    write_rows(tmp_path / "probes.csv", [row, *more])
     lines = run_summary(tmp_path, []).splitlines()
     assert lines[1:3] == ["probing scores after epoch 4 (test, %)", "  WC          51.0  [49.0, 53.0]"]
     assert lines[4:6] == ["use scores after epoch 4", "  WC          51.0  [49.0, 53.0] nats/1000"]
+    assert lines[8] == "  WC          51.0  [49.0, 53.0] r × 100"
 
 
 def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(tmp_path, monkeypatch, capsys) -> None:
