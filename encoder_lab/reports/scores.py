@@ -105,11 +105,19 @@ def _scores_of(run: Run) -> dict[Any, str]:
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as a CSV file: text unchanged, other values as JSON. Raises InputError without rows."""
+    """The rows as a CSV file; a setting is JSON, or text that cannot be JSON. Raises InputError without scores."""
     if not any(row["suite"] for row in rows):
         raise InputError("no run has scores yet; train it for an epoch, or evaluate it")
-    texts = ([value if isinstance(value, str) else json.dumps(value) for value in row.values()] for row in rows)
+    plain = (*NAME_COLUMNS, *ROW_COLUMNS)
+    texts = ([value if key in plain else _cell_text(value) for key, value in row.items()] for row in rows)
     return csv_text([rows[0], *texts])
+
+
+def _cell_text(value: Any) -> str:
+    """A setting on one line."""
+    if isinstance(value, str) and len(value.splitlines()) < 2 and _parse_value(value) == value:
+        return value
+    return json.dumps(value)
 
 
 def read_scores(path: Path) -> list[Run]:

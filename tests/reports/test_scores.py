@@ -57,6 +57,7 @@ def test_a_report_from_the_file_is_the_report_from_the_folders(runs, tmp_path, r
 
 
 def test_there_is_a_row_for_each_score_and_a_column_for_each_setting(runs, tmp_path) -> None:
+    with_settings(runs / "b", 'corpus: {text: "a\\nb", flag: "true", size: null}\n')
     rows, file = scores(runs), tmp_path / "scores.csv"
     assert len(rows) == len({(row["run"], row["epoch"], row["suite"], row["task"], row["classifier"]) for row in rows})
     file.write_text(as_csv(rows[::-1]), encoding="utf-8")
