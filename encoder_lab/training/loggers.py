@@ -73,7 +73,7 @@ def _wandb_logger(run: Path) -> Logger:
 def _mlflow_logger(run: Path) -> Logger:
     """Without MLFLOW_TRACKING_URI, in `mlruns/` of the run's folder."""
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # files need no database, which mlflow-skinny has not
-    tracking_uri = os.environ.get("MLFLOW_TRACKING_URI") or f"file:{(run / 'mlruns').resolve()}"
+    tracking_uri = os.environ.get("MLFLOW_TRACKING_URI") or (run / "mlruns").resolve().as_uri()
     experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME", DEFAULT_PROJECT)
     logger = MLFlowLogger(experiment, run.name, tracking_uri, run_id=_read_record_name(run / MLFLOW_FILE))
     if is_rank_zero():  # the others must not begin a record

@@ -54,6 +54,11 @@ class FramedLogger(TensorBoardLogger):
         self._steps: dict[str, list[int]] = {}
         self._lines: dict[str, SummaryWriter] = {}
 
+    @property
+    def log_dir(self) -> str:
+        """The folder; Lightning's would take a $ or ~ in its name for a variable."""
+        return self.root_dir
+
     @rank_zero_only
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
         super().log_metrics(dict(metrics), step)

@@ -64,12 +64,13 @@ def test_csv_has_the_rows_of_all_processes_of_a_run_also_of_one_that_was_killed(
 
 def test_mlflow_has_scores_and_settings_and_a_resumed_run_is_the_same_run(tmp_path) -> None:
     pytest.importorskip("mlflow")
+    run = tmp_path / "a #1 %20"  # a name with signs of addresses
     for epoch in (1, 2):
-        log(tmp_path, "mlflow", epoch)
-        refuse_links_and_nesting(tmp_path)  # does not raise, or the run could not be resumed
-    (metric,) = tmp_path.glob("mlruns/*/*/metrics/probing/SentLen")
+        log(run, "mlflow", epoch)
+        refuse_links_and_nesting(run)  # does not raise, or the run could not be resumed
+    (metric,) = run.glob("mlruns/*/*/metrics/probing/SentLen")
     assert [line.split()[1:] for line in metric.read_text().splitlines()] == [["61.5", "1"], ["61.5", "2"]]
-    (seed,) = tmp_path.glob("mlruns/*/*/params/seed")
+    (seed,) = run.glob("mlruns/*/*/params/seed")
     assert seed.read_text() == "7"
 
 
@@ -149,11 +150,12 @@ def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path, tasks, epochs
 
 @pytest.mark.parametrize("values", [[5.0], [0.0, 8.0], list(range(40)), [500 / n for n in range(1, 300)]], ids=len)
 def test_all_points_of_other_curves_are_inside(tmp_path, values) -> None:
-    logger = FramedLogger(tmp_path)
+    run = tmp_path / "a $HOME"  # no variable
+    logger = FramedLogger(run)
     for step, value in enumerate(values):
         logger.log_metrics({"val/bleu": value}, step)
     logger.finalize("success")
-    low, high = ends(as_read(tmp_path / "tensorboard", [".", "lowest", "highest"], "val/bleu"))
+    low, high = ends(as_read(run / "tensorboard", [".", "lowest", "highest"], "val/bleu"))
     spare = 0.06 * np.ptp(values)
     assert min(values) - spare <= low <= min(values)
     assert max(values) <= high <= max(values) + spare
