@@ -66,6 +66,9 @@ class GeneratedText(NamedTuple):
     def classes(self) -> ClassCounts:
         return ClassCounts()
 
+    def has_targets(self, loss: str) -> bool:
+        return True
+
     def target_counts(self) -> np.ndarray:
         return np.bincount(self.target.ids, minlength=self.symbols)
 

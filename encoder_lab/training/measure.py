@@ -41,6 +41,9 @@ class GeneratedData:
     def target_counts(self) -> np.ndarray:
         return np.ones(self.symbols, dtype=np.int64)
 
+    def has_targets(self, loss: str) -> bool:
+        return True
+
 
 @fast_exact_matmul()
 def measure_step(config: Mapping[str, Any]) -> MeasuredStep:
