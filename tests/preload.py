@@ -45,7 +45,7 @@ with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):  # its pa
     for choice in ("objective=untrained", "objective=nli", "probes=none"):
         compose("train", [choice])
 figure_module = import_module("encoder_lab.reports.figure")
-figure = figure_module.new_figure(2.0, 2.0)
+figure = figure_module.Figure(figsize=(2.0, 2.0), layout="constrained")
 figure.add_subplot().set(title="fonts are found once", xlabel="0")
 blank = figure_module.render_figure(figure, "png")
 # forks make figures as they are, but do not draw them, nor place their texts; tests of figures do, in their own process

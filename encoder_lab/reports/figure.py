@@ -56,7 +56,8 @@ def draw_section(section: ChartSection) -> Figure:
     entries_in_row = _entries_in_row(entries, sum(widths))
     note = fill(section.note, int(sum(widths) / SMALL_LETTER_INCHES))
     below = 0.25 * ((len(entries) - 1) // entries_in_row if entries else 0) + 0.16 * note.count("\n")
-    figure = new_figure(sum(widths), sum(heights) + below)
+    # outside pyplot's global state
+    figure = Figure(figsize=(sum(widths), sum(heights) + below), dpi=DPI, layout="constrained")
     grid = figure.add_gridspec(rows, columns, width_ratios=widths, height_ratios=heights)
     for index, chart in enumerate(section.charts):
         axes = figure.add_subplot(grid[divmod(index, columns)])
@@ -73,11 +74,6 @@ def draw_section(section: ChartSection) -> Figure:
     if note:
         figure.supxlabel(note, fontsize=8, color=NOTE_COLOUR)
     return figure
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure, in inches, outside pyplot's global state."""
-    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
 def _legend_entries(section: ChartSection, width: float) -> list[Artist]:

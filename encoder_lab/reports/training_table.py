@@ -55,9 +55,8 @@ def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None
         return None
     scores = [(score,) * 3 for score, _ in best]
     tooltip = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
-    settings = model.runs[0].settings
-    keys = [CONTENT_KEY] if CONTENT_KEY in settings else [key for key in settings if key.startswith("corpus")]
-    corpus = frozenset(f"{key}={settings[key]}" for key in keys)
+    content = model.runs[0].settings.get(CONTENT_KEY)
+    corpus = frozenset([str(content)] if content else [])
     if len(scores) == 1:
         return TableCell(scores[0][0], tooltip=tooltip, test=corpus, runs=scores)
     highest = 100.0 if OBJECTIVE_SCORES.get(model.score.rsplit("/", 1)[-1]) else math.inf

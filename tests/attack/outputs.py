@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.reports.commands import write_text
-from encoder_lab.reports.figure import new_figure, save_figure
+from encoder_lab.reports.figure import save_figure
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.locks import is_locked, locked
@@ -38,7 +39,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "numbers": _written,
     "text": lambda out: write_text("a table\n", out),
     "table": lambda out: upsert_csv(out, [{"a": 1}], ("a",)),
-    "figure": lambda out: save_figure(new_figure(1, 1), out.with_name("x.png")),
+    "figure": lambda out: save_figure(Figure((1, 1)), out.with_name("x.png")),
     "words": lambda out: Vocabulary(["a"]).save(out),
     "checkpoint": lambda out: AtomicCheckpoints().save_checkpoint({"epoch": 1}, out),
     "lock": _locked,

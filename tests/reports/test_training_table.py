@@ -5,8 +5,9 @@ import math
 import pytest
 
 from encoder_lab.reports.training_table import training_table
+from encoder_lab.storage.reads import write_reads
 from report import main
-from tests.reports.small_runs import models, run_of, with_settings
+from tests.reports.small_runs import models, run_of
 
 
 @pytest.mark.parametrize(("score", "highest"), [("val/bleu", 100.0), ("val/perplexity", 100.1)])
@@ -30,14 +31,11 @@ def test_scores_on_other_corpora_are_not_compared(tmp_path) -> None:
     sizes = {"bilstm_max": 300, "bilstm_last": 300, "bov": 2000}
     runs = [run_of(tmp_path / encoder, encoder, dev=(1.0 + size,)) for encoder, size in sizes.items()]
     for run, size in zip(runs, sizes.values(), strict=True):
-        with_settings(run, f"corpus: {{size: {size}}}\n")
+        write_reads(run, {"corpus": f"demo {size}"})
     table = training_table(models(*runs), [])
     assert [table.best(row, *table.columns) for row in table.rows] == [True, True, False]
     assert "NMT En-Fr BLEU (dev): rows are of different corpora: do not compare them" in " ".join(table.notes)
     assert "corpora" not in " ".join(training_table(models(*runs[:2]), []).notes)
-    corpora = "content: demo 300, size: 300", "content: demo 300"  # of a folder, of a file of scores
-    runs = [with_settings(run_of(tmp_path / c, e), f"corpus: {{{c}}}\n") for e, c in zip(sizes, corpora, strict=False)]
-    assert "corpora" not in " ".join(training_table(models(*runs), []).notes)
 
 
 @pytest.mark.parametrize("dev", [(), (math.nan, math.nan)])
