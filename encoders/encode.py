@@ -67,25 +67,18 @@ def input_files(names: list[str], out: Path | None = None) -> list[Path]:
 
     Shards of an earlier command in `out` are none. Raises InputError if there are none.
     """
+    from encoder_lab.storage.text_files import visible_files
+
     shards = out.resolve() if out else None
     files: list[Path] = []
     for name in names:
         paths = [Path(name)] if Path(name).exists() else sorted(map(Path, glob(name, recursive=True)))  # noqa: PTH207
-        if not (visible := dict.fromkeys(file for path in paths for file in _visible_files(path))):
+        if not (visible := dict.fromkeys(file for path in paths for file in visible_files(path))):
             raise InputError(f"in={name}: no such file, and no folder or pattern with files")
         files += [file for file in visible if shards not in file.resolve().parents] or visible
     if len({file.resolve() for file in files}) < len(files):
         raise InputError(f"in={','.join(names)}: a file is in it twice")
     return files
-
-
-def _visible_files(path: Path, within: frozenset[Path] = frozenset()) -> list[Path]:
-    if not path.is_dir():
-        return [path] if path.is_file() else []
-    if (place := path.resolve()) in within:
-        raise InputError(f"{path}: a link to a folder that it is in; remove it")
-    below = (entry for entry in sorted(path.iterdir()) if not entry.name.startswith("."))
-    return [file for entry in below for file in _visible_files(entry, within | {place})]
 
 
 def encode_files(settings: SimpleNamespace, files: list[Path]) -> None:

@@ -163,13 +163,22 @@ def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
     if not path.is_dir():
         return [path]
     packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", *PACKED_SUFFIXES))
-    below = sorted(file for file in path.rglob("*") if file.name.endswith(packed) and file.is_file())
-    chosen = without_copies(file for file in below if "/." not in f"/{file.relative_to(path)}")
+    chosen = without_copies(sorted(file for file in visible_files(path) if file.name.endswith(packed)))
     if not chosen:
         packs = f"or those with {', '.join(PACKED_SUFFIXES)}"
         raise InputError(f"{path}: no files there that end in {', '.join(endings)} ({packs})")
     note_idle_splits(path, "folders", (folder for file in chosen for folder in file.relative_to(path).parts[:-1]))
     return chosen
+
+
+def visible_files(path: Path, within: frozenset[Path] = frozenset()) -> list[Path]:
+    """The file, or all below the folder, also in folders that are links; `within`: the folders that it is in."""
+    if not path.is_dir():
+        return [path] if path.is_file() else []
+    if (place := path.resolve()) in within:
+        raise InputError(f"{path}: a link to a folder that it is in; remove it")
+    below = (entry for entry in sorted(path.iterdir()) if not entry.name.startswith("."))
+    return [file for entry in below for file in visible_files(entry, within | {place})]
 
 
 def note_idle_splits(path: Path, entries: str, names: Iterable[str]) -> None:

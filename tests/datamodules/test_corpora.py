@@ -29,6 +29,7 @@ from datamodules.text.tokenize import split_sentences, tokenize
 from datamodules.trees.penn import read_trees
 from encoder_lab.errors import InputError
 from encoder_lab.settings.declared import parameters
+from encoder_lab.storage.text_files import files_below
 from tests.datamodules.test_corpora_errors import READERS, read_all
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
@@ -114,6 +115,18 @@ def test_a_file_that_is_there_plain_packed_and_hidden_is_read_once(tmp_path, cap
     assert f"many.txt.bz2: left out, as {tmp_path / 'many.txt'} is there too; left out in all: 2 copies" in caplog.text
     shutil.copytree(tmp_path, tmp_path / "copy")
     assert [*corpus.sentences("train")] == sentences
+
+
+def test_text_in_a_folder_that_is_a_link_is_read_and_a_loop_is_named(tmp_path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "b.txt").write_text("b\n")
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "a.txt").write_text("a\n")
+    (tmp_path / "text" / "link").symlink_to(tmp_path / "elsewhere")
+    assert [file.name for file in files_below(tmp_path / "text", [".txt"])] == ["a.txt", "b.txt"]
+    (tmp_path / "elsewhere" / "loop").symlink_to(tmp_path / "text")
+    with pytest.raises(InputError, match="loop: a link to a folder that it is in; remove it"):
+        files_below(tmp_path / "text", [".txt"])
 
 
 @pytest.mark.parametrize(("files", "noted"), [

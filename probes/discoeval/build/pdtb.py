@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_lines, read_table, without_copies
+from encoder_lab.storage.text_files import read_lines, read_table, visible_files, without_copies
 from probes.discoeval.items import SPLITS, with_frequent_labels
 
 GROUPS = ("Explicit", "Implicit")
@@ -51,7 +51,7 @@ def read_relations(paths: Sequence[Path], raw: Path | None) -> dict[str, dict[st
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            files = sorted(p for p in path.rglob("*") if p.is_file() and _has_relations_name(p))
+            files = sorted(filter(_has_relations_name, visible_files(path)))
             if not files:
                 raise InputError(f"{path}: no .pipe, .pdtb, .gdtb.tsv or wsj_ files below it (pdtb=)")
             yield from files
