@@ -18,6 +18,7 @@ from encoder_lab.model import Model
 from encoder_lab.progress import Progress
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
+from encoder_lab.storage.text_files import visible_files
 from encoders.length_batches import length_batches
 from encoders.sentence_modules import SentenceModules, has_modules, pool_states, read_modules
 from encoders.transformers_files import lacks_end_token, load_transformer
@@ -222,6 +223,6 @@ def _load(name: str) -> tuple[Any, Any]:
 def _content_key(name: str, model: Pretrained) -> str | None:
     """A fingerprint of the weights: hash of the local files, or the commit on the hub."""
     if Path(name).is_dir():
-        return key_of(contents_of((path for path in Path(name).rglob("*") if path.is_file()), Path(name)))
+        return key_of(contents_of(visible_files(Path(name)), Path(name)))
     commit = getattr(model.model.config, "_commit_hash", None)
     return commit and f"{name} {commit}"

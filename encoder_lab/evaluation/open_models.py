@@ -20,6 +20,7 @@ from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.reads import refuse_changed_corpus
+from encoder_lab.storage.text_files import visible_files
 from encoders.hugging_face import pretrained
 from encoders.language_model import CausalLM
 from encoders.load import SavedRun, find_checkpoint, intermediate_checkpoints, open_run
@@ -176,8 +177,7 @@ def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Mo
         raise InputError("eos=true: coherence.compat=beyer2021 scores no token that ends a text; leave one of them out")
     bos, eos = settings.bos and not wrapped, settings.eos
     model = CausalLM(path, device, bos, eos, separator=not wrapped)
-    files = (file for file in path.rglob("*") if file.is_file())
-    fingerprint = key_of(code_of(CausalLM), contents_of(files, path), bos, eos, wrapped)
+    fingerprint = key_of(code_of(CausalLM), contents_of(visible_files(path), path), bos, eos, wrapped)
     name, marks = path.resolve().name, {"bos": bos, "eos": eos}
     return Model(name, "language model", None, fingerprint, 0, 0, marks, model.logprobs, model.long_texts)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
+from encoders import hugging_face
 from encoders.bilstm import BiLSTM
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
@@ -69,3 +71,14 @@ def test_a_sentence_on_two_lines_has_one_vector(tmp_path) -> None:
 def test_a_sentence_with_two_vectors_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match=r"s\.txt:3: the sentence of line 1 with another vector; keep one"):
         precomputed_model(*files(tmp_path, [[1, 0], [0, 1], [1, 1]]))
+
+
+def test_weights_in_a_folder_that_is_a_link_are_part_of_a_downloaded_model(tmp_path) -> None:
+    weights, folder = tmp_path / "weights", tmp_path / "model"
+    for path in (weights, folder):
+        path.mkdir()
+        (path / "model.bin").write_text("1")
+    (folder / "2_Dense").symlink_to(weights)
+    before = hugging_face._content_key(str(folder), SimpleNamespace())  # type: ignore[arg-type]
+    (weights / "model.bin").write_text("2")
+    assert hugging_face._content_key(str(folder), SimpleNamespace()) != before  # type: ignore[arg-type]
