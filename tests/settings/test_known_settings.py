@@ -208,6 +208,11 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge("+mine=5", "trainer.max_epochs=${mine}")
 
 
+def test_a_home_that_no_shell_wrote_in_full_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^cache=~/c: no shell replaces this ~; write \$HOME/c in its place"):
+        judge("cache='~/c'")
+
+
 @pytest.mark.parametrize("choice", ["corpus", "files", "senteval", "text", "trees", "ud"])
 def test_every_source_of_tasks_can_be_probed_at_steps(choice) -> None:
     judge(f"probes={choice}", "probes.steps=[1]")
