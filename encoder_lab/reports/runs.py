@@ -12,6 +12,7 @@ from encoder_lab.reports.run_files import MetricRows, check_settings, read_detai
 from encoder_lab.reports.text import MAX_NAME_CHARACTERS
 from encoder_lab.settings.run_settings import dotted_items, objective_of, read_settings
 from encoder_lab.storage.reads import CORPUS_KEY, read_reads
+from encoder_lab.storage.text_files import visible_files
 from probes.results import Epoch, ProbeRow, read_epoch, read_rows
 from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs
 
@@ -150,7 +151,7 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
     """Each run folder with its evaluations, once; other folders stand for those inside. Raises InputError for none."""
     runs: dict[Path, Path] = {}  # by their places: a link to a run is no copy of it
     for folder in paths:
-        files = sorted(folder.rglob(SETTINGS_FILE))
+        files = (file for file in visible_files(folder) if file.name == SETTINGS_FILE)
         below = [file.parent for file in files if "wandb" not in file.relative_to(folder).parts]
         if not below:
             problem = "no config.yaml there" if folder.exists() else "no such folder"

@@ -163,7 +163,7 @@ def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
     if not path.is_dir():
         return [path]
     packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", *PACKED_SUFFIXES))
-    chosen = without_copies(sorted(file for file in visible_files(path) if file.name.endswith(packed)))
+    chosen = without_copies(file for file in visible_files(path) if file.name.endswith(packed))
     if not chosen:
         packs = f"or those with {', '.join(PACKED_SUFFIXES)}"
         raise InputError(f"{path}: no files there that end in {', '.join(endings)} ({packs})")

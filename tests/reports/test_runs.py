@@ -44,6 +44,13 @@ def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path) -> None:
     assert run_folders([run, tmp_path / "last"]) == [tmp_path / "last"]
 
 
+def test_a_folder_of_links_to_runs_stands_for_them(tmp_path) -> None:
+    run, links = run_of(tmp_path / "a"), tmp_path / "links"
+    links.mkdir()
+    (links / "first").symlink_to(run)
+    assert run_folders([links]) == [links / "first"]
+
+
 def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import without_copies
+from encoder_lab.storage.text_files import visible_files, without_copies
 from probes.coherence.build.gum import AnnotatedDocument, Mention, align_document
 from probes.coherence.build.xml_file import read_xml
 
@@ -35,12 +35,12 @@ MARKS = {"``": '"', "''": '"', "-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-"
 
 def has_mmax(folder: Path) -> bool:
     """Whether there are files of MMAX2 anywhere below."""
-    return next(folder.rglob(f"*{WORDS_ENDING}"), None) is not None
+    return any(file.name.endswith(WORDS_ENDING) for file in visible_files(folder))
 
 
 def read_mmax(folder: Path) -> Iterator[AnnotatedDocument]:
     """Every document below a folder that has sentences and coreference. Raises InputError naming the file."""
-    for words in without_copies(sorted(folder.rglob(f"*{WORDS_ENDING}"))):
+    for words in without_copies(file for file in visible_files(folder) if file.name.endswith(WORDS_ENDING)):
         name = words.name.removesuffix(WORDS_ENDING)
         folder = next((words.parents[1] / child for child in MARKABLES if (words.parents[1] / child).is_dir()), words)
         paths = {level: folder / f"{name}_{level}_level.xml" for level in LEVELS}

@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import DisjointSet
 from datamodules.corpora.documents import JsonDocuments
 from datamodules.corpus import Document
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_lines
+from encoder_lab.storage.text_files import read_lines, visible_files
 from probes.discoeval.items import SPLITS
 
 ANNOTATION, MESSAGES = ".annotation.txt", ".tok.txt"
@@ -71,7 +71,7 @@ def read_documents(
 
 
 def _plain_documents(root: Path, language: str, tokenized: bool) -> Iterator[tuple[str | None, PlainDocument]]:
-    if root.is_dir() and next(root.rglob(f"*{ANNOTATION}"), None) is not None:
+    if root.is_dir() and any(file.name.endswith(ANNOTATION) for file in visible_files(root)):
         for split, name, messages in read_conversations(root):
             yield split, PlainDocument(name, [Part("", messages)], conversation=True)
     else:
@@ -105,7 +105,8 @@ def read_conversations(root: Path) -> Iterator[tuple[str | None, str, list[str]]
     one conversation, numbered from 0, and `NAME.tok.txt` with a message on each line, between `<s>` and `</s>`. Folders
     named train, dev and test are the splits. Raises InputError naming file and line.
     """
-    for path in sorted(root.rglob(f"*{ANNOTATION}")):  # equal links are no copy: the messages are in another file
+    # equal links are no copy: the messages are in another file
+    for path in (file for file in visible_files(root) if file.name.endswith(ANNOTATION)):
         name = path.name.removesuffix(ANNOTATION)
         split = next((folder for folder in reversed(path.parts[:-1]) if folder in SPLITS), None)
         messages = [

@@ -129,7 +129,7 @@ def _read_raw_text(path: Path, raw: Path | None) -> str:
     if raw is None:
         raise InputError(f"{path}: PDTB 3 has places instead of texts; give the folder of the WSJ texts (raw=DIR)")
     stem = path.name.split(".")[0]
-    file = next((p for p in sorted(raw.rglob(f"{stem}*")) if p.is_file() and p.name.split(".")[0] == stem), None)
+    file = next((file for file in visible_files(raw) if file.name.split(".")[0] == stem), None)
     if file is None:
         raise InputError(f"{raw}: no file {stem} below it, which {path} needs (raw=)")
     return file.read_bytes().decode("latin-1")
