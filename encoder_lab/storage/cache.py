@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from encoder_lab.errors import InputError, printable
+from encoder_lab.errors import printable
 from encoder_lab.settings.command_line import BOOLEAN, FOLDER, INTEGER, Command, Setting
 from encoder_lab.storage.files import TEMPORARY_NAME, delete_temporary
 from encoder_lab.storage.locks import locked
@@ -36,8 +36,6 @@ def cache_entries(cache: Path) -> list[CacheEntry]:
     """What we put into the cache, and what killed processes left there; the largest first."""
     if not cache.exists():
         return []
-    if not cache.is_dir():
-        raise InputError(f"{cache}: not a folder; give cache=DIR")
     paths = [path for path in cache.iterdir() if ENTRY_NAME.fullmatch(path.name) or TEMPORARY_NAME.fullmatch(path.name)]
     return sorted(map(_make_entry, paths), key=lambda entry: -entry.size)
 

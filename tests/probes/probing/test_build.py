@@ -154,12 +154,13 @@ def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(tmp_p
 
 
 def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path) -> None:
-    (tmp_path / "a.conllu").write_text(tiny_treebank(500))
-    (tmp_path / "a.txt").write_text("\n".join(lines(500)))
+    (data := tmp_path / "data").mkdir()
+    (data / "a.conllu").write_text(tiny_treebank(500))
+    (data / "a.txt").write_text("\n".join(lines(500)))
     sizes = ["train=60", "dev=12", "test=12"]
     for source, name in {"ud": "SubjGender", "text": "FarSwap"}.items():
         out, files = tmp_path / source, {"controls.png", "report.md", FILES["SentLen"], f"{name}.txt"}
-        assert COMMAND.run([f"{source}={tmp_path}", f"out={out}", f"tasks=SentLen,{name}", *sizes]) == 0
+        assert COMMAND.run([f"{source}={data}", f"out={out}", f"tasks=SentLen,{name}", *sizes]) == 0
         assert {path.name for path in out.iterdir()} == files
         assert f"## {name}" in (out / "report.md").read_text()
         assert len(read_task(name, out / f"{name}.txt").classes) >= 2
