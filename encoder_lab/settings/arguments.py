@@ -70,6 +70,8 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     ):
         if own.is_file() and not cmp(ours, own, shallow=False):
             raise InputError(f"{own}: this project has a file of that name, which is read in its place; rename it")
+    for path in (path for folder in folders for path in sorted(folder.rglob("*.yaml"))):
+        _refuse_other_encodings(path)
     if folders or not settings:
         return
     refuse_unknown_choices(configs, arguments)
@@ -77,6 +79,13 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     refuse_unknown_settings(defaults, program, settings)
     values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
     exit_with(wrong_values(defaults, program, values))
+
+
+def _refuse_other_encodings(path: Path) -> None:
+    from encoder_lab.storage.text_files import decode_line  # most commands have no such file
+
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        decode_line(line, f"{path}:{number}", first=number == 1)  # Hydra would not name the file
 
 
 def _declarations(defaults: YamlSettings, program: str, name: str) -> list[Any]:

@@ -79,8 +79,6 @@ def one_line_errors(
         if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
             text = error.object.encode(errors="backslashreplace").decode()
             raise SystemExit(fail(f"{text}: not UTF-8; rename it, or set the locale, as LC_ALL=C.UTF-8")) from None
-        if isinstance(error, UnicodeDecodeError):
-            raise SystemExit(fail(f"a file with {error.object[:80]!r}: not valid UTF-8; convert the file")) from None
         cause = error if isinstance(error, OSError) else errors.disk_error_in(error)
         if errors.memory_is_full(error):
             line, advice = f"{path}: memory is full: {errors.first_line(error)}", remedy

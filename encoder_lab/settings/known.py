@@ -74,7 +74,7 @@ def settings_with_defaults(path: Path) -> dict[str, Any]:
 
 def read_description(path: Path) -> str:
     """The first comment of a configuration file that is not an instruction to Hydra."""
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("#") and not line.startswith("# @package"):
             return line.lstrip("# ")
     return ""

@@ -164,7 +164,6 @@ def test_a_long_list_of_choices_leaves_the_meanings_their_width() -> None:
     (MemoryError("Unable to allocate 9 GiB"), 2, "error: loaf: memory is full: Unable to allocate 9 GiB; bake less\n"),
     (OutOfMemoryError("CUDA out of memory."), 2, "error: loaf: memory is full: CUDA out of memory; bake less\n"),
     (RuntimeError("can't allocate memory"), 2, "error: loaf: memory is full: can't allocate memory; bake less\n"),
-    (UnicodeDecodeError("utf-8", b"a", 0, 1, ""), 2, "error: a file with b'a': not valid UTF-8; convert the file\n"),
     (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
 ])  # fmt: skip
 def test_what_a_user_can_fix_is_one_line_and_a_status(error, status, message, capsys) -> None:

@@ -13,6 +13,7 @@ import pytest
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import refuse_unknown_choices, refuse_wrong_arguments
 from encoder_lab.settings.declared import file_of
+from encoder_lab.settings.known import choices_in
 from tests.packages import PACKAGES, ROOT
 
 SETTINGS = {"RunSettings", "EvaluationSettings", "Probes", "Embeddings", "Trainer", "Checkpoints", "EarlyStopping"}
@@ -89,3 +90,11 @@ def test_a_file_of_the_users_own_with_the_name_of_ours_is_refused_as_ours_is_rea
     path.write_text("_target_: mine.Encoder\n")
     with pytest.raises(InputError, match=r"bov\.yaml: this project has a file of that name, which is read in its pl"):
         refuse_wrong_arguments(CONFIGS, "train", arguments)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_a_file_of_settings_that_is_not_utf_8_is_named_with_its_line(tmp_path, encoding) -> None:
+    (tmp_path / "mine.yaml").write_bytes("labels: {encoder: é}\n".encode(encoding))
+    with pytest.raises(InputError, match=r"mine\.yaml:1: not valid UTF-8; convert the file"):
+        refuse_wrong_arguments(CONFIGS, "train", [f"--config-dir={tmp_path}"])
+    assert list(choices_in(tmp_path)) == ["mine"]  # in help
