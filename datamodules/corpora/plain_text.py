@@ -6,8 +6,9 @@ from pathlib import Path
 
 from datamodules.corpora.held_out import PerhapsTokenized, UnreadDocument
 from datamodules.corpus import Document, Section
-from encoder_lab.storage.text_files import note_idle_splits, read_lines
+from encoder_lab.storage.text_files import log_note_once, read_lines
 
+IDLE_NAMES = {"train", "dev", "valid", "validation", "test"}  # here they choose no split
 MAX_SENTENCES, PIECE_SENTENCES = 1000, 100  # a longer document is split: bounded memory, small text has some
 
 
@@ -20,7 +21,9 @@ class PlainText(PerhapsTokenized):
 
     def files(self) -> list[Path]:
         files = super().files()
-        note_idle_splits(self.root, "files", (path.name.split(".")[0] for path in files))
+        names = {name for path in files for name in (path.name.split(".")[0], *path.relative_to(self.root).parts[:-1])}
+        if len(idle := sorted(IDLE_NAMES & names)) > 1:
+            log_note_once(f"{self.root}: the names of its files and folders choose no split: {', '.join(idle)}")
         return files
 
     def unread_documents(self) -> Iterator[UnreadDocument]:

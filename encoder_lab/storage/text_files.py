@@ -21,7 +21,6 @@ NOT_DATA = {  # how that begins which servers and Git leave in place of data
     b"<!doctype html": WEB_PAGE, b"<html": WEB_PAGE, b"version https://git-lfs": "a pointer of Git LFS (git lfs pull)",
 }  # fmt: skip
 PACKED_SUFFIXES = (".gz", ".bz2")
-SPLIT_NAMES = {"train", "dev", "valid", "validation", "test"}
 BLOCK_BYTES = 1 << 16
 DAMAGED_FILE = "the file is damaged or not what its name says; get it again"
 MAX_LINE_BYTES = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
@@ -167,7 +166,6 @@ def files_below(path: Path, endings: Iterable[str]) -> list[Path]:
     if not chosen:
         packs = f"or those with {', '.join(PACKED_SUFFIXES)}"
         raise InputError(f"{path}: no files there that end in {', '.join(endings)} ({packs})")
-    note_idle_splits(path, "folders", (folder for file in chosen for folder in file.relative_to(path).parts[:-1]))
     return chosen
 
 
@@ -179,12 +177,6 @@ def visible_files(path: Path, within: frozenset[Path] = frozenset()) -> list[Pat
         raise InputError(f"{path}: a link to a folder that it is in; remove it")
     below = (entry for entry in sorted(path.iterdir()) if not entry.name.startswith("."))
     return [file for entry in below for file in visible_files(entry, within | {place})]
-
-
-def note_idle_splits(path: Path, entries: str, names: Iterable[str]) -> None:
-    """A note where the names of these entries of a folder look as if they chose splits."""
-    if len(splits := sorted(SPLIT_NAMES.intersection(names))) > 1:
-        log_note_once(f"{path}: the names of its {entries} {', '.join(splits)} choose no split")
 
 
 def without_copies(files: Iterable[Path]) -> list[Path]:

@@ -130,8 +130,8 @@ def test_text_in_a_folder_that_is_a_link_is_read_and_a_loop_is_named(tmp_path) -
 
 
 @pytest.mark.parametrize(("files", "noted"), [
-    (["train.txt", "test.txt"], "files test, train"),
-    (["train/a.txt", "valid/b.txt", "c.txt"], "folders train, valid"),
+    (["train.txt", "test.txt"], "test, train"),
+    (["train/a.txt", "valid/b.txt", "c.txt"], "train, valid"),
     (["train.txt", "b.txt"], ""),
 ])  # fmt: skip
 def test_names_of_splits_that_choose_none_are_noted(files, noted, tmp_path, caplog) -> None:
@@ -139,7 +139,7 @@ def test_names_of_splits_that_choose_none_are_noted(files, noted, tmp_path, capl
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"{name}\n")
     PlainText(str(tmp_path)).files()
-    assert caplog.messages == [f"{tmp_path}: the names of its {noted} choose no split"] * bool(noted)
+    assert caplog.messages == [f"{tmp_path}: the names of its files and folders choose no split: {noted}"] * bool(noted)
 
 
 def test_europarl_holds_out_a_twentieth_twice_and_loses_no_line() -> None:

@@ -58,13 +58,15 @@ def test_trees_of_each_format_give_the_same_nodes(ending, tmp_path) -> None:
     assert nodes["test"][:2] == [("NS-Attribution", [first, second], [third]), ("NN-Joint", [first], [second])]
 
 
-def test_more_than_two_nuclei_branch_to_the_right(tmp_path) -> None:
+@pytest.mark.parametrize("folders", [("TRAINING", "TEST"), ("train", "test")])  # they choose the splits: no note
+def test_more_than_two_nuclei_branch_to_the_right(folders, tmp_path, caplog) -> None:
     children = "".join(f"(Nucleus (leaf {i}) (rel2par Sequence) (text _!e{i}!_))" for i in range(1, 5))
-    for split in ("TRAINING", "TEST"):
+    for split in folders:
         (tmp_path / split).mkdir()
         for i in range(20):
             (tmp_path / split / f"{split}{i:02}.dis").write_text(f"(Root (span 1 4) {children})")
     nodes = read_trees([tmp_path])
+    assert caplog.messages == []
     assert {split: len(split_nodes) for split, split_nodes in nodes.items()} == {"train": 54, "dev": 6, "test": 60}
     edus = ["e1", "e2", "e3", "e4"]
     assert nodes["test"][:3] == [("NN-Temporal", edus[i : i + 1], edus[i + 1 :]) for i in range(3)]
