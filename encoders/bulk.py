@@ -28,7 +28,7 @@ from encoder_lab.storage.text_files import parse_json
 if TYPE_CHECKING:
     from encoders.frozen import Coverage, FrozenEncoder
 
-PLAN = "plan.json"  # what the shards are made of
+PLAN = ".plan.json"  # what the shards are made of; hidden, so that the folder is a table for pandas
 DIGESTS = ".digests"  # of large files, so that a second command need not read them again
 SHARED_SETTINGS = ("column", "format", "raw", "rows")  # settings of a job that all its shards have in common
 RESUME = "the same command continues with the shards that are missing"
@@ -73,11 +73,11 @@ def plan_shards(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard
         "files": [[str(path.resolve()), content] for path, content in hashed],
         **{key: getattr(job, key) for key in SHARED_SETTINGS},
     }
-    path, names = job.out / PLAN, [entry.name for entry in job.out.glob("[!.]*")]
-    if path.exists() and names != [PLAN]:
+    path, has_files = job.out / PLAN, any(job.out.glob("[!.]*"))
+    if path.exists() and has_files:
         counts = _read_row_counts(path, expected)
     else:  # a plan without shards binds nobody
-        if names not in ([], [PLAN]):
+        if has_files:
             raise InputError(f"{job.out}: has other files in it; give out= a new folder")
         rows = parallel_map(count_rows, files, chunk=1)
         counts = list(Progress(rows, total=len(files), desc="counting rows", unit=" files", leave=False))

@@ -73,6 +73,7 @@ def test_shards_together_are_the_vectors_of_all_rows(tmp_path, texts, capfd, for
     asked = command(tmp_path, "rows=100", f"format={form}", f"processes={processes}")
     assert encode.COMMAND.run(asked) == 0
     np.testing.assert_allclose(vectors(tmp_path, form), load_encoder(GOLDEN).encode(texts), atol=1e-6)
+    assert form == "npy" or parquet.read_table(tmp_path / "out").num_rows == 700  # the folder, as pandas reads it
     assert len(shards(tmp_path, form)) == 8  # none has rows of two files
     err = capfd.readouterr().err
     assert "700 sentences in 8 shards, 700 of them encoded now" in err
@@ -188,7 +189,7 @@ def test_a_folder_is_read_with_all_folders_in_it_but_hidden_ones(tmp_path) -> No
 def test_shards_within_the_folder_that_is_read_are_no_text_and_a_link_upwards_is_refused(tmp_path) -> None:
     (tmp_path / "a.txt").write_text("the dog\n")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "plan.json").write_text("{}")
+    (tmp_path / "out" / "0-9.parquet").write_text("")
     for name in (tmp_path, tmp_path / "*"):
         assert encode.input_files([str(name)], tmp_path / "out") == [tmp_path / "a.txt"]
     for link in ("first", "second"):
