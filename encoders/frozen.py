@@ -232,7 +232,7 @@ class FrozenEncoder:
         order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
         device = self.embedding.table.device
         # on the device, so that a GPU does not wait after each batch
-        vectors = torch.zeros(len(sentences), self.dim, device=device)
+        vectors = torch.zeros(len(sentences), self.dim, dtype=torch.float32, device=device)
         size = self.encoder.batch_words if device.type == "cpu" else GPU_BATCH_WORDS
         unknown = torch.zeros((), dtype=torch.int64, device=device)
         for window in windows(texts, list(length_batches(order, lengths, size, options.sentences))):

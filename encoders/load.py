@@ -76,8 +76,9 @@ def load_encoder(
         matching_weights(run.checkpoint, shape, "encoder.", run.weights)
     encoder = build()
     embedding = WordEmbedding(vectors.matrix, freeze=config["embeddings"].get("freeze", True))
-    if any(weight.dtype == torch.float64 for weight in run.weights.values()):  # of trainer.precision=64-true
-        encoder, embedding = encoder.double(), embedding.double()
+    in_64_bits = any(weight.dtype == torch.float64 for weight in run.weights.values())  # trainer.precision=64-true
+    dtype = torch.float64 if in_64_bits else torch.float32  # whatever torch.set_default_dtype says
+    encoder, embedding = encoder.to(dtype), embedding.to(dtype)
     encoder.load_state_dict(matching_weights(run.checkpoint, encoder, "encoder.", run.weights))
     embedding.load_state_dict(matching_weights(run.checkpoint, embedding, "embedding.", run.weights))
     chosen_device = device_for(device)
@@ -153,6 +154,8 @@ def find_checkpoint(path: Path, epoch: int | None = None) -> Path:
     """The file itself, or the best checkpoint, or that of an epoch, of the one run there. Raises InputError."""
     if not path.exists():
         raise InputError(f"{path}: no such run folder or checkpoint")
+    if path.is_file() and epoch is not None:
+        raise InputError(f"{path}: a checkpoint is of one epoch; leave epoch={epoch} out, or give the run folder")
     if path.is_file():
         return path.absolute()
     runs = [path] if (path / "config.yaml").exists() else [p.parent for p in sorted(path.glob("*/config.yaml"))]

@@ -70,6 +70,19 @@ def test_weights_of_64_bits_are_not_rounded_when_an_encoder_is_loaded(run) -> No
         assert torch.equal(weight, open_run(run).weights[f"encoder.{name}"])
 
 
+def test_a_default_dtype_of_64_bits_changes_no_vector() -> None:
+    torch.set_default_dtype(torch.float64)
+    try:
+        np.testing.assert_allclose(load_encoder(GOLDEN).encode(SENTENCES), VECTORS, atol=2e-6)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_an_epoch_of_a_checkpoint_is_refused(run) -> None:
+    with pytest.raises(InputError, match=r"best\.ckpt: a checkpoint is of one epoch; leave epoch=0 out"):
+        load_encoder(run / "checkpoints" / "best.ckpt", epoch=0)
+
+
 def test_a_loaded_encoder_can_be_pickled_and_read_raw_text() -> None:
     encoder = pickle.loads(pickle.dumps(load_encoder(GOLDEN, raw=True)))
     np.testing.assert_allclose(encoder.encode([f" {text} " for text in SENTENCES]), VECTORS, atol=2e-6)
