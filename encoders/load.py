@@ -77,7 +77,7 @@ def load_encoder(
     encoder = build()
     embedding = WordEmbedding(vectors.matrix, freeze=config["embeddings"].get("freeze", True))
     in_64_bits = any(weight.dtype == torch.float64 for weight in run.weights.values())  # trainer.precision=64-true
-    dtype = torch.float64 if in_64_bits else torch.float32  # whatever torch.set_default_dtype says
+    dtype = torch.float64 if in_64_bits else torch.float32  # also after torch.set_default_dtype
     encoder, embedding = encoder.to(dtype), embedding.to(dtype)
     encoder.load_state_dict(matching_weights(run.checkpoint, encoder, "encoder.", run.weights))
     embedding.load_state_dict(matching_weights(run.checkpoint, embedding, "embedding.", run.weights))
