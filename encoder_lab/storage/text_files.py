@@ -1,11 +1,10 @@
 """Text files line by line, plain or compressed, with errors that name file and line."""
 
+import bz2
 import gzip
-import io
 import json
 import logging
 import zlib
-from bz2 import BZ2Decompressor
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from filecmp import cmp
@@ -21,7 +20,6 @@ NOT_DATA = {  # how that begins which servers and Git leave in place of data
     b"<!doctype html": WEB_PAGE, b"<html": WEB_PAGE, b"version https://git-lfs": "a pointer of Git LFS (git lfs pull)",
 }  # fmt: skip
 PACKED_SUFFIXES = (".gz", ".bz2")
-BLOCK_BYTES = 1 << 16
 DAMAGED_FILE = "the file is damaged or not what its name says; get it again"
 MAX_LINE_BYTES = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
 
@@ -235,35 +233,8 @@ def open_packed(path: Path, name: str = "") -> IO[bytes]:
     name = name or path.name
     if name.endswith((".gz", ".tgz")):
         return cast(IO[bytes], gzip.open(path, "rb"))
-    return cast(IO[bytes], io.BufferedReader(_Bz2(path), BLOCK_BYTES)) if name.endswith(".bz2") else path.open("rb")
-
-
-class _Bz2(io.RawIOBase):
-    """A .bz2 file of several streams. Unlike `bz2.open` it does not take a corrupt later stream for the end."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = path.open("rb")
-        self.stream = BZ2Decompressor()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill the buffer as far as possible; returns the number of bytes, 0 at the end."""
-        data = b""
-        while not data:
-            packed = b""
-            if self.stream.eof or self.stream.needs_input:
-                packed = self.stream.unused_data or self.file.read(BLOCK_BYTES)
-                if not packed and self.stream.eof:
-                    return 0
-                if not packed:
-                    raise EOFError("the file ends before its last stream does")
-                self.stream = BZ2Decompressor() if self.stream.eof else self.stream
-            data = self.stream.decompress(packed, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
+    if not name.endswith(".bz2"):
+        return path.open("rb")
+    file: Any = bz2.BZ2File(path)
+    file._buffer.raw._trailing_error = ()  # by which a corrupt later stream would be taken for the end
+    return cast(IO[bytes], file)
