@@ -30,7 +30,6 @@ if TYPE_CHECKING:  # slow imports happen where work begins
 
     from encoder_lab.progress import MeasuredStep
     from encoder_lab.settings.run import RunSettings
-    from objectives.objective import Objective
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach main(), which prints them in one line
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # so that a waiting thread soon frees its core
@@ -47,7 +46,7 @@ def train(settings: "RunSettings", run: Path) -> None:
     from encoder_lab.training.checkpoints import disk_use_line
     from encoder_lab.training.devices import is_rank_zero, rank_zero_print, refuse_without_partner
     from encoder_lab.training.loggers import refuse_missing_packages
-    from encoder_lab.training.run_folder import record_locations, run_description, run_summary
+    from encoder_lab.training.run_folder import record_settings, run_description, run_summary
     from encoder_lab.training.tensorboard import add_picture, add_settings
     from encoder_lab.training.trainer import build_trainer, fit
 
@@ -58,8 +57,8 @@ def train(settings: "RunSettings", run: Path) -> None:
     with fast_exact_matmul():
         data, module, suites, probing = build_run(settings, run)
         if is_rank_zero():
-            record_locations(run, settings.written)
-        trainer = build_trainer(settings, run, module, probing, data, partial(draw_run_curves, settings, run, module))
+            record_settings(run, settings.written, module)
+        trainer = build_trainer(settings, run, module, probing, data, partial(draw_run_curves, settings, run))
         rank_zero_print(f"{run}: {run_description(module, data, suites)}")
         if module.trains:
             saved, epochs = settings.checkpoints, settings.trainer.max_epochs or 0
@@ -69,19 +68,19 @@ def train(settings: "RunSettings", run: Path) -> None:
             add_settings(run / "tensorboard", as_yaml(settings.written))
         fit(trainer, module, data, probing, run)
         if trainer.is_global_zero:
-            picture = draw_run_curves(settings, run, module)
+            picture = draw_run_curves(settings, run)
             if has_page and not module.trains:
                 add_picture(run / "tensorboard", picture, 0)
             rank_zero_print(run_summary(run, settings.allow))
 
 
-def draw_run_curves(settings: "RunSettings", run: Path, module: "Objective") -> Path:
+def draw_run_curves(settings: "RunSettings", run: Path) -> Path:
     from encoder_lab.reports.curves import draw_curves
     from encoder_lab.reports.models import models_of
     from encoder_lab.reports.runs import read_run
 
     (model,) = models_of([read_run(run)])
-    return draw_curves(run, module.score, f"{model.title} ({settings.corpus_name})")
+    return draw_curves(run, model.score, f"{model.title} ({settings.corpus_name})")
 
 
 def begin_run(config: "DictConfig") -> None:

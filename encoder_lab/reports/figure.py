@@ -186,7 +186,7 @@ def _draw_objective(axes: Axes, objective: DataSeries) -> float:
     twin.set_ylabel(f"{objective.name} on dev (shaded)", color=OBJECTIVE_COLOUR, fontsize=9)
     twin.tick_params(axis="y", colors=OBJECTIVE_COLOUR, labelsize=8.5)
     ticks = MaxNLocator(nbins=8).tick_values(0, top)
-    twin.set_yticks([tick for tick in ticks if tick <= (100 if objective.name in PERCENT_SCORES else top)])
+    twin.set_yticks([tick for tick in ticks if tick <= (100 if objective.name.endswith(PERCENT_SCORES) else top)])
     twin.set_ylim(0, top)  # after the ticks, which may widen it: the name at the end of the line depends on it
     twin.spines[["top", "left"]].set_visible(False)
     axes.set_zorder(twin.get_zorder() + 1)

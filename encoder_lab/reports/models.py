@@ -31,7 +31,7 @@ MODEL_KEY = re.compile(r"\b(?:run\.)?(?:encoder|objective|trainer)\.(\w+)(?==)")
 # settings in which the runs of one model may differ: where they were computed, and what was displayed
 INCIDENTAL_SETTINGS = {
     *("labels.encoder", "labels.objective", "labels.colour"),
-    *("seed", "resume", "cache", "init"),
+    *("seed", "resume", "cache", "init", "best_by.score", "best_by.mode"),
     *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
     *("probes.steps", "probes.every_n_epochs", "probes.measures", "probes.classifier.memory_mb", "logger"),
     *(f"made_with.{key}" for key in MADE_WITH_KEYS),

@@ -22,7 +22,8 @@ def _is_colour(value: Any) -> bool:
 
 
 SETTING_TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "objective.select": ("a name", lambda value: isinstance(value, str)),
+    **dict.fromkeys(("objective.select", "best_by.score"), ("a name", lambda value: isinstance(value, str))),
+    "best_by.mode": ("min or max", lambda value: value in ("min", "max")),
     **dict.fromkeys(("objective.parts", "objective.losses"), ("a list of names", _is_list_of_names)),
     **dict.fromkeys(("labels.colour", "run.labels.colour"), ('a colour, as "#D55E00"', _is_colour)),
 }

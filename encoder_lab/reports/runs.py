@@ -16,8 +16,7 @@ from encoder_lab.storage.text_files import visible_files
 from probes.results import Epoch, ProbeRow, read_epoch, read_rows
 from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs
 
-# the score that names an objective in the tables, the first that it reports; True where more is better
-OBJECTIVE_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
+OBJECTIVE_SCORES = ("bleu", "accuracy", "perplexity", "loss")  # the first selects, in a run that has no best_by
 LOSS_NAMES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -37,7 +36,7 @@ WEIGHT_SETTINGS = re.compile(  # the settings of a run that made its weights, wi
 
 def score_name(column: str) -> str:
     """The name of a score of metrics.csv in tables and figures: val/nmt_enfr/bleu is nmt_enfr BLEU, of multitask."""
-    return " ".join("BLEU" if part == "bleu" else part for part in column.split("/")[1:])
+    return " ".join("BLEU" if part == "bleu" else part for part in column.split("/")[1:] or [column])
 
 
 @dataclass(frozen=True)
@@ -69,9 +68,13 @@ class Run:
         """The column of metrics.csv with the objective's own score, e.g. val/bleu; empty if there is none."""
         parts = self.settings.get("objective.parts")  # of multitask: its score is that of one part
         within = f"val/{self.settings.get('objective.select') or parts[0]}/" if parts else "val/"
-        columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith(within)]
-        ranked = [name for measure in OBJECTIVE_SCORES for name in columns if name.rsplit("/", 1)[-1] == measure]
-        return ranked[0] if ranked else ""
+        columns = [f"{within}{name}" for name in OBJECTIVE_SCORES] if self.metrics else []
+        return self.settings.get("best_by.score") or next((name for name in columns if name in self.metrics[0]), "")
+
+    @property
+    def mode(self) -> str:
+        """Whether the lowest or the highest own score is best: min or max."""
+        return self.settings.get("best_by.mode") or ("min" if self.score.endswith(("loss", "perplexity")) else "max")
 
     @property
     def evaluated(self) -> str:
@@ -129,7 +132,7 @@ class Run:
 
     def best_epoch(self) -> Epoch | None:
         """The epoch of the best own score; of equals that of the lowest loss, then the last. None without scores."""
-        sign = 1 if OBJECTIVE_SCORES.get(self.score.rsplit("/", 1)[-1], True) else -1
+        sign = 1 if self.mode == "max" else -1
         losses = column_by_epoch(self.metrics, f"{self.score.rpartition('/')[0]}/loss")
         scores = {epoch: score for epoch, score in self.objective_scores().items() if math.isfinite(score)}
         ranks = {epoch: (sign * score, -losses.get(epoch, math.inf), epoch) for epoch, score in scores.items()}

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports import table_notes
+from encoder_lab.reports.chart import PERCENT_SCORES
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.published import TRAINING_TABLE, published
-from encoder_lab.reports.runs import CONTENT_KEY, OBJECTIVE_SCORES, score_name
+from encoder_lab.reports.runs import CONTENT_KEY, score_name
 from encoder_lab.reports.table import Table, TableCell, TableRow, mixed_items_notes
 from probes.statistics import bounded_mean_of_runs
 
@@ -23,7 +24,7 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
         cells[f"{column} (dev)"] = cell._replace(model=model.title)
         if test := objective_cell(model, test=True):
             cells[column] = test._replace(model=model.title)
-        lower |= set() if OBJECTIVE_SCORES[model.score.rsplit("/", 1)[-1]] else {column, f"{column} (dev)"}
+        lower |= {column, f"{column} (dev)"} if model.runs[0].mode == "min" else set()
     our_columns = {column.removesuffix(" (dev)") for row in rows.values() for column in row.cells}
     tables = [TRAINING_TABLE] if published_names is None else published_names
     for score in (score for table in tables for score in published(table)):
@@ -59,5 +60,5 @@ def objective_cell(model: ReportedModel, test: bool = False) -> TableCell | None
     corpus = frozenset([str(content)] if content else [])
     if len(scores) == 1:
         return TableCell(scores[0][0], tooltip=tooltip, test=corpus, runs=scores)
-    highest = 100.0 if OBJECTIVE_SCORES.get(model.score.rsplit("/", 1)[-1]) else math.inf
+    highest = 100.0 if score_name(model.score).endswith(PERCENT_SCORES) else math.inf
     return TableCell(*bounded_mean_of_runs(scores, highest), tooltip, test=corpus, runs=scores)

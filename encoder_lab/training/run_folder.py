@@ -87,7 +87,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
     refuse_foreign_classes(written, run / "config.yaml", allow)
     if missing := missing_settings(RunSettings, written):
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")
-    changed, added = tuple(text.partition("=")[0] for text in overrides), ("made_with", "begun_from")
+    changed, added = tuple(text.partition("=")[0] for text in overrides), ("made_with", "begun_from", "best_by")
     lines = mistakes("train", written, added)
     if errors := [line for line in lines if not line.startswith(changed)]:
         raise InputError(f"{run / 'config.yaml'}: {errors[0]}; or copy the whole run folder again")
@@ -97,10 +97,10 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
     return frozen_settings(RunSettings, written)
 
 
-def record_locations(run: Path, settings: Mapping[str, Any]) -> None:
-    """Write to a resumed run where its content is now. Call it when the content there was seen to be the same."""
-    recorded = read_config(run)
-    now = {**recorded, **settings, "trainer": recorded["trainer"]}  # its changes are of one resume alone
+def record_settings(run: Path, settings: Mapping[str, Any], module: Objective) -> None:
+    """Write by what the best epoch is chosen, and where the content is now, which was seen to be the same."""
+    recorded, best_by = read_config(run), {"score": module.score, "mode": module.mode}
+    now = recorded | {**settings, "best_by": best_by, "trainer": recorded["trainer"]}  # that resume= changes
     if now != recorded:
         with atomic_write(run / "config.yaml") as file:
             file.write(as_yaml(now))

@@ -21,6 +21,7 @@ from encoder_lab.reports.training_table import training_table
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.reads import write_reads
 from encoder_lab.training.checkpoints import BestCheckpoint
+from encoder_lab.training.run_folder import record_settings
 from probes.results import Answers, read_rows, write_rows
 from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, score_row, with_rows, with_settings
 
@@ -55,6 +56,23 @@ def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)
     assert read_run(run_of(tmp_path / "b", dev=(9.0, 5.0, 7.0), score="val/perplexity")).best_epoch() == 2
+
+
+@pytest.mark.parametrize(("score", "mode", "best"), [("val/loss", "min", 1), ("val/f1", "max", 3), ("f1", "min", 2)])
+def test_reports_choose_the_epoch_by_what_the_run_says_that_it_chose_by(tmp_path, score, mode, best) -> None:
+    """Also from a file of its scores; the name of the score says it in runs without a record alone."""
+    run, scored = run_of(tmp_path / "a"), zip((1, 2, 3), (5, 9, 7), (4, 6, 8), (1, 0, 1), strict=True)
+    names = ("epoch", "val/accuracy", "val/loss", "f1")
+    rows = [dict(zip(names, row, strict=True)) | {"val/f1": row[0]} for row in scored]
+    upsert_csv(run / "metrics.csv", rows, ("epoch",))
+    assert read_run(run).best_epoch() == 2
+    run = with_settings(run, "embeddings: {}\ncorpus: {}\ntrainer: {}\n")
+    record_settings(run, {}, SimpleNamespace(score=score, mode=mode))
+    (tmp_path / "scores.csv").write_text(as_csv(scores(run)))
+    read = [read_run(run), *read_runs([tmp_path / "scores.csv"])]
+    assert [(each.score, each.mode, each.best_epoch()) for each in read] == [(score, mode, best)] * 2
+    columns = training_table(models_of(read[:1]), []).columns
+    assert columns == [f"NMT En-Fr {score.removeprefix('val/')} (dev)"]
 
 
 def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path) -> None:
