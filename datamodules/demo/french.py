@@ -74,8 +74,7 @@ def pronoun(t: Thing) -> str:
 
 
 def is_feminine(t: Thing) -> bool:
-    feminine = t.name.woman if t.name else bool(t.noun and t.noun.french[0] == "f")
-    return feminine and (t.other is None or is_feminine(t.other))
+    return t.woman and (t.other is None or is_feminine(t.other))
 
 
 def _noun(t: Thing) -> list[Spoken]:

@@ -1,6 +1,6 @@
 """German: verb second, verb-final subordinate clauses, case, and three adjective declensions; with dependencies."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from datamodules.demo import spoken
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
@@ -27,14 +27,6 @@ STEMS = {"teuer": "teur", "dunkel": "dunkl"}
 GENDERS = {"m": "Masc", "f": "Fem", "n": "Neut"}
 PRONOUNS = {"m": "er", "f": "sie", "n": "es"}
 CONTRACTIONS = {("in", "dem"): "im"}
-
-
-class ClauseParts(NamedTuple):
-    """The verb, the words between its two positions, and those behind; in one tree, the subject aside."""
-
-    verb: list[Spoken]
-    middle: list[Spoken]
-    behind: list[Spoken]
 
 
 def ending(t: Thing, gender: str, case: Case) -> str:
@@ -122,7 +114,8 @@ def finite(e: Event) -> str:
     return infinitive if many else present
 
 
-def _parts(e: Event) -> ClauseParts:
+def _parts(e: Event) -> tuple[list[Spoken], list[Spoken], list[Spoken]]:
+    """The verb, the words between its two positions, and those behind; in one tree, the subject aside."""
     many, past = e.subject.many, e.tense == "past" or e.aspect == "perfect"
     agreeing = {"Mood": "Ind", "Number": "Plur" if many else "Sing", "Person": "3", "VerbForm": "Fin"}
     verb = say(finite(e), "VERB" if e.verb else "AUX", Tense="Past" if past else "Pres", **agreeing)
@@ -141,7 +134,7 @@ def _parts(e: Event) -> ClauseParts:
     if e.because:
         word, inner = e.because
         behind += under(marked_by(conjunction(word, inner), _final(inner), commas=True), head, "advcl")
-    return ClauseParts(verb, [*under(words, head, "advmod"), *describing], behind)
+    return verb, [*under(words, head, "advmod"), *describing], behind
 
 
 def conjunction(word: str, e: Event) -> str:

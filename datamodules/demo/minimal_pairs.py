@@ -5,7 +5,6 @@ context is right in one of them and wrong in the other.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from datamodules.corpus import LABELS
 from datamodules.demo import english
@@ -22,27 +21,14 @@ THINGS = ("furniture", "clothes", "art")  # what somebody looks at
 LOOKS = [WORDS.transitive[base] for base in ("see", "photograph", "describe")]
 
 
-class Reference(NamedTuple):
-    """A noun phrase that means somebody: the text before it, the right and the wrong one, and the text after it."""
-
-    before: str
-    correct: str
-    incorrect: str
-    after: str
+Pair = tuple[tuple[str, ...], tuple[str, ...]]  # the coherent text and the other one, each in its regions
 
 
-class MentionedAgain(NamedTuple):
-    """A sentence about somebody of the context: in the form that fits, and in the other one."""
-
-    context: str
-    fitting: str
-    misfit: str
-
-
-def references(seed: int, split: str, number: int) -> tuple[Reference, Reference]:
+def references(seed: int, split: str, number: int) -> tuple[Pair, Pair]:
     """`The tired nurse met the hungry king , and | the nurse | slept .`, and the same with what the king did.
 
-    People do what follows from how they are (world.py); both texts of an item have the same number of words.
+    The regions are what is before the noun phrase, the phrase, and the rest. People do what follows from how they are
+    (world.py); both texts of an item have the same number of words.
     """
     chance = Chance("reference", seed, split, number)
     tense = drawn_tense(chance)
@@ -50,13 +36,14 @@ def references(seed: int, split: str, number: int) -> tuple[Reference, Reference
     first, second = (Thing(noun=noun, adjective=ADJECTIVES[state]) for noun, state in zip(people, states, strict=True))
     meeting = Event(first, chance.choice(MEETINGS), tense, object=second)
     context = f"{english.plain(meeting).removesuffix(' .')} , and"
-    names = [f"the {noun.lemma}" for noun in people]
+    first_name, second_name = (f"the {noun.lemma}" for noun in people)
     events = [_effect(chance, noun, state, tense) for noun, state in zip(people, states, strict=True)]
-    endings = [english.plain(event).split(" ", 2)[2] for event in events]
-    return Reference(context, names[0], names[1], endings[0]), Reference(context, names[1], names[0], endings[1])
+    ends = [english.plain(event).split(" ", 2)[2] for event in events]
+    texts = [[(context, name, end) for name in (first_name, second_name)] for end in ends]
+    return (texts[0][0], texts[0][1]), (texts[1][1], texts[1][0])
 
 
-def mentions(seed: int, split: str, number: int) -> tuple[MentionedAgain, MentionedAgain]:
+def mentions(seed: int, split: str, number: int) -> tuple[Pair, Pair]:
     """`The king saw the bed . The tired boy saw the shirt . | He slept .`, not `The boy slept .`, and the other way
     round where the king is in the sentence before.
 
@@ -71,7 +58,8 @@ def mentions(seed: int, split: str, number: int) -> tuple[MentionedAgain, Mentio
     looks = [_look(chance, noun, state, tense) for noun, state in zip((first, second), states, strict=True)]
     event = _effect(chance, first, states[0], tense)
     phrase, pronoun = english.plain(event), english.plain(replace(event, subject=replace(event.subject, pronoun=True)))
-    return MentionedAgain(" ".join(looks[::-1]), pronoun, phrase), MentionedAgain(" ".join(looks), phrase, pronoun)
+    pronoun_fits, phrase_fits = " ".join(looks[::-1]), " ".join(looks)
+    return ((pronoun_fits, pronoun), (pronoun_fits, phrase)), ((phrase_fits, phrase), (phrase_fits, pronoun))
 
 
 def contradiction(seed: int, split: str, number: int) -> tuple[str, str]:

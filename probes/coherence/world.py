@@ -33,7 +33,7 @@ def world_suites(items: int, seed: int) -> list[TestSuite]:
 
 
 def _stories(seed: int, number: int) -> list[SourceText]:
-    document = narrative(seed, SPLIT, number).english()
+    document = narrative(seed, SPLIT, number)
     titled = [(section.title or "", section) for section in document.sections if section.title != "Abstract"]
     return [
         SourceText(f"{document.id}, {title}", list(chain.from_iterable(section.paragraphs)), topic=title)
@@ -44,8 +44,7 @@ def _stories(seed: int, number: int) -> list[SourceText]:
 def _winograd(seed: int, twins: int) -> list[TestSuite]:
     full, partial = [], []
     for number in range(twins):
-        for schema in references(seed, SPLIT, number):
-            texts = tuple((schema.before, noun, schema.after) for noun in (schema.correct, schema.incorrect))
+        for texts in references(seed, SPLIT, number):
             partial.append(DraftPair(f"reference {SPLIT}-{number}", texts))
             full.append(DraftPair(f"reference {SPLIT}-{number}", tuple((" ".join(text),) for text in texts)))
     return winograd_suites(full, partial)
@@ -54,9 +53,9 @@ def _winograd(seed: int, twins: int) -> list[TestSuite]:
 def _mention_form(seed: int, twins: int) -> TestSuite:
     """Half of the items want the pronoun, and half the phrase, so that no form is right by itself."""
     pairs = [
-        DraftPair(f"mention {SPLIT}-{number}", ((mention.context, mention.fitting), (mention.context, mention.misfit)))
+        DraftPair(f"mention {SPLIT}-{number}", texts)
         for number in range(twins)
-        for mention in mentions(seed, SPLIT, number)
+        for texts in mentions(seed, SPLIT, number)
     ]
     comment = "a pronoun for the person of the sentence before, the phrase for another; the sentence with it is scored"
     return suite_of_pairs("mention_form", ("context", "sentence"), ("fitting", "other"), 2, pairs, comment)
