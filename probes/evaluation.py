@@ -107,15 +107,12 @@ class Evaluation:
 
     @property
     def use(self) -> Erasures:
-        """The vectors, and the tasks that read them."""
+        """The vectors, and the tasks, or the objective, that read them."""
         if self._use is None:
             self._use = Erasures(self.vectors, self.model)
         return self._use
 
-    @property
-    def loss(self) -> Erasures:
-        """The vectors, and the objective that reads them."""
-        return self.use
+    loss = use
 
     @property
     def bag(self) -> tuple[Mapping[ScoreName, Evaluated], Mapping[ScoreName, Evaluated]]:

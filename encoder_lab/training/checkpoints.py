@@ -5,7 +5,7 @@ import logging
 import math
 import os
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,14 @@ from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import disk_errors, flush_to_disk, refuse_link_or_device, temporary_path
-from encoder_lab.training.resumable import CONTENT_KEY, content_hash
+from encoders.load import interchangeable, read_checkpoint
+from objectives.objective import Objective
 from probes.callback import epochs_done
 
 LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
+CONTENT_KEY = "content"  # of the hash in a checkpoint: the file may be whole and its content changed
 
 
 class AtomicCheckpoints(TorchCheckpointIO):
@@ -72,6 +75,32 @@ def _with_moved_paths(value: Any, old: str, new: str) -> Any:
     if isinstance(value, str) and (value == old or value.startswith(f"{old}{os.sep}")):
         return new + value[len(old) :]
     return value
+
+
+def content_hash(checkpoint: Mapping[str, Any]) -> str:
+    """Of all values and of the shapes and dtypes of tensors; the checksums of the file cover their numbers."""
+    return key_of(_describe({name: value for name, value in checkpoint.items() if name != CONTENT_KEY}))
+
+
+def _describe(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return f"{value.dtype} {tuple(value.shape)}"
+    if isinstance(value, Mapping):
+        return {repr(key): _describe(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(_describe, value))
+    return sorted(map(repr, value)) if isinstance(value, set | frozenset) else repr(value)
+
+
+def read_resumable(path: Path, module: Objective) -> dict[str, Any]:
+    """The checkpoint at `path`. Raises InputError if it is not as it was written, or has the weights of another run."""
+    checkpoint = read_checkpoint(path)
+    weights, stored = module.state_dict(), checkpoint["state_dict"]
+    if stored.keys() != weights.keys() or any(not interchangeable(weights[name], stored[name]) for name in weights):
+        raise InputError(f"{path}: not a checkpoint of this run: it has other weights")
+    if checkpoint.get(CONTENT_KEY) != content_hash(checkpoint):
+        raise InputError(f"{path}: not a checkpoint as it was written: its content has changed")
+    return checkpoint
 
 
 def newest_readable_checkpoint(folder: Path, read: Callable[[Path], object]) -> Path | None:

@@ -20,7 +20,6 @@ from encoder_lab.training.checkpoints import AtomicCheckpoints, BestCheckpoint, 
 from encoder_lab.training.devices import choose_accelerator, choose_strategy, rank_zero_print, report_waiting
 from encoder_lab.training.loggers import loggers_of
 from encoder_lab.training.progress import EpochLines, EpochsFrom1, RunLog, StepProgress
-from encoder_lab.training.resumable import read_resumable
 from encoder_lab.training.stops import GPU_CHECK_STEPS, StepsAreReached, StopsEarly, StopsIfNotFinite, StopsOnInterrupt
 from encoder_lab.training.tensorboard import TaskCharts
 from objectives.objective import Objective
@@ -97,7 +96,7 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
         steps: dict[Path, int] = {}
 
         def read(path: Path) -> None:
-            steps[path] = read_resumable(path, module)["global_step"]
+            steps[path] = checkpoints.read_resumable(path, module)["global_step"]
 
         last = checkpoints.newest_readable_checkpoint(run / "checkpoints", read)
         report_waiting(trainer)

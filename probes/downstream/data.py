@@ -29,12 +29,7 @@ STS_DOMAINS = {
 }
 
 
-class DownstreamItem(NamedTuple):
-    """One item of a file."""
-
-    first: str
-    second: str
-    gold: float
+DownstreamItem = tuple[str, str, float]  # an item of a file: its texts, the second one of pairs alone, and its gold
 
 
 def read_downstream(
@@ -70,7 +65,7 @@ def _name_key(name: str) -> str:
 
 def _sorted_items(path: Path, rows: Iterable[DownstreamItem], pairs: bool = False) -> Items:
     """Sorted by length, then label, as the toolkit sorts items before it draws folds and batches (stable)."""
-    ordered = sorted(rows, key=lambda row: (len(row.first.split()), len(row.second.split()), row.gold))
+    ordered = sorted(rows, key=lambda row: (len(row[0].split()), len(row[1].split()), row[2]))
     if not ordered:
         raise InputError(f"{path}: no item in it; the file is cut off")
     first, second, gold = zip(*ordered, strict=True)
@@ -82,7 +77,7 @@ def _sorted_items(path: Path, rows: Iterable[DownstreamItem], pairs: bool = Fals
 def _read_class_files(folder: Path, name: str) -> Downstream:
     """Two files of one sentence per line: those of class 1, then those of class 0."""
     rows = [
-        DownstreamItem(line, "", label)
+        (line, "", label)
         for label, path in zip((1, 0), _task_files(folder, name), strict=True)
         for line in "".join(f"{text}\n" for _, text in read_lines(path, "latin-1")).splitlines()  # as the toolkit
     ]
@@ -95,7 +90,7 @@ def _read_sentiment(folder: Path, name: str, classes: int) -> Classification:
     def rows(path: Path) -> Iterator[DownstreamItem]:
         for number, line in read_lines(path):
             sentence, _, label = line.rpartition("\t") if classes == 2 else line.partition(" ")[::-1]
-            yield DownstreamItem(sentence, "", _parse_label(path, number, label, labels))
+            yield sentence, "", _parse_label(path, number, label, labels)
 
     labels = list(map(str, range(classes)))
     parts = [_sorted_items(path, rows(path)) for path in _task_files(folder, name)]
@@ -106,7 +101,7 @@ def _read_questions(folder: Path, name: str) -> Downstream:
     def rows(path: Path) -> Iterator[DownstreamItem]:
         for number, line in read_lines(path, "latin-1"):
             label, _, question = line.partition(" ")
-            yield DownstreamItem(question, "", _parse_label(path, number, label.partition(":")[0], QUESTIONS))
+            yield question, "", _parse_label(path, number, label.partition(":")[0], QUESTIONS)
 
     train, test = (_sorted_items(path, rows(path)) for path in _task_files(folder, name))
     return Downstream(name, "folds", {"train": train, "test": test}, classes=len(QUESTIONS))
@@ -116,7 +111,7 @@ def _read_paraphrases(folder: Path, name: str) -> Downstream:
     def rows(path: Path) -> Iterator[DownstreamItem]:
         for number, fields in _read_fields(path, 5):
             if number > 1 or fields[0] != "Quality":  # the header
-                yield DownstreamItem(fields[3], fields[4], _parse_label(path, number, fields[0], ("0", "1")))
+                yield fields[3], fields[4], _parse_label(path, number, fields[0], ("0", "1"))
 
     train, test = (_sorted_items(path, rows(path), pairs=True) for path in _task_files(folder, name))
     return Downstream(name, "folds", {"train": train, "test": test}, classes=2, positive=1)
@@ -134,7 +129,7 @@ def _read_sick(folder: Path, name: str) -> Classification | Downstream:
         for number, row in read_table(path, ["sentence_A", "sentence_B", column, *(["SemEval_set"] if joint else [])]):
             gold = parse(path, number, row[column])
             if not joint or SPLITS[_parse_label(path, number, row["SemEval_set"], sets)] == part:
-                yield DownstreamItem(row["sentence_A"], row["sentence_B"], gold)
+                yield row["sentence_A"], row["sentence_B"], gold
 
     paths = files * len(SPLITS) if joint else files
     parts = {part: _sorted_items(path, rows(path, part), pairs=True) for part, path in zip(SPLITS, paths, strict=True)}
@@ -146,7 +141,7 @@ def _read_sick(folder: Path, name: str) -> Classification | Downstream:
 def _read_benchmark(folder: Path, name: str) -> Downstream:
     def rows(path: Path) -> Iterator[DownstreamItem]:
         for number, fields in _read_fields(path, 7):
-            yield DownstreamItem(fields[5], fields[6], _parse_score(path, number, fields[4], 0, 5))
+            yield fields[5], fields[6], _parse_score(path, number, fields[4], 0, 5)
 
     paths = _task_files(folder, name)
     parts = {part: _sorted_items(path, rows(path), pairs=True) for part, path in zip(SPLITS, paths, strict=True)}
@@ -167,7 +162,7 @@ def _read_domain(pairs: Path, scores: Path) -> Items:
     if len(lines) != len(gold):
         raise InputError(f"{scores}: {len(gold)} scores for the {len(lines)} pairs of {pairs}")
     scored = zip(lines, gold, strict=True)
-    rows = (DownstreamItem(f[0], f[1], score) for f, score in scored if score is not None)
+    rows = ((f[0], f[1], score) for f, score in scored if score is not None)
     return _sorted_items(pairs, rows, pairs=True)
 
 

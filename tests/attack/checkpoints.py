@@ -12,8 +12,7 @@ import torch
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader
 
-from encoder_lab.training.checkpoints import LAST, PREVIOUS, newest_readable_checkpoint
-from encoder_lab.training.resumable import read_resumable
+from encoder_lab.training.checkpoints import LAST, PREVIOUS, newest_readable_checkpoint, read_resumable
 from encoder_lab.training.trainer import fit as train
 from encoders.load import read_checkpoint
 from tests.attack.attack import GONE, Attack, corrupt, refused, unchanged

@@ -17,8 +17,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from encoder_lab.errors import InputError
-from encoder_lab.training.checkpoints import LAST, AtomicCheckpoints
-from encoder_lab.training.resumable import content_hash, read_resumable
+from encoder_lab.training.checkpoints import LAST, AtomicCheckpoints, content_hash, read_resumable
 from encoder_lab.training.stops import StopsEarly
 from encoder_lab.training.trainer import fit as train
 from encoders.load import read_checkpoint
