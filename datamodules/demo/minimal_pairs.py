@@ -21,10 +21,10 @@ THINGS = ("furniture", "clothes", "art")  # what somebody looks at
 LOOKS = [WORDS.transitive[base] for base in ("see", "photograph", "describe")]
 
 
-Pair = tuple[tuple[str, ...], tuple[str, ...]]  # the coherent text and the other one, each in its regions
+PassagePair = tuple[tuple[str, ...], tuple[str, ...]]  # the coherent text and the other one, each in its regions
 
 
-def references(seed: int, split: str, number: int) -> tuple[Pair, Pair]:
+def references(seed: int, split: str, number: int) -> tuple[PassagePair, PassagePair]:
     """`The tired nurse met the hungry king , and | the nurse | slept .`, and the same with what the king did.
 
     The regions are what is before the noun phrase, the phrase, and the rest. People do what follows from how they are
@@ -43,7 +43,7 @@ def references(seed: int, split: str, number: int) -> tuple[Pair, Pair]:
     return (texts[0][0], texts[0][1]), (texts[1][1], texts[1][0])
 
 
-def mentions(seed: int, split: str, number: int) -> tuple[Pair, Pair]:
+def mentions(seed: int, split: str, number: int) -> tuple[PassagePair, PassagePair]:
     """`The king saw the bed . The tired boy saw the shirt . | He slept .`, not `The boy slept .`, and the other way
     round where the king is in the sentence before.
 
