@@ -10,8 +10,6 @@ PHRASES = ("manner", "frequency", "opening", "times", "interjections")
 
 
 class Noun(NamedTuple):
-    """A noun in four languages."""
-
     lemma: str  # its singular
     category: str  # its semantic class
     plural: str
@@ -21,8 +19,6 @@ class Noun(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A verb in four languages."""
-
     base: str
     third_person: str
     past: str
@@ -35,8 +31,6 @@ class Verb(NamedTuple):
 
 
 class Adjective(NamedTuple):
-    """An adjective in four languages."""
-
     english: str
     french: tuple[str, str]  # masculine, feminine
     french_before: bool
@@ -92,8 +86,6 @@ def _adjective(cells: list[str]) -> Adjective:
 
 
 class Lexicon(NamedTuple):
-    """All words of the demo world."""
-
     nouns: dict[str, list[Noun]]  # by class, the most frequent first
     transitive: dict[str, Verb]
     intransitive: list[Verb]

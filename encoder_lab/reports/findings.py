@@ -75,8 +75,6 @@ class Claim(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A claim with its comparisons and verdict."""
-
     name: str
     claim: str
     rule: str
@@ -127,7 +125,6 @@ def _clarity(comparison: Comparison) -> float:
 
 
 def check_claims(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
-    """Check every claim."""
     findings = []
     for claim in claims:
         comparisons = [c for c in claim.compare(evidence) if math.isfinite(c.difference) and not math.isnan(c.margin)]

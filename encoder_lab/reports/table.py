@@ -61,8 +61,6 @@ class TableRow:
 
 @dataclass
 class Table:
-    """Models by columns."""
-
     title: str
     columns: list[str]
     rows: list[TableRow]

@@ -161,7 +161,6 @@ class Trainer:
 
     @property
     def single_process(self) -> bool:
-        """Whether one process trains."""
         return self.num_nodes == 1 and not self.several_devices
 
 
@@ -260,5 +259,4 @@ class RunSettings:
 
     @property
     def logger_names(self) -> tuple[str, ...]:
-        """The names in `logger=`."""
         return names_of(self.logger)

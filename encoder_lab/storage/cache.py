@@ -25,8 +25,6 @@ ENTRY_NAME = re.compile(r"[a-z]+-(?:.+-)?[0-9a-f]{16}(?:\.\w+)?")  # ends with t
 
 
 class CacheEntry(NamedTuple):
-    """A file or folder in the cache."""
-
     path: Path
     size: int  # bytes
     used: float  # when it was last read or written, in seconds since 1970

@@ -71,8 +71,6 @@ def library_versions(modules: Iterable[str]) -> list[str]:
 
 
 class Library(NamedTuple):
-    """An installed library."""
-
     version: str
     requires: list[str]
 

@@ -11,8 +11,6 @@ WARM_UP_CALLS = 3  # calls with the same shapes before a step is recorded: its l
 
 
 class StepGraph(NamedTuple):
-    """A recorded step, and the tensors that it reads."""
-
     graph: torch.cuda.CUDAGraph
     inputs: list[Tensor]
 

@@ -49,8 +49,6 @@ class ChosenL2(NamedTuple):
 
 
 class FoldScores(NamedTuple):
-    """The scores by folds."""
-
     dev_accuracy: float  # percent
     test_accuracy: float
     predicted: np.ndarray  # (N_test,) classes, in the order of the test part

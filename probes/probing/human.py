@@ -26,8 +26,6 @@ COLUMNS = ("number", "sentence", "acceptable")
 
 
 class HumanJudgments(NamedTuple):
-    """The human judgments of a task."""
-
     accuracy: float  # of majorities, in percent
     low: float
     high: float

@@ -47,7 +47,6 @@ def write_report(tasks: Sequence[Classification], sizes: Mapping[str, int], fail
 
 
 def report_text(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: Sequence[str]) -> str:
-    """The page as Markdown."""
     counts = [(t.name, *(len(part.gold) for part in t.parts), len(t.classes)) for t in tasks]
     measured = {task.name: controls(task) for task in tasks}
     head, rows = ["task", *next(iter(measured.values()))], [(name, *row.values()) for name, row in measured.items()]

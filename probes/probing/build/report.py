@@ -25,7 +25,6 @@ def write_report(built: BuiltTasks, sizes: Sizes, source: Sequence[str], out: Pa
 
 
 def report_text(built: BuiltTasks, sizes: Sizes, source: Sequence[str]) -> str:
-    """The page as Markdown."""
     rows = [(task.name, *(len(split.sentences) for split in task.parts), len(task.classes)) for task in built.tasks]
     facts = [
         f"Built from {', '.join(source)}: {int(built.shape.sum()):,} sentences of 5 to 28 words.",

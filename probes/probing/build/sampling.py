@@ -21,8 +21,6 @@ Classes = Mapping[str, Sequence[Item]]  # label to sentences, in order of prefer
 
 
 class TaskDraft(NamedTuple):
-    """A task, the measurements of its controls, and notes."""
-
     task: Classification
     controls: dict[str, float]
     notes: list[str]
@@ -137,7 +135,6 @@ def largest_draft(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> 
 
 
 def notes_on_left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
-    """A note on the classes that a plan leaves out."""
     labels = sorted({label for split in splits for label in split} - set(chosen.labels))
     suffix = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
     return [f"left out, too few sentences: {', '.join(labels[:8])}{suffix}"] if labels else []
