@@ -117,7 +117,7 @@ def begin_run(config: "DictConfig") -> None:
             settings = frozen_settings(RunSettings, {**written, "begun_from": init_history(written["init"])})
         if is_rank_zero():
             run_folder.write_new_settings(settings, run, sweep=job.mode == RunMode.MULTIRUN)
-        with no_folder_if_refused(run, ("config.yaml", run_folder.RUN_LOCK, "vectors")):
+        with no_folder_if_refused(run, run_folder.BEFORE_TRAINING):
             train(settings, run)
 
 

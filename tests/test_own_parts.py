@@ -3,17 +3,22 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from omegaconf import OmegaConf
+from torch import Tensor, nn
 
 from encoder_lab.errors import InputError
 from encoder_lab.training.allowed_classes import refuse_foreign_classes
 from encoder_lab.training.build import refuse_broken_encoder
 from encoders import encode, load_encoder
 from encoders.bilstm import BiLSTM
+from encoders.encoder import Encoded, Encoder
+from encoders.pooling import mean_pool
 from probes.results import read_rows
 from tests import commands, test_every_encoder
 from tests.conftest import ROOT
@@ -76,17 +81,21 @@ def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside) 
         refuse_foreign_classes({"encoder": {"_target_": "absent.Encoder"}}, "this command", ["absent"])
 
 
-@pytest.mark.parametrize(("pooled", "message"), [
-    ("mean_pool(states, lengths)[:, :2]", "two vectors are (2, 2), not (2, 32) as its dim says"),
-    ("states.mean(1)", "padding changes the vector of a sentence"),
-])  # fmt: skip
-def test_an_encoder_with_wrong_vectors_is_refused(outside, pooled, message) -> None:
+def test_an_encoder_with_wrong_vectors_is_refused(outside) -> None:
     path = outside / "my_parts" / "encoder.py"
     text = path.read_text()
-    path.write_text(text.replace("mean_pool(states, lengths), states)", f"{pooled}, states)"))
+    path.write_text(text.replace("mean_pool(states, lengths), states)", "states.mean(1), states)"))
     done = train(outside, "allow=[my_parts]", f"hydra.run.dir={outside}/wrong")
     path.write_text(text)
-    assert done.stderr.splitlines()[-1].startswith(f"error: encoder: {message}")
+    assert done.stderr.splitlines()[-1].startswith("error: encoder: padding changes the vector of a sentence")
+
+
+def test_a_run_that_is_refused_after_its_text_is_read_leaves_no_folder(outside) -> None:
+    run, library = outside / "unclear", "pytorch_lightning"
+    adds = f"+trainer.callbacks=[{{_target_: {library}.callbacks.GradientAccumulationScheduler, scheduling: {{1: 2}}}}]"
+    done = train(outside, f"allow=[my_parts,{library}]", adds, f"hydra.run.dir={run}")
+    assert done.stderr.splitlines()[-1].startswith("error: trainer.callbacks: gradients are not accumulated")
+    assert not run.exists()
 
 
 def test_a_frozen_layer_of_an_encoder_stays_in_evaluation_mode() -> None:
@@ -95,6 +104,30 @@ def test_a_frozen_layer_of_an_encoder_stays_in_evaluation_mode() -> None:
     refuse_broken_encoder(encoder, 6)
     assert encoder.training
     assert not encoder.layer.training
+
+
+class Mean(Encoder):
+    """The mean of the words; `change` makes another encoder of it."""
+
+    def __init__(self, change: Callable[[Tensor, nn.Linear], Any]) -> None:
+        super().__init__()
+        self.dim = self.state_dim = 6
+        self.used, self.other, self.change = nn.Linear(6, 6), nn.Linear(6, 6), change
+
+    def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
+        return Encoded(self.change(mean_pool(embedded, lengths), self.used), embedded)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    (lambda mean, layer: layer(mean)[:, :2], r"two vectors are \(2, 2\), not \(2, 6\)"),
+    (lambda mean, layer: layer(mean).double(), "dtype=torch.float64.*; give finite ones of torch.float32"),
+    (lambda mean, layer: layer(mean) / 0, "vectors are tensor.*inf"),
+    (lambda mean, layer: layer(mean), "no gradient reaches other.weight, other.bias; use them in forward"),
+    (lambda mean, layer: layer(mean).detach(), "no gradient reaches used.weight, used.bias, other.weight"),
+])  # fmt: skip
+def test_an_encoder_that_cannot_be_right_is_refused(change, message) -> None:
+    with pytest.raises(InputError, match=message):
+        refuse_broken_encoder(Mean(change), 6, trains=True)
 
 
 def test_an_encoder_that_returns_a_tensor_is_refused() -> None:

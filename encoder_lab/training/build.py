@@ -93,8 +93,9 @@ def build_modules(
     pl.seed_everything(settings.seed, workers=True, verbose=False)
     embedding = WordEmbedding(vectors.matrix, freeze=settings.embeddings.freeze)
     encoder = settings.encoder.build(input_dim=embedding.dim)
-    refuse_broken_encoder(encoder, embedding.dim)
-    parts = {"data": data} if settings.objective_name != "untrained" else {}
+    trains = settings.objective_name != "untrained"
+    refuse_broken_encoder(encoder, embedding.dim, trains)
+    parts = {"data": data} if trains else {}
     module = settings.objective.build(encoder=encoder, embedding=embedding, seed=settings.seed, **parts, **optimizer)
     spoken = corpus.source_language
     tokens = corpus.tokenize if spoken == "en" else partial(corpus.tokenize, language=spoken)
@@ -103,19 +104,31 @@ def build_modules(
     return module, FrozenEncoder(encoder, embedding, *words, tokens, bfloat16=narrow, lowercase=data.lowercase)
 
 
-def refuse_broken_encoder(encoder: Encoder, width: int) -> None:
-    """Raises InputError for no `Encoded`, another width than `dim`, and where padding changes a vector. `width`: E."""
+def refuse_broken_encoder(encoder: Encoder, width: int, trains: bool = False) -> None:
+    """Raises InputError for vectors of another type or width, not finite, or changed by padding. `width`: E.
+
+    If it `trains`, also for weights that no gradient reaches.
+    """
     words, lengths = torch.ones(2, 3, width), torch.tensor([3, 1])
     words[1, 1:] = 0
-    with evaluation_mode(encoder), torch.no_grad():
+    with evaluation_mode(encoder):
         both, single = encoder(words, lengths), encoder(words[1:, :1], lengths[1:])
     if not isinstance(both, Encoded):
         raise InputError(f"encoder: forward gives {type(both).__name__}; return Encoded of encoders/encoder.py")
     together, alone, dim = both.vector, single.vector, getattr(encoder, "dim", None)
     if together.shape != (2, dim):
         raise InputError(f"encoder: two vectors are {tuple(together.shape)}, not (2, {dim}) as its dim says")
+    if together.dtype != words.dtype or not together.isfinite().all():
+        raise InputError(f"encoder: of words of ones its vectors are {together[0]}; give finite ones of {words.dtype}")
     if not torch.allclose(together[1:], alone, rtol=1e-3, atol=1e-4):
         raise InputError("encoder: padding changes the vector of a sentence; encoders/pooling.py leaves padding out")
+    weights = {name: weight for name, weight in encoder.named_parameters() if weight.requires_grad}
+    if trains and weights:
+        read = (together.sum() + both.states.sum()).requires_grad_()
+        gradients = torch.autograd.grad(read, [*weights.values()], allow_unused=True)
+        if unused := [name for name, gradient in zip(weights, gradients, strict=True) if gradient is None]:
+            remedy = "use them in forward, or give them requires_grad_(False)"
+            raise InputError(f"encoder: no gradient reaches {', '.join(unused)}; {remedy}")
 
 
 def probed_model(

@@ -50,6 +50,7 @@ APPENDED_FOLDERS = ("tensorboard", "csv")  # in which Lightning may write into f
 FOLDERS_WITH_LINKS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
 RUN_FOLDERS = ("checkpoints", *EARLY_FOLDERS)
 RUN_LOCK = ".running"  # the lock in a run's folder, held while a process works on it
+BEFORE_TRAINING = ("config.yaml", "reads.json", LEFT_OUT_FILE, "vectors", "decoder", RUN_LOCK)  # in a run's folder
 
 
 def write_new_settings(settings: RunSettings, run: Path, sweep: bool) -> None:
