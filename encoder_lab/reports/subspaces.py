@@ -13,7 +13,7 @@ from encoder_lab.reports.curves import AXIS_TOP, epoch_axis
 from encoder_lab.reports.runs import EVALUATIONS_FOLDER
 from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
-from probes.geometry.subspaces import HALVES, SUBSPACE, RandomOverlap, nearness, random_overlap
+from probes.geometry.subspaces import HALVES, SUBSPACE, overlap, principal_angles, random_overlap
 from probes.results import Epoch
 
 COLUMNS = ("epoch", "task", "rank", "other_epoch", "other", "other_rank", "overlap", "random", "random_high")
@@ -37,12 +37,12 @@ class Subspaces(NamedTuple):
     def overlap(self, task: str, epoch: Epoch, other: str | None = None) -> float:
         """With the subspace of another task at this epoch, or with the task's own at the last epoch, in percent."""
         end = self.bases[self.last, task] if other is None else self.bases[epoch, other]
-        return nearness(self.bases[epoch, task], end).overlap
+        return overlap(self.bases[epoch, task], end)
 
-    def random(self, task: str, other: str | None = None) -> RandomOverlap:
-        """The same for random subspaces of the same ranks."""
+    def random(self, task: str, other: str | None = None) -> float:
+        """The mean for random subspaces of the same ranks."""
         width, rank = self.bases[self.last, task].shape
-        return random_overlap(rank, self.bases[self.last, other or task].shape[1], width)
+        return random_overlap(rank, self.bases[self.last, other or task].shape[1], width)[0]
 
 
 def read_subspaces(folder: Path) -> Subspaces:
@@ -66,7 +66,7 @@ def read_subspaces(folder: Path) -> Subspaces:
         raise InputError(f"{folder}: no task has a subspace to compare; {names[0]}: {reasons[names[0]]}")
     last = states[epochs[-1]]
     pairs = {name: [last[half + name].numpy() for half in HALVES] for name in tasks if HALVES[1] + name in last}
-    halves = {name: nearness(*pair).overlap for name, pair in pairs.items() if all(half.shape[1] for half in pair)}
+    halves = {name: overlap(*pair) for name, pair in pairs.items() if all(half.shape[1] for half in pair)}
     left_out = [f"{name} left out: {reason}" for name, reason in reasons.items() if reason]
     return Subspaces(folder.name, tasks, epochs, bases, halves, left_out)
 
@@ -84,7 +84,7 @@ def as_text(compared: Subspaces) -> str:
     """By task: rank, the overlap of random subspaces, of two halves of the sentences, and with the last epoch."""
     rows = [["task", "rank", "random", "halves", *(f"epoch {epoch}" for epoch in compared.epochs)]]
     for task in compared.tasks:
-        rank, random = compared.bases[compared.last, task].shape[1], compared.random(task).mean
+        rank, random = compared.bases[compared.last, task].shape[1], compared.random(task)
         halves = f"{compared.halves[task]:.1f}" if task in compared.halves else ""
         overlaps = [f"{compared.overlap(task, epoch):.1f}" for epoch in compared.epochs]
         rows.append([task, str(rank), f"{random:.1f}", halves, *overlaps])
@@ -99,8 +99,8 @@ def as_csv(compared: Subspaces) -> str:
     rows: list[Sequence[object]] = [(*COLUMNS, *ANGLE_COLUMNS)]
     for first, second in pairs:
         u, v = compared.bases[first], compared.bases[second]
-        pair, by_chance = nearness(u, v), random_overlap(u.shape[1], v.shape[1], len(u))
-        numbers = pair.overlap, *by_chance, pair.angles[0], pair.angles.mean(), pair.angles[-1]
+        angles, by_chance = principal_angles(u, v), random_overlap(u.shape[1], v.shape[1], len(u))
+        numbers = overlap(u, v), *by_chance, angles[0], angles.mean(), angles[-1]
         rows.append([*first, u.shape[1], *second, v.shape[1], *(f"{number:.2f}" for number in numbers)])
     return csv_text(rows)
 
@@ -117,7 +117,7 @@ def charts_of_subspaces(runs: Sequence[Subspaces]) -> ChartSection:
 
 def _heat_map(run: Subspaces) -> HeatMap:
     overlaps = np.array([[run.overlap(task, run.last, other) for other in run.tasks] for task in run.tasks])
-    by_chance = [[run.random(task, other).mean for other in run.tasks] for task in run.tasks]
+    by_chance = [[run.random(task, other) for other in run.tasks] for task in run.tasks]
     texts = [[f"{value:.0f}" for value in row] for row in overlaps]
     for row, column in zip(*np.nonzero(~np.eye(len(run.tasks), dtype=bool)), strict=True):
         texts[row][column] += f"\n({by_chance[row][column]:.0f})"
@@ -131,6 +131,6 @@ def _curves(run: Subspaces, legend: Mapping[str, Look]) -> Chart:
     x, lines = [float(epoch) for epoch in run.epochs], []
     for task in run.tasks:
         y = [run.overlap(task, epoch) for epoch in run.epochs]
-        lines.append(DataSeries(task, x, y, chance=run.random(task).mean, look=legend[task], model=run.title))
+        lines.append(DataSeries(task, x, y, chance=run.random(task), look=legend[task], model=run.title))
     title, y_axis = f"{run.title}: overlap with the task's final subspace (%)", Axis("overlap (%)", ends=(0, AXIS_TOP))
     return Chart(title, epoch_axis(x), y_axis, lines, (6.0, 4.2), named=True)

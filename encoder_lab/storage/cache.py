@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
 
 from encoder_lab.errors import printable
 from encoder_lab.settings.command_line import BOOLEAN, FOLDER, INTEGER, Command, Setting
@@ -21,13 +20,8 @@ from encoder_lab.storage.files import TEMPORARY_NAME, delete_temporary
 from encoder_lab.storage.locks import locked
 
 DAY_SECONDS = 24 * 60 * 60  # seconds
+CacheEntry = tuple[Path, int, float]  # its bytes, and when it was last read or written, in seconds since 1970
 ENTRY_NAME = re.compile(r"[a-z]+-(?:.+-)?[0-9a-f]{16}(?:\.\w+)?")  # ends with the key of what it was made of (`key_of`)
-
-
-class CacheEntry(NamedTuple):
-    path: Path
-    size: int  # bytes
-    used: float  # when it was last read or written, in seconds since 1970
 
 
 def cache_entries(cache: Path) -> list[CacheEntry]:
@@ -35,22 +29,23 @@ def cache_entries(cache: Path) -> list[CacheEntry]:
     if not cache.exists():
         return []
     paths = [path for path in cache.iterdir() if ENTRY_NAME.fullmatch(path.name) or TEMPORARY_NAME.fullmatch(path.name)]
-    return sorted(map(_make_entry, paths), key=lambda entry: -entry.size)
+    return sorted(map(_make_entry, paths), key=lambda entry: -entry[1])
 
 
 def prune_cache(cache: Path, older: int) -> Iterator[CacheEntry]:
     """Delete what was not used for `older` days, except what a process is making now; yields what is gone."""
     limit = time.time() - older * DAY_SECONDS
     for entry in cache_entries(cache):
-        if TEMPORARY_NAME.fullmatch(entry.path.name):
-            if delete_temporary(entry.path):
+        path, _, used = entry
+        if TEMPORARY_NAME.fullmatch(path.name):
+            if delete_temporary(path):
                 yield entry
             continue
-        if entry.used > limit:
+        if used > limit:
             continue
-        with locked(cache / f".{entry.path.name}.lock") as acquired:
+        with locked(cache / f".{path.name}.lock") as acquired:
             if acquired:
-                _delete(entry.path)
+                _delete(path)
                 yield entry
 
 
@@ -59,7 +54,7 @@ def _make_entry(path: Path) -> CacheEntry:
     states = [path.lstat() for path in paths]
     files = [state for state in states if not stat.S_ISDIR(state.st_mode)]
     used = [state.st_mtime for state in states] + [state.st_atime for state in files]  # listing is no use
-    return CacheEntry(path, sum(state.st_size for state in files), max(used))
+    return path, sum(state.st_size for state in files), max(used)
 
 
 def _delete(path: Path) -> None:
@@ -71,11 +66,11 @@ def _delete(path: Path) -> None:
 
 def list_or_prune(options: SimpleNamespace) -> None:
     listed = list(prune_cache(options.cache, options.older)) if options.prune else cache_entries(options.cache)
-    for entry in listed:
-        days = max(0, int((time.time() - entry.used) / DAY_SECONDS))
-        print(f"{entry.size / 1e6:10,.1f} MB {days:6} days  {printable(entry.path.name)}")
+    for path, size, used in listed:
+        days = max(0, int((time.time() - used) / DAY_SECONDS))
+        print(f"{size / 1e6:10,.1f} MB {days:6} days  {printable(path.name)}")
     did = "deleted from" if options.prune else "in"
-    print(f"{sum(entry.size for entry in listed) / 1e6:10,.1f} MB in {len(listed)} entries {did} {options.cache}")
+    print(f"{sum(size for _, size, _ in listed) / 1e6:10,.1f} MB in {len(listed)} entries {did} {options.cache}")
 
 
 COMMAND = Command(

@@ -68,18 +68,12 @@ class FoldCells:
         self.step_graphs = StepGraphs()
 
 
-class FoldResults(NamedTuple):
-    """The cells of all folds, each at its best on dev."""
-
-    accuracies: np.ndarray  # (F, K) of the dev rows, in [0, 1]
-    weights: Tensor  # (F, K, C, D)
-
-
 def train_folds(
     data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int
-) -> FoldResults:
+) -> tuple[np.ndarray, Tensor]:
     """Train each fold with each of its L2 values `l2 (F, K)`; each result equals that of the toolkit.
 
+    The dev accuracies (F, K), in [0, 1], and weights (F, K, C, D) of all cells, each at its best on dev.
     Early stopping is that of `train_with_early_stopping`. The folds of a data set have similar sizes and train
     together, the largest first. A fold is dropped when its last cell has stopped.
     """
@@ -105,7 +99,7 @@ def train_folds(
         if len(alive) < len(indices):
             cells.keep(alive)
             indices = [indices[fold] for fold in alive]
-    return FoldResults(best.cpu().numpy(), weights)
+    return best.cpu().numpy(), weights
 
 
 def _train_one_pass(cells: FoldCells, x: Tensor, y: Tensor, folds: Sequence[Fold], grid: Grid) -> None:

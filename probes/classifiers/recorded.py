@@ -2,17 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
+StepGraph = tuple[torch.cuda.CUDAGraph, list[Tensor]]  # a recorded step, and the tensors that it reads
 WARM_UP_CALLS = 3  # calls with the same shapes before a step is recorded: its libraries then have what they need
-
-
-class StepGraph(NamedTuple):
-    graph: torch.cuda.CUDAGraph
-    inputs: list[Tensor]
 
 
 class StepGraphs:
@@ -34,9 +30,10 @@ class StepGraphs:
             return
         if key not in self.graphs:
             self.graphs[key] = self._record(step, tensors, constants)
-        for static_input, tensor in zip(self.graphs[key].inputs, tensors, strict=True):
+        graph, inputs = self.graphs[key]
+        for static_input, tensor in zip(inputs, tensors, strict=True):
             static_input.copy_(tensor)
-        self.graphs[key].graph.replay()
+        graph.replay()
 
     def _record(self, step: Callable[..., None], tensors: Iterable[Tensor], constants: dict[str, Any]) -> StepGraph:
         inputs, graph = [torch.empty_like(tensor) for tensor in tensors], torch.cuda.CUDAGraph()
@@ -51,4 +48,4 @@ class StepGraphs:
             finally:  # else every later call of CUDA fails, and hides the error of this one
                 graph.capture_end()
         current_stream.wait_stream(side_stream)
-        return StepGraph(graph, inputs)
+        return graph, inputs

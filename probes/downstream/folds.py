@@ -20,7 +20,7 @@ from encoder_lab.progress import Progress
 from probes.classifiers.blocks import map_on_cores
 from probes.classifiers.classifier import standardise
 from probes.classifiers.examples import Tensors
-from probes.classifiers.folded import Fold, FoldResults, train_folds
+from probes.classifiers.folded import Fold, train_folds
 from probes.classifiers.grid import Grid, best_of_l2
 from probes.classifiers.optimum import covariance, curvature_factor, optimum
 
@@ -30,6 +30,8 @@ MAX_CPU_FOLDS = 10  # trained together on one core; more are not faster and leav
 MAX_BATCH_NUMBERS = 2**28  # numbers (1 GB) in the batches of all folds trained together on a GPU, at one step
 
 FoldRows = tuple[np.ndarray, np.ndarray]  # to train on, to score
+# the L2 value that folds of the training part chose, its mean accuracy over them in percent, the predicted classes
+ChosenL2 = tuple[float, float, np.ndarray]
 
 
 class OuterSplit(NamedTuple):
@@ -38,14 +40,6 @@ class OuterSplit(NamedTuple):
     train: np.ndarray  # rows of the data
     test: np.ndarray
     inner: list[FoldRows]  # folds of `train`, as positions in it, that choose L2
-
-
-class ChosenL2(NamedTuple):
-    """Logistic regression with the L2 value that folds of the training part chose."""
-
-    l2: float
-    dev_accuracy: float  # percent, the mean over the folds
-    predicted: np.ndarray  # (N_test,) classes
 
 
 class FoldScores(NamedTuple):
@@ -83,10 +77,10 @@ def _score_splits(
     else:
         chosen = _choose_as_published(data, parts, classes, grid, seed, title)
     y, order = data.y.cpu().numpy(), np.argsort(np.concatenate([part.test for part in parts]))
-    accuracies = [float((fit.predicted == y[part.test]).mean()) for fit, part in zip(chosen, parts, strict=True)]
-    dev, test = np.mean([fit.dev_accuracy for fit in chosen]), np.mean([round(100 * share, 2) for share in accuracies])
-    predicted = np.concatenate([fit.predicted for fit in chosen])[order]
-    return FoldScores(round(float(dev), 2), round(float(test), 2), predicted, [fit.l2 for fit in chosen])
+    l2, dev, predicted = zip(*chosen, strict=True)
+    accuracies = [float((fit == y[part.test]).mean()) for fit, part in zip(predicted, parts, strict=True)]
+    test = np.mean([round(100 * share, 2) for share in accuracies])
+    return FoldScores(round(float(np.mean(dev)), 2), round(float(test), 2), np.concatenate(predicted)[order], list(l2))
 
 
 def _stratified_folds(y: Tensor, folds: int, seed: int) -> list[FoldRows]:
@@ -106,16 +100,17 @@ def _choose_as_published(
         for part in parts
         for train, dev in part.inner
     ]
-    tried = _train_together(data, classes, inner, np.tile(grid.l2, (len(inner), 1)), grid, seed, title).accuracies
+    tried, _ = _train_together(data, classes, inner, np.tile(grid.l2, (len(inner), 1)), grid, seed, title)
     means = tried.reshape(len(parts), -1, len(grid.l2)).mean(1)
     dev = [[round(100 * float(mean), 2) for mean in accuracies] for accuracies in means]
     best = np.array([[grid.l2[int(np.argmax(accuracies))]] for accuracies in dev])
     last = [_last_fold(part.train, seed) for part in parts]
-    weights = _train_together(data, classes, last, best, grid, seed, title).weights[:, 0]
+    _, weights = _train_together(data, classes, last, best, grid, seed, title)
     predicted = [
-        _predict_classes(data.x[part.test], w[:, :-1].t(), w[:, -1]) for part, w in zip(parts, weights, strict=True)
+        _predict_classes(data.x[part.test], w[:, :-1].t(), w[:, -1])
+        for part, w in zip(parts, weights[:, 0], strict=True)
     ]
-    return [ChosenL2(float(l2), max(d), p) for (l2,), d, p in zip(best, dev, predicted, strict=True)]
+    return [(float(l2), max(d), p) for (l2,), d, p in zip(best, dev, predicted, strict=True)]
 
 
 def _last_fold(rows: np.ndarray, seed: int) -> Fold:
@@ -130,23 +125,21 @@ def _last_fold(rows: np.ndarray, seed: int) -> Fold:
 
 def _train_together(
     data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int, title: str
-) -> FoldResults:
+) -> tuple[np.ndarray, Tensor]:
     """`train_folds`, with at most `folds_per_model` folds in one model."""
     device = data.x.device.type
     size = folds_per_model(len(folds), grid.batch * data.x.shape[1], device)
 
     with Progress(total=len(folds), desc=title, leave=False, unit=" folds") as progress:
 
-        def train_chunk(first: int) -> FoldResults:
+        def train_chunk(first: int) -> tuple[np.ndarray, Tensor]:
             chunk = slice(first, first + size)
             stopped = train_folds(data, classes, folds[chunk], l2[chunk], grid, seed)
             progress.update(len(folds[chunk]))
             return stopped
 
-        results = map_on_cores(train_chunk, range(0, len(folds), size), device)
-    return FoldResults(
-        np.concatenate([part.accuracies for part in results]), torch.cat([part.weights for part in results])
-    )
+        accuracies, weights = zip(*map_on_cores(train_chunk, range(0, len(folds), size), device), strict=True)
+    return np.concatenate(accuracies), torch.cat(weights)
 
 
 def folds_per_model(folds: int, batch: int, device: str) -> int:
@@ -181,7 +174,7 @@ def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid
         return [round(100 * float(mean), 2) for mean in means]
 
     best, dev = best_of_l2(grid, dev_accuracies, float)
-    return ChosenL2(best, dev, _predict_classes(test.x, *fit(np.arange(len(train.y)), best)))
+    return best, dev, _predict_classes(test.x, *fit(np.arange(len(train.y)), best))
 
 
 def _predict_classes(x: Tensor, weight: Tensor, bias: Tensor) -> np.ndarray:

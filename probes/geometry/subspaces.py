@@ -1,7 +1,6 @@
 """The subspace in which a linear probe reads a task, and how near two subspaces are (Müller-Eberstein et al. 2023)."""
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import scipy  # which imports its parts at their first use
@@ -10,20 +9,6 @@ SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")  # how 
 RANDOM_DRAWS = 50  # of random subspaces
 RELATIVE_TOLERANCE = 1e-6  # of the largest number of a matrix: nearer vectors are one, also for measures.py
 RANK_TOLERANCE = 1e-5  # of the largest singular value: a direction with less is none
-
-
-class Nearness(NamedTuple):
-    """Two subspaces of ranks k and l of a space of D dimensions."""
-
-    overlap: float  # percent: the mean squared cosine of the principal angles
-    angles: np.ndarray  # (min(k, l),) principal angles in degrees, the smallest first
-
-
-class RandomOverlap(NamedTuple):
-    """The overlap of random subspaces, in percent."""
-
-    mean: float
-    high: float  # above which 2.5% of the draws are
 
 
 def probe_subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
@@ -53,20 +38,24 @@ def probe_subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
     return axes[:, : min(rank, classes.shape[1] - 1, width)].astype(np.float32)
 
 
-def nearness(first: np.ndarray, second: np.ndarray) -> Nearness:
-    """The nearness of the subspaces of two orthonormal bases (D, k) and (D, l), k and l at least 1."""
-    angles = np.degrees(scipy.linalg.subspace_angles(first, second))[::-1]
-    return Nearness(100 * float((np.cos(np.radians(angles)) ** 2).mean()), angles)
+def principal_angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(min(k, l),) in degrees, the smallest first, of the subspaces of two orthonormal bases (D, k) and (D, l)."""
+    return np.degrees(scipy.linalg.subspace_angles(first, second))[::-1]
+
+
+def overlap(first: np.ndarray, second: np.ndarray) -> float:
+    """The mean squared cosine of the principal angles, in percent; k and l are at least 1."""
+    return 100 * float((np.cos(np.radians(principal_angles(first, second))) ** 2).mean())
 
 
 @cache
-def random_overlap(rank: int, other_rank: int, width: int) -> RandomOverlap:
-    """The overlap of random subspaces of these ranks. The mean is exact: the larger rank / D."""
+def random_overlap(rank: int, other_rank: int, width: int) -> tuple[float, float]:
+    """The mean overlap of random subspaces of these ranks, which is the larger rank / D, and the highest of 97.5%."""
     random = np.random.default_rng(0)
     bases = (np.linalg.qr(random.normal(size=(width, other_rank)))[0] for _ in range(RANDOM_DRAWS))
     # with the subspace of the first axes: the squared cosines of all angles are the squares of the first rows
     overlaps = [100 * np.square(axes[:rank]).sum() / min(rank, other_rank) for axes in bases]
-    return RandomOverlap(100 * max(rank, other_rank) / width, float(np.quantile(overlaps, 0.975)))
+    return 100 * max(rank, other_rank) / width, float(np.quantile(overlaps, 0.975))
 
 
 def _solve(matrix: np.ndarray, right_side: np.ndarray) -> np.ndarray:

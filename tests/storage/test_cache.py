@@ -39,7 +39,7 @@ def test_the_list_has_our_entries_alone(cache, capsys) -> None:
     printed = capsys.readouterr().out
     assert [f" {name}" in printed for name in (PAIRS, SCORE, "thesis.tex")] == [True, True, False]
     assert f"    40 days  {PAIRS}" in printed
-    assert [entry.size for entry in cache_entries(cache) if entry.path.name.startswith("pairs")] == [4]
+    assert [size for path, size, _ in cache_entries(cache) if path.name.startswith("pairs")] == [4]
 
 
 def test_pruning_deletes_what_is_old_and_what_was_left(cache) -> None:
@@ -49,7 +49,7 @@ def test_pruning_deletes_what_is_old_and_what_was_left(cache) -> None:
 
 def test_pruning_deletes_nothing_that_is_being_made(cache) -> None:
     with locked(cache / f".{PAIRS}.lock"):
-        assert {entry.path.name for entry in prune_cache(cache, 0)} == {SCORE, LEFT}
+        assert {path.name for path, _, _ in prune_cache(cache, 0)} == {SCORE, LEFT}
     assert PAIRS in names(cache)
 
 

@@ -18,6 +18,7 @@ MIN_FILL_SHARE = 0.5  # a class that fills less of its share is left out, so tha
 Item = TypeVar("Item")
 Held = TypeVar("Held")
 Classes = Mapping[str, Sequence[Item]]  # label to sentences, in order of preference
+Plan = tuple[list[str], Sequence[int]]  # the classes that a task keeps; sentences of train, dev and perhaps test
 
 
 class TaskDraft(NamedTuple):
@@ -26,13 +27,6 @@ class TaskDraft(NamedTuple):
     notes: list[str]
     samples: dict[str, np.ndarray]  # measurements of each sentence, for pictures
     sources: Mapping[str, str] = {}  # changed sentences, and what they were
-
-
-class Plan(NamedTuple):
-    """The classes that a task keeps, and the number of sentences per split."""
-
-    labels: list[str]
-    counts: Sequence[int]  # of train, dev and, where it is not taken whole, test
 
 
 def plan_classes(name: str, splits: Sequence[Classes], sizes: Sequence[int], fewest: int = MIN_PER_CLASS) -> Plan:
@@ -56,7 +50,7 @@ def plan_classes(name: str, splits: Sequence[Classes], sizes: Sequence[int], few
     counts = scale_sizes(sizes, share)
     if len(chosen) < 2 or counts[0] < needed_per_class(len(chosen), sizes, fewest) or not all(counts):
         raise too_small_error(name, splits, sizes, fewest, too_large_splits(chosen, splits, sizes, fewest))
-    return Plan(sorted(chosen), counts)
+    return sorted(chosen), counts
 
 
 def deciding_splits(splits: Sequence[Held], sizes: Sizes) -> tuple[Sequence[Held], Sequence[int]]:
@@ -81,11 +75,8 @@ def balanced(
     sources: Mapping[str, str] | None = None,
 ) -> TaskDraft:
     """A task of the first sentences of each class. `sources`: changed sentences, and what they were."""
-    chosen = plan_classes(name, *deciding_splits(splits, sizes), fewest)
-    parts = [
-        {label: split.get(label, [])[:count] for label in chosen.labels}
-        for split, count in zip_longest(splits, chosen.counts)
-    ]
+    chosen, counts = plan_classes(name, *deciding_splits(splits, sizes), fewest)
+    parts = [{label: split.get(label, [])[:count] for label in chosen} for split, count in zip_longest(splits, counts)]
     draft = assemble_task(name, parts, sizes, notes_on_left_out(splits, chosen))
     if sources is None:
         return draft
@@ -134,8 +125,8 @@ def largest_draft(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> 
     return best
 
 
-def notes_on_left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
-    labels = sorted({label for split in splits for label in split} - set(chosen.labels))
+def notes_on_left_out(splits: Sequence[Classes], chosen: Iterable[str]) -> list[str]:
+    labels = sorted({label for split in splits for label in split} - set(chosen))
     suffix = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
     return [f"left out, too few sentences: {', '.join(labels[:8])}{suffix}"] if labels else []
 

@@ -40,19 +40,19 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
         {depth: np.array([len(by_length.get(n, ())) for n in lengths]) for depth, by_length in split.items()}
         for split in splits
     ]
-    chosen = _choose_depths(
+    chosen, sizes_of_splits = _choose_depths(
         deciding_splits(counts_by_depth, sizes)[0], *deciding_splits(splits, sizes), pool.tags.depths
     )
     parts = []
-    for split, counts, count in zip_longest(splits, counts_by_depth, chosen.counts):
+    for split, counts, count in zip_longest(splits, counts_by_depth, sizes_of_splits):
         if count is None:
             sentences = _sentences_by_depth(split)
-            parts.append({depth: sentences.get(depth, []) for depth in chosen.labels})
+            parts.append({depth: sentences.get(depth, []) for depth in chosen})
             continue
-        shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
+        shared = np.min([counts[depth] for depth in chosen], axis=0)
         quotas = np.diff(np.cumsum(shared) * count // shared.sum(), prepend=0)  # in proportion, with sum `count`
         chosen_lengths = np.flatnonzero(quotas).tolist()
-        parts.append({d: [s for n in chosen_lengths for s in split[d][n][: quotas[n]]] for d in chosen.labels})
+        parts.append({d: [s for n in chosen_lengths for s in split[d][n][: quotas[n]]] for d in chosen})
     notes = notes_on_left_out(list(map(_sentences_by_depth, splits)), chosen)
     draft = assemble_task("TreeDepth", parts, sizes, notes)
     draft.controls["length-depth correlation before"] = _length_depth_correlation(pool.shape)
@@ -91,7 +91,7 @@ def _choose_depths(
             counts = scale_sizes(sizes, share)
             value = counts[0] * len(labels) ** 3
             if counts[0] >= needed_per_class(len(labels), sizes) and all(counts) and value > best_value:
-                best, best_value = Plan(sorted(labels), counts), value
+                best, best_value = (sorted(labels), counts), value
     if best is None:
         raise too_small_error("TreeDepth", [_sentences_by_depth(split) for split in splits], sizes, MIN_PER_CLASS)
     return best

@@ -44,13 +44,13 @@ def test_each_fold_equals_the_fold_alone_for_any_sizes(sizes, classes, seed, red
     rows = np.random.default_rng(seed)
     drawn = [rows.permutation(200) for _ in sizes]
     folds = [Fold(d[:n], d[150:], np.random.RandomState(seed)) for n, d in zip(sizes, drawn, strict=True)]
-    stopped = train_folds(items, classes, folds, np.tile(grid.l2, (len(folds), 1)), grid, seed)
+    accuracies, weights = train_folds(items, classes, folds, np.tile(grid.l2, (len(folds), 1)), grid, seed)
     for place, fold in enumerate(folds):
         for cell, expected in enumerate(alone(items, fold, classes, grid, seed)):
-            assert 100 * stopped.accuracies[place, cell] == pytest.approx(expected.dev_accuracy)
+            assert 100 * accuracies[place, cell] == pytest.approx(expected.dev_accuracy)
             weight, bias = expected.parameters
-            torch.testing.assert_close(stopped.weights[place, cell, :, :-1], weight, rtol=1e-4, atol=1e-5)
-            torch.testing.assert_close(stopped.weights[place, cell, :, -1:], bias, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(weights[place, cell, :, :-1], weight, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(weights[place, cell, :, -1:], bias, rtol=1e-4, atol=1e-5)
 
 
 def test_each_fold_may_have_its_own_l2() -> None:
@@ -59,9 +59,9 @@ def test_each_fold_may_have_its_own_l2() -> None:
     def fold() -> Fold:
         return Fold(rows[:100], rows[100:], np.random.RandomState(3))
 
-    both = train_folds(items, 2, [fold(), fold()], np.array([[1e-5], [5.0]]), GRID, seed=3).weights
+    both = train_folds(items, 2, [fold(), fold()], np.array([[1e-5], [5.0]]), GRID, seed=3)[1]
     for place, l2 in enumerate((1e-5, 5.0)):
-        single = train_folds(items, 2, [fold()], np.array([[l2]]), GRID, seed=3).weights
+        single = train_folds(items, 2, [fold()], np.array([[l2]]), GRID, seed=3)[1]
         torch.testing.assert_close(both[place], single[0])
     assert not torch.allclose(both[0], both[1])
 

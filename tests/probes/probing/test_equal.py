@@ -143,7 +143,7 @@ def test_who_asks_for_what_an_error_calls_possible_gets_it(first, second, sizes)
     except InputError as error:
         possible = {part: int(most) for most, part in re.findall(r"(\d+) (train|dev|test) sentences", str(error))}
         assume(possible)
-        assert plan_classes("Tense", splits, sizes._replace(**possible)).counts[0] > 0
+        assert plan_classes("Tense", splits, sizes._replace(**possible))[1][0] > 0
 
 
 def test_a_test_split_that_is_asked_to_be_too_large_is_named() -> None:

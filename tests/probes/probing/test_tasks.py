@@ -215,9 +215,9 @@ def test_a_reduced_task_has_a_note() -> None:
 
 def test_a_class_that_would_shrink_all_others_is_left_out_and_a_somewhat_smaller_one_shrinks_all() -> None:
     pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * n, "d": ["x"] * (n // 10)} for n in (400, 40, 40)]
-    assert plan_classes("Test", pools, Sizes(400, 40, 40))[:2] == (["a", "b", "c"], (133, 13, 13))
+    assert plan_classes("Test", pools, Sizes(400, 40, 40)) == (["a", "b", "c"], (133, 13, 13))
     pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * (n // 4)} for n in (400, 40, 40)]
-    assert plan_classes("Test", pools, Sizes(400, 40, 40)).counts == (100, 10, 10)
+    assert plan_classes("Test", pools, Sizes(400, 40, 40))[1] == (100, 10, 10)
 
 
 def sentence(text: str) -> Analysis:
