@@ -13,7 +13,7 @@ from torch import nn
 
 from encoder_lab.model import Model
 from probes.facts import facts_of
-from probes.results import Epoch, ProbeRow, read_rows, seconds_by_suite
+from probes.results import Epoch, ProbeRow, read_rows, refuse_scored, seconds_by_suite
 from probes.share import SINGLE_PROCESS, Share
 from probes.task import Task
 from probes.vectors import EncodesSentences
@@ -54,6 +54,7 @@ class ProbingCallback(pl.Callback):
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
+            refuse_scored(self.results)
             self.probe(trainer, epoch=0)
         else:  # damaged rows are an error before an epoch is trained in vain
             self._probed_epoch = max((row.epoch for row in read_rows(self.results)), default=0)

@@ -91,6 +91,13 @@ def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
     upsert_csv(path, [row_to_text(row) for row in rows], KEY_COLUMNS, order=_epoch_of)
 
 
+def refuse_scored(path: Path) -> None:
+    """Raises InputError where a training that begins would leave later scores of another one next to its own."""
+    if step := max((row.step for row in read_rows(path)), default=0):
+        remedy = f"write to another file, or remove this one and {ANSWERS_FILE}"
+        raise InputError(f"{path}: has scores of another training, until step {step}; {remedy}")
+
+
 def read_rows(path: Path) -> list[ProbeRow]:
     """The rows of the file with their answers; none if it does not exist. Raises InputError naming file and line."""
     if not Path(path).exists():

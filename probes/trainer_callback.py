@@ -9,7 +9,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 
 from encoder_lab.model import Model
 from probes.callback import curves_of
-from probes.results import Epoch, read_rows
+from probes.results import Epoch, read_rows, refuse_scored
 from probes.task import Task
 from probes.vectors import EncodesSentences
 from probes.watch import probe_now
@@ -38,6 +38,7 @@ class ProbingTrainerCallback(TrainerCallback):
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any
     ) -> None:
         if state.global_step == 0:
+            refuse_scored(self.results)
             self.probe(state, 0, parts["model"])
 
     def on_epoch_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any) -> None:

@@ -1,6 +1,7 @@
 """Probing in trainings that are not ours: any LightningModule, Hugging Face's Trainer."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,13 @@ def test_the_trainer_of_hugging_face_is_probed_and_trains_as_it_would_without(tm
     assert {"probing/T0 logreg", "probing/T0 mlp"} < logged[0].keys()
     assert not any(module.modes)
     assert same_weights(module, trained_by_hugging_face(tmp_path / "other", probed=False)[0])
+
+
+@pytest.mark.parametrize("train", [trained_by_lightning, partial(trained_by_hugging_face, probed=True)])
+def test_a_training_that_begins_mixes_its_scores_with_no_others(tmp_path, train) -> None:
+    train(tmp_path)
+    with pytest.raises(InputError, match=r"probes\.csv: has scores of another training, until step [48]; write to an"):
+        train(tmp_path)
 
 
 @pytest.mark.parametrize("epochs", [1, 0.5, 1.5])
