@@ -1,7 +1,6 @@
 """A table as Markdown, LaTeX or CSV; page.html has it as HTML."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from encoder_lab.errors import printable
 from encoder_lab.reports.table import Table, TableCell, TableRow
@@ -9,25 +8,19 @@ from encoder_lab.reports.text import for_csv, for_latex, for_markdown
 from encoder_lab.storage.csv_files import csv_text
 
 MINUS = "\u2212"
+# a printed row: a new heading before it or "", its name, its cells and whether each is bold
+TextRow = tuple[str, str, list[tuple[TableCell | None, bool]]]
 MIN_EXPONENT_SCORE = 1e7  # scores above it, of a diverged run, are written with an exponent
-
-
-class TextRow(NamedTuple):
-    """A printed row: a new heading before it or "", its name, its cells and whether each is bold."""
-
-    heading: str
-    name: str
-    cells: list[tuple[TableCell | None, bool]]
 
 
 def heads_and_lines(table: Table) -> tuple[list[str], list[TextRow]]:
     """The names of the columns and the rows; transposed, a task is a row and a model a column."""
     if table.transposed:
         heads = [" ".join(filter(None, [row.source, row.encoder, row.name])) for row in table.rows]
-        return heads, [TextRow("", c, [(r.cells.get(c), table.best(r, c)) for r in table.rows]) for c in table.columns]
+        return heads, [("", c, [(r.cells.get(c), table.best(r, c)) for r in table.rows]) for c in table.columns]
     cells = [[(row.cells.get(c), table.best(row, c)) for c in table.columns] for row in table.rows]
     headed = zip(with_headings(table), cells, strict=True)
-    return table.columns, [TextRow(heading, row.name, row_cells) for (heading, row), row_cells in headed]
+    return table.columns, [(heading, row.name, row_cells) for (heading, row), row_cells in headed]
 
 
 def markdown(table: Table) -> str:
@@ -89,8 +82,8 @@ def as_csv(table: Table) -> str:
     first = ["task"] if table.transposed else ["source", "encoder", "model"]
     fields = 1 if table.intervals == "none" else 3
     rows = [[*first, *(for_csv(name) for c in heads for name in (c, f"{c} low", f"{c} high")[:fields])]]
-    for label, line in zip(labels, lines, strict=True):
-        values = [value for cell, _ in line.cells for value in (cell[:fields] if cell else (None,) * fields)]
+    for label, (_, _, cells) in zip(labels, lines, strict=True):
+        values = [value for cell, _ in cells for value in (cell[:fields] if cell else (None,) * fields)]
         rows.append([*map(for_csv, label), *("" if v is None else f"{v:zg}" for v in values)])
     return csv_text(rows)
 
