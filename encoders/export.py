@@ -10,7 +10,6 @@ The vectors are those of the run, for any text. A model card, README.md, comes w
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
@@ -32,11 +31,6 @@ USAGE = {
 PACKAGES = {"stock": "sentence-transformers", "bundled": "sentence-transformers", TORCH: "torch safetensors"}
 
 
-def run_export(options: SimpleNamespace) -> None:
-    path, allow = Path(options.positional[0]), options.allow or ()
-    export(path, options.out, options.format, options.raw, options.modules, allow)
-
-
 COMMAND = Command(
     "python -m encoders.export RUN out=DIR",
     __doc__,
@@ -47,7 +41,9 @@ COMMAND = Command(
         Setting("modules", "of sentence-transformers", one_of("auto", "stock", "bundled"), "auto"),
         Setting("allow", "packages with your own encoder or corpus", NAMES),
     ],
-    run_export,
+    lambda options: export(
+        Path(options.positional[0]), options.out, options.format, options.raw, options.modules, options.allow or ()
+    ),
     "a run folder (its best checkpoint) or one of its .ckpt files",
     absent="no such run folder or checkpoint",
 )

@@ -4,6 +4,7 @@ import json
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -177,7 +178,7 @@ class Evaluation:
         """The task itself; of what an objective loses, one for each of its parts; none that needs a bag without one."""
         if task.needs == "bag" and self.model.bag is None:
             return []
-        return task.in_parts(self.model.loss.parts) if task.needs == "loss" else [task]
+        return [replace(task, part=part) for part in self.model.loss.parts] if task.needs == "loss" else [task]
 
     def _is_baseline(self, task: Task) -> bool:
         return self.model.encode is None and task.needs not in ("surprisal", *DERIVED_NEEDS)

@@ -232,10 +232,6 @@ Lines = Iterable[tuple[int, str]]  # with their numbers
 JSON_TREE_PATTERN = re.compile(r'"parse"\s*:\s*("(?:[^"\\]|\\.)*+")')
 
 
-def _json_trees(lines: Lines) -> Iterator[tuple[int, str]]:
-    return ((number, json.loads(text)) for number, line in lines for text in JSON_TREE_PATTERN.findall(line))
-
-
 def _xml_trees(lines: Lines) -> Iterator[tuple[int, str]]:
     in_parse = False
     for number, line in lines:
@@ -254,7 +250,7 @@ def _text_trees(lines: Lines) -> Iterator[tuple[int, str]]:
 
 
 FORMATS: dict[str, Callable[[Lines], Iterator[tuple[int, str]]]] = {
-    ".json": _json_trees,
+    ".json": lambda lines: ((n, json.loads(text)) for n, line in lines for text in JSON_TREE_PATTERN.findall(line)),
     ".xml": _xml_trees,
     ".out": _text_trees,
 }

@@ -12,20 +12,17 @@ from probes.results import read_epoch
 
 MetricRows = Sequence[Mapping[str, str]]  # of metrics.csv or test.csv
 
-
-def _is_list_of_names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
-
-
-def _is_colour(value: Any) -> bool:
-    return bool(re.fullmatch(COLOUR_PATTERN, str(value)))
-
-
-SETTING_TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+SETTING_TYPES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("objective.select", "best_by.score"), ("a name", lambda value: isinstance(value, str))),
     "best_by.mode": ("min or max", lambda value: value in ("min", "max")),
-    **dict.fromkeys(("objective.parts", "objective.losses"), ("a list of names", _is_list_of_names)),
-    **dict.fromkeys(("labels.colour", "run.labels.colour"), ('a colour, as "#D55E00"', _is_colour)),
+    **dict.fromkeys(
+        ("objective.parts", "objective.losses"),
+        ("a list of names", lambda value: isinstance(value, list) and {*map(type, value)} <= {str}),
+    ),
+    **dict.fromkeys(
+        ("labels.colour", "run.labels.colour"),
+        ('a colour, as "#D55E00"', lambda value: re.fullmatch(COLOUR_PATTERN, str(value))),
+    ),
 }
 
 

@@ -6,7 +6,6 @@ EDUs). The suite reads both forms.
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 from encoder_lab.settings.command_line import FOLDER, Command, Setting
 
@@ -22,15 +21,11 @@ def convert(folder: Path, out: Path) -> list[Path]:
     return [out / f"{name}.jsonl" for name in FILE_NAMES]
 
 
-def run_convert(options: SimpleNamespace) -> None:
-    print("\n".join(map(str, convert(Path(options.positional[0]), options.out))))
-
-
 COMMAND = Command(
     "python -m probes.discoeval.convert DIR out=DIR",
     __doc__,
     [Setting("out", "the folder that gets the three files", FOLDER, required=True)],
-    run_convert,
+    lambda options: print("\n".join(map(str, convert(Path(options.positional[0]), options.out)))),
     "the folder of RST_TRAIN.pkl, RST_DEV.pkl and RST_TEST.pkl, or the folder above RST/",
 )
 

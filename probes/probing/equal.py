@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
@@ -168,15 +167,11 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
     return lines
 
 
-def run_equal(options: SimpleNamespace) -> None:
-    print("\n".join(write_equal([Path(text) for text in options.positional], options.out)))
-
-
 COMMAND = Command(
     "python -m probes.probing.equal DIR DIR... out=DIR",
     __doc__,
     [Setting("out", "the folder that gets a folder for each of them", FOLDER, required=True)],
-    run_equal,
+    lambda options: print("\n".join(write_equal(list(map(Path, options.positional)), options.out))),
     "folders with tasks, one for each language or treebank",
     absent="no such file or folder (DIR=)",
 )

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Annotated, Literal
@@ -66,10 +66,6 @@ class Use(DerivedTask):
     def fingerprint(self) -> str:
         fingerprints = self.task.fingerprint, self.reading and self.reading.fingerprint
         return content_hash(*fingerprints, self.part, self.draws, self.examples, code_of(Use))
-
-    def in_parts(self, parts: Sequence[str]) -> Iterator["Use"]:
-        """The same property for each part of an objective."""
-        return (replace(self, part=part) for part in parts)
 
     def score(self, erasures: Erasures, device: str) -> Outcome:
         """The rise of the loss, in thousandths of a nat, or of the error, in points, with its 95% interval."""

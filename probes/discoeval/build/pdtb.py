@@ -19,6 +19,7 @@ SENSES = {PDTB_2: (11, 12, 13, 14), PDTB_3: (8, 9, 11, 12)}
 FIRST_2, SECOND_2 = 24, 34  # text of the arguments
 FIRST_3, SECOND_3 = 14, 20  # their positions in the raw text: 9..20;31..40
 FILE_NAME = re.compile(r"wsj_(\d\d)\d\d")
+RELATIONS_NAME = re.compile(rf".*\.(pipe|pdtb|gdtb\.tsv(\.gz)?)|{FILE_NAME.pattern}", re.DOTALL)
 
 Triple = tuple[str, str, str]  # sense, first and second argument
 
@@ -51,16 +52,12 @@ def read_relations(paths: Sequence[Path], raw: Path | None) -> dict[str, dict[st
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            files = sorted(filter(_has_relations_name, visible_files(path)))
+            files = sorted(file for file in visible_files(path) if RELATIONS_NAME.fullmatch(file.name))
             if not files:
                 raise InputError(f"{path}: no .pipe, .pdtb, .gdtb.tsv or wsj_ files below it (pdtb=)")
             yield from files
         else:
             yield path
-
-
-def _has_relations_name(path: Path) -> bool:
-    return path.name.endswith((".pipe", ".pdtb", ".gdtb.tsv", ".gdtb.tsv.gz")) or bool(FILE_NAME.fullmatch(path.name))
 
 
 def _table_relations(path: Path) -> Iterator[Relation]:
