@@ -1,8 +1,10 @@
 """The reports that the builders of tasks write: pages and tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+
+from probes.classification import Classification
 
 MAX_CLASS_ROWS = 24
 
@@ -18,10 +20,18 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> lis
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *cells)] if rows else []
 
 
-def class_table(counts: Sequence[Sequence[object]]) -> list[str]:
+def size_table(tasks: Iterable[Classification]) -> list[str]:
+    """How many items and classes each task has."""
+    rows = [(task.name, *(len(part.gold) for part in task.parts), len(task.classes)) for task in tasks]
+    return markdown_table(("task", "train", "dev", "test", "classes"), rows)
+
+
+def class_table(task: Classification) -> list[str]:
     """How often train, dev and test have each class; of many classes the first."""
-    remainder = [f"and {len(counts) - MAX_CLASS_ROWS} more classes"] if len(counts) > MAX_CLASS_ROWS else []
-    return [*markdown_table(("class", "train", "dev", "test"), counts[:MAX_CLASS_ROWS]), *remainder]
+    counts = [np.bincount(part.gold, minlength=len(task.classes)) for part in task.parts]
+    rows = [(f"`{label}`", *numbers) for label, *numbers in zip(task.classes, *counts, strict=True)]
+    remainder = [f"and {len(rows) - MAX_CLASS_ROWS} more classes"] if len(rows) > MAX_CLASS_ROWS else []
+    return [*markdown_table(("class", "train", "dev", "test"), rows[:MAX_CLASS_ROWS]), *remainder]
 
 
 def _cell_text(value: object) -> str:

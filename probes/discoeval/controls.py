@@ -1,7 +1,5 @@
 """What a task gives away without any model: balance, lengths, order in the file, sentences in two splits."""
 
-from collections.abc import Mapping
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -27,12 +25,6 @@ def controls(task: Classification) -> dict[str, float]:
         "sentences in two splits": len((train & dev) | (train & test) | (dev & test)),
         "words in a sentence": float(np.mean(words)),
     }
-
-
-def class_counts(task: Classification) -> Mapping[str, list[int]]:
-    """Items of each class in train, dev and test."""
-    counts = [np.bincount(part.gold, minlength=len(task.classes)) for part in task.parts]
-    return {label: [int(count[i]) for count in counts] for i, label in enumerate(task.classes)}
 
 
 def _logistic_accuracy(train: np.ndarray, test: np.ndarray, task: Classification) -> float:

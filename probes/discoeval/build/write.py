@@ -6,11 +6,11 @@ from pathlib import Path
 from encoder_lab.storage.files import atomic_write
 from probes.classification import Classification
 from probes.discoeval.build.tasks import Row, Rows
-from probes.discoeval.controls import class_counts, controls
+from probes.discoeval.controls import controls
 from probes.discoeval.data import FILES, LABELS
 from probes.discoeval.items import SPLITS
 from probes.discoeval.rst_files import FILE_NAMES, Node, write_rst
-from probes.markdown import class_table, markdown_table, page
+from probes.markdown import class_table, markdown_table, page, size_table
 
 
 def write_rows(rows: Rows, folder: Path) -> None:
@@ -42,24 +42,16 @@ on how many words each text of an item has. *Position only*: logistic regression
 
 
 def write_report(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: Sequence[str], out: Path) -> None:
-    with atomic_write(out / "report.md") as file:
-        file.write(report_text(tasks, sizes, failures))
-
-
-def report_text(tasks: Sequence[Classification], sizes: Mapping[str, int], failures: Sequence[str]) -> str:
-    counts = [(t.name, *(len(part.gold) for part in t.parts), len(t.classes)) for t in tasks]
     measured = {task.name: controls(task) for task in tasks}
     head, rows = ["task", *next(iter(measured.values()))], [(name, *row.values()) for name, row in measured.items()]
-    sections: list[str | list[str]] = []
-    for task in tasks:
-        classes = [(f"`{label}`", *numbers) for label, numbers in class_counts(task).items()]
-        sections += [f"## {task.name}", class_table(classes)]
-    return page(
+    text = page(
         "# Discourse tasks",
         f"Wanted: {'/'.join(f'{size:,}' for size in sizes.values())} items for each task that is made from documents.",
-        markdown_table(["task", "train", "dev", "test", "classes"], counts),
+        size_table(tasks),
         [f"* {reason}" for reason in failures],
         REPORT_NOTE,
         markdown_table(head, rows),
-        *sections,
+        *(block for task in tasks for block in (f"## {task.name}", class_table(task))),
     )
+    with atomic_write(out / "report.md") as file:
+        file.write(text)

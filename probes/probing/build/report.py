@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from encoder_lab.storage.files import atomic_write
-from probes.markdown import class_table, markdown_table, page
+from probes.markdown import class_table, markdown_table, page, size_table
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.sampling import TaskDraft
@@ -18,34 +18,27 @@ BLUE, ORANGE = "#0072B2", "#E69F00"  # Okabe and Ito
 
 
 def write_report(built: BuiltTasks, sizes: Sizes, source: Sequence[str], out: Path) -> None:
-    with atomic_write(out / "report.md") as file:
-        file.write(report_text(built, sizes, source))
-    with atomic_write(out / "controls.png", binary=True) as file:
-        FigureCanvasAgg(_figure(built)).print_png(file)
-
-
-def report_text(built: BuiltTasks, sizes: Sizes, source: Sequence[str]) -> str:
-    rows = [(task.name, *(len(split.sentences) for split in task.parts), len(task.classes)) for task in built.tasks]
     facts = [
         f"Built from {', '.join(source)}: {int(built.shape.sum()):,} sentences of 5 to 28 words.",
         f"Wanted: {'/'.join(f'{size:,}' for size in sizes)} sentences per task.",
         f"Distinct sentences in all tasks: {built.sentences():,}; in two splits: {built.split_overlap()}.",
     ]
-    table = markdown_table(("task", "train", "dev", "test", "classes"), rows)
     failures = [f"* **{name}** was not built: {reason}" for name, reason in built.failures.items()]
-    head = page("# Probing tasks", facts, table, [*failures, "![controls](controls.png)"])
-    return "\n".join([head, *map(task_section, built.drafts.values())])
+    head = page("# Probing tasks", facts, size_table(built.tasks), [*failures, "![controls](controls.png)"])
+    with atomic_write(out / "report.md") as file:
+        file.write("\n".join([head, *map(task_section, built.drafts.values())]))
+    with atomic_write(out / "controls.png", binary=True) as file:
+        FigureCanvasAgg(_figure(built)).print_png(file)
 
 
 def task_section(draft: TaskDraft) -> str:
     """What was measured of one task: notes, controls, class balance."""
     task, controls, notes = draft.task, draft.controls, draft.notes
     counts = [np.bincount(split.gold, minlength=len(task.classes)) for split in task.parts]
-    balance = [(f"`{label}`", *(count[i] for count in counts)) for i, label in enumerate(task.classes)]
     spread = [f"{count.min()} to {count.max()}" for count in counts]
     measured = markdown_table(("control", "value"), [(name, f"{value:.4g}") for name, value in controls.items()])
     sizes = f"Sentences per class in train, dev, test: {', '.join(spread)}."
-    return page(f"## {task.name}", [f"* {note}" for note in notes], measured, sizes, class_table(balance))
+    return page(f"## {task.name}", [f"* {note}" for note in notes], measured, sizes, class_table(task))
 
 
 def _figure(built: BuiltTasks) -> Figure:
