@@ -1,4 +1,4 @@
-"""Test suites in files: SyntaxGym's JSON, read, checked and written, and the older form of the published suites."""
+"""Test suites in files: SyntaxGym's JSON, also in the older form of the published suites, and minimal pairs."""
 
 import json
 import re
@@ -9,9 +9,18 @@ from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import parse_user_json, read_blocks
+from encoder_lab.storage.text_files import (
+    files_below,
+    parse_user_json,
+    read_blocks,
+    read_json_lines,
+    without_packed_suffix,
+)
 from probes.coherence.formula import is_prediction, parse, values_in
 
+BUILD_COMMAND = "python -m probes.coherence.build"
+ENDINGS = (".json", ".jsonl")
+GOOD, BAD = "sentence_good", "sentence_bad"  # of minimal pairs
 METRICS = ("sum", "mean", "median", "range", "max", "min")
 ALL_METRICS = "all"  # of files: every metric is stored; formulas read the sum
 UNUSUAL_SPACE = re.compile(r"\s{2}|[^\S ]")
@@ -34,6 +43,42 @@ class TestSuite(NamedTuple):
     predictions: tuple[str, ...]  # formulas
     items: tuple[Item, ...]
     meta: Mapping[str, Any] = {}  # what else the file says: author, comment, reference, tags
+
+
+def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuite]:
+    """The suites of files and folders: SyntaxGym's .json, and minimal pairs as .jsonl. Raises InputError for none."""
+    if missing := [path for path in paths if not path.exists()]:
+        raise InputError(f"coherence.paths: {missing[0]}: no such file or folder; build suites with {BUILD_COMMAND}")
+    files = [file for path in paths for file in files_below(path, ENDINGS)]
+    origins: dict[str, Path] = {}
+    suites = []
+    for file in dict.fromkeys(files):
+        pairs = without_packed_suffix(file).suffix == ".jsonl"
+        for suite in read_minimal_pairs(file) if pairs else [read_suite(file, syntaxgym)]:
+            if suite.name in origins:
+                raise InputError(f"{file}: the suite {suite.name} is also in {origins[suite.name]}; rename one of them")
+            origins[suite.name] = file
+            suites.append(suite)
+    return suites
+
+
+def read_minimal_pairs(path: Path) -> list[TestSuite]:
+    """A suite for each `UID` of a file, or one of its name: the good sentence surprises less. Raises InputError."""
+    suites: dict[str, list[Item]] = {}
+    for number, record in read_json_lines(path):
+        texts = [record.get(key) for key in (GOOD, BAD)]
+        if not all(isinstance(text, str) and text.strip() for text in texts):
+            raise InputError(f"{path}:{number}: no text under {GOOD} and {BAD}, as minimal pairs in JSON lines have")
+        name = str(path.name.partition(".")[0] if record.get("UID") in (None, "") else record["UID"])
+        if not name.isprintable():
+            raise InputError(f"{path}:{number}: the UID of a pair is a word or a few, in one line")
+        items = suites.setdefault(name, [])
+        good, bad = (" ".join(str(text).split()) for text in texts)
+        items.append(Item(len(items) + 1, ((good,), (bad,)), str(record.get("pairID", ""))))
+    formula = ("(1;%good%) < (1;%bad%)",)
+    return [
+        TestSuite(name, "sum", ("sentence",), ("good", "bad"), formula, tuple(items)) for name, items in suites.items()
+    ]
 
 
 def read_suite(path: Path, syntaxgym: bool = False) -> TestSuite:

@@ -11,10 +11,9 @@ from pydantic import Field
 
 from encoder_lab.settings.run import names_of
 from encoder_lab.settings.types import MAX_ITEMS
-from probes.coherence.data import read_suites
 from probes.coherence.formula import chance
 from probes.coherence.scoring import SuiteScore, compared_name, pairs_of, prediction_score, score_suite, token_records
-from probes.coherence.suite_file import TestSuite, suite_fingerprint
+from probes.coherence.suite_file import TestSuite, read_suites, suite_fingerprint
 from probes.coherence.world import world_suites
 from probes.suites import Context
 from probes.surprisals import Surprisals

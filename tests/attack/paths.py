@@ -22,7 +22,7 @@ from encoder_lab.training.run_folder import locked_run, settings_to_resume
 from encoders.language_model import CausalLM
 from encoders.load import load_encoder
 from encoders.sources import precomputed_model
-from probes.coherence.data import read_suites
+from probes.coherence.suite_file import read_suites
 from probes.discoeval.data import read_discoeval
 from probes.downstream.data import read_downstream
 from probes.probing.published_files import read_senteval

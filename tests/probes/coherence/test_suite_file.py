@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import compose_unicode
-from probes.coherence.data import read_suites
 from probes.coherence.suite_file import (
     METRICS,
     Item,
     TestSuite,
     read_suite,
+    read_suites,
     record_of,
     suite_fingerprint,
     suite_from_record,
