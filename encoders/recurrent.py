@@ -64,9 +64,7 @@ class Bidirectional(nn.Module):
         return vectors
 
     def _packed_reader(self, words: Tensor, table: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Packing]]:
-        dtype = self.forward_layers[0].get_parameter("weight_hh_l0").dtype
-        if torch.is_autocast_enabled("cpu") and not computes_in_float32("cpu"):
-            dtype = torch.get_autocast_dtype("cpu")
+        dtype = products_dtype(self.forward_layers[0].get_parameter("weight_hh_l0").dtype)
         with torch.autocast("cpu", enabled=False):
             read = packed_reader(
                 list(zip(self.forward_layers, self.backward_layers, strict=True)), self.dropout, dtype, words, table
@@ -78,6 +76,12 @@ def reads_packed(lengths: Tensor) -> bool:
     """Whether sentences with `lengths (B,)` are read packed: on a CPU, without gradients, unless they are few."""
     traced = torch.jit.is_tracing() or torch.compiler.is_compiling()
     return lengths.device.type == "cpu" and len(lengths) >= MIN_PACKED and not torch.is_grad_enabled() and not traced
+
+
+def products_dtype(weights: torch.dtype) -> torch.dtype:
+    """The dtype in which recurrent layers with `weights` of a dtype multiply on a CPU."""
+    narrow = torch.is_autocast_enabled("cpu") and not computes_in_float32("cpu")
+    return torch.get_autocast_dtype("cpu") if narrow else weights
 
 
 def computes_in_float32(device: str) -> bool:

@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from encoders.recurrent import recurrent_output
+from encoders.packed import packed_decoder_states
+from encoders.recurrent import products_dtype, reads_packed, recurrent_output
 from objectives.chunked_cross_entropy import PADDING, cross_entropies, cross_entropy_sum
 from objectives.layers import Logits
 
@@ -105,13 +106,23 @@ class Decoder(nn.Module):
 
     @torch.no_grad()
     def token_nats(self, sentence: Tensor, targets: Tensor, memory: Memory | None = None) -> Tensor:
-        """-log p of each token of `targets` (B, U) but the first, (B, U - 1), teacher-forced; 0 at padding."""
-        hidden, _ = self(sentence, targets[:, :-1], memory=memory)
-        gold = targets[:, 1:]
-        real = gold != 0
+        """-log p of each token of `targets` (B, U) but the first, (B, U - 1), teacher-forced; 0 at padding.
+
+        Without dropout, so in evaluation mode.
+        """
+        inputs, gold = targets[:, :-1], targets[:, 1:].flatten()
+        lengths = (targets[:, 1:] != 0).sum(1)
+        if memory is None and reads_packed(lengths):
+            dtype = products_dtype(self.output.bias.dtype)
+            with torch.autocast("cpu", enabled=False):
+                hidden, packing = packed_decoder_states(self.lstm, dtype, self.embedding, inputs, lengths, sentence)
+            real = packing.padded_index
+        else:
+            real = gold.nonzero()[:, 0]
+            hidden = self(sentence, inputs, memory=memory)[0].flatten(0, 1)[real]
         nats = torch.zeros(gold.shape, dtype=self.output.bias.dtype, device=gold.device)
-        nats[real] = cross_entropies(hidden[real], self.output.weight, self.output.bias, gold[real])
-        return nats
+        nats[real] = cross_entropies(hidden, self.output.weight, self.output.bias, gold[real])
+        return nats.view(inputs.shape)
 
     @torch.no_grad()
     def greedy(

@@ -20,7 +20,7 @@ from encoder_lab.storage.content import key_of
 from objectives.multitask import Multitask
 from objectives.objective import READS_STATES_REASON, Objective
 
-BATCH_SIZE = 32  # examples; they have similar lengths
+BATCH_SIZE = 128  # examples, by length
 REMEDY = "leave suite=use out, or measure use.on=downstream"
 
 

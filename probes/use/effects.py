@@ -14,7 +14,7 @@ from probes.use.eraser import RotatingErasers, Whitening, erase_random
 from probes.vectors import Vectors
 
 BOOTSTRAP_SAMPLES = 1000  # bootstrap samples
-MAX_TURNS = 32  # draws that share the examples of an objective, at most: a batch of them is as large
+MAX_TURNS = 32  # draws that share the examples of an objective, at most: no more than a batch of them
 
 
 class Effect(NamedTuple):

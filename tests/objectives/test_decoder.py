@@ -3,6 +3,8 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import nn
 
 from datamodules.seq2seq import TextPairs
@@ -56,6 +58,18 @@ def test_the_loss_counts_real_tokens_only() -> None:
     alone = [model.loss(sentence[:1], targets[:1])[0], model.loss(sentence[1:], targets[1:, :3])[0]]
     assert tokens == 5
     torch.testing.assert_close(nats, sum(alone))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.integers(1, 12), min_size=8, max_size=12), st.sampled_from([None, torch.bfloat16]))
+def test_each_token_costs_what_it_costs_with_its_sentence_alone(lengths, autocast) -> None:
+    model, sentences = decoder(), torch.randn(len(lengths), 5)
+    rows = [torch.randint(1, 9, (length + 1,)) for length in lengths]
+    with torch.autocast("cpu", autocast, enabled=autocast is not None):
+        packed = model.token_nats(sentences, nn.utils.rnn.pad_sequence(rows, batch_first=True))
+        alone = [model.token_nats(sentences[i : i + 1], row[None])[0] for i, row in enumerate(rows)]
+    tolerance = {"atol": 1e-2, "rtol": 0} if autocast else {}
+    torch.testing.assert_close(packed, nn.utils.rnn.pad_sequence(alone, batch_first=True), **tolerance)
 
 
 @pytest.mark.parametrize("attends", [True, False])
