@@ -1,7 +1,7 @@
 """The parts of a run that an export writes: weights, words, n-grams, settings."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +15,11 @@ from datamodules.corpus import Corpus
 from datamodules.text.tokenize import tokenize
 from datamodules.word_vectors.fasttext_file import open_bin
 from datamodules.word_vectors.run_vectors import ComposedVectors
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, first_line
 from encoders.encoder import Encoder
 from encoders.frozen import MAX_SENTENCE_WORDS, FrozenEncoder
 from encoders.load import import_class, load_encoder, open_run
+from encoders.portable.network import SentenceEncoder, TextReader
 from encoders.portable.source import bundled_source
 
 OWN_PACKAGES = ("encoder_lab", "datamodules", "encoders")
@@ -46,6 +47,18 @@ class Parts(NamedTuple):
         tokenized = spoken if self.moses else ""
         title = '"""An encoder exported from Sentence Encoder Lab; README.md shows how to use it."""'
         return f"{title}\n\n{text}\n\n{tokenized}{ending}"
+
+    def refuse_other_vectors(self, encode: Callable[[list[str]], np.ndarray], remedy: str) -> None:
+        """Raises InputError where an exported encoder gives other vectors of words of the run, or fails."""
+        words = self.settings["words"][2:]
+        texts, reader = [" ".join(words[:7]), "", words[0]], TextReader(self.settings, self.ngrams)
+        expected = SentenceEncoder(self.encoder, self.table, reader).eval().encode(texts)
+        try:
+            problem = "" if np.allclose(encode(texts), expected, atol=1e-5) else "gives other vectors"
+        except Exception as error:  # of code of the user
+            problem = f"fails ({first_line(error)})"
+        if problem:
+            raise InputError(f"{type(self.encoder).__name__}: its export {problem}; {remedy}")
 
     def save_weights(self, path: Path) -> None:
         """One safetensors file of everything that is no code: tensors, words, settings."""

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.declared import Definitions, definitions_in
 
+REMEDY = "an export takes what is defined once at the top of a file and imported by its name: from FILE import NAME"
 REMOVED_LINE = "\0"  # marks a line that is left out
 QualifiedName = tuple[str, str]  # a module and a name in it
 
@@ -33,13 +35,18 @@ def _collect_definitions(
     """Add a definition after everything that it uses."""
     path, source = _read_definitions(module)
     if name not in source.defined:  # imported there, or made by __getattr__
-        value = getattr(import_module(module), name)
+        value = getattr(import_module(module), name, None)
+        if not isinstance(value, type | FunctionType):
+            raise InputError(f"{module}: {name}: {REMEDY}")
         module, name = value.__module__, value.__name__
         path, source = _read_definitions(module)
     if (module, name) in parts:
         return
     parts[module, name] = ""  # entered before its body, as a definition may use itself
     node = source.defined[name]
+    local = (part for part in ast.walk(node) if isinstance(part, ast.Import | ast.ImportFrom))
+    if own := [ast.unparse(part) for part in local if _names_one_of(packages, part)]:
+        raise InputError(f"{module}: {own[0]}, within {name}: {REMEDY}")
     settings = [part for part in ast.walk(node) if isinstance(part, ast.arg) and _is_setting(part)]
     aside = {id(inner) for part in settings for inner in ast.walk(part)}
     named = [part for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in aside]
@@ -51,13 +58,20 @@ def _collect_definitions(
             if origin.split(".")[0] not in packages:
                 foreign.add((origin, original, used))
             elif original != used:
-                raise InputError(f"{module}: {used} is imported under another name; import names of ours as they are")
+                raise InputError(f"{module}: {used}: {REMEDY}")
             else:
                 _collect_definitions(origin, original, packages, parts, foreign)
     del parts[module, name]
     first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
     lines = _without_annotations(path.read_text(encoding="utf-8").split("\n"), settings)[first - 1 : node.end_lineno]
     parts[module, name] = "\n".join(line for line in lines if line != REMOVED_LINE)
+
+
+def _names_one_of(packages: Iterable[str], statement: ast.Import | ast.ImportFrom) -> bool:
+    """Whether an import is of one of the packages, or relative."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.level > 0 or str(statement.module).split(".")[0] in packages
+    return any(alias.name.split(".")[0] in packages for alias in statement.names)
 
 
 def _is_setting(argument: ast.arg) -> bool:

@@ -1,6 +1,7 @@
 """sentence-transformers folders: stock modules where they give the same vectors, otherwise one bundled module."""
 
 import json
+import runpy
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,10 +19,10 @@ from encoders.frozen import MAX_SENTENCE_WORDS
 from encoders.pooling import MAX
 from encoders.portable.network import WEIGHTS, SentenceEncoder
 from encoders.portable.parts import Parts
+from encoders.portable.source import REMEDY
 
 MODULE_NAME = "sentence_encoder"
 SPACES_PATTERN = r"[\s\x1c-\x1f\x85]+"  # what str.split() splits at
-REMEDY = "pip install sentence-transformers"
 
 
 def why_not_stock(parts: Parts) -> str:
@@ -44,7 +45,7 @@ def write_stock(parts: Parts, folder: Path) -> None:
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import LSTM, Pooling, WordEmbeddings, WordWeights
     except ImportError:
-        raise InputError(f"modules=stock needs another package: {REMEDY}") from None
+        raise InputError("modules=stock needs another package: pip install sentence-transformers") from None
     encoder = parts.encoder
     table = encoder.projection(parts.table) if isinstance(encoder, BiLSTM) else parts.table
     words = WordEmbeddings(_tokenizer(parts), table.numpy(), max_seq_length=MAX_SENTENCE_WORDS)
@@ -99,4 +100,12 @@ def write_torch(parts: Parts, folder: Path) -> None:
     parts.save_weights(folder / WEIGHTS)
     ending = f"SentenceEncoder.encoder_class = {type(parts.encoder).__name__}\n"
     code = parts.source(type(parts.encoder), SentenceEncoder, ending=ending)
-    (folder / f"{MODULE_NAME}.py").write_text(code, encoding="utf-8")
+    file = folder / f"{MODULE_NAME}.py"
+    file.write_text(code, encoding="utf-8")
+
+    def encode(texts: list[str]) -> np.ndarray:
+        exported = runpy.run_path(str(file))
+        exported["TextReader"].tokenize = staticmethod(str)
+        return exported["SentenceEncoder"].load(str(folder)).encode(texts)  # type: ignore[no-any-return]
+
+    parts.refuse_other_vectors(encode, REMEDY)

@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +26,7 @@ from encoders import load_encoder
 from encoders.export import COMMAND, export
 from encoders.portable.network import TextReader
 from encoders.portable.parts import _is_moses, parts_of
-from encoders.portable.source import bundled_source
+from encoders.portable.source import _read_definitions, bundled_source
 from encoders.sources import bag_of
 from tests.conftest import ROOT
 from tests.datamodules.word_vectors.test_fasttext_file import quantised
@@ -271,3 +272,47 @@ def fasttext_hash() -> None:
 def test_two_definitions_of_one_name_are_refused() -> None:
     with pytest.raises(InputError, match=r"^fasttext_hash: defined in datamodules.* and tests"):
         bundled_source([clash], ["datamodules", "encoders", "tests"])
+
+
+OWN = """
+from torch import Tensor
+from encoders.bov import BagOfVectors
+SCALE = 2
+SCALE += 1
+if SCALE:
+    BIG = 1.0
+def scaled(vectors): return SCALE * vectors
+class Own(BagOfVectors):
+    def forward(self, embedded, lengths):
+        {imported}
+        encoded = super().forward(embedded, lengths)
+        return encoded._replace(vector={vector})
+"""
+
+
+@pytest.mark.parametrize(("top", "local", "vector", "message"), [
+    ("", "", "scaled(encoded.vector)", "Own: its export gives other vectors; an export takes what is defined once"),
+    ("from own_parts.more import *", "", "half(encoded.vector)", "Own: its export fails .name 'half' is not defined"),
+    ("from own_parts import more", "", "more.half(encoded.vector)", "own_parts: more: an export takes what is"),
+    ("import own_parts.more", "", "own_parts.more.half(encoded.vector)", "own_parts.own: own_parts: an export takes"),
+    ("", "from own_parts.more import half", "half(encoded.vector)", "own: from own_parts.more import half, within Own"),
+    ("from own_parts.more import BIG", "", "BIG * encoded.vector", "own_parts.more: BIG: an export takes what is"),
+])  # fmt: skip
+def test_an_own_encoder_that_an_export_would_change_is_refused(
+    make, tmp_path, monkeypatch, top, local, vector, message
+):
+    folder = tmp_path / "own_parts"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "more.py").write_text("if True:\n    BIG = 3.0\ndef half(vectors): return vectors / 2\n")
+    (folder / "own.py").write_text(top + OWN.format(imported=local or "pass", vector=vector))
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.startswith("own_parts")]:
+        monkeypatch.delitem(sys.modules, name)
+    _read_definitions.cache_clear()
+    run = make("bov")
+    config = run / "config.yaml"
+    config.write_text(config.read_text().replace("encoders.bov.BagOfVectors", "own_parts.own.Own"))
+    with pytest.raises(InputError, match=message):
+        export(run, tmp_path / "out", "torch", allow=("own_parts",))
+    assert not (tmp_path / "out").exists()
