@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import exp, log, log2, sqrt
+from math import exp, inf, log, log2, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -79,8 +79,7 @@ def _linear_scores(
     basis = torch.linalg.qr(seen.x.t())[0] if len(seen.y) < seen.x.shape[1] else None  # of the vectors' space
     iterations = MANY_CLASSES_ITERATIONS if classes >= MANY_CLASSES else MAX_ITERATIONS
     optima = Optima(seen if basis is None else Tensors(seen.x @ basis, seen.y), classes, ONLINE_TOLERANCE, iterations)
-    weights = torch.zeros(seen.x.shape[1], classes, device=device), torch.zeros(classes, device=device)
-    lowest, best = log(classes), values[0]
+    lowest, best = inf, values[0]
     for l2 in values:
         map_on_cores(optima.add, [[l2]], device)
         weight, bias = optima.weights[l2]
@@ -90,7 +89,8 @@ def _linear_scores(
             break
         weights, lowest, best = (weight, bias), loss, l2
     values[:] = values[values.index(best) :]
-    return torch.addmm(weights[1], coming.x, weights[0])
+    shorter = lowest < log(classes)  # than without: the bias alone, which has no penalty, may be worse
+    return torch.addmm(weights[1], coming.x, weights[0]) if shorter else coming.x.new_zeros(len(coming.y), classes)
 
 
 def _mlp_scores(

@@ -51,6 +51,14 @@ def test_labels_unrelated_to_the_vectors_cost_their_entropy(width) -> None:
     assert code.uniform_bits / code.bits == pytest.approx(1, abs=0.02)
 
 
+def test_a_weak_penalty_shortens_the_code_where_a_bias_alone_is_worse_than_no_classifier() -> None:
+    """With many classes for the sentences the strongest penalty leaves the bias, which fits the first sentences."""
+    random, labels = np.random.default_rng(1), np.random.default_rng(1).permutation(np.arange(360) % 20)
+    x = (random.normal(size=(360, 20)) + 2 * np.eye(20)[labels]).astype(np.float32)
+    code = description_length(Labelled(x[:300], labels[:300]), Labelled(x[300:], labels[300:]), 20, GRID, seed=1)
+    assert code.bits < 0.9 * code.uniform_bits
+
+
 def test_a_class_not_seen_before_has_a_finite_code() -> None:
     train = vectors(400, 1, True)
     rare = Labelled(train.vectors, np.where(np.arange(400) == 7, 3, train.labels % 3))
