@@ -210,6 +210,7 @@ def run_job(config: "DictConfig") -> None:
 
 
 def main(arguments: list[str]) -> None:
+    """The command line: help, or an evaluation."""
     if asks_for_help(arguments):
         show_help(evaluate_help(CONFIGS, __doc__))
         return

@@ -107,6 +107,7 @@ def overview() -> str:
 
 
 def main(arguments: list[str]) -> int:
+    """Make one report; the exit status."""
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if name in REPORTS:
         return REPORTS[name]._replace(work=partial(make_report, name)).run(rest)

@@ -62,6 +62,7 @@ class ResumableData(pl.LightningDataModule):
     lowercase = False  # whether encoders read sentences in lower case
 
     def sentence_text(self, field: str, ids: list[int]) -> str:
+        """The text of a sentence in this field of a batch."""
         return " ".join(self.vocabulary.words[i] for i in ids)
 
     def state_dict(self) -> dict[str, Any]:
@@ -185,11 +186,13 @@ class CachedData(ResumableData):
         self.vocabulary = vocabulary
 
     def ids(self, split: str, side: str) -> Ragged:
+        """The ids of one side, memory-mapped."""
         if (split, side) not in self._ids:
             self._ids[split, side] = load_ragged(self.folder / f"{split}.{side}")
         return self._ids[split, side]
 
     def lengths(self, split: str, side: str) -> np.ndarray:
+        """The number of words or symbols of each example."""
         offsets = self.ids(split, side).offsets
         return to_smallest_dtype(np.subtract(offsets[1:], offsets[:-1], dtype=np.int32, casting="unsafe"))
 

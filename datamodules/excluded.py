@@ -43,6 +43,7 @@ def read_left_out(run: Path) -> Excluded:
 
 
 def left_out_lines(matched: Iterable[str]) -> str:
+    """The content of LEFT_OUT_FILE."""
     return "".join(f"{letters}\n" for letters in sorted(matched))
 
 

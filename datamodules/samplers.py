@@ -99,6 +99,7 @@ class BatchDataset(Dataset):
 
 
 def batch_loader(collate: Callable[[np.ndarray], NamedTuple], batches: Sampler[np.ndarray]) -> DataLoader:
+    """A DataLoader of typed batches."""
     return DataLoader(
         BatchDataset(collate), batch_size=None, sampler=batches, collate_fn=None, pin_memory=torch.cuda.is_available()
     )

@@ -32,6 +32,7 @@ LOCK_TIMEOUT_SECONDS = 10.0  # in which the processes of a killed command end
 
 
 def run_encode(settings: SimpleNamespace) -> None:
+    """Encode standard input or files."""
     if names := vars(settings)["in"]:
         encode_files(settings, input_files(names, settings.out))
         return

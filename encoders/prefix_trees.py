@@ -47,6 +47,7 @@ def prefix_trees(rows: Iterable[TokenIds], max_tokens: int, share: bool = True) 
 
 
 def prefix_tree(rows: Sequence[TokenIds]) -> PrefixTree:
+    """The tree of sorted rows."""
     paths: list[np.ndarray] = []
     ids: list[int] = []
     parents, depths = [], []

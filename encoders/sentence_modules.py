@@ -25,6 +25,8 @@ MAX_DENSE_WEIGHTS = 10**9  # of a dense layer
 
 
 class SentenceModules(NamedTuple):
+    """The modules of a folder."""
+
     pooling: tuple[str, ...]
     with_prompt: bool  # whether the tokens of the prompt are pooled
     post_pooling: Sequence[nn.Module]  # on the pooled vector, from the first

@@ -41,7 +41,9 @@ class SentenceLikelihood(Protocol):
 
     network: nn.Module
 
-    def tokens(self, sentence: str) -> SentenceTokens: ...
+    def tokens(self, sentence: str) -> SentenceTokens:
+        """What is scored of a sentence."""
+        ...
 
     def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:
         """log p (B, T), in nats, of the tokens `rows` given vectors (B, D); anything where a row has no token."""

@@ -68,6 +68,7 @@ class NLI(Objective):
 
 
 def concat_batches(first: Sentences, second: Sentences) -> Sentences:
+    """Two batches as one, the second after the first."""
     steps = max(first.ids.shape[1], second.ids.shape[1])
     ids = [functional.pad(side.ids, (0, steps - side.ids.shape[1]), value=PADDING) for side in (first, second)]
     return Sentences(torch.cat(ids), torch.cat([first.lengths, second.lengths]))

@@ -55,6 +55,7 @@ BASELINES: dict[str, Callable[[Items], Predict]] = {
 
 
 def score_baseline(name: str, train: Items, dev: Items, test: Items) -> Score:
+    """Fit a baseline on the training items and score it on dev and test."""
     started = time.monotonic()
     predict = BASELINES[name](train)
     predicted, dev_accuracy = predict(test), 100 * float((predict(dev) == dev.gold).mean())

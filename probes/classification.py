@@ -41,10 +41,12 @@ class Classification:
 
     @property
     def sentences(self) -> list[str]:
+        """Every text, part by part."""
         return [sentence for part in self.parts for sentence in part.sentences]
 
     @property
     def reader(self) -> str:
+        """The name of the classifier in tables."""
         return "logreg" if self.grid.is_logistic else "mlp"
 
     @property
@@ -84,6 +86,7 @@ class Classification:
         return self._outcome(best)
 
     def baseline(self, name: str) -> Outcome:
+        """One of `baselines`, fitted to the training items."""
         return self._outcome(score_baseline(name, *self.parts))
 
     def _outcome(self, score: Score) -> Outcome:

@@ -30,6 +30,8 @@ from probes.vectors import Vectors, distinct, vectors_of
 
 
 class Evaluated(NamedTuple):
+    """One score."""
+
     row: ProbeRow
     details: Mapping[str, float] = {}  # other measures of the same predictions
 
@@ -78,6 +80,7 @@ class Evaluation:
 
     @cached_property  # nothing is gathered here
     def sentences(self) -> list[str]:
+        """The sentences of which the tasks need vectors."""
         return distinct(s for task in self.tasks if task.needs != "surprisal" for s in task.sentences)
 
     @property

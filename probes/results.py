@@ -61,6 +61,7 @@ class ProbeRow:
 
     @property
     def interval(self) -> tuple[float, float, float]:
+        """The test score and the ends of its 95% interval."""
         return self.test_accuracy, self.test_low, self.test_high
 
     @property
@@ -113,6 +114,7 @@ def read_rows(path: Path) -> list[ProbeRow]:
 
 
 def is_valid_name(text: str) -> bool:
+    """Whether a row can have this name."""
     return len(text) <= MAX_NAME_LENGTH and not CONTROL_CHARACTER.search(text)
 
 

@@ -15,6 +15,8 @@ Interval = tuple[float, float, float]  # a score, the low and the high end of it
 
 
 class StandardError(NamedTuple):
+    """A standard error and its degrees of freedom."""
+
     deviation: float
     degrees_of_freedom: float
 

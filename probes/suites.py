@@ -35,6 +35,8 @@ class Context:
 
 @dataclass(frozen=True)
 class Suite:
+    """The tasks of a suite."""
+
     name: str  # its folder in probes/
     tasks: list[Task]
     uses_corpus: bool  # whether they were made from the corpus

@@ -30,6 +30,7 @@ class Items(NamedTuple):
 
 
 def texts_of(group: str | Sequence[str]) -> Sequence[str]:
+    """The texts of one text or of a list."""
     return [group] if isinstance(group, str) else group
 
 

@@ -64,6 +64,7 @@ def max_open_marks(pattern: re.Pattern[str], text: str) -> int:
 
 
 def tokenize_paragraph(text: str, language: str) -> list[str]:
+    """The tokenised sentences of a paragraph of raw text."""
     sentences = (tokenize(sentence, language) for sentence in split_sentences(text))
     return [sentence for sentence in sentences if sentence]
 

@@ -60,6 +60,7 @@ def sentence(s: SentencePlan) -> list[str]:
 
 
 def plain(e: Event) -> str:
+    """The sentence of one clause."""
     return " ".join(sentence(SentencePlan("plain", (e,))))
 
 

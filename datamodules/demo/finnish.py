@@ -139,6 +139,7 @@ def clause(e: Event, verb_first: bool = False) -> list[Spoken]:
 
 
 def _asked(e: Event) -> list[Spoken]:
+    """The verb first, with the question particle."""
     words = predicate(e)
     subject = under(thing(e.subject, "nom"), top(words), "nsubj")
     words[0].text += harmony(words[0].text, "kO")

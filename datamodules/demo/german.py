@@ -169,6 +169,7 @@ def main(e: Event) -> list[Spoken]:
 
 
 def inverted(e: Event) -> list[Spoken]:
+    """The clause with its verb before the subject."""
     rest = predicate(e)
     return [rest[0], *_subject(e, rest), *rest[1:]]
 

@@ -110,6 +110,7 @@ def words_of(plan: SentencePlan, language: str) -> str:
 
 
 def dependencies_of(plan: SentencePlan, language: str) -> DependencyTree:
+    """The dependency tree of the French, German or Finnish sentence."""
     return tree_of_words(_spoken_words(plan, language))
 
 

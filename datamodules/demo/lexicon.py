@@ -10,6 +10,8 @@ PHRASES = ("manner", "frequency", "opening", "times", "interjections")
 
 
 class Noun(NamedTuple):
+    """A noun in four languages."""
+
     lemma: str  # its singular
     category: str  # its semantic class
     plural: str
@@ -19,6 +21,8 @@ class Noun(NamedTuple):
 
 
 class Verb(NamedTuple):
+    """A verb in four languages."""
+
     base: str
     third_person: str
     past: str
@@ -31,6 +35,8 @@ class Verb(NamedTuple):
 
 
 class Adjective(NamedTuple):
+    """An adjective in four languages."""
+
     english: str
     french: tuple[str, str]  # masculine, feminine
     french_before: bool
@@ -86,6 +92,8 @@ def _adjective(cells: list[str]) -> Adjective:
 
 
 class Lexicon(NamedTuple):
+    """All words of the demo world."""
+
     nouns: dict[str, list[Noun]]  # by class, the most frequent first
     transitive: dict[str, Verb]
     intransitive: list[Verb]

@@ -99,6 +99,7 @@ def clauses(narrator: Narrator, sense: str) -> tuple[str, str]:
 
 
 def capital(clause: str) -> str:
+    """As at the beginning of a sentence."""
     return clause[:1].upper() + clause[1:]
 
 

@@ -82,6 +82,7 @@ class Subwords:
 
     @classmethod
     def load(cls, path: Path) -> "Subwords":
+        """Read a model that `train` wrote."""
         try:
             refuse_special(path)
             return cls(path.read_bytes())
@@ -102,4 +103,5 @@ class Subwords:
         return [Piece(piece.id, piece.piece, characters[piece.begin], characters[piece.end]) for piece in pieces]
 
     def decode(self, rows: list[list[int]]) -> list[str]:
+        """Sentences from their codes."""
         return self._model.decode(rows) if rows else []

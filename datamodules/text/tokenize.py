@@ -35,6 +35,7 @@ def tokenize(text: str, language: str = "en") -> str:
 
 
 def tokenize_pair(pair: tuple[str, str], source: str, target: str) -> tuple[str, str]:
+    """A sentence and its translation."""
     return tokenize(pair[0], source), tokenize(pair[1], target)
 
 

@@ -134,6 +134,7 @@ def values_and_ends(values: Sequence[float | Interval]) -> np.ndarray:
 
 
 def chance_levels(series: Sequence[DataSeries]) -> list[float]:
+    """The levels that are known, in order."""
     return sorted({round(line.chance, 1) for line in series if line.chance is not None})
 
 
@@ -149,4 +150,5 @@ def signed_ticks(linear: float) -> list[float]:
 
 
 def score_text(score: float, low: float | None, high: float | None) -> str:
+    """A score with its interval, where it has one."""
     return f"{score:.2f}" + (f" [{low:.2f}, {high:.2f}]" if low is not None and high is not None and low < high else "")

@@ -100,6 +100,7 @@ def _shared_x(runs: Sequence[Mapping[float, object]]) -> list[float]:
 
 
 def mean_series(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
+    """Score and interval by x."""
     xs = _shared_x(runs)
     highest = 100.0 if name.endswith(chart.PERCENT_SCORES) else math.inf
     return DataSeries(name, xs, [bounded_mean_of_runs([run[x] for run in runs if x in run], highest) for x in xs])

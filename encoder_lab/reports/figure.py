@@ -263,6 +263,7 @@ def _write_text(axes: Axes, x: float, y: float, text: str, **looks: Any) -> None
 
 
 def save_figure(figure: Figure, out: Path) -> Path:
+    """Write a .png or .svg atomically."""
     with atomic_write(out, binary=True) as file:
         file.write(render_figure(figure, out.suffix[1:]))
     return out

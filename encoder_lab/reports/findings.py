@@ -75,6 +75,8 @@ class Claim(NamedTuple):
 
 
 class Finding(NamedTuple):
+    """A claim with its comparisons and verdict."""
+
     name: str
     claim: str
     rule: str
@@ -125,6 +127,7 @@ def _clarity(comparison: Comparison) -> float:
 
 
 def check_claims(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
+    """Check every claim."""
     findings = []
     for claim in claims:
         comparisons = [c for c in claim.compare(evidence) if math.isfinite(c.difference) and not math.isnan(c.margin)]

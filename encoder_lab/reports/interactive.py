@@ -17,6 +17,7 @@ HOVER = "%{text}<extra></extra>"
 
 
 def plotly_figure(chart: Chart | HeatMap) -> dict[str, Any]:
+    """The traces and the layout of a chart."""
     if isinstance(chart, HeatMap):
         return _heat_map(chart)
     layout = _layout(chart.title, _axis(chart.x), _axis(chart.y))

@@ -26,6 +26,8 @@ COMMAND = "python evaluate.py model=hf:NAME_OR_PATH layers=all suite=[probing,di
 
 
 class LayerScores(NamedTuple):
+    """The scores of one model, L layers."""
+
     title: str
     numbers: list[int]  # of the layers, from the first
     cells: dict[str, list[TableCell | None]]  # by task, in the order of rows: L scores, None where there is none

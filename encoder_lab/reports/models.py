@@ -241,6 +241,7 @@ def _identifying_settings(run: Run) -> dict[str, str]:
 
 
 def setting_text(value: Any) -> str:
+    """A setting as titles show it."""
     if value is None or value == []:
         return UNSET_TEXT
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

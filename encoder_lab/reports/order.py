@@ -81,6 +81,7 @@ def halves_of(tasks: Sequence[LearntTask]) -> dict[str, float]:
 
 
 def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
+    """The scores of each task of a run by step."""
     by_task: dict[str, dict[int, ProbeRow]] = {}
     for row in rows:
         by_task.setdefault(row.task, {})[row.step] = row

@@ -114,6 +114,7 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _cell_text(value: Any) -> str:
+    """A setting on one line."""
     if isinstance(value, str) and len(value.splitlines()) < 2 and _parse_value(value) == value:
         return value
     return json.dumps(value)

@@ -66,6 +66,8 @@ def checked_record(record: Record, location: str) -> Record:
 
 
 class StripToken(NamedTuple):
+    """A token as it is shown."""
+
     gap: str  # before it
     begins: bool  # a region
     bits: float | None

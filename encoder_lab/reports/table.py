@@ -61,6 +61,8 @@ class TableRow:
 
 @dataclass
 class Table:
+    """Models by columns."""
+
     title: str
     columns: list[str]
     rows: list[TableRow]

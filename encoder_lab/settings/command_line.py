@@ -112,6 +112,7 @@ def silence_output() -> None:
 
 
 def asks_for_help(arguments: Sequence[str]) -> bool:
+    """Whether -h or --help is among the arguments."""
     return bool({"-h", "--help"} & set(arguments))
 
 
@@ -121,6 +122,8 @@ def show_help(text: str) -> None:
 
 
 class ValueType(NamedTuple):
+    """The type of a setting's value."""
+
     metavar: str  # in help: FILE
     expected: str  # in errors: a file
     parse: Callable[[str], Any]  # raises ValueError

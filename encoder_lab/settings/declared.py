@@ -147,6 +147,7 @@ def _definitions_of_module(module: str) -> Definitions:
 
 
 def definitions_in(path: Path, module: str) -> Definitions:
+    """The definitions and imports at the top of the file of a module."""
     defined: dict[str, ast.stmt] = {}
     imported: dict[str, tuple[str, str]] = {}
     for node in ast.parse(path.read_bytes(), path).body:

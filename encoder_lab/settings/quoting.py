@@ -25,6 +25,7 @@ def unquoted(text: str) -> str:
 
 
 def split_names(text: str) -> list[str]:
+    """The names in `a,b` or `[a,b]`, each without its quotes."""
     content = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     return [unquoted(part.strip()) for part in LIST_ITEM_PATTERN.findall(content)]
 

@@ -161,6 +161,7 @@ class Trainer:
 
     @property
     def single_process(self) -> bool:
+        """Whether one process trains."""
         return self.num_nodes == 1 and not self.several_devices
 
 
@@ -259,4 +260,5 @@ class RunSettings:
 
     @property
     def logger_names(self) -> tuple[str, ...]:
+        """The names in `logger=`."""
         return names_of(self.logger)

@@ -36,6 +36,8 @@ class StudyCell(NamedTuple):
 
 
 class Study(NamedTuple):
+    """A study at one scale."""
+
     name: str
     scale: str
     cells: list[StudyCell]

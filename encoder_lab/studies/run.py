@@ -109,6 +109,7 @@ def run_batch(cells: Sequence[StudyCell], folder: Path, launcher: Sequence[str])
 
 
 def make_reports(study: Study, folder: Path) -> int:
+    """Tables and figures of a finished study, in its folder."""
     evaluated = [sorted((folder / cell.name).glob("*/*/config.yaml")) for cell in study.evaluations]
     scored = [str(path.parent) for paths in evaluated for path in paths]
     runs = [*(str(folder / cell.name) for cell in study.cells), *scored]

@@ -33,6 +33,7 @@ CHART_GROUP = "all tasks"  # the group of charts that is first on the page
 
 
 def add_settings(folder: Path, settings: str) -> None:
+    """At the start: the run's settings as text."""
     with SummaryWriter(str(folder)) as writer:
         writer.add_text("settings", "\n".join(f"    {line}" for line in settings.splitlines()))
 

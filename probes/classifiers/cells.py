@@ -36,6 +36,7 @@ class Group(NamedTuple):
     rows: slice  # among the H
 
     def has_cell(self, index: int) -> bool:
+        """Whether the cell at `index` is in the group."""
         return self.cells.start <= index < self.cells.stop
 
     def units_of(self, hidden: Tensor) -> Tensor:
@@ -166,6 +167,7 @@ class Cells:
         return keep.div_(1 - dropout)
 
     def _group_cells(self) -> None:
+        """Compute the groups of cells, and the rows and views of each cell."""
         self.step_graphs = StepGraphs(self.masks.values())
         ends = list(accumulate(cell.width or self.classes for cell in self.cells))
         self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]

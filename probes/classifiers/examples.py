@@ -56,6 +56,7 @@ class Fitted(NamedTuple):
     points: Sequence[FrontPoint] = ()  # of all cells of its grid
 
     def hyperparameters(self) -> dict[str, Any]:
+        """The settings of this cell in its grid."""
         return {"width": self.width, "dropout": self.dropout, "l2": self.l2}
 
 

@@ -36,6 +36,8 @@ class Item(NamedTuple):
 
 
 class TestSuite(NamedTuple):
+    """A test suite."""
+
     name: str
     metric: str  # of METRICS: what makes one value of the surprisals in a region
     regions: tuple[str, ...]  # names of the R regions

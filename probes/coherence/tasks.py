@@ -39,6 +39,7 @@ class Coherence(WithoutBaselines):
 
     @property
     def sentences(self) -> list[str]:
+        """The text of every condition, item by item."""
         return [text for _, text in pairs_of(self.items)]
 
     @property

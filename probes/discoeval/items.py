@@ -42,6 +42,7 @@ def order_task(name: str, pairs: Iterable[Items], seed: int) -> Classification:
 
 
 def items_from_rows(rows: Iterable[Sequence[Any]], gold: Sequence[int]) -> Items:
+    """Items from the texts of each, and their classes."""
     return Items(tuple(map(list, zip(*rows, strict=True))), np.array(gold, dtype=np.int64))
 
 

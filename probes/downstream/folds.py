@@ -43,6 +43,8 @@ class OuterSplit(NamedTuple):
 
 
 class FoldScores(NamedTuple):
+    """The scores by folds."""
+
     dev_accuracy: float  # percent
     test_accuracy: float
     predicted: np.ndarray  # (N_test,) classes, in the order of the test part

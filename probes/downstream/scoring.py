@@ -48,10 +48,12 @@ class Downstream:
 
     @property
     def reader(self) -> str:
+        """The name of the classifier or measure in tables."""
         return READERS.get(self.method, "logreg")
 
     @property
     def sentences(self) -> list[str]:
+        """Every text, part by part."""
         return [sentence for part in self.parts.values() for sentence in part.sentences]
 
     @property
@@ -70,6 +72,7 @@ class Downstream:
         return content_hash(self.parts["all" if "all" in self.parts else "test"])
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
+        """Score the task by its kind."""
         started = time.monotonic()
 
         def tensors(part: Items) -> Tensors:

@@ -79,6 +79,7 @@ def state_file(folder: Path, epoch: Epoch) -> Path:
 
 
 def write_state(path: Path, state: Mapping[str, Tensor]) -> None:
+    """The tensors of a state, with a hash of its name and content."""
     with atomic_write(path, binary=True) as file:
         file.write(save({**state}, {HASH: _hash(path, state)}))
 

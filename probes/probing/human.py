@@ -26,6 +26,8 @@ COLUMNS = ("number", "sentence", "acceptable")
 
 
 class HumanJudgments(NamedTuple):
+    """The human judgments of a task."""
+
     accuracy: float  # of majorities, in percent
     low: float
     high: float

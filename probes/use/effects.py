@@ -35,6 +35,7 @@ class Erasures:
 
     @cached_property
     def whitening(self) -> Whitening:
+        """The whitening of the vectors of all sentences in the tasks."""
         return Whitening.of(self.vectors.matrix)
 
     def effect(self, on: Task | str, examples: int, change: VectorChange | None = None, decode: bool = False) -> Effect:
@@ -95,6 +96,7 @@ def _name_of(on: Task | str) -> str:
 
 
 def change_vectors(vectors: Vectors, sentences: Sequence[str], change: Callable[[Tensor], Tensor]) -> Vectors:
+    """The changed vectors of some of the sentences."""
     distinct = list(dict.fromkeys(sentences))
     column = vectors.column_of(distinct)
     return Vectors(change(column.matrix[column.rows]).numpy(), distinct, vectors.bfloat16)

@@ -56,6 +56,7 @@ class Use(DerivedTask):
 
     @property
     def sentences(self) -> list[str]:
+        """The sentences of the property and of the task that is measured."""
         return [*self.task.sentences, *(self.reading.sentences if self.reading else ())]
 
     @property

@@ -20,6 +20,8 @@ MAX_SENTENCES_APART = 2  # sentences between the first argument and the connecti
 
 
 class ConnectiveInText(NamedTuple):
+    """A connective in its text."""
+
     source: str
     connective: str  # as it is written
     sense: str

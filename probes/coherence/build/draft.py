@@ -69,6 +69,7 @@ def item_generator(seed: int, source: str) -> np.random.Generator:
 
 
 def single_spaced(text: str) -> str:
+    """The text with single spaces, as a region has them."""
     return " ".join(text.split())
 
 
@@ -84,4 +85,5 @@ def with_final_mark(text: str, tokenized: bool = False) -> str:
 
 
 def capitalise(text: str) -> str:
+    """The text with a capital first letter."""
     return text[:1].upper() + text[1:]

@@ -20,9 +20,11 @@ class GumDocument(NamedTuple):
     location: str = ""  # file and line, for messages
 
     def first_in_sentence(self, token: int) -> int:
+        """The first token of the sentence of a token."""
         return self.sentences.index(self.sentences[token - 1]) + 1
 
     def last_in_sentence(self, token: int) -> int:
+        """The last token of the sentence of a token."""
         return len(self.sentences) - self.sentences[::-1].index(self.sentences[token - 1])
 
     def text(self, first: int, last: int) -> str:
@@ -44,6 +46,8 @@ class Mention(NamedTuple):
 
 
 class AnnotatedDocument(NamedTuple):
+    """A document with its mentions."""
+
     document: GumDocument
     mentions: list[Mention]
     tags: list[str]  # (N,) of the tokens, as in the Penn Treebank

@@ -35,6 +35,7 @@ def speaker_pair(source: str, first: str, second: str) -> DraftPair:
 
 
 def speaker_suite(pairs: Iterable[DraftPair]) -> TestSuite:
+    """The suite of contradictions."""
     comment = f"{SEPARATOR} is where the speaker changes; the second sentence is scored"
     suite = suite_of_pairs("speaker_commitment", ("first", "second"), ("change", "same"), 2, pairs, comment)
     return suite._replace(predictions=("(2;%same%) > (2;%change%)",))

@@ -17,6 +17,8 @@ TOKEN_PATTERN = re.compile(r"\(|\)|_!.*?(?:!_|\Z)|[^\s()]+", re.DOTALL)  # text 
 
 
 class DisNode(NamedTuple):
+    """A node as its parent sees it."""
+
     role: str  # Root, Nucleus or Satellite
     relation: str  # to the parent
     subtree: Subtree

@@ -18,6 +18,8 @@ class TreeTooLargeError(ValueError):
 
 
 class Subtree(NamedTuple):
+    """A subtree while it is read."""
+
     edus: list[str]
     nodes: list[Node]
     size: int = 0  # EDUs of its nodes

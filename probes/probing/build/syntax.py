@@ -98,6 +98,7 @@ def _choose_depths(
 
 
 def length_depth_counts(parts: Sequence[dict[str, list[str]]]) -> np.ndarray:
+    """The number of sentences by length and depth."""
     counts = np.zeros((MAX_WORDS + 1, DEPTH_COUNT), dtype=np.int64)
     for part in parts:
         for depth, sentences in part.items():
@@ -107,6 +108,7 @@ def length_depth_counts(parts: Sequence[dict[str, list[str]]]) -> np.ndarray:
 
 
 def _length_depth_correlation(counts: np.ndarray) -> float:
+    """Pearson's correlation of length and depth."""
     lengths, depths = np.indices(counts.shape)
     weights = counts / counts.sum()
     length, depth = lengths - (weights * lengths).sum(), depths - (weights * depths).sum()

@@ -23,12 +23,15 @@ def has_letters(text: str) -> bool:
 
 
 def is_mark(text: str) -> bool:
+    """Whether a token is a quotation mark or a bracket."""
     return bool(text) and QUOTES_AND_BRACKETS.issuperset(text)
 
 
 def capitalise(word: str, dotted: bool) -> str:
+    """The word with a capital first letter."""
     return ("İ" if dotted and word[:1] == "i" else word[:1].upper()) + word[1:]
 
 
 def uncapitalise(word: str, dotted: bool) -> str:
+    """The word with a small first letter."""
     return ({"I": "ı", "İ": "i"}.get(word[:1], word[:1].lower()) if dotted else word[:1].lower()) + word[1:]
