@@ -102,11 +102,12 @@ def test_resuming_a_finished_run_changes_nothing(lab, finished_run, tmp_path) ->
     assert recorded(run) == recorded(finished_run)
 
 
-def test_a_run_that_has_lost_its_checkpoints_begins_again(lab, finished_run, tmp_path) -> None:
+def test_a_run_that_has_lost_its_checkpoints_keeps_its_scores(lab, finished_run, tmp_path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     shutil.rmtree(run / "checkpoints")
-    assert lab.finish(f"resume={run}").returncode == 0
-    assert_same_run(run, finished_run)
+    ended = lab.finish(f"resume={run}")
+    assert (ended.returncode, recorded(run)) == (2, recorded(finished_run))
+    assert "has scores until epoch 2 and no checkpoint to resume from; bring its" in ended.stderr
 
 
 def test_a_run_with_a_truncated_last_checkpoint_resumes_from_the_previous_one(lab, finished_run, tmp_path) -> None:

@@ -109,7 +109,8 @@ def refuse_broken_encoder(encoder: Encoder, width: int, trains: bool = False) ->
 
     If it `trains`, also for weights that no gradient reaches.
     """
-    words, lengths = torch.ones(2, 3, width), torch.tensor([3, 1])
+    words = torch.randn(2, 3, width, generator=torch.Generator().manual_seed(0))
+    lengths = torch.tensor([3, 1])
     words[1, 1:] = 0
     with evaluation_mode(encoder):
         both, single = encoder(words, lengths), encoder(words[1:, :1], lengths[1:])
@@ -119,7 +120,7 @@ def refuse_broken_encoder(encoder: Encoder, width: int, trains: bool = False) ->
     if together.shape != (2, dim):
         raise InputError(f"encoder: two vectors are {tuple(together.shape)}, not (2, {dim}) as its dim says")
     if together.dtype != words.dtype or not together.isfinite().all():
-        raise InputError(f"encoder: of words of ones its vectors are {together[0]}; give finite ones of {words.dtype}")
+        raise InputError(f"encoder: of random words its vectors are {together[0]}; give finite ones of {words.dtype}")
     if not torch.allclose(together[1:], alone, rtol=1e-3, atol=1e-4):
         raise InputError("encoder: padding changes the vector of a sentence; encoders/pooling.py leaves padding out")
     weights = {name: weight for name, weight in encoder.named_parameters() if weight.requires_grad}

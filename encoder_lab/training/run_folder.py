@@ -98,6 +98,17 @@ def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> Ru
     return frozen_settings(RunSettings, written)
 
 
+def remove_first_scores(run: Path) -> None:
+    """Remove what was scored before the first checkpoint, to be scored again. Raises InputError if it is more."""
+    metrics = run / "metrics.csv"
+    rows = read_csv(metrics, ("epoch",)) if metrics.exists() else []
+    if (epoch := max((float(row["epoch"]) for row in rows), default=0)) > 1:
+        remedy = "bring its checkpoints back, or begin a new run"
+        raise InputError(f"{run}: has scores until epoch {epoch:g} and no checkpoint to resume from; {remedy}")
+    for name in TABLES if is_rank_zero() else ():
+        (run / name).unlink(missing_ok=True)
+
+
 def record_settings(run: Path, settings: Mapping[str, Any], module: Objective) -> None:
     """Write by what the best epoch is chosen, and where the content is now, which was seen to be the same."""
     recorded, best_by = read_config(run), {"score": module.score, "mode": module.mode}

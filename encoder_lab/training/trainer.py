@@ -20,7 +20,7 @@ from encoder_lab.training.checkpoints import AtomicCheckpoints, BestCheckpoint, 
 from encoder_lab.training.devices import choose_accelerator, choose_strategy, rank_zero_print, report_waiting
 from encoder_lab.training.loggers import loggers_of
 from encoder_lab.training.progress import EpochLines, EpochsFrom1, RunLog, StepProgress
-from encoder_lab.training.run_folder import TABLES
+from encoder_lab.training.run_folder import remove_first_scores
 from encoder_lab.training.stops import GPU_CHECK_STEPS, StepsAreReached, StopsEarly, StopsIfNotFinite, StopsOnInterrupt
 from encoder_lab.training.tensorboard import TaskCharts
 from objectives.objective import Objective
@@ -100,9 +100,8 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
             steps[path] = checkpoints.read_resumable(path, module)["global_step"]
 
         last = checkpoints.newest_readable_checkpoint(run / "checkpoints", read)
-        if not last and trainer.is_global_zero:  # what was scored before the first checkpoint is scored again
-            for name in TABLES:
-                (run / name).unlink(missing_ok=True)
+        if not last:
+            remove_first_scores(run)
         report_waiting(trainer)
         # Lightning converts it only after it has restored the weights, which would round those of 64 bits
         trainer.precision_plugin.convert_module(module)
