@@ -49,8 +49,10 @@ def loaded_code(definition: Any) -> tuple[list[str], set[str]] | None:
         source = None
     if source is None or not Path(source).is_file():
         return None
-    files = imported_files(Path(source).absolute())
-    packages = {path.parent for path in files if (path.parent / "__init__.py").exists()}
+    path = Path(source).absolute()
+    root = import_root(path, str(inspect.unwrap(definition).__module__))
+    files = imported_files(path, root)
+    packages = {path.parent for path in files} - {root}
     data_files = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
     names = (name for path in files for name in _imported_names(path, path.parent, content_of(path)))
     modules = {name.partition(".")[0] for name in names}
@@ -91,11 +93,21 @@ def _normalized_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def imported_files(source: Path) -> set[Path]:
-    """The file and those that it imports, directly or not, of ours and of its own package or folder."""
+def import_root(source: Path, module: str = "") -> Path:
+    """The folder from which Python imports a file as `module`: that of its package, which needs no `__init__.py`."""
+    stem = source.parent if source.stem == "__init__" else source.with_suffix("")
+    names = tuple(module.split("."))
+    if stem.parts[-len(names) :] == names:
+        return stem.parents[len(names) - 1]
     root = source.parent
-    while (root / "__init__.py").exists():
+    while (root / "__init__.py").exists():  # a script that is started within a package
         root = root.parent
+    return root
+
+
+def imported_files(source: Path, root: Path | None = None) -> set[Path]:
+    """The file and those that it imports, directly or not, of ours and of its own package or folder, below `root`."""
+    root = root or import_root(source)
     package = source.relative_to(root).parts[0] if root.name in ("site-packages", "dist-packages") else ""
     files, pending = {source}, [source]
     while pending:

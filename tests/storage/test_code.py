@@ -43,9 +43,8 @@ def package(tmp_path, monkeypatch) -> Path:
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    for name in files:
-        monkeypatch.delitem(sys.modules, f"theirs.{name}", raising=False)
-    monkeypatch.delitem(sys.modules, "theirs", raising=False)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "theirs"]:
+        monkeypatch.delitem(sys.modules, name)
     return folder
 
 
@@ -58,6 +57,21 @@ def test_the_hash_depends_on_the_files_that_the_file_imports(package, edited) ->
     assert code_of(work) == before  # this process has loaded what was there
     loaded_code.cache_clear()
     assert (code_of(work) != before) == (edited != "other")
+
+
+@pytest.mark.parametrize("edited", ["words.py", "helper.py", "names.txt", "deep/helper.py", "other.py"])
+def test_the_hash_depends_on_the_files_of_a_package_without_an_init(package, edited) -> None:
+    (package / "__init__.py").unlink()
+    (package / "names.txt").touch()
+    (package / "deep").mkdir()
+    (package / "deep" / "helper.py").write_text("from theirs import words\nfrom ..words import WORD")
+    (package / "helper.py").write_text("import theirs.deep.helper as deep\nWORD = deep.WORD")
+    work = import_module("theirs.tasks").work
+    before = code_of(work)
+    with (package / edited).open("a") as file:
+        file.write("\n# another line")
+    loaded_code.cache_clear()
+    assert (code_of(work) != before) == (edited != "other.py")
 
 
 def test_the_files_are_those_of_the_package_and_of_ours_not_those_of_others(package) -> None:
