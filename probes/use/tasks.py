@@ -87,11 +87,12 @@ class Use(DerivedTask):
         rise, low, high = excess_over_controls(effect, [unchanged])
         controls = random, [erasures.effect(on, size, control)]
         above_controls = [excess_over_controls(effect, effects) for effects in controls]
+        least = min(low, above_controls[0][1], above_controls[1][1])
         numbers: dict[str, float] = {
             "rank": erase.rank,
             "random": rise - above_controls[0][0],
             "control": rise - above_controls[1][0],
-            "used": int(min(low, above_controls[0][1], above_controls[1][1]) > 0),
+            "used": int(round(least, 2) > 0),  # as printed: two erasers of all that varies differ by rounding
             **{name: effect.scores[name] - before for name, before in unchanged.scores.items()},
             **self._mlp_accuracies(erasures, erase, device),
         }

@@ -127,6 +127,17 @@ def test_the_interval_is_that_of_the_paired_examples() -> None:
     assert excess_over_controls(effect, [base, effect]) == pytest.approx((0.125, 0.0, 0.25))
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_an_erasure_of_all_directions_is_no_more_than_that_of_the_control() -> None:
+    """Both leave the mean vector, up to rounding, which may be above zero in every bootstrap sample."""
+    for labels in range(1, 7):
+        parts = (single(p.sentences, labels * np.arange(len(p.gold)) % 7) for p in task(1).parts)
+        many = Classification("All", list("abcdefg"), *parts, grid=GRID.logistic(), seed=labels - 1)
+        numbers = rows_of(many, Use(many))["All"].hyperparameters
+        assert numbers["control"] == pytest.approx(711.45, abs=0.01)
+        assert numbers["used"] == 0
+
+
 def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(recwarn) -> None:
     few = task(0, (WIDTH, 20, 20))
     rows_of(few, Use(few))
