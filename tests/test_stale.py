@@ -233,7 +233,7 @@ def test_each_change_of_a_model_changes_its_fingerprint(name, tmp_path, monkeypa
     if name == "vectors":  # no code of ours computes them
         return
     by_module, by_name = code._installed_libraries()
-    newer = by_name | {"torch": by_name["torch"]._replace(version="99")}
+    newer = by_name | {"torch": ("99", by_name["torch"][1])}
     with monkeypatch.context() as patched:
         patched.setattr(code, "_installed_libraries", lambda: (by_module, newer))
         assert source.open()[0] != fingerprint
