@@ -4,13 +4,12 @@ from dataclasses import replace
 
 from datamodules.demo import english, finnish, french, german
 from datamodules.demo.chance import Chance
-from datamodules.demo.lexicon import lexicon
+from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import QUESTIONS, Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Spoken, tree_of_words
 from datamodules.demo.world import CLAUSE_LINKS, ClauseSampler, Scene
 from datamodules.trees.conllu import DependencyTree
 
-WORDS = lexicon()
 MAX_WORDS, MIN_WORDS = 28, 5
 PATTERNS = [
     ("plain", 24.0), ("coordination", 5.0), ("coordination comma", 7.0), ("subordinate first", 5.0), ("adverb", 4.0),

@@ -8,11 +8,10 @@ from datamodules.corpus import LABELS, Inference
 from datamodules.demo import english
 from datamodules.demo.chance import Chance
 from datamodules.demo.grammar import MAX_WORDS, MIN_WORDS
-from datamodules.demo.lexicon import lexicon
+from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import Event, Place, Property, Thing, constant_event
 from datamodules.demo.world import ClauseSampler, new_scene
 
-WORDS = lexicon()
 OPPOSITES = [{first, second} for first, second in WORDS.opposites.items()] + [{"old", "new"}]
 
 

@@ -1,6 +1,5 @@
 """Parses the word tables of the demo world, once."""
 
-from functools import cache
 from typing import Any, NamedTuple
 
 from datamodules.demo.word_lists import sections
@@ -115,8 +114,7 @@ class Lexicon(NamedTuple):
         return next(n for category in self.nouns.values() for n in category if n.lemma == lemma)
 
 
-@cache
-def lexicon() -> Lexicon:
+def _lexicon() -> Lexicon:
     nouns, verbs, words = (sections(name) for name in ("nouns", "verbs", "words"))
     adjectives: dict[str, list[Adjective]] = {}
     for cells in rows(words["adjectives"]):
@@ -140,3 +138,6 @@ def lexicon() -> Lexicon:
         ],
         events=[line.split() for line in verbs["events"].strip().splitlines()],
     )
+
+
+WORDS = _lexicon()

@@ -7,11 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from datamodules.demo.lexicon import Adjective, Name, Noun, Phrase, Verb, lexicon
+from datamodules.demo.lexicon import WORDS, Adjective, Name, Noun, Phrase, Verb
 
 Tense = Literal["past", "present"]
 Property = Literal["tense", "subject_number", "object_number"]
-WORDS = lexicon()
 QUESTIONS = ("yes-no", "who", "why", "where")  # patterns
 
 

@@ -10,11 +10,10 @@ from datamodules.corpus import LABELS
 from datamodules.demo import english
 from datamodules.demo.chance import Chance
 from datamodules.demo.inference import inference
-from datamodules.demo.lexicon import Noun, lexicon
+from datamodules.demo.lexicon import WORDS, Noun
 from datamodules.demo.meaning import Event, Tense, Thing
 from datamodules.demo.world import ADJECTIVES, EFFECTS, drawn_tense, effects_of
 
-WORDS = lexicon()
 MEETINGS = [WORDS.transitive[base] for base in ("meet", "recognise", "welcome", "call")]  # without a reason
 PEOPLE = [noun for noun in WORDS.nouns["person"] if " " not in noun.lemma]
 THINGS = ("furniture", "clothes", "art")  # what somebody looks at

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from datamodules.demo import english
 from datamodules.demo.chance import Chance
-from datamodules.demo.lexicon import lexicon
+from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import Event, Place, Thing
 from datamodules.demo.world import (
     ADJECTIVES,
@@ -26,7 +26,6 @@ from datamodules.demo.world import (
     order_of,
 )
 
-WORDS = lexicon()
 CLAUSE_LENGTHS = (5, 7)  # tokens of a clause: short enough for a state, long enough for an event with details
 DETAIL_TOKENS = {"frequency": 1, "manner": 1, "time": 2, "city": 2, "place": 3}  # and their tokens
 DETAIL_SETS = [  # details of one clause: one place at most

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from datamodules.demo import Demo
-from datamodules.demo.lexicon import lexicon
+from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import Property
 from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
@@ -20,7 +20,6 @@ from tests.datamodules.trees.test_penn import parse_tree
 ALL: tuple[Property, ...] = ("tense", "subject_number", "object_number")
 LABEL = {"tense": "PAST", "subject_number": "NN", "object_number": "NN"}
 PLURAL = {"these", "several", "they", "them", "are", "were", "have"}
-WORDS = lexicon()
 NOUNS = {form: noun.lemma for nouns in WORDS.nouns.values() for noun in nouns for form in (noun.lemma, noun.plural)}
 VERBS = {
     form: f"to {verb.base}"

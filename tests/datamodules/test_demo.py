@@ -9,13 +9,12 @@ import pytest
 
 from datamodules.corpus import NoSuchView
 from datamodules.demo import Demo, english, finnish, french, german
-from datamodules.demo.lexicon import lexicon
+from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Spoken, say, tree_of_words
 from datamodules.trees.penn import Tree
 from tests.datamodules.trees.test_penn import parse_tree
 
-WORDS = lexicon()
 PINNED = "97fc2b5134f271e9"
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from datamodules.demo.lexicon import lexicon
+from datamodules.demo.lexicon import WORDS
 from datamodules.demo.relations import CONNECTIVES
 from datamodules.demo.world import EFFECTS, ORDERS
 from datamodules.text.sentences import SEPARATOR
@@ -18,7 +18,6 @@ from tests.probes.discoeval.test_world import FORMS, NAMES, event_in, how, place
 
 ITEMS = 80
 SUITES = {suite.name: suite for suite in world_suites(ITEMS, seed=3)}
-WORDS = lexicon()
 PEOPLE = {noun.lemma: noun for noun in WORDS.nouns["person"]}
 SENSES = {word: sense for sense, word in CONNECTIVES.items()}
 

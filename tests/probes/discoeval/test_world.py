@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from datamodules.demo.lexicon import lexicon
+from datamodules.demo.lexicon import WORDS
 from datamodules.demo.relations import CONNECTIVES, edus, relation, rhetorical_tree
 from datamodules.demo.world import CONTRASTS, EFFECTS, ORDERS
 from probes.classification import Classification
@@ -14,7 +14,6 @@ from probes.discoeval.controls import controls
 from probes.discoeval.items import group_of, keys_of
 from probes.discoeval.world import world_tasks
 
-WORDS = lexicon()
 SIZES = {"train": 200, "dev": 40, "test": 300}
 GROUPS = ["SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT"]
 NAMES = {"Comparison.Contrast": "Contrast", "Contingency.Cause": "Cause", "Contingency.Condition": "Condition"}
