@@ -24,9 +24,8 @@ from probes.classifiers.optimum import MAX_ITERATIONS, Optima
 PORTIONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
 STRONG_L2 = (0.1, 1.0, 10.0)  # L2 for the first portions, which have fewer sentences than features
 MANY_CLASSES_ITERATIONS = 20  # iterations of L-BFGS with many classes; more take much time and do not shorten the code
-# Nats, by the bound of `LOSS_TOLERANCE`. The online code of any classifier is a code: 1e-3 would take twice as long for
-# lengths that differ by a tenth of their interval. The variational code is one around the optimum.
-ONLINE_TOLERANCE, VARIATIONAL_TOLERANCE = 1e-2, 1e-3
+# nats: how far the loss of logistic regression may be above its minimum; 1e-2 makes the code of WC a tenth longer
+CODE_TOLERANCE = 1e-3
 MIN_LOG_SHARPNESS, MAX_LOG_SHARPNESS = -3.0, 3.0  # logarithms of what the scores of an MLP are multiplied by
 WEIGHT_DRAWS = 16  # of the weights, for the mean length of the labels in the variational code
 BITS_PER_NAT = 1 / log(2)
@@ -78,7 +77,7 @@ def _linear_scores(
     """
     basis = torch.linalg.qr(seen.x.t())[0] if len(seen.y) < seen.x.shape[1] else None  # of the vectors' space
     iterations = MANY_CLASSES_ITERATIONS if classes >= MANY_CLASSES else MAX_ITERATIONS
-    optima = Optima(seen if basis is None else Tensors(seen.x @ basis, seen.y), classes, ONLINE_TOLERANCE, iterations)
+    optima = Optima(seen if basis is None else Tensors(seen.x @ basis, seen.y), classes, CODE_TOLERANCE, iterations)
     lowest, best = inf, values[0]
     for l2 in values:
         map_on_cores(optima.add, [[l2]], device)
@@ -120,7 +119,7 @@ def variational_length(
     prior (Louizos et al. 2017).
     """
     (data,) = standardise(as_tensors(train, device))
-    optima = Optima(data, classes, VARIATIONAL_TOLERANCE)
+    optima = Optima(data, classes, CODE_TOLERANCE)
     map_on_cores(optima.add, [list(values)], device)
     x, random = pad(data.x[:], (0, 1), value=1.0), torch.Generator(device).manual_seed(seed)
     squares, codes = x.square(), list[CodeLength]()
