@@ -30,6 +30,7 @@ class Stability(NamedTuple):
 
 def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
     """The scores of the models under each setting of probing: classifier, sizes, and what else differs in `probes`."""
+    runs = [run for run in runs if run.has_suite(suite)]  # evaluations of other suites have not all of these settings
     own = [{key: v for key, v in run.settings.items() if key.startswith("probes.")} for run in runs]
     probed = [{key: setting_text(v) for key, v in each.items() if key not in INCIDENTAL_SETTINGS} for each in own]
     every = dict.fromkeys(key for settings in probed for key in settings if not key.endswith("_target_"))
