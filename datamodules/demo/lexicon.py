@@ -1,8 +1,10 @@
 """Parses the word tables of the demo world, once."""
 
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from datamodules.demo.word_lists import sections
+import yaml
 
 VOWELS = "aeiouyäöå"
 PHRASES = ("manner", "frequency", "opening", "times", "interjections")
@@ -64,6 +66,13 @@ class Name(NamedTuple):
     @property
     def parts(self) -> list[str]:
         return [part for part in (self.forename, self.surname) if part]
+
+
+@cache
+def sections(name: str) -> dict[str, str]:
+    """The sections of `NAME.yaml`: word lists with an entry on each line."""
+    text = Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def rows(table: str) -> list[list[str]]:

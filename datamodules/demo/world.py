@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from datamodules.demo.chance import Chance
-from datamodules.demo.lexicon import WORDS, Adjective, Name, Noun, Phrase, Verb, rows
+from datamodules.demo.lexicon import WORDS, Adjective, Name, Noun, Phrase, Verb, rows, sections
 from datamodules.demo.meaning import Event, Place, Tense, Thing
-from datamodules.demo.word_lists import sections
 
 AGENT_NOUNS = {
     verb: [WORDS.noun(lemma) for lemma in lemmas.split()] for verb, lemmas in rows(sections("verbs")["agents"])
