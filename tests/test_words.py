@@ -13,7 +13,7 @@ from tests.packages import PACKAGES, ROOT
 
 FOLDERS = ("benchmarks", "configs", "docs", "examples", "tests", *PACKAGES)
 ENDINGS = (".py", ".yaml", ".md", ".toml")
-DATA = ("tests/fixtures", "tests/golden_run")  # not written for readers
+DATA = ("tests/fixtures", "tests/golden_run", "datamodules/demo/verbs.yaml")  # not written for readers
 WIDTH = 100  # characters in a line of prose
 
 WORDS = {
