@@ -97,6 +97,8 @@ def check_answer(answer: Any, pair: Pair) -> TokenLogprobs:
         problem = f"an offset outside the {length} characters of the text"
     elif count and (spans[:, 0] > spans[:, 1]).any():
         problem = "a token that ends before it starts"
+    elif count and (np.diff(spans[:, 0]) < 0).any():
+        problem = "a token that starts before the one before it; count characters from the start of the text"
     elif not (bits <= 1e-6).all():
         problem = "a log2 probability above 0, or NaN"
     if problem:

@@ -190,6 +190,7 @@ def test_what_is_no_function_is_said(name) -> None:
     ((["a"], [(0, 1)], [[-1.0]]), "1 tokens"),
     ((["a"], [(0, 9)], [-1.0]), "outside the 3 characters"),
     ((["a"], [(2, 1)], [-1.0]), "ends before it starts"),
+    ((["a", " ", "b"], [(0, 1), (1, 2), (0, 1)], [-1.0] * 3), "starts before the one before it; count characters from"),
     (([3], [(0, 1)], [-1.0]), "a token that is no text"),
     ((["\ud800"], [(0, 1)], [-1.0]), "a token that is no text"),
     ((["a"], [(0, 1)], [-(10**400)]), "too large"),
