@@ -73,4 +73,4 @@ def _row_key(row: Mapping[str, str], key: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cell_text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else compose_unicode(str(value))  # as it will be read
+    return f"{value:.9g}" if isinstance(value, float) else compose_unicode(str(value))  # as it is read; 32 bits exactly

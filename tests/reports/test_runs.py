@@ -81,7 +81,9 @@ def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path)
     assert (rarely.best_epoch(), rarely.epoch("best", "probing")) == (1, 3)
 
 
-@pytest.mark.parametrize(("losses", "best"), [((2.0, 1.0, 3.0), 2), ((2.0, 1.0, 1.0), 3), ((), 3)])
+@pytest.mark.parametrize(
+    ("losses", "best"), [((2.0, 1.0, 3.0), 2), ((2.0, 1.0, 1.0), 3), ((2.0, 1.0, 1.0000004), 2), ((), 3)]
+)
 def test_of_equal_scores_the_lowest_loss_is_best_then_the_last_epoch(tmp_path, losses, best) -> None:
     run = run_of(tmp_path / "a", dev=(0.0, 0.0, 0.0))
     merged = [{"epoch": e, "val/bleu": 0.0} | ({"val/loss": losses[e - 1]} if losses else {}) for e in (1, 2, 3)]
