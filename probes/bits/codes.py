@@ -27,7 +27,7 @@ MANY_CLASSES_ITERATIONS = 20  # iterations of L-BFGS with many classes; more tak
 # nats: how far the loss of logistic regression may be above its minimum; 1e-2 makes the code of WC a tenth longer
 CODE_TOLERANCE = 1e-3
 MIN_LOG_SHARPNESS, MAX_LOG_SHARPNESS = -3.0, 3.0  # logarithms of what the scores of an MLP are multiplied by
-WEIGHT_DRAWS = 16  # of the weights, for the mean length of the labels in the variational code
+WEIGHT_DRAWS = 16  # of the weights, for the mean length in the variational code; half with the sign of the others
 BITS_PER_NAT = 1 / log(2)
 
 
@@ -131,8 +131,9 @@ def variational_length(
         nats = kl_divergence(Normal(mean, deviation), Normal(0.0, prior)).double().sum()
         costs = float(nats) * BITS_PER_NAT + log2(len(values))
         centre, width = x @ mean, (squares @ deviation.square()).sqrt()
-        noise = (torch.randn(centre.shape, generator=random, device=device) for _ in range(WEIGHT_DRAWS))
-        draws = (cross_entropy(centre + width * sample, data.y, reduction="none") for sample in noise)
+        noise = (torch.randn(centre.shape, generator=random, device=device) for _ in range(WEIGHT_DRAWS // 2))
+        scores = (centre + width * sample for half in noise for sample in (half, -half))
+        draws = (cross_entropy(each, data.y, reduction="none") for each in scores)
         labels = sum(draws, torch.zeros(len(x), device=device)).double() * BITS_PER_NAT / WEIGHT_DRAWS
         label_bits = (labels + costs / len(x)).cpu().numpy()
         codes.append(CodeLength(label_bits, len(x) * log2(classes)))

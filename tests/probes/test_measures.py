@@ -112,6 +112,12 @@ def lengths_task() -> Classification:
     return Classification("Length", ["short", "long"], *parts, grid=MLP)
 
 
+def test_the_variational_code_depends_little_on_its_draws() -> None:
+    train = vectors(300, 1, False, 20)
+    lengths = [variational_length(train, 4, VALUES, seed).bits for seed in range(8)]
+    assert np.ptp(lengths) < 1  # bit; of 615
+
+
 def test_a_penalty_of_zero_leaves_the_variational_code_as_it_is() -> None:
     scores = []
     for l2 in ((1e-2,), (0.0, 1e-2)):
