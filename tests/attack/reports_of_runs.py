@@ -37,6 +37,7 @@ OBJECTIVES = [
 SCORES = ["val/bleu", "val/loss", "val/perplexity", "val/accuracy", "val/", "bleu", "val/part/bleu", "x" * 6000, ""]
 SETTINGS = ["encoder.dim", "objective.parts", "objective.select", "objective.losses", "labels.colour", "labels.encoder"]
 SETTINGS += ["labels.objective", "seed", "model", "checkpoint", "begun_from", "probes.classifier.protocol", "run.seed"]
+SETTINGS += ["best_by.score", "best_by.mode"]
 SETTINGS += ["probes.classifier.widths", "probing.kfold", "encoder_name", "objective_name", "protocol", "run", "suites"]
 ODD: list[Any] = [None, True, 0, -1, 1, 512, 2**70, 10**400, 0.5, 1e308, float("nan"), float("inf"), "", "abc", "#12"]
 ODD += ["#0072B2", "x" * 6000, [], [1], ["a", "b"], [None], [["a"]], {}, {"a": 1}, {"objective": 5}, [{"objective": 5}]]
