@@ -54,7 +54,7 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
 
     Raises InputError where two of them have other scores of one seed.
     """
-    paths = list(paths)
+    paths = list({path.resolve(): path for path in paths}.values())
     folders = [path for path in paths if not path.is_file()]
     in_folders = models.one_run_per_seed(map(read_run, run_folders(folders)))
     sources: list[tuple[Path | None, Run]] = [(None, run) for run in in_folders]

@@ -154,7 +154,7 @@ INTEGER = ValueType("N", "a whole number", _integer)
 COUNT = ValueType("N", "a whole number from 1", partial(_integer, least=1))
 BOOLEAN = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
 PATHS = list_of(ValueType("PATH", "a file or folder", Path))  # that exist
-NAMES = list_of(ValueType("NAME", "a name", str))
+NAMES = list_of(ValueType("NAME", "a name", str))._replace(parse=lambda text: list(dict.fromkeys(split_names(text))))
 COUNTS = list_of(COUNT)
 
 

@@ -88,7 +88,9 @@ def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(run
     for file, score in zip(files, ("70.00", "70.00", "71.00"), strict=True):
         file.write_text(as_csv(scores(runs)).replace("70.00", score), encoding="utf-8")
     files[1].write_text(as_csv(scores(runs)[::-1]), encoding="utf-8")  # also in another order
-    assert len(read_runs(files[:2])) == len(read_scores(files[0]))
+    (tmp_path / "link.csv").symlink_to(files[0])
+    for others in ([files[1]], [files[0]], [tmp_path / "link.csv"]):
+        assert len(read_runs([files[0], *others])) == len(read_scores(files[0]))
     for first, name in ((files[0], "early.csv"), (runs, "a")):
         with pytest.raises(InputError, match=rf"late.csv: .* seed 1, has other scores in .*{name}; give one"):
             read_runs([first, files[2]])
