@@ -109,7 +109,7 @@ def test_the_name_of_a_file_is_no_folder(name) -> None:
             "minutes": st.integers(0, 1000),
             "heat": st.sampled_from(["low", "high", "7"]),
             "with_salt": st.booleans(),
-            "seeds": st.lists(st.sampled_from(["poppy", "sesame"]), min_size=1),
+            "seeds": st.lists(st.sampled_from(["poppy", "sesame"]), min_size=1, unique=True),
             "weights": st.lists(st.integers(1, 1000), min_size=1),
             "shapes": st.lists(st.sampled_from(["long", "round"]), min_size=1),
         },
