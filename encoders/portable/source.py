@@ -95,7 +95,8 @@ def _without_annotations(lines: Sequence[str], arguments: Sequence[ast.arg]) -> 
 @cache
 def _read_definitions(module: str) -> tuple[Path, Definitions]:
     path = import_module(module).__file__
-    assert path
+    if path is None:  # a package without __init__.py
+        raise InputError(f"{module}: a folder, not a file; {REMEDY}")
     return Path(path), definitions_in(Path(path), module)
 
 

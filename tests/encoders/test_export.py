@@ -293,7 +293,7 @@ class Own(BagOfVectors):
 @pytest.mark.parametrize(("top", "local", "vector", "message"), [
     ("", "", "scaled(encoded.vector)", "Own: its export gives other vectors; an export takes what is defined once"),
     ("from own_parts.more import *", "", "half(encoded.vector)", "Own: its export fails .name 'half' is not defined"),
-    ("from own_parts import more", "", "more.half(encoded.vector)", "own_parts: more: an export takes what is"),
+    ("from own_parts import more", "", "more.half(encoded.vector)", "own_parts: a folder, not a file; an export takes"),
     ("import own_parts.more", "", "own_parts.more.half(encoded.vector)", "own_parts.own: own_parts: an export takes"),
     ("", "from own_parts.more import half", "half(encoded.vector)", "own: from own_parts.more import half, within Own"),
     ("from own_parts.more import BIG", "", "BIG * encoded.vector", "own_parts.more: BIG: an export takes what is"),
@@ -303,7 +303,6 @@ def test_an_own_encoder_that_an_export_would_change_is_refused(
 ):
     folder = tmp_path / "own_parts"
     folder.mkdir()
-    (folder / "__init__.py").touch()
     (folder / "more.py").write_text("if True:\n    BIG = 3.0\ndef half(vectors): return vectors / 2\n")
     (folder / "own.py").write_text(top + OWN.format(imported=local or "pass", vector=vector))
     monkeypatch.syspath_prepend(tmp_path)
