@@ -1,7 +1,7 @@
 """The parts of a study: one run for each cell of its axes, their evaluations, and the reports."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import unknown_name_message
 from encoder_lab.settings.quoting import quoted
 from encoder_lab.settings.without_effect import unread_settings
 
+SECTIONS = ("axes", "scales", "examples", "evaluations", "reports")  # of the YAML of a study
 SCALES = ("demo", "small", "medium", "paper")
 OBJECTIVE_SUITE = "suite=objective"
 ALLOW_SETTING = "allow"  # the setting with the packages of a user's own parts, which each command must give
@@ -53,10 +55,16 @@ def read_study(path: Path, name: str, scale: str, data: str, extra: list[str]) -
     labels, and for names that begin so (`nli/bilstm_last`); null instead of settings leaves these cells out.
     """
     settings: Any = OmegaConf.to_container(OmegaConf.load(path))
+    _refuse_unknown(f"{path}", settings, SECTIONS)
     if scale not in settings["scales"]:
         raise InputError(f"scale={scale}: {name} has {', '.join(settings['scales'])}")
-    scale_settings = settings["scales"][scale] or {}
-    axes = settings["axes"] | scale_settings.get("axes", {})
+    scale_settings = dict(settings["scales"][scale] or {})
+    axes = settings["axes"] | scale_settings.pop("axes", {})
+    axes = {axis: {str(label): words for label, words in choices.items()} for axis, choices in axes.items()}
+    for place in ("evaluations", "reports"):
+        _refuse_unknown(f"{path}: {place}", settings.get(place, {}), ["every", *settings["scales"]])
+    _refuse_unknown(f"{path}: scales.{scale}", scale_settings, names := _names_in(axes))
+    _refuse_unknown(f"{path}: examples", settings.get("examples", {}), names)
     choices_of_axes = [words or "" for axis in axes.values() for words in axis.values()]
     varied = {word.partition("=")[0] for words in choices_of_axes for word in words.split()}
     for text in extra:
@@ -66,8 +74,7 @@ def read_study(path: Path, name: str, scale: str, data: str, extra: list[str]) -
     for labels in product(*axes.values()):
         cell_name = "/".join(labels)
         choices = [axis[label] or "" for axis, label in zip(axes.values(), labels, strict=True)]
-        begins = ["/".join(labels[:count]) for count in range(2, len(labels) + 1)]
-        scaled = [scale_settings[key] for key in ("every", *labels, *begins) if key in scale_settings]
+        scaled = [scale_settings[key] for key in _names_of(labels) if key in scale_settings]
         if None in scaled:
             left_out[cell_name] = f"the study has none at scale={scale}"
             continue
@@ -76,9 +83,27 @@ def read_study(path: Path, name: str, scale: str, data: str, extra: list[str]) -
         stated = [number for label, number in examples if label in ("every", *labels)]
         cells.append(StudyCell(cell_name, [*overrides, *extra], *stated))
     scored = settings.get("evaluations", {}).get(scale, {}).items()
+    for label, texts in scored:
+        _refuse_unknown(f"{path}: evaluations.{scale}.{label}", [] if isinstance(texts, str) else texts, names)
     evaluations = [_evaluation_cells(label, texts, list(axes), data, cells, extra) for label, texts in scored]
     reports = [report.split() for key in ("every", scale) for report in settings.get("reports", {}).get(key, [])]
     return Study(name, scale, cells, [cell for group in evaluations for cell in group], left_out, reports)
+
+
+def _names_of(labels: Sequence[str]) -> list[str]:
+    """The names under which a study has settings of a cell, the general ones first."""
+    return ["every", *labels, *("/".join(labels[:count]) for count in range(2, len(labels) + 1))]
+
+
+def _names_in(axes: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for labels in product(*axes.values()) for name in _names_of(labels)))
+
+
+def _refuse_unknown(place: str, keys: Iterable[Any], names: Iterable[str]) -> None:
+    """Raises InputError for a key that would have no effect."""
+    known = list(names)
+    if unknown := [str(key) for key in keys if str(key) not in known]:
+        raise InputError(f"{place}: {unknown[0]}: {unknown_name_message('name', unknown[0], known)}")
 
 
 def fill_folder(text: str, placeholder: str, folder: object) -> str:
@@ -105,7 +130,7 @@ def _evaluation_cells(
     evaluations = []
     for cell in cells:
         labels = cell.name.split("/")
-        scaled = [settings[key] for key in ("every", *labels) if key in settings]
+        scaled = [settings[key] for key in _names_of(labels) if key in settings]
         if None not in scaled:
             overrides = _line_settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
             if OBJECTIVE_SUITE in overrides:  # it has the settings of the run

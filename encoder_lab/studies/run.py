@@ -47,7 +47,10 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
         refuse_other_settings(cell, folder)
     evaluations = {cell.name.split("/")[1]: cell for cell in study.evaluations if not cell.scores_objective}
     for cell in (study.cells[0], *evaluations.values()):  # a misspelt setting is the same in all cells
-        settings_of(cell)
+        try:
+            settings_of(cell)
+        except InputError as error:
+            raise InputError(f"{cell.name}: {error}") from None
     refuse_wrong_reports(study, folder)
     check_launcher(folder, launcher)
     if dry_run.lower() in YES:

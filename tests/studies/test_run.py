@@ -88,6 +88,28 @@ evaluations: {medium: {again: "model={run} c={seed}"}}
     assert [cell.name for cell in demo.cells][:2] == ["nli/bov", "nli/max"]
 
 
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("reports:", "report:", "a.yaml: report: no such name; did you mean reports"),
+    ("nli/max:", "max/nli:", "a.yaml: scales.demo: max/nli: no such name; did you mean"),
+    ("nmt: null", "nmr: null", "a.yaml: evaluations.demo.again: nmr: no such name; did you mean nmt"),
+    ("every: []", "demos: []", "a.yaml: reports: demos: no such name; did you mean demo"),
+])  # fmt: skip
+def test_a_name_in_a_study_that_names_nothing_is_refused(tmp_path, old, new, message) -> None:
+    text = """\
+axes: {objective: {nli: "", nmt: ""}, encoder: {1: encoder=bov, max: ""}}
+scales: {demo: {nli/max: a=1}}
+evaluations: {demo: {again: {every: "model={run}", nmt: null, nli/1: null}}}
+reports: {every: []}
+"""
+    (tmp_path / "a.yaml").write_text(text)
+    study = read_study(tmp_path / "a.yaml", "a", "demo", "data", [])
+    assert [cell.name for cell in study.cells] == ["nli/1", "nli/max", "nmt/1", "nmt/max"]
+    assert [cell.scored for cell in study.evaluations] == ["nli/max"]
+    (tmp_path / "a.yaml").write_text(text.replace(old, new))
+    with pytest.raises(InputError, match=message):
+        read_study(tmp_path / "a.yaml", "a", "demo", "data", [])
+
+
 def test_an_evaluation_gets_the_settings_of_its_study_that_it_reads(tmp_path) -> None:
     bov = "  medium: {bag: model=bov, none: model=majority, again: 'model={run}', other: model=hf:a suite=downstream}\n"
     (tmp_path / "a.yaml").write_text(f"{TEXT.replace('demo', 'medium')}evaluations:\n{bov}")
@@ -204,6 +226,7 @@ def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_ver
 @pytest.mark.usefixtures("forked")
 def test_a_cell_that_fails_is_named_and_the_others_run(lab, tmp_path, capfd) -> None:
     text = TEXT.replace("bov: encoder=bov, ", "").replace("gated_convnet: null}", "bov: encoder=nonsense}", 1)
+    text = text.replace("gated_convnet: null", "untrained: ''")
     assert run_study(tmp_path, "tiny", tiny(tmp_path, lab, text + EVALUATIONS)) == 1
     message = capfd.readouterr().err
     assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in message
@@ -310,7 +333,7 @@ def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab, tmp_path, wron
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
-    ("reports:", WRONG_EVALUATION, "^probes.train_size=9: only suite=probing reads it"),
+    ("reports:", WRONG_EVALUATION, "^evaluations/a/untrained/bilstm_last: probes.train_size=9: only suite=prob"),
     ("table {runs}", "tabel {runs}", "^reports of study=tiny: tabel: no such report; did you mean table"),
     ("epoch=last", "epoch=best epoc=last", "^epoc=last: no such setting; did you mean epoch="),
 ])  # fmt: skip
