@@ -262,7 +262,7 @@ def checked_texts(sentences: Any) -> list[str]:
     if getattr(sentences, "ndim", 1) != 1:
         raise InputError(f"encode takes one column of sentences, not {type(sentences).__name__} {sentences.shape}")  # type: ignore[attr-defined]
     texts = []
-    for index, text in enumerate(sentences):
+    for index, text in enumerate(sentences.to_pylist() if hasattr(sentences, "to_pylist") else sentences):  # of Arrow
         if not isinstance(text, str):
             joined = "; join the words of a sentence with spaces" if isinstance(text, list | tuple) else ""
             raise InputError(f"sentences[{index}] is {str(text)[:40]!r} ({type(text).__name__}), not a text{joined}")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import cloudpickle
 import numpy as np
+import pyarrow
 import pytest
 import torch
 from hypothesis import given, settings
@@ -232,7 +233,8 @@ def test_what_is_no_text_is_refused_with_its_place(sentences, message) -> None:
 
 def test_sentences_come_in_any_sequence_and_in_any_form_of_unicode() -> None:
     expected = bag().encode(["a b", "d"])
-    for some in (("a b", "d"), np.array(["a b", "d"]), (text for text in ("a b", "d"))):
+    sentences = ("a b", "d")
+    for some in (sentences, np.array(sentences), pyarrow.chunked_array([sentences]), (text for text in sentences)):
         np.testing.assert_array_equal(bag().encode(some), expected)
     accented = FrozenEncoder(Counting(3), WordEmbedding(MATRIX), Vocabulary(["é", "b", "c", "d"]))
     assert accented.encode(["e\u0301"]).tolist() == [[1, 0, 0]]
