@@ -197,7 +197,7 @@ def packed_decoder_states(
 ) -> tuple[Tensor, Packing]:
     """Packed states (N, H) of a decoder that reads `words` of ids (B, T) next to the sentence vectors (B, D).
 
-    Gain: 1.7 times in `suite=use` of the demo. The plain reference is `Decoder.forward`.
+    Gain: 1.6 times for the readings of `suite=use` (docs/use.md, Cost). The plain reference is `Decoder.forward`.
     """
     first, *upper = [PackedLayer([lstm], dtype, level) for level in range(lstm.num_layers)]
     packing = pack(lengths, ids.shape[1])

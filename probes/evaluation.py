@@ -168,12 +168,20 @@ class Evaluation:
                 self.scored[score_name_of(task)] = self._task_score(task, self._score(task))
         return [self.scored[score_name_of(task)] for task in all_tasks]
 
+    @cached_property
+    def _sentences_key(self) -> str:
+        return key_of(self.sentences)  # the random directions of an erasure are of all
+
+    @cached_property
+    def _loss_key(self) -> str:
+        return self.model.loss.fingerprint()
+
     def _cache_path(self, task: Task) -> Path | None:
         if self.cache is None or task.needs in DERIVED_NEEDS:
             return None
-        dependencies = [self.model.loss.fingerprint()] if task.needs == "loss" else []
-        dependencies += self.sentences if task.needs in ("loss", "use") else []  # of all are the random directions
-        key = [task.fingerprint, code_of(type(task)), self._reader_name(task), self.seed, *dependencies]
+        key = [task.fingerprint, code_of(type(task)), self._reader_name(task), self.seed]
+        if task.needs in ("loss", "use"):
+            key += [self._sentences_key, self._loss_key if task.needs == "loss" else ""]
         name = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key)
         return self.cache / f"score-{name}.json"
 
