@@ -21,21 +21,30 @@ PRONOUN_SHARE = 0.3  # of the subjects in a section of a narrative that are he o
 ABSTRACT = "Abstract"
 
 
+class StorySection(NamedTuple):
+    """A section as sentence plans, before it is realised in a language."""
+
+    level: int
+    title: str
+    paragraphs: list[list[SentencePlan]]
+
+
 class Story(NamedTuple):
     """A document as sentence plans, before it is realised in a language."""
 
     id: str
     title: str
-    parts: list[tuple[int, str, list[list[SentencePlan]]]]  # level, title and paragraphs
+    parts: list[StorySection]
 
     def plans(self) -> Iterator[SentencePlan]:
-        return (plan for _, _, paragraphs in self.parts for paragraph in paragraphs for plan in paragraph)
+        return (plan for part in self.parts for paragraph in part.paragraphs for plan in paragraph)
 
     def english(self) -> Document:
-        parts = (
-            (level, title, [[words_of(plan, "en") for plan in p] for p in plans]) for level, title, plans in self.parts
-        )
-        return Document(self.id, self.title, [Section(*part) for part in parts])
+        sections = [
+            Section(part.level, part.title, [[words_of(plan, "en") for plan in p] for p in part.paragraphs])
+            for part in self.parts
+        ]
+        return Document(self.id, self.title, sections)
 
 
 def story(seed: int, split: str, number: int, constant: Sequence[Property] = ()) -> Story:
@@ -47,7 +56,7 @@ def story(seed: int, split: str, number: int, constant: Sequence[Property] = ())
         level = 1 if i == 0 else max(1, min(4, level + chance.weighted([(1, 3.0), (0, 2.0), (-1, 1.5)])))
         counts = [chance.between(2, 4) for _ in range(chance.between(1, 2))]
         paragraphs = [[constant_plan(draw_plan(chance, scene), constant) for _ in range(count)] for count in counts]
-        parts.append((level, _section_title(scene, level, chance), paragraphs))
+        parts.append(StorySection(level, _section_title(scene, level, chance), paragraphs))
     return Story(f"{split}-{number}", title(scene.protagonists[0], scene.objects[0]), parts)
 
 
@@ -63,16 +72,16 @@ def _section_title(scene: Scene, level: int, chance: Chance) -> str:
     return f"The {thing.plural}" if level == 2 else f"More {thing.plural} in the {place.lemma}"
 
 
-def narrative(seed: int, split: str, number: int) -> Document:
+def narrative(seed: int, split: str, number: int) -> Story:
     """The document of (seed, split, number): an abstract of 4 sentences and 3 or 4 sections of 6 to 8."""
     chance = Chance("narrative", seed, split, number)
     scene = new_scene(chance)
     hero = replace(scene.protagonists[0], article="the", plural=False)
     things = _things(chance, scene)
     tense = drawn_tense(chance)
-    abstract = 1, ABSTRACT, [_abstract_plans(chance, scene, things[0])]
-    parts = [(1, f"The {it.lemma}", [_event_plans(chance, scene, hero, it, tense)]) for it in things]
-    return Story(f"{split}-{number}", title(hero, things[0]), [abstract, *parts]).english()
+    abstract = StorySection(1, ABSTRACT, [_abstract_plans(chance, scene, things[0])])
+    parts = [StorySection(1, f"The {it.lemma}", [_event_plans(chance, scene, hero, it, tense)]) for it in things]
+    return Story(f"{split}-{number}", title(hero, things[0]), [abstract, *parts])
 
 
 def _things(chance: Chance, scene: Scene) -> list[Noun]:

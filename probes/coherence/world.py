@@ -33,7 +33,7 @@ def world_suites(items: int, seed: int) -> list[TestSuite]:
 
 
 def _stories(seed: int, number: int) -> list[SourceText]:
-    document = narrative(seed, SPLIT, number)
+    document = narrative(seed, SPLIT, number).english()
     titled = [(section.title or "", section) for section in document.sections if section.title != "Abstract"]
     return [
         SourceText(f"{document.id}, {title}", list(chain.from_iterable(section.paragraphs)), topic=title)

@@ -28,7 +28,7 @@ def world_tasks(sizes: Mapping[str, int] = SIZES, seed: int = 1) -> list[Classif
 
 def _documents(seed: int, split: str, size: int) -> list[PlainDocument]:
     """Enough documents: each has three windows, nine pairs and, for SSP, four sentences of either kind at least."""
-    narratives = (narrative(seed, split, number) for number in range(size // 2 + SPARE_DOCUMENTS))
+    narratives = (narrative(seed, split, number).english() for number in range(size // 2 + SPARE_DOCUMENTS))
     return [
         PlainDocument(d.id, [Part(s.title or "", [*chain.from_iterable(s.paragraphs)]) for s in d.sections])
         for d in narratives
