@@ -107,7 +107,8 @@ def unknown_setting_message(name: str, names: Iterable[str]) -> str:
     if not group and (longer := [word for word in words if word.endswith(f"_{last}")]):  # epochs: trainer.max_epochs
         words[last] = [*words.get(last, []), *(candidate for word in longer for candidate in words[word])]
     near, same = get_close_matches(last, siblings, 1), [last] if last in words else []
-    similar = (near if group else []) or same or ends or near or get_close_matches(last, words, 1, 0.8)
+    others = [word for word in words if not group or words[word] != [word]]  # a whole group is no setting of another
+    similar = (near if group else []) or same or ends or near or get_close_matches(last, others, 1, 0.8)
     if close := get_close_matches(name, words[similar[0]] if similar else [], 3, 0):
         return f"nothing reads such a setting; did you mean {' or '.join(f'{candidate}=' for candidate in close)}?"
     return "nothing reads such a setting; see --help and the files in configs/"

@@ -54,6 +54,7 @@ def judge(*arguments: str, program: str = "train") -> None:
     ("+probes.early=3", "see --help"),
     ("probes.task=[WC]", "did you mean probes.tasks="),
     ("coherence.path=[x]", "did you mean coherence.paths="),  # other groups have path
+    ("corpus.train=x", "such a setting; see --help and"),  # a group, as trainer, is no setting of another
     ("encodr.dim=3", "did you mean encoder.dim= or "),
     ("checkpoint_every_n_steps=3", "did you mean checkpoints.every_n_steps="),
     ("early_stopping=3", "give one of them: early_stopping.patience="),
