@@ -4,29 +4,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from datamodules.demo.lexicon import Phrase
+from datamodules.demo.lexicon import Phrase, sections
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 
 LEAF = re.compile(r"\([^\s()]+ ([^\s()]+)\)")
 FIRST_LETTER = re.compile(r"(\((?!``)[^\s()]+ )([^\s()])")  # skips a quotation mark
 PART = re.compile(r"\{(\w+)\}")
-PATTERNS = {  # a whole sentence by its pattern; {name}: a part of PARTS
-    "plain": "(S {opener} {subject} {rest} (. .))",
-    "who": "(SBARQ (WHNP (WP who)) (SQ {rest}) (. ?))",
-    "yes-no": "(SQ {do} {subject} {bare} (. ?))",
-    "why": "(SBARQ (WHADVP (WRB why)) (SQ {do} {subject} {bare}) (. ?))",
-    "where": "(SBARQ (WHADVP (WRB where)) (SQ {do} {subject} {bare}) (. ?))",
-    "adverb between": "(S {subject} {frequency} {other} (. .))",
-    "interjection": "(S (INTJ (UH {word})) (, ,) {subject} {rest} (. .))",
-    "adverb": "(S {opener} {adverb} {pause} {subject} {rest} (. .))",
-    "time": "(S {opener} {time} {pause} {subject} {rest} (. .))",
-    "place": "(S {opener} {place} {pause} {subject} {rest} (. .))",
-    "subordinate first": "(S {opener} {subordinate} (, ,) {subject} {rest} (. .))",
-    "coordination": "(S {first} {pause} (CC {link}) {second} (. .))",
-    "semicolon": "(S {first} (: ;) {second} (. .))",
-    "reporting clause last": "(S {first} (, ,) {speaker} (. .))",
-    "quotation": "(S (`` ``) {first} (, ,) ('' '') {speaker} (. .))",
-}
+PATTERNS = sections("patterns")
 PARTS: dict[str, Callable[[SentencePlan], str]] = {
     "opener": lambda s: f"(CC {s.opener})" if s.opener else "",
     "subject": lambda s: thing(s.events[0].subject),

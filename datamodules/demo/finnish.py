@@ -1,15 +1,10 @@
 """Finnish: case endings on one stem, vowel harmony, agreement, the negative verb; with dependencies."""
 
 from datamodules.demo import spoken
-from datamodules.demo.lexicon import VOWELS
+from datamodules.demo.lexicon import VOWELS, WORDS
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, marked_by, say, tidy, top, under
 
-LINKS = {"and": "ja", "but": "mutta", "yet": "silti"}
-CONJUNCTIONS = {
-    "because": "koska", "when": "kun", "although": "vaikka", "while": "samalla kun", "if": "jos", "since": "koska",
-    "after": "sen jälkeen kun",
-}  # fmt: skip
 OUTSIDE = ("station", "field", "square", "courtyard")  # Finnish uses "on" these places, not "in"
 ENDINGS = {"nom": "", "acc": "n", "gen": "n", "ine": "ssA", "ade": "llA"}
 CASES = {"nom": "Nom", "acc": "Gen", "gen": "Gen", "ine": "Ine", "ade": "Ade"}  # as treebanks name them
@@ -128,7 +123,7 @@ def predicate(e: Event) -> list[Spoken]:
     words += under(marked_by("että", clause(e.complement), commas=True), verb, "ccomp") if e.complement else []
     if e.because:
         word, inner = e.because
-        words += under(marked_by(CONJUNCTIONS[word], clause(inner), commas=True), verb, "advcl")
+        words += under(marked_by(WORDS.conjunctions[word].finnish, clause(inner), commas=True), verb, "advcl")
     return words
 
 
@@ -148,13 +143,12 @@ def _asked(e: Event) -> list[Spoken]:
 
 FINNISH = Language(
     "finnish",
-    LINKS,
     ("”", "”"),
     {"who": ["kuka"], "yes-no": [], "why": ["miksi"], "where": ["missä"]},
     place,
     clause,
     lambda event: clause(event, verb_first=True),
-    lambda word, event: marked_by(CONJUNCTIONS[word], clause(event), commas=True)[1:],
+    lambda word, event: marked_by(WORDS.conjunctions[word].finnish, clause(event), commas=True)[1:],
 )
 
 

@@ -1,15 +1,10 @@
 """French: agreement, elision, contraction, ne ... pas, passé composé and imparfait; with dependencies."""
 
 from datamodules.demo import spoken
-from datamodules.demo.lexicon import Adjective
+from datamodules.demo.lexicon import WORDS, Adjective
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, marked_by, say, top, under
 
-LINKS = {"and": "et", "but": "mais", "yet": "pourtant"}
-CONJUNCTIONS = {
-    "because": "parce que", "when": "quand", "although": "même si", "while": "pendant que", "if": "si",
-    "since": "puisque", "after": "après que",
-}  # fmt: skip
 BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel", "nouveau": "nouvel"}
 ELIDED = {"le", "la", "de", "que", "ne"}
 CONTRACTED = {("de", "le"): "du", ("de", "les"): "des"}
@@ -136,7 +131,11 @@ def predicate(e: Event) -> list[Spoken]:
     words += under(place(e.place), verb, "obl") if e.place else []
     words += under(say(e.time.french, "ADV"), verb, "advmod") if e.time else []
     words += under(marked_by("que", clause(e.complement)), verb, "ccomp") if e.complement else []
-    words += under(marked_by(CONJUNCTIONS[e.because[0]], clause(e.because[1])), verb, "advcl") if e.because else []
+    words += (
+        under(marked_by(WORDS.conjunctions[e.because[0]].french, clause(e.because[1])), verb, "advcl")
+        if e.because
+        else []
+    )
     return words
 
 
@@ -161,13 +160,12 @@ def clause(e: Event) -> list[Spoken]:
 
 FRENCH = Language(
     "french",
-    LINKS,
     ("«", "»"),
     {"who": ["qui"], "yes-no": ["est-ce que"], "why": ["pourquoi", "est-ce que"], "where": ["où", "est-ce que"]},
     place,
     clause,
     clause,
-    lambda word, event: [*marked_by(CONJUNCTIONS[word], clause(event)), comma()],
+    lambda word, event: [*marked_by(WORDS.conjunctions[word].french, clause(event)), comma()],
 )
 
 

@@ -3,15 +3,12 @@
 from typing import Literal
 
 from datamodules.demo import spoken
+from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, marked_by, say, tidy, top, under
 
 Case = Literal["nom", "acc", "dat"]
 CASES: dict[Case, str] = {"nom": "Nom", "acc": "Acc", "dat": "Dat"}  # as treebanks name them
-LINKS = {"and": "und", "but": "aber", "yet": "doch"}
-CONJUNCTIONS = {
-    "because": "weil", "although": "obwohl", "while": "während", "if": "wenn", "since": "da", "after": "nachdem",
-}  # fmt: skip
 
 
 def _forms(**by_gender: str) -> dict[str, dict[Case, str]]:
@@ -138,9 +135,7 @@ def _parts(e: Event) -> tuple[list[Spoken], list[Spoken], list[Spoken]]:
 
 
 def conjunction(word: str, e: Event) -> str:
-    if word == "when":
-        return "als" if e.tense == "past" else "wenn"
-    return CONJUNCTIONS[word]
+    return "als" if (word, e.tense) == ("when", "past") else WORDS.conjunctions[word].german
 
 
 def _subject(e: Event, rest: list[Spoken]) -> list[Spoken]:
@@ -176,7 +171,6 @@ def inverted(e: Event) -> list[Spoken]:
 
 GERMAN = Language(
     "german",
-    LINKS,
     ("„", "“"),
     {"who": ["wer"], "yes-no": [], "why": ["warum"], "where": ["wo"]},
     place,

@@ -7,7 +7,7 @@ from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import QUESTIONS, Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Spoken, tree_of_words
-from datamodules.demo.world import CLAUSE_LINKS, ClauseSampler, Scene
+from datamodules.demo.world import ClauseSampler, Scene
 from datamodules.trees.conllu import DependencyTree
 
 MAX_WORDS, MIN_WORDS = 28, 5
@@ -56,7 +56,7 @@ def _compose(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan:
         # the name comes first, in the subordinate clause, and the pronoun after it
         cause = sampler.event(size * 0.6) if chance.often(0.5) else sampler.idle(size * 0.6)
         effect = sampler.follow(cause, size * 0.7)
-        return SentencePlan(pattern, (effect, cause), link=chance.zipf(CLAUSE_LINKS), opener=opener)
+        return SentencePlan(pattern, (effect, cause), link=chance.zipf(list(WORDS.conjunctions)), opener=opener)
     if pattern in ("coordination", "coordination comma", "semicolon"):
         start, then = _two_clauses(sampler, size * 0.7)
         return SentencePlan(pattern, (start, then), link=chance.zipf(["and", "but", "yet"]))

@@ -113,6 +113,8 @@ class Lexicon(NamedTuple):
     opening: list[Phrase]
     times: list[Phrase]
     interjections: list[Phrase]
+    links: dict[str, Phrase]  # of main clauses
+    conjunctions: dict[str, Phrase]  # of subordinate clauses, the most frequent first
     women: list[str]
     men: list[str]
     surnames: list[str]
@@ -132,6 +134,7 @@ def _lexicon() -> Lexicon:
             adjectives.setdefault(category, []).append(adjective)
     opposites = dict(p.split() for p in words["opposites"].replace("\n", "|").split("|") if p.strip())
     lists: dict[str, Any] = {name: [Phrase(*c) for c in rows(words[name])] for name in PHRASES}
+    lists |= {name: {c[0]: Phrase(*c) for c in rows(words[name])} for name in ("links", "conjunctions")}
     lists |= {name: words[name].split() for name in ("women", "men", "surnames")}
     return Lexicon(
         nouns={category: [_noun(category, cells) for cells in rows(table)] for category, table in nouns.items()},

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import QUESTIONS, Event, Place, SentencePlan
 from datamodules.trees.conllu import DependencyTree, Dependent
 
@@ -82,7 +83,6 @@ class Language(NamedTuple):
     """What the sentence patterns need of a language."""
 
     name: Literal["french", "german", "finnish"]  # the field of its words in the lexicon
-    links: Mapping[str, str]  # and, but, yet
     quotes: tuple[str, str]
     questions: Mapping[str, Sequence[str]]  # what the patterns who, yes-no, why, where put in front
     place: Callable[[Place], list[Spoken]]
@@ -106,7 +106,7 @@ def sentence(s: SentencePlan, words: list[Spoken], language: Language, pause: bo
         words = [*under(language.subordinate(s.link, s.events[1]), root, "advcl"), *words]
     elif pattern == "coordination":
         assert s.link is not None
-        words = coordinated(words, language.links[s.link], language.clause(s.events[1]), commas)
+        words = coordinated(words, getattr(WORDS.links[s.link], language.name), language.clause(s.events[1]), commas)
     elif pattern == "semicolon":
         words = [*words, *under([*say(";", "PUNCT"), *language.clause(s.events[1])], root, "parataxis")]
     elif pattern in ("reporting clause last", "quotation"):
@@ -117,7 +117,7 @@ def sentence(s: SentencePlan, words: list[Spoken], language: Language, pause: bo
         part, relation = ("PRON", "nsubj") if pattern == "who" else ("ADV", "advmod")
         asking = [word for phrase in language.questions[pattern] for word in say(phrase, part)]
         words = [*under(asking, root, relation), *words]
-    opener = under(say(language.links[s.opener], "CCONJ"), root, "cc") if s.opener else []
+    opener = under(say(getattr(WORDS.links[s.opener], language.name), "CCONJ"), root, "cc") if s.opener else []
     return [*opener, *words, *under(say("?" if pattern in QUESTIONS else ".", "PUNCT"), root, "punct")]
 
 

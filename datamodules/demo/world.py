@@ -23,7 +23,6 @@ CONTRASTS = [pair for pair in sorted(WORDS.opposites.items()) if set(pair) <= se
 LAST_YEAR = 2020
 TYPICAL_SHARE = 0.95  # probability that the topic decides subject, object and place
 NAME_EXPONENT = 0.5  # Zipf exponent of names; their distribution is flatter than that of words
-CLAUSE_LINKS = ("because", "although", "while", "if", "since", "after", "when")
 SURFACE_LEMMAS = ("table", "chair", "bed", "shelf", "bench", "carpet", "roof")
 SURFACES = [noun for noun in WORDS.nouns["furniture"] if noun.lemma in SURFACE_LEMMAS]
 
@@ -220,7 +219,7 @@ class ClauseSampler:
     def because(self, event: Event, size: float) -> Event:
         """The clause with a subordinate clause after it."""
         inner = self.follow(event, size * 0.6) if self.chance.often(0.5) else self.idle(size * 0.6, event.tense)
-        return replace(event, because=(self.chance.zipf(CLAUSE_LINKS), replace(inner, because=None)))
+        return replace(event, because=(self.chance.zipf(list(WORDS.conjunctions)), replace(inner, because=None)))
 
     def saying(self, size: float) -> Event:
         """Somebody says or thinks that something is true."""
