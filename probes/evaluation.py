@@ -71,6 +71,7 @@ class Evaluation:
         self.model, self.tasks, self.share, self.cache, self.seed = model, tasks, share, cache, seed
         self.bag_cache = bag_cache or cache
         self.scored: dict[ScoreName, Evaluated] = {}  # so far
+        self.computed: set[ScoreName] = set()  # of these, the ones that were not in the cache
         # no cached_property where processes gather: before Python 3.12 its lock stops threads
         self._vectors: Vectors | None = None
         self._surprisal: Surprisals | None = None
@@ -124,6 +125,9 @@ class Evaluation:
             model = self.model.bag._replace(device=self.model.device)
             self._bag = Evaluation(model, codes, self.share, self.bag_cache, self.seed)
             self._bag.scores()
+            for name in self._bag.scored.keys() - self._bag.computed:  # they took no time in this epoch
+                row = replace(self._bag.scored[name].row, seconds=0.0)
+                self._bag.scored[name] = self._bag.scored[name]._replace(row=row)
         return self.scored, self._bag.scored
 
     @property
@@ -153,6 +157,7 @@ class Evaluation:
         cached = [path and read_cached(path) for path in map(self._cache_path, tasks)]
         cached = self.share.gather(cached)[0]  # all processes must miss the same results
         missing = [task for task, result in zip(tasks, cached, strict=True) if result is None]
+        self.computed |= set(map(score_name_of, missing))
         for needs in dict.fromkeys(task.needs for task in missing if not self._is_baseline(task)):
             getattr(self, needs)  # made by all processes together
         epoch, step = self.model.epoch, self.model.step

@@ -165,6 +165,16 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
     assert measures_text("m", [task_row, constant], rows) == text
 
 
+def test_the_bag_takes_no_time_where_its_codes_are_cached(tmp_path) -> None:
+    """As after each epoch in which its vectors stay the same."""
+    tasks = [lengths_task(), *measures_of([lengths_task()], ["bits"], GRID, 1)]
+    model = Model("e", "o", length, "1", bag=Model("bov", "bov", nothing))
+    first, second = ([e.row for e in Evaluation(model, tasks, bag_cache=tmp_path).scores()][-1] for _ in range(2))
+    assert first.suite == "gain"
+    assert first.seconds > second.seconds == 0
+    assert replace(first, seconds=0.0) == second
+
+
 def test_an_mlp_is_needed_for_its_code_and_classes_for_any(recwarn) -> None:
     with pytest.raises(InputError, match="bits_mlp is the code of an MLP"):
         measures_of([lengths_task()], ALL, GRID, 1)
