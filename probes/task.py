@@ -141,6 +141,11 @@ class DerivedTask(WithoutBaselines):
         return self.data
 
 
+def name_key(name: str) -> str:
+    """The name of a task without capitals and hyphens, as users may leave these out."""
+    return name.replace("-", "").lower()
+
+
 def content_hash(*parts: object) -> str:
     """A fingerprint of some content: arrays by their bytes, items by their texts and gold, the rest by repr."""
     digest = sha256()

@@ -20,10 +20,10 @@ from probes.results import seconds_by_suite
 MAX_TASKS = 4  # in the line of an epoch
 
 
-def epoch_of(trainer: pl.Trainer) -> str:
-    """Epoch 2/10; without the 10 where there is no end."""
-    end = trainer.max_epochs
-    return f"Epoch {trainer.current_epoch + 1}" + (f"/{end}" if end and end > 0 else "")
+def epoch_of(trainer: pl.Trainer, epoch: int | None = None) -> str:
+    """epoch 2/10, by default the present one; without the 10 where there is no end."""
+    number, end = trainer.current_epoch + 1 if epoch is None else epoch, trainer.max_epochs or -1
+    return f"epoch {number}" + (f"/{end}" if end > 0 else "")
 
 
 def steps_left(trainer: pl.Trainer) -> float:
@@ -44,7 +44,7 @@ class EpochsFrom1(TQDMProgressBar):
 
     def on_train_epoch_start(self, trainer: pl.Trainer, *arguments: object) -> None:
         super().on_train_epoch_start(trainer, *arguments)
-        self.train_progress_bar.set_description(epoch_of(trainer))
+        self.train_progress_bar.set_description(epoch_of(trainer).capitalize())
 
 
 class StepProgress(pl.Callback):
@@ -57,12 +57,12 @@ class StepProgress(pl.Callback):
     def on_train_batch_start(self, trainer: pl.Trainer, pl_module: Any, batch: Any, batch_idx: int) -> None:
         if self._bar is None:  # not at the start of the epoch: a resumed one starts at another batch
             total = min(trainer.num_training_batches, batch_idx + steps_left(trainer))
-            self._start_bar(trainer, epoch_of(trainer).lower(), "steps", total, batch_idx)
+            self._start_bar(trainer, epoch_of(trainer), "steps", total, batch_idx)
 
     def on_validation_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._close()
         if not trainer.sanity_checking:
-            name = self.validated or f"{epoch_of(trainer).lower()}, dev"
+            name = self.validated or f"{epoch_of(trainer)}, dev"
             self._start_bar(trainer, name, "batches", sum(trainer.num_val_batches))
 
     def on_train_batch_end(self, *_: Any, **__: Any) -> None:
@@ -125,19 +125,21 @@ class EpochLines(pl.Callback):
 
     def __init__(self, record: RunLog, probing: ProbingCallback) -> None:
         self.record, self.probing = record, probing
+        self._run = record.metrics.parent  # several may print to one terminal or file
         self._started = self._epoch_started = time.monotonic()
         self._epochs = 0  # since this process started
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
-            rank_zero_print("  ".join([self._epoch_name(trainer, 0), "before training", *self._task_texts(0)]))
+            name = f"{self._run}: {epoch_of(trainer, 0)}"
+            rank_zero_print("  ".join([name, "before training", *self._task_texts(0)]))
         self._started = self._epoch_started = time.monotonic()
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch, now = trainer.current_epoch + 1, time.monotonic()
         self._epochs += 1
         scores = [*self._score_texts(pl_module), *self._task_texts(epoch)]
-        parts = [self._epoch_name(trainer, epoch), *scores, duration(now - self._epoch_started)]
+        parts = [f"{self._run}: {epoch_of(trainer)}", *scores, duration(now - self._epoch_started)]
         seconds = (now - self._started) / self._epochs * epochs_left(trainer)
         if seconds > 0 and not trainer.should_stop:
             parts[-1] += f", {duration(seconds)} left"
@@ -156,8 +158,3 @@ class EpochLines(pl.Callback):
         times = {**seconds_by_suite(latest), "now with encoding": self.probing.seconds}
         costs = [", ".join(f"{name} {seconds:.1f} s" for name, seconds in times.items())] if len(times) > 2 else []
         return [*(f"{row.task} {row.test_accuracy:z.1f}" for row in rows[:MAX_TASKS]), *costs]
-
-    def _epoch_name(self, trainer: pl.Trainer, epoch: int) -> str:
-        """With the run, as several may print to one terminal or file."""
-        last = trainer.max_epochs or -1
-        return f"{self.record.metrics.parent}: epoch {epoch}" + (f"/{last}" if last > 0 else "")

@@ -14,7 +14,7 @@ from encoder_lab.storage.text_files import read_lines
 from probes.classification import Classification
 from probes.discoeval.items import discourse_task, group_of, items_from_rows, keys_of, order_task
 from probes.discoeval.rst_files import read_rst, rst_items, rst_paths
-from probes.task import Items
+from probes.task import Items, name_key
 
 SOURCE = "https://github.com/ZeweiChu/DiscoEval (data)"
 SEED = 1111  # of the published toolkit by default: it decides the order of BSO's items
@@ -94,16 +94,12 @@ Named = TypeVar("Named", PublishedTask, Classification)
 
 def select_tasks(available: list[Named], names: Sequence[str]) -> list[Named]:
     """The tasks with these names or groups; all tasks without names. Raises InputError with the choices."""
-    requested = {_name_key(name) for name in names}
-    choices = {_name_key(key): key for task in available for key in (task.name, group_of(task.name))}
+    requested = {name_key(name) for name in names}
+    choices = {name_key(key): key for task in available for key in (task.name, group_of(task.name))}
     if unknown := requested - set(choices):
         raise InputError(f"no DiscoEval task {', '.join(sorted(unknown))}; choose from {', '.join(choices.values())}")
-    keys = [{_name_key(task.name), _name_key(group_of(task.name))} for task in available]
+    keys = [{name_key(task.name), name_key(group_of(task.name))} for task in available]
     return [task for task, own in zip(available, keys, strict=True) if not requested or own & requested]
-
-
-def _name_key(name: str) -> str:
-    return name.replace("-", "").lower()
 
 
 def _split_files(folder: Path) -> list[Path]:

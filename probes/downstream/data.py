@@ -14,7 +14,7 @@ from encoder_lab.storage.text_files import plain_or_packed, read_lines, read_tab
 from probes.classification import Classification
 from probes.downstream.scoring import Downstream
 from probes.probing.published_files import columns_of, items_from_rows, read_own_task, read_rows, warn_of_seen_items
-from probes.task import Items
+from probes.task import Items, name_key
 from probes.vectors import pair_features, sentence_vector
 
 SOURCE = "https://github.com/facebookresearch/SentEval (data/downstream/get_transfer_data.bash)"
@@ -53,14 +53,10 @@ def canonical_names(names: Sequence[str]) -> list[str]:
 
     Raises InputError with the choices.
     """
-    spelt = {_name_key(name): name for name in TASKS} | TOOLKIT_NAMES
-    if unknown := [name for name in names if _name_key(name) not in spelt]:
+    spelt = {name_key(name): name for name in TASKS} | TOOLKIT_NAMES
+    if unknown := [name for name in names if name_key(name) not in spelt]:
         raise InputError(f"no downstream task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
-    return list(dict.fromkeys(spelt[_name_key(name)] for name in names))
-
-
-def _name_key(name: str) -> str:
-    return name.replace("-", "").lower()
+    return list(dict.fromkeys(spelt[name_key(name)] for name in names))
 
 
 def _sorted_items(path: Path, rows: Iterable[DownstreamItem], pairs: bool = False) -> Items:

@@ -19,7 +19,7 @@ from tests.commands import ROOT
 from tests.silent import QUIET
 
 
-@pytest.mark.parametrize(("end", "text"), [(2, "Epoch 2/2"), (-1, "Epoch 2"), (None, "Epoch 2")])
+@pytest.mark.parametrize(("end", "text"), [(2, "epoch 2/2"), (-1, "epoch 2"), (None, "epoch 2")])
 def test_the_second_epoch_of_two_is_epoch_2_of_2(end, text) -> None:
     assert epoch_of(SimpleNamespace(current_epoch=1, max_epochs=end)) == text
 
