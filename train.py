@@ -92,6 +92,7 @@ def begin_run(config: "DictConfig") -> None:
     from encoder_lab.settings.check import home_mistakes, mistakes_of_command
     from encoder_lab.settings.run import RunSettings
     from encoder_lab.storage.files import no_folder_if_refused
+    from encoder_lab.studies.cell import LOCK_FILE, SETTINGS_FILE
     from encoder_lab.studies.compose import referenced_names, resolved_settings
 
     job = HydraConfig.get()
@@ -117,7 +118,7 @@ def begin_run(config: "DictConfig") -> None:
             settings = frozen_settings(RunSettings, {**written, "begun_from": init_history(written["init"])})
         if is_rank_zero():
             run_folder.write_new_settings(settings, run, sweep=job.mode == RunMode.MULTIRUN)
-        with no_folder_if_refused(run, run_folder.BEFORE_TRAINING):
+        with no_folder_if_refused(run, (*run_folder.BEFORE_TRAINING, LOCK_FILE, SETTINGS_FILE)):  # also of a cell
             train(settings, run)
 
 

@@ -2,7 +2,8 @@
 
 import shlex
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,12 @@ def steps_of(trainer: Mapping[str, Any], examples: int, rate: MeasuredStep) -> t
 
 def settings_of(cell: StudyCell) -> dict[str, Any]:
     """The composed settings of a cell. Raises InputError if they are invalid."""
-    return checked_settings(cell.program, [fill_folder(text, "run", cell.scored) for text in cell.overrides])
+    return _settings_of(cell.program, tuple(cell.overrides))
+
+
+@cache  # a third of a second
+def _settings_of(program: str, overrides: Sequence[str]) -> dict[str, Any]:
+    return checked_settings(program, [fill_folder(text, "run", "RUN") for text in overrides])
 
 
 def missing_requirements(cell: StudyCell) -> str:

@@ -43,10 +43,12 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     if "data" in options and study == read("", settings):
         raise InputError(f"data={options['data']}: {name} reads no files at scale={scale}; leave it out")
     folder = Path(options.get("study_dir", f"runs/studies/{name}/{scale}"))
+    distinct = {}
     for cell in (*study.cells, *study.evaluations):
         refuse_other_settings(cell, folder)
-    evaluations = {cell.name.split("/")[1]: cell for cell in study.evaluations if not cell.scores_objective}
-    for cell in (study.cells[0], *evaluations.values()):  # a misspelt setting is the same in all cells
+        if not (cell.scores_objective or is_done(cell, folder)):  # the first have the settings of their runs
+            distinct[cell.program, *cell.overrides] = cell
+    for cell in distinct.values():
         try:
             settings_of(cell)
         except InputError as error:

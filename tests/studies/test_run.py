@@ -225,14 +225,15 @@ def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_ver
 
 @pytest.mark.usefixtures("forked")
 def test_a_cell_that_fails_is_named_and_the_others_run(lab, tmp_path, capfd) -> None:
-    text = TEXT.replace("bov: encoder=bov, ", "").replace("gated_convnet: null}", "bov: encoder=nonsense}", 1)
+    wrong = " corpus=text corpus.root=nowhere"
+    text = TEXT.replace("bov: encoder=bov, ", "").replace("gated_convnet: null}", f"bov: encoder=bov{wrong}}}", 1)
     text = text.replace("gated_convnet: null", "untrained: ''")
     assert run_study(tmp_path, "tiny", tiny(tmp_path, lab, text + EVALUATIONS)) == 1
     message = capfd.readouterr().err
     assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in message
     assert not (tmp_path / "results" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
     assert (tmp_path / "results" / "untrained" / "bilstm_last" / DONE_FILE).exists()
-    fixed = tiny(tmp_path, lab, (text + EVALUATIONS).replace("nonsense", "bov"))
+    fixed = tiny(tmp_path, lab, (text + EVALUATIONS).replace(wrong, ""))
     assert run_study(tmp_path, "tiny", fixed) == 0  # what had no result yet may change
 
 
@@ -334,13 +335,12 @@ def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab, tmp_path, wron
 
 @pytest.mark.parametrize(("old", "new", "message"), [
     ("reports:", WRONG_EVALUATION, "^evaluations/a/untrained/bilstm_last: probes.train_size=9: only suite=prob"),
+    ("{demo: {", "{demo: {bilstm_last: encoder.dims=8, ", "^untrained/bilstm_last: encoder.dims: nothing reads such"),
     ("table {runs}", "tabel {runs}", "^reports of study=tiny: tabel: no such report; did you mean table"),
     ("epoch=last", "epoch=best epoc=last", "^epoc=last: no such setting; did you mean epoch="),
 ])  # fmt: skip
 @pytest.mark.usefixtures("quick")
-def test_what_an_evaluation_or_a_report_would_refuse_is_refused_before_the_runs(
-    lab, tmp_path, old, new, message
-) -> None:
+def test_what_a_cell_or_a_report_would_refuse_is_refused_before_the_first_run(lab, tmp_path, old, new, message) -> None:
     arguments = tiny(tmp_path, lab, TEXT.replace(old, new))
     with pytest.raises(InputError, match=message):
         run_study(tmp_path, "tiny", arguments)
