@@ -1,10 +1,9 @@
 """Accuracy against the complexity of the classifier: the cells of a grid that no simpler one equals.
 
 Pimentel et al. 2020, "Pareto probing". The complexity of an MLP is the number of its weights, that of logistic
-regression their nuclear norm. The accuracy is the one on dev.
+regression their nuclear norm. The accuracy is the one on dev. The simplest, of complexity 0, is the majority class.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,13 +15,13 @@ from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Loo
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import rows_by_task
 from probes.classifiers.grid import FRONT
-from probes.results import ProbeRow, chance_of
+from probes.results import ProbeRow
 
 COMPLEXITY = {"mlp": "weights", "logreg": "nuclear norm of the weights"}
 NOTE = """\
-Accuracy on dev (%) of the classifiers above chance that no simpler one equals, of the first seed. Area: its mean over
-complexities from 0 to the largest of the task; below the simplest classifier it is chance."""
-FrontPoints = Sequence[tuple[float, float]]  # complexity and accuracy, the simplest first
+Accuracy on dev (%) of the classifiers that no simpler one equals, of the first seed; at 0 the majority class of the
+training items. Area: the mean accuracy over complexities from 0 to the largest of the task."""
+FrontPoints = Sequence[tuple[float, float]]  # complexity and accuracy, the simplest first, which has none
 
 
 class Fronts(NamedTuple):
@@ -32,20 +31,19 @@ class Fronts(NamedTuple):
     task: str
     classifier: str
     seeds: list[FrontPoints]
-    chance: float  # before the simplest classifier; NaN where it is not known
 
 
 def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifier: str) -> list[Fronts]:
-    """By task, then by model. Raises InputError where no score has one."""
+    """By task, then by model. Raises InputError where no score has one, or one without the majority class."""
     fronts = []
     for model in models:
         for task, rows in rows_by_task(model.runs, suite, epoch, classifier).items():
-            chance = chance_of(rows)
-            level = math.nan if chance is None else chance
-            read = filter(None, map(_read_front, rows))
-            seeds: list[FrontPoints] = [[point for point in points if not point[1] <= level] for points in read]
+            seeds = [_read_front(row) for row in rows if FRONT in row.hyperparameters]
+            if not all(seeds):
+                problem = f"{model.title}, {task}: its front of classifiers does not begin with the majority class"
+                raise InputError(f"{problem}; train or evaluate it again")
             if seeds and rows[0].classifier in COMPLEXITY:
-                fronts.append(Fronts(model.title, task, rows[0].classifier, seeds, level))
+                fronts.append(Fronts(model.title, task, rows[0].classifier, seeds))
     if not fronts:
         raise InputError(f"no score of suite={suite} has the front of its classifiers; train or evaluate it again")
     tasks = in_paper_order([front.task for front in fronts])
@@ -54,25 +52,25 @@ def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifie
 
 def _read_front(row: ProbeRow) -> FrontPoints:
     """The front of a score; none where the file has other things in its place."""
-    points = row.hyperparameters.get(FRONT)
+    points = row.hyperparameters[FRONT]
     points = points if isinstance(points, list) else []
     pairs = [tuple(pair) for pair in points if isinstance(pair, list) and len(pair) == 2]
     valid = all(isinstance(number, int | float) and 0 <= number < 1e15 for pair in pairs for number in pair)
-    return sorted(pairs) if valid else ()
+    return sorted(pairs) if valid and pairs and min(pairs)[0] == 0 else ()
 
 
-def area_under_front(points: FrontPoints, chance: float, limit: float) -> float:
+def area_under_front(points: FrontPoints, limit: float) -> float:
     """The mean accuracy over all complexities from 0 to `limit`, in percent, of a step at each point."""
-    ends = [complexity for complexity, _ in points] + [limit]
-    steps = sum(accuracy * (end - start) for (start, accuracy), end in zip(points, ends[1:], strict=True))
-    return (chance * ends[0] + steps) / limit if limit else chance
+    ends = [*(complexity for complexity, _ in points[1:]), limit]
+    steps = sum(accuracy * (end - start) for (start, accuracy), end in zip(points, ends, strict=True))
+    return steps / limit if limit else points[0][1]
 
 
 def largest_complexities(fronts: Sequence[Fronts]) -> dict[tuple[str, str], float]:
     """The largest complexity of any model, by task and classifier."""
     maxima: dict[tuple[str, str], float] = {}
     for front in fronts:
-        largest = max(points[-1][0] if points else 0.0 for points in front.seeds)
+        largest = max(points[-1][0] for points in front.seeds)
         maxima[front.task, front.classifier] = max(largest, maxima.get((front.task, front.classifier), 0.0))
     return maxima
 
@@ -85,10 +83,10 @@ def as_text(fronts: Sequence[Fronts]) -> str:
         if (key := (front.task, front.classifier)) != previous:
             lines += ["", f"{front.task} ({front.classifier}; complexity: {COMPLEXITY[front.classifier]})"]
         previous = key
-        areas = [area_under_front(points, front.chance, maxima[key]) for points in front.seeds]
+        areas = [area_under_front(points, maxima[key]) for points in front.seeds]
         seeds = f" (standard deviation of {len(areas)} seeds {np.std(areas, ddof=1):.1f})" if len(areas) > 1 else ""
         points = ", ".join(f"{y:.1f} at {x:,.{0 if x >= 1000 else 1}f}" for x, y in front.seeds[0])
-        lines.append(f"  {front.model:<{wide}}area {np.mean(areas):5.1f}{seeds}; {points or 'none'}")
+        lines.append(f"  {front.model:<{wide}}area {np.mean(areas):5.1f}{seeds}; {points}")
     return "\n".join([*lines[1:], "", NOTE, ""])
 
 
@@ -107,8 +105,6 @@ def charts_of_fronts(fronts: Sequence[Fronts], suite: str) -> ChartSection:
 def _lines(front: Fronts, look: Look, end: float) -> Iterator[DataSeries]:
     for points in front.seeds:
         x, y = [complexity for complexity, _ in points], [accuracy for _, accuracy in points]
-        heights = [front.chance, *y, y[-1] if y else front.chance]
-        steps = DataSeries(front.model, [0.0, *x, end], heights, look=look, shape="steps", marker="")
+        steps = DataSeries(front.model, [*x, end], [*y, y[-1]], look=look, shape="steps", marker="")
         yield replace(steps, task=front.task, model=front.model)
-        if x:
-            yield DataSeries(front.model, x, y, look=look, shape="points", task=front.task, model=front.model)
+        yield DataSeries(front.model, x, y, look=look, shape="points", task=front.task, model=front.model)

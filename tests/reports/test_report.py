@@ -122,7 +122,7 @@ def test_a_picture_of_another_epoch_than_the_requested_one_says_so(tmp_path, rep
     for at, run in enumerate(runs):
         items = Answers(f"test of {at // 2}", np.ones(9, bool))
         rows = read_rows(run / "probes.csv")
-        with_rows(run, *(replace(row, hyperparameters={FRONT: [[9, 60.0]]}, answers=items) for row in rows))
+        with_rows(run, *(replace(row, hyperparameters={FRONT: [[0, 50.0], [9, 60.0]]}, answers=items) for row in rows))
         evaluation_of(tmp_path / f"of {run.name}", run)
     assert main([report, str(tmp_path), "epoch=9", f"out={tmp_path / 'picture.svg'}"]) == 0
     printed = capsys.readouterr().err
