@@ -10,21 +10,10 @@ from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
-from datamodules.demo import english
+from datamodules.demo import english, world
 from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import Event, Place, Thing
-from datamodules.demo.world import (
-    ADJECTIVES,
-    CONTRASTS,
-    EFFECTS,
-    ORDERS,
-    ClauseSampler,
-    drawn_tense,
-    effects_of,
-    new_scene,
-    order_of,
-)
 
 CLAUSE_LENGTHS = (5, 7)  # tokens of a clause: short enough for a state, long enough for an event with details
 DETAIL_TOKENS = {"frequency": 1, "manner": 1, "time": 2, "city": 2, "place": 3}  # and their tokens
@@ -62,9 +51,9 @@ class Narrator:
     """Draws clauses about the people and things of one scene."""
 
     def __init__(self, chance: Chance) -> None:
-        self.chance, self.scene = chance, new_scene(chance)
-        self.sampler = ClauseSampler(chance, self.scene)
-        self.tense = drawn_tense(chance)
+        self.chance, self.scene = chance, world.new_scene(chance)
+        self.sampler = world.ClauseSampler(chance, self.scene)
+        self.tense = world.drawn_tense(chance)
 
     def person(self) -> Thing:
         """One person: the world says `is` and an adjective only of one."""
@@ -103,29 +92,29 @@ def capital(clause: str) -> str:
 
 
 def _cause(narrator: Narrator) -> EventPair:
-    chance, person, adjective = narrator.chance, narrator.person(), narrator.chance.choice(list(EFFECTS))
-    verb = chance.choice(effects_of(adjective))
+    chance, person, adjective = narrator.chance, narrator.person(), narrator.chance.choice(list(world.EFFECTS))
+    verb = chance.choice(world.effects_of(adjective))
     thing = Thing(noun=chance.zipf(WORDS.nouns[chance.choice(verb.objects)])) if verb.objects else None
-    state = Event(person, None, narrator.tense, adjective=ADJECTIVES[adjective])
+    state = Event(person, None, narrator.tense, adjective=world.ADJECTIVES[adjective])
     return state, Event(person, verb, narrator.tense, object=thing)
 
 
 def _contrast(narrator: Narrator) -> EventPair:
-    adjectives = [ADJECTIVES[word] for word in narrator.chance.choice(CONTRASTS)]
+    adjectives = [world.ADJECTIVES[word] for word in narrator.chance.choice(world.CONTRASTS)]
     first, second = (Event(narrator.person(), None, narrator.tense, adjective=word) for word in adjectives)
     return first, second
 
 
 def _time(narrator: Narrator) -> EventPair:
-    chance, person, category = narrator.chance, narrator.person(), narrator.chance.choice(list(ORDERS))
-    order, thing = order_of(category), Thing(noun=chance.zipf(WORDS.nouns[category]))
+    chance, person, category = narrator.chance, narrator.person(), narrator.chance.choice(list(world.ORDERS))
+    order, thing = world.order_of(category), Thing(noun=chance.zipf(WORDS.nouns[category]))
     earlier, later = sorted(chance.shuffled(range(len(order)))[:2])
     return Event(person, order[earlier], narrator.tense, thing), Event(person, order[later], narrator.tense, thing)
 
 
 def _elaboration(narrator: Narrator) -> EventPair:
-    chance, person, category = narrator.chance, narrator.person(), narrator.chance.choice(list(ORDERS))
-    verb = chance.choice(order_of(category))
+    chance, person, category = narrator.chance, narrator.person(), narrator.chance.choice(list(world.ORDERS))
+    verb = chance.choice(world.order_of(category))
     event = Event(person, verb, narrator.tense, Thing(noun=chance.zipf(WORDS.nouns[category])))
     return event, event
 

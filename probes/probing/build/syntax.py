@@ -6,21 +6,9 @@ from itertools import zip_longest
 
 import numpy as np
 
+from probes.probing.build import sampling
 from probes.probing.build.analysis import MAX_WORDS, Analysis
 from probes.probing.build.pool import DEPTH_COUNT, Pool, Sizes
-from probes.probing.build.sampling import (
-    MIN_FILL_SHARE,
-    MIN_PER_CLASS,
-    Plan,
-    TaskDraft,
-    assemble_task,
-    balanced,
-    deciding_splits,
-    needed_per_class,
-    notes_on_left_out,
-    scale_sizes,
-    too_small_error,
-)
 from probes.probing.build.tags import TagSet
 
 MAX_DEPTH = 12  # of any tag set
@@ -29,7 +17,7 @@ MAX_SEQUENCES, OTHER_LABEL = 19, "OTHER"
 ByDepth = dict[str, dict[int, list[str]]]  # depth, length in words: sentences in order of preference
 
 
-def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
+def tree_depth(pool: Pool, sizes: Sizes) -> sampling.TaskDraft:
     """Sampled so that length does not predict depth: each depth has the same distribution of lengths.
 
     Short deep and long shallow sentences are rare. Extreme depths are left out if they would make the task too small.
@@ -41,7 +29,7 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
         for split in splits
     ]
     chosen, sizes_of_splits = _choose_depths(
-        deciding_splits(counts_by_depth, sizes)[0], *deciding_splits(splits, sizes), pool.tags.depths
+        sampling.deciding_splits(counts_by_depth, sizes)[0], *sampling.deciding_splits(splits, sizes), pool.tags.depths
     )
     parts = []
     for split, counts, count in zip_longest(splits, counts_by_depth, sizes_of_splits):
@@ -53,8 +41,8 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
         quotas = np.diff(np.cumsum(shared) * count // shared.sum(), prepend=0)  # in proportion, with sum `count`
         chosen_lengths = np.flatnonzero(quotas).tolist()
         parts.append({d: [s for n in chosen_lengths for s in split[d][n][: quotas[n]]] for d in chosen})
-    notes = notes_on_left_out(list(map(_sentences_by_depth, splits)), chosen)
-    draft = assemble_task("TreeDepth", parts, sizes, notes)
+    notes = sampling.notes_on_left_out(list(map(_sentences_by_depth, splits)), chosen)
+    draft = sampling.assemble_task("TreeDepth", parts, sizes, notes)
     draft.controls["length-depth correlation before"] = _length_depth_correlation(pool.shape)
     draft.samples["lengths and depths"] = after = length_depth_counts(parts)
     draft.controls["length-depth correlation after"] = _length_depth_correlation(after[:, : MAX_DEPTH + 1])
@@ -78,7 +66,7 @@ def _choose_depths(
     splits: Sequence[ByDepth],
     sizes: Sequence[int],
     depths: tuple[int, int],
-) -> Plan:
+) -> sampling.Plan:
     """Choose consecutive depths and the size that they allow; prefers more depths to more sentences."""
     best, best_value = None, 0
     for first in range(depths[0], depths[1]):
@@ -88,12 +76,14 @@ def _choose_depths(
                 continue
             shared = [int(np.min([split[label] for label in labels], axis=0).sum()) for split in counts_by_depth]
             share = min(1 / len(labels), *(n / size for n, size in zip(shared, sizes, strict=True)))
-            counts = scale_sizes(sizes, share)
+            counts = sampling.scale_sizes(sizes, share)
             value = counts[0] * len(labels) ** 3
-            if counts[0] >= needed_per_class(len(labels), sizes) and all(counts) and value > best_value:
+            if counts[0] >= sampling.needed_per_class(len(labels), sizes) and all(counts) and value > best_value:
                 best, best_value = (sorted(labels), counts), value
     if best is None:
-        raise too_small_error("TreeDepth", [_sentences_by_depth(split) for split in splits], sizes, MIN_PER_CLASS)
+        raise sampling.too_small_error(
+            "TreeDepth", [_sentences_by_depth(split) for split in splits], sizes, sampling.MIN_PER_CLASS
+        )
     return best
 
 
@@ -116,7 +106,7 @@ def _length_depth_correlation(counts: np.ndarray) -> float:
     return float((weights * length * depth).sum() / spread) if spread else 0.0
 
 
-def top_constituents(pool: Pool, sizes: Sizes, name: str = "TopConst") -> TaskDraft:
+def top_constituents(pool: Pool, sizes: Sizes, name: str = "TopConst") -> sampling.TaskDraft:
     """Which constituents follow below the clause? The 19 most frequent sequences, and OTHER.
 
     A sequence ends with a full stop and has no other punctuation, as in the published files. If fewer than 19 such
@@ -134,7 +124,7 @@ def top_constituents(pool: Pool, sizes: Sizes, name: str = "TopConst") -> TaskDr
         return (s.top if s.top in frequent else OTHER_LABEL) if _is_allowed(s.top, forbidden, pool.tags) else None
 
     while True:
-        draft = balanced(name, pool.by_class(sequence), sizes)
+        draft = sampling.balanced(name, pool.by_class(sequence), sizes)
         if frequent <= set(draft.task.classes):
             break
         frequent &= set(draft.task.classes)  # classes that the plan left out belong to OTHER
@@ -150,11 +140,11 @@ def _is_allowed(top: str, forbidden: frozenset[str], tags: TagSet) -> bool:
 
 
 def _frequent_sequences(pool: Pool, sizes: Sizes, forbidden: frozenset[str]) -> set[str]:
-    splits, requested = deciding_splits(pool.splits, sizes)
+    splits, requested = sampling.deciding_splits(pool.splits, sizes)
     counts = [Counter(s.top for s in split if _is_allowed(s.top, forbidden, pool.tags)) for split in splits]
     totals = sum(counts, Counter[str]())
     reach = min(1.0, totals.total() / sum(requested) / 2)  # a small corpus cannot fill the requested size
-    least = [MIN_FILL_SHARE * reach * size / (MAX_SEQUENCES + 1) for size in requested]
-    least[0] = max(least[0], needed_per_class(MAX_SEQUENCES + 1, requested))
+    least = [sampling.MIN_FILL_SHARE * reach * size / (MAX_SEQUENCES + 1) for size in requested]
+    least[0] = max(least[0], sampling.needed_per_class(MAX_SEQUENCES + 1, requested))
     candidates = [top for top in totals if all(part[top] >= n for part, n in zip(counts, least, strict=True))]
     return set(sorted(candidates, key=lambda top: (-totals[top], top))[:MAX_SEQUENCES])
