@@ -12,7 +12,7 @@ import pytest
 from datamodules.corpora.plain_text import PlainText
 from datamodules.corpus import Corpus, Split
 from datamodules.demo import Demo
-from datamodules.trees.conllu import DependencyTree, Portion, parse_portion
+from datamodules.trees.conllu import DependencyTree
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
@@ -32,7 +32,7 @@ from probes.probing.data import (
 from probes.probing.published_files import write_task
 from probes.suites import Context
 from tests.probes.probing.test_plain import lines
-from tests.probes.probing.tiny_treebank import tiny_treebank
+from tests.probes.probing.tiny_treebank import tiny_treebank, trees_of
 from tests.probes.probing.tiny_trees import tiny_trees
 from tests.tiny_corpus import TinyCorpus
 
@@ -201,7 +201,7 @@ class TreebankCorpus(TextCorpus):
     """Has dependency trees too."""
 
     def dependencies(self, split: Split) -> Iterator[DependencyTree]:
-        return iter(parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(400).encode())))
+        return iter(trees_of(tiny_treebank(400)))
 
 
 def test_a_corpus_with_dependency_trees_gives_their_tasks(tmp_path) -> None:

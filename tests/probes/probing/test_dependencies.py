@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.trees import conllu as conllu_file
-from datamodules.trees.conllu import Portion, parse_portion
 from probes.probing.build.all_tasks import BuiltTasks, build_tasks
 from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.dependencies import (
@@ -24,7 +23,7 @@ from probes.probing.build.surface import BIN_ENDS
 from probes.probing.build.syntax import OTHER_LABEL
 from probes.probing.build.universal import FEATURE_TASKS, UNIVERSAL_TAGS, adapt_to_language, from_dependencies
 from probes.probing.build.word_order import swap_clauses
-from tests.probes.probing.tiny_treebank import conllu, tiny_treebank
+from tests.probes.probing.tiny_treebank import conllu, tiny_treebank, trees_of
 from tests.probes.probing.tiny_trees import task_named
 
 SIZES = Sizes(240, 60, 60)
@@ -46,7 +45,7 @@ def sentence(text: str) -> Analysis:
 
 
 def analysed(text: str) -> Analysis:
-    [tree] = parse_portion(Portion(Path("a.conllu"), 1, text.encode()))
+    [tree] = trees_of(text)
     analysis = analyse_dependency(tree)
     assert analysis is not None
     return analysis
@@ -145,8 +144,7 @@ def test_other_coordinations_are_not_inverted(old, new) -> None:
 
 
 def pool_of(text: str) -> Pool:
-    trees = parse_portion(Portion(Path("a.conllu"), 1, text.encode()))
-    return adapt_to_language(gather_pool(analyse_dependencies(trees), Sizes(8, 1, 1), 0, UNIVERSAL_TAGS))
+    return adapt_to_language(gather_pool(analyse_dependencies(trees_of(text)), Sizes(8, 1, 1), 0, UNIVERSAL_TAGS))
 
 
 def test_which_words_always_have_capitals_is_found_in_the_text() -> None:
@@ -169,8 +167,7 @@ def test_turkish_is_known_by_its_letters(words, dotted) -> None:
 
 @pytest.fixture(scope="module")
 def analyses() -> list[Analysis]:
-    trees = parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(3000, varied=True).encode()))
-    return list(analyse_dependencies(trees))
+    return list(analyse_dependencies(trees_of(tiny_treebank(3000, varied=True))))
 
 
 @pytest.fixture(scope="module")
@@ -189,10 +186,8 @@ def test_what_replaces_a_word_agrees_with_the_others(built, analyses) -> None:
 
 def test_a_task_that_cannot_be_built_says_why_and_the_others_are_built() -> None:
     plain = tiny_treebank(600).replace("Gender=Fem|", "").replace("Gender=Masc|", "").replace("Mood=Cnd", "Mood=Ind")
-    trees = parse_portion(Portion(Path("a.conllu"), 1, plain.encode()))
-    built = build_tasks(
-        from_dependencies(analyse_dependencies(trees)), Sizes(60, 12, 12), ["BShift", "SubjGender", "Mood"]
-    )
+    trees = from_dependencies(analyse_dependencies(trees_of(plain)))
+    built = build_tasks(trees, Sizes(60, 12, 12), ["BShift", "SubjGender", "Mood"])
     assert [task.name for task in built.tasks] == ["BShift"]
     assert built.failures == {
         "SubjGender": "the treebank has no Gender on any noun as a subject of a main clause",

@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
-from datamodules.trees.conllu import Portion, parse_portion
 from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
 from probes.classification import Classification
@@ -27,7 +25,7 @@ from probes.probing.build.universal import UD_TASKS, from_dependencies
 from probes.probing.build.word_order import swap_clauses
 from probes.task import Items
 from tests.datamodules.trees.test_penn import parse_tree
-from tests.probes.probing.tiny_treebank import tiny_treebank
+from tests.probes.probing.tiny_treebank import tiny_treebank, trees_of
 from tests.probes.probing.tiny_trees import NOUNS, task_named, tiny_trees
 
 SIZES = Sizes(240, 60, 60)
@@ -58,7 +56,7 @@ def tasks(request, built) -> BuiltTasks:
     """All tasks from phrase structure, or from dependencies."""
     if request.param == "english":
         return built
-    trees = parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(3000, varied=True).encode()))
+    trees = trees_of(tiny_treebank(3000, varied=True))
     return build_tasks(from_dependencies(analyse_dependencies(trees)), SIZES)
 
 

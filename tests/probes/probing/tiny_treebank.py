@@ -1,7 +1,10 @@
 """Dependency trees of an invented language that marks number, gender, case, person, tense and mood by endings."""
 
 from functools import cache
+from pathlib import Path
 from random import Random
+
+from datamodules.trees.conllu import DependencyTree, Portion, parse_portion
 
 STEMS = [
     f"{a}{b}{c}" for a in ("ba", "lo", "mi", "tu", "ke") for b in ("ral", "sin", "dor", "vek") for c in ("", "o", "i")
@@ -17,6 +20,11 @@ def tiny_treebank(count: int, seed: int = 0, varied: bool = False) -> str:
     random, other = Random(seed), Random(seed + 1)
     sentences = (_sentence(random) for _ in range(count))
     return "".join(conllu(_varied(lines, other) if varied else lines) for lines in sentences)
+
+
+def trees_of(text: str) -> list[DependencyTree]:
+    """The trees of a text in CoNLL-U."""
+    return list(parse_portion(Portion(Path("a.conllu"), 1, text.encode())))
 
 
 def _varied(lines: list[Line], r: Random) -> list[Line]:
