@@ -11,8 +11,8 @@ from scipy.stats import spearmanr
 from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_paper_order
 from encoder_lab.reports.correlation import MIN_MODELS
-from encoder_lab.reports.models import INCIDENTAL_SETTINGS, model_identity, seeds_of, setting_text
-from encoder_lab.reports.runs import Run, final_rows
+from encoder_lab.reports.models import INCIDENTAL_SETTINGS, model_identity, setting_text
+from encoder_lab.reports.runs import Run, final_rows, settings_agree
 
 Scores = Mapping[str, Mapping[str, Mapping[tuple, Mapping[tuple, float]]]]  # condition -> task -> model -> seed
 
@@ -29,21 +29,28 @@ class Stability(NamedTuple):
 
 
 def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
-    """The scores of the models under each setting of probing: classifier, sizes, and what else differs in `probes`."""
+    """The scores of the models under each setting of `probes` and of the suite: classifier, sizes, folds.
+
+    The scores of a run in training, and those of its evaluations on tasks of the same corpus, are of one model.
+    """
     runs = [run for run in runs if run.has_suite(suite)]  # evaluations of other suites have not all of these settings
-    own = [{key: v for key, v in run.settings.items() if key.startswith("probes.")} for run in runs]
+    prefixes = "probes.", f"{suite}."
+    own = [{key: v for key, v in run.settings.items() if key.startswith(prefixes)} for run in runs]
     probed = [{key: setting_text(v) for key, v in each.items() if key not in INCIDENTAL_SETTINGS} for each in own]
     every = dict.fromkeys(key for settings in probed for key in settings if not key.endswith("_target_"))
     keys = [key for key in every if len({settings.get(key, "") for settings in probed}) > 1]
     scores: dict[str, dict[str, dict[tuple, dict[tuple, float]]]] = {}
     for run, settings in zip(runs, probed, strict=True):
+        trained = (each for each in runs if "model" not in each.settings and each.is_scored_by(run))
+        model = next((each for each in trained if settings_agree(each, run, ("corpus.",))), run)
+        seeds = run.settings.get("seed"), run.settings.get("run.seed", run.settings.get("seed"))  # of tasks, of weights
         names = [key.removeprefix("probes.").removeprefix("classifier.") for key in keys]
         values = [f"{name}={settings.get(key, '-')}" for name, key in zip(names, keys, strict=True)]
         for reader in ("mlp", "logreg"):
             for task, row in final_rows(run, suite, epoch, reader).items():
                 if row.classifier == reader:
                     models = scores.setdefault(", ".join([reader, *values]), {}).setdefault(task, {})
-                    models.setdefault(model_identity(run, "probes."), {})[seeds_of(run)] = row.test_accuracy
+                    models.setdefault(model_identity(model, *prefixes), {})[seeds] = row.test_accuracy
     return scores
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,9 @@ from encoder_lab.reports.order import (
 from encoder_lab.reports.runs import Run, read_run
 from encoder_lab.reports.scores import read_runs
 from encoder_lab.reports.stability import scores_by_condition, stability
-from probes.results import Answers, ProbeRow
+from probes.results import Answers, ProbeRow, read_rows
 from report import main
-from tests.reports.small_runs import evaluation_of, run_of, with_rows
+from tests.reports.small_runs import evaluation_of, of_a_run, run_of, with_rows, with_settings
 
 STEPS = (0, 10, 20, 40)
 # percent right at STEPS
@@ -176,6 +177,20 @@ def test_a_model_is_compared_by_the_seeds_that_both_settings_have(tmp_path, caps
     shutil.rmtree(tmp_path / "a900-2")
     assert main(["stability", str(tmp_path), "epoch=2"]) == 0
     assert "WC             1.00  4 models of 1 to 2 seeds, best same" in capsys.readouterr().out
+
+
+def test_the_scores_of_runs_in_training_are_compared_with_their_evaluations_on_the_same_corpus(tmp_path) -> None:
+    """Another corpus has other tasks, another seed other items; folds, too, are a setting."""
+    corpus, large = "corpus: {size: 9}\n", "corpus: {size: 99}\n"
+    for at, dim in enumerate((512, 1024, 2048, 4096)):
+        run = with_settings(run_of(tmp_path / f"run {dim}", dim=dim), f"{corpus}probes: {{train_size: 900}}\n")
+        with_rows(run, *(replace(row, classifier="logreg", test_accuracy=at) for row in read_rows(run / "probes.csv")))
+        for name, folds, text in (("small", 5, corpus), ("few", 3, corpus), ("large", 5, large)):
+            settings = f"{of_a_run(1, dim)}{text}probes: {{train_size: 300}}\nprobing: {{kfold: {folds}}}\n"
+            evaluation_of(tmp_path / f"{name} {dim}", run, "probing", score=at, task="WC", settings=settings)
+    compared = stability(scores_by_condition(read_runs([tmp_path]), "probing", "best"))
+    pairs = {tuple(sorted((each.first[-7:], each.second[-7:]))): (len(each.seeds), each.rho) for each in compared}
+    assert pairs == dict.fromkeys(combinations(["kfold=-", "kfold=3", "kfold=5"], 2), (4, 1.0))
 
 
 def test_the_report_is_a_block_for_each_two_settings(tmp_path, capsys) -> None:
