@@ -31,7 +31,7 @@ from tests import commands
 from tests.asked import evaluation
 from tests.conftest import TINY, Lab
 from tests.probes.discoeval.small_files import small_files
-from tests.probes.downstream.test_downstream import folder_of_tasks
+from tests.probes.downstream.small_files import folder_of_tasks
 from tests.reports.small_runs import finding_of
 from tests.tiny_corpus import TinyCorpus
 

@@ -20,7 +20,7 @@ from probes.evaluation import read_cached, write_cached
 from probes.probing.published_files import FILES, read_task
 from probes.results import Answers, read_rows, write_rows
 from tests.fuzzing import any_damage_is_read_or_refused, corrupted, line_of, lines_in, read_or_refused_by_line, refusal
-from tests.probes.downstream.test_downstream import folder_of_tasks
+from tests.probes.downstream.small_files import folder_of_tasks
 from tests.reports.small_runs import run_of
 
 VECTORS = b"4 3\nthe 0.1 0.2 0.3\ndog -1 2 3.5\nsaw 1e-3 0 0\ncat 4 5 6\n"

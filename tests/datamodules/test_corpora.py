@@ -5,7 +5,6 @@ import gzip
 import json
 import pickle
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,19 +33,12 @@ from tests.datamodules.test_corpora_errors import READERS, read_all
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 CONFIGS = Path(__file__).parents[2] / "configs" / "corpus"
-SPLITS: tuple[Split, ...] = ("train", "dev", "test", "probe")
+SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 PUBLISHED = [path for path in sorted(CONFIGS.glob("*.yaml")) if path.stem not in ("parallel", "dataset")]
 
 
 def whole(corpus: DocumentCorpus) -> list[Document]:
     return [unread.read() for unread in corpus.unread_documents()]
-
-
-def many_documents(folder: Path, count: int = 200) -> PlainText:
-    """Documents of two sentences each."""
-    text = "\n\n".join(f"Story {i} begins .\nStory {i} ends ." for i in range(count))
-    (folder / "many.txt").write_text(text, encoding="utf-8")
-    return PlainText(str(folder), tokenized=True)
 
 
 def test_tokens_follow_the_moses_conventions() -> None:
@@ -95,28 +87,6 @@ def test_a_corpus_is_the_same_in_each_form_of_its_files(name, form, tmp_path) ->
     assert read_all(reader(str(tmp_path)), name) == read_all(reader(str(FIXTURES / fixture)), name)
 
 
-def test_packed_text_and_other_ends_of_lines_have_the_splits_of_the_plain_one(tmp_path) -> None:
-    for line, held_out in (("the line is here .\n\n", 20), ("the line .\n\n", 10)):  # more than 500 KB, and less
-        text = (line * 40_000).encode()
-        (tmp_path / "a.txt").write_bytes(text)
-        (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text))
-        (tmp_path / "c.txt").write_bytes(text.replace(b"\n", b"\r\n"))
-        assert {PlainText(str(path)).held_out for path in tmp_path.iterdir()} == {held_out}
-
-
-def test_a_file_that_is_there_plain_packed_and_hidden_is_read_once(tmp_path, caplog) -> None:
-    corpus = many_documents(tmp_path)
-    sentences = [*corpus.sentences("train")]
-    (tmp_path / ".ipynb_checkpoints").mkdir()
-    packs = {"many.txt.gz": gzip.compress, "many.txt.bz2": bz2.compress, ".ipynb_checkpoints/many.txt": bytes}
-    for name, pack in packs.items():
-        (tmp_path / name).write_bytes(pack((tmp_path / "many.txt").read_bytes()))
-    assert [*corpus.sentences("train")] == sentences
-    assert f"many.txt.bz2: left out, as {tmp_path / 'many.txt'} is there too; left out in all: 2 copies" in caplog.text
-    shutil.copytree(tmp_path, tmp_path / "copy")
-    assert [*corpus.sentences("train")] == sentences
-
-
 def test_text_in_a_folder_that_is_a_link_is_read_and_a_loop_is_named(tmp_path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "b.txt").write_text("b\n")
@@ -129,22 +99,9 @@ def test_text_in_a_folder_that_is_a_link_is_read_and_a_loop_is_named(tmp_path) -
         files_below(tmp_path / "text", [".txt"])
 
 
-@pytest.mark.parametrize(("files", "noted"), [
-    (["train.txt", "test.txt"], "test, train"),
-    (["train/a.txt", "valid/b.txt", "c.txt"], "train, valid"),
-    (["train.txt", "b.txt"], ""),
-])  # fmt: skip
-def test_names_of_splits_that_choose_none_are_noted(files, noted, tmp_path, caplog) -> None:
-    for name in files:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f"{name}\n")
-    PlainText(str(tmp_path)).files()
-    assert caplog.messages == [f"{tmp_path}: the names of its files and folders choose no split: {noted}"] * bool(noted)
-
-
 def test_europarl_holds_out_a_twentieth_twice_and_loses_no_line() -> None:
     corpus = Europarl(str(FIXTURES / "europarl"))
-    parts = {split: list(corpus.parallel(split, "fr")) for split in SPLITS[:3]}
+    parts = {split: list(corpus.parallel(split, "fr")) for split in SPLITS}
     assert {split: len(pairs) for split, pairs in parts.items()} == {"train": 36, "dev": 2, "test": 2}
     assert len({pair for pairs in parts.values() for pair in pairs}) == 40
     numbers = [(source.split()[-2], target.split()[-2]) for source, target in parts["train"]]
@@ -176,7 +133,7 @@ def test_allnli_trains_on_both_and_is_validated_on_snli(tmp_path) -> None:
     assert len(list(AllNli(str(tmp_path), size=4).inference("train"))) == 4
 
 
-@pytest.mark.parametrize("split", SPLITS[:3])
+@pytest.mark.parametrize("split", SPLITS)
 def test_sick_reads_the_same_from_three_files_and_from_one(split) -> None:
     pairs = list(Sick(str(FIXTURES / "sick")).inference(split))
     assert pairs == list(Sick(str(FIXTURES / "sick_whole")).inference(split))
@@ -270,83 +227,6 @@ def test_json_documents_keep_levels_titles_and_published_splits() -> None:
     ]
     assert second.read().sections == [Section(None, None, [["It depends ."]])]
     assert list(corpus.sentences("dev")) == ["It depends ."]
-
-
-@given(st.text(min_size=1), st.sampled_from(SPLITS[:3]))
-def test_a_published_split_is_kept_except_for_the_probe_share(id, published) -> None:
-    expected = {"probe"} if (published, split_of(id)) == ("train", "probe") else {published}
-    assert {split_of(id, published)} == expected
-
-
-def test_the_split_of_a_document_is_the_same_on_every_machine() -> None:
-    drawn = [split_of(f"document {i}") for i in range(60)]
-    assert [drawn.index(split) for split in SPLITS] == [0, 40, 44, 15]
-
-
-def test_every_document_is_in_exactly_one_split(tmp_path) -> None:
-    corpus = many_documents(tmp_path)
-    ids = [document.id for split in SPLITS for document in corpus.documents(split)]
-    assert sorted(ids) == sorted(document.id for document in whole(corpus))
-    assert all(0 < share < 60 for share in [len(list(corpus.documents(split))) for split in SPLITS[1:]])
-
-
-@pytest.mark.parametrize(("make", "ending"), [(PlainText, "txt"), (Markdown, "md")])
-def test_spaces_and_blank_lines_at_an_end_change_no_split(tmp_path, make, ending) -> None:
-    texts = {tmp_path / f"{i}.{ending}": f"Story {i} begins .\nStory {i} ends .\n" for i in range(60)}
-    splits = []
-    for old, new in (("\n", "\n"), ("\n", "  \r\n"), ("ends .\n", "ends .\n \n\n")):
-        for path, text in texts.items():
-            path.write_text(text.replace(old, new))
-        splits.append([[*make(str(tmp_path)).sentences(split)] for split in SPLITS])
-    assert splits[0] == splits[1] == splits[2]
-
-
-@pytest.mark.parametrize("held_out", [5, 20])
-def test_one_document_in_so_many_is_dev_one_test_and_two_are_for_probing(held_out) -> None:
-    drawn = Counter(split_of(str(i), None, held_out) for i in range(20_000))
-    expected = {"dev": 1 / held_out, "test": 1 / held_out, "probe": 2 / held_out}
-    assert all(abs(drawn[split] / 20_000 - share) < 0.015 for split, share in expected.items())
-
-
-@pytest.mark.parametrize("stretch", [1, 50])
-def test_trees_that_are_not_for_probing_train(tmp_path, stretch) -> None:
-    trees = [f"(ROOT (S (NP (NN word{i})) (VP (VBZ falls))))" for i in range(2000)]
-    (tmp_path / "a.mrg").write_text("\n".join(trees))
-    corpus = Trees(str(tmp_path), stretch=stretch, held_out=20, probe_split=False)
-    counts = {split: len(list(corpus.trees(split))) for split in ("train", "dev", "test")}
-    assert sum(counts.values()) == 2000
-    assert 1700 < counts["train"] < 1950
-    alone = [split_of(tree, None, 20, probe=False) for tree in map(str, read_trees(tmp_path / "a.mrg"))]
-    assert (Counter(alone) == counts) == (stretch == 1)
-    with pytest.raises(InputError, match="probe_split=false"):
-        next(corpus.trees("probe"))
-
-
-def test_documents_that_are_not_for_probing_train(tmp_path) -> None:
-    many_documents(tmp_path)
-    every, some = (PlainText(str(tmp_path), tokenized=True, probe_split=probe) for probe in (False, True))
-    ids = {split: [d.id for d in some.documents(split)] for split in SPLITS}
-    assert sorted(d.id for d in every.documents("train")) == sorted(ids["train"] + ids["probe"])
-    assert [d.id for d in every.documents("dev")] == ids["dev"]
-    assert every.fingerprint() != some.fingerprint()
-    with pytest.raises(InputError, match="probe_split=false"):
-        next(every.documents("probe"))
-
-
-def test_size_counts_training_sentences_of_documents(tmp_path) -> None:
-    many_documents(tmp_path)
-    corpus = PlainText(str(tmp_path), size=7, tokenized=True)
-    assert (len(list(corpus.sentences("train"))), len(list(corpus.documents("train")))) == (7, 4)
-
-
-def test_a_fingerprint_changes_with_the_text_and_the_settings(tmp_path) -> None:
-    corpus = many_documents(tmp_path)
-    before = corpus.fingerprint()
-    assert PlainText(str(tmp_path), tokenized=True).fingerprint() == before
-    assert PlainText(str(tmp_path), tokenized=False).fingerprint() != before
-    assert PlainText(str(tmp_path), size=3, tokenized=True).fingerprint() != before
-    (tmp_path / "more.txt").write_text("More .\n")
-    assert corpus.fingerprint() != before
 
 
 @pytest.mark.parametrize("make", [Markdown, JsonDocuments, Wikipedia, PlainText])

@@ -26,7 +26,7 @@ from tests.commands import FORKS
 from tests.conftest import ROOT, TINY
 from tests.packages import PACKAGES
 from tests.probes.discoeval.small_files import small_files
-from tests.probes.downstream.test_downstream import folder_of_tasks
+from tests.probes.downstream.small_files import folder_of_tasks
 from tests.tiny_corpus import TinyCorpus
 
 DATA = """

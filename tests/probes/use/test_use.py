@@ -23,7 +23,7 @@ from probes.task import single
 from probes.use.effects import MAX_TURNS, Effect, Erasures, excess_over_controls, resample_sums
 from probes.use.tasks import Use, UseSettings, tasks
 from probes.vectors import Vectors
-from tests.probes.downstream.test_downstream import folder_of_tasks
+from tests.probes.downstream.small_files import folder_of_tasks
 from tests.test_evaluate import FIXED, scored
 from tests.test_resume import assert_same_weights
 
