@@ -4,24 +4,19 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.progress import MeasuredStep
 from encoder_lab.settings.arguments import requested_study
 from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import DONE_FILE, SETTINGS_FILE, cell_command
 from encoder_lab.studies.compose import checked_settings
-from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study
-from encoder_lab.studies.preview import preview, steps_of
+from encoder_lab.studies.plan import SCALES, Study, read_study
 from encoder_lab.studies.run import STUDY_LOCK, make_reports, refuse_wrong_reports, run_study
-from encoder_lab.training.measure import measure_step
 from tests import commands
 from tests.asked import composed
 from tests.conftest import TINY, Lab
@@ -66,50 +61,6 @@ def test_every_cell_of_every_study_is_a_command_that_works(name, scale) -> None:
         checked_settings("evaluate", [text.replace("{run}", "RUN") for text in evaluation.overrides])
 
 
-def test_a_scale_may_have_an_axis_of_its_own_and_a_name_stands_for_all_that_begin_so(tmp_path) -> None:
-    (tmp_path / "a.yaml").write_text("""\
-axes: {objective: {nli: "", nmt: ""}, encoder: {bov: encoder=bov, max: ""}}
-scales:
-  demo: null
-  medium: {axes: {seed: {"1": seed=1, "2": seed=2}}, nli/max: a=1, nmt/bov: null, nmt/max/2: "b={seed}"}
-evaluations: {medium: {again: "model={run} c={seed}"}}
-""")
-    study = read_study(tmp_path / "a.yaml", "a", "medium", "data", [])
-    assert {cell.name: cell.overrides for cell in study.cells} == {
-        "nli/bov/1": ["encoder=bov", "seed=1"],
-        "nli/bov/2": ["encoder=bov", "seed=2"],
-        "nli/max/1": ["seed=1", "a=1"],
-        "nli/max/2": ["seed=2", "a=1"],
-        "nmt/max/1": ["seed=1"],
-        "nmt/max/2": ["seed=2", "b=2"],
-    }
-    assert [cell.overrides[1] for cell in study.evaluations] == ["c=1", "c=2"] * 3
-    demo = read_study(tmp_path / "a.yaml", "a", "demo", "data", [])
-    assert [cell.name for cell in demo.cells][:2] == ["nli/bov", "nli/max"]
-
-
-@pytest.mark.parametrize(("old", "new", "message"), [
-    ("reports:", "report:", "a.yaml: report: no such name; did you mean reports"),
-    ("nli/max:", "max/nli:", "a.yaml: scales.demo: max/nli: no such name; did you mean"),
-    ("nmt: null", "nmr: null", "a.yaml: evaluations.demo.again: nmr: no such name; did you mean nmt"),
-    ("every: []", "demos: []", "a.yaml: reports: demos: no such name; did you mean demo"),
-])  # fmt: skip
-def test_a_name_in_a_study_that_names_nothing_is_refused(tmp_path, old, new, message) -> None:
-    text = """\
-axes: {objective: {nli: "", nmt: ""}, encoder: {1: encoder=bov, max: ""}}
-scales: {demo: {nli/max: a=1}}
-evaluations: {demo: {again: {every: "model={run}", nmt: null, nli/1: null}}}
-reports: {every: []}
-"""
-    (tmp_path / "a.yaml").write_text(text)
-    study = read_study(tmp_path / "a.yaml", "a", "demo", "data", [])
-    assert [cell.name for cell in study.cells] == ["nli/1", "nli/max", "nmt/1", "nmt/max"]
-    assert [cell.scored for cell in study.evaluations] == ["nli/max"]
-    (tmp_path / "a.yaml").write_text(text.replace(old, new))
-    with pytest.raises(InputError, match=message):
-        read_study(tmp_path / "a.yaml", "a", "demo", "data", [])
-
-
 def test_an_evaluation_gets_the_settings_of_its_study_that_it_reads(tmp_path) -> None:
     bov = "  medium: {bag: model=bov, none: model=majority, again: 'model={run}', other: model=hf:a suite=downstream}\n"
     (tmp_path / "a.yaml").write_text(f"{TEXT.replace('demo', 'medium')}evaluations:\n{bov}")
@@ -125,16 +76,6 @@ def test_an_evaluation_gets_the_settings_of_its_study_that_it_reads(tmp_path) ->
     assert read("seed=9") == {"bag", "none", "again", "other"}
 
 
-def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -> None:
-    """Table 3 is on test; an untrained encoder has no objective."""
-    more = ["seed=3", "allow=[my_parts]"]  # the packages are given with each command
-    study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "demo", "data", more)
-    commands_of = {c.scored: cell_command(c, Path("s"), False)[2:] for c in study.evaluations if c.scores_objective}
-    assert len(commands_of) == 21
-    assert commands_of["nli/bilstm_max"] == ["model=s/nli/bilstm_max", "suite=objective", "allow=[my_parts]"]
-    assert not any(name.startswith("untrained") for name in commands_of)
-
-
 def test_a_begun_cell_gets_what_may_change_and_all_programs_the_allowed_packages(tmp_path) -> None:
     (tmp_path / "a.yaml").write_text(TEXT + EVALUATIONS)
     more = ["seed=2", "trainer.devices=2", "probes.steps=log", "cache=here", "allow=[my_parts]"]
@@ -144,23 +85,6 @@ def test_a_begun_cell_gets_what_may_change_and_all_programs_the_allowed_packages
     for cell in study.evaluations:
         words = set(cell_command(cell, Path("s"), False))
         assert words.intersection(more) == {"seed=2", "cache=here", "allow=[my_parts]"}
-
-
-def test_an_evaluation_may_depend_on_the_axes_and_leave_cells_out(tmp_path) -> None:
-    (tmp_path / "a.yaml").write_text("""\
-axes:
-  language: {en: "", hu: ""}
-  encoder: {bov: encoder=bov, bilstm_max: encoder=bilstm_max}
-scales: {small: null}
-evaluations:
-  small:
-    parallel: {every: "model={run} probes.paths=[{data}/{language}]", hu: null, bov: device=cpu}
-""")
-    study = read_study(tmp_path / "a.yaml", "a", "small", "DATA", [])
-    assert {cell.name: cell.overrides for cell in study.evaluations} == {
-        "evaluations/parallel/en/bov": ["model={run}", "probes.paths=[DATA/en]", "device=cpu"],
-        "evaluations/parallel/en/bilstm_max": ["model={run}", "probes.paths=[DATA/en]"],
-    }
 
 
 @pytest.fixture
@@ -243,61 +167,12 @@ def test_a_study_has_failed_where_a_report_was_killed(tmp_path, monkeypatch) -> 
     assert make_reports(Study("tiny", "demo", [], [], {}, [["table"], ["curves"]]), tmp_path) == -9
 
 
-def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path, capsys) -> None:
-    arguments = [f"study_dir={tmp_path / 'results'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
-    assert run_study(CONFIGS, "conneau2018/figure1", arguments) == 0
-    assert f"missing: {tmp_path}/crawl-300d-2M.vec; {tmp_path}/probing; corpus.root=" in capsys.readouterr().out
-    assert not (tmp_path / "results").exists()
-
-
 @pytest.mark.usefixtures("quick")
 def test_a_dry_run_looks_for_trees_and_is_told_in_any_word_for_yes(lab, tmp_path, capsys) -> None:
     trees = ["probes=trees", f"probes.paths=[{tmp_path}/nowhere]"]
     assert run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), *trees, "dry_run=yes"]) == 0
     assert f"missing: {tmp_path}/nowhere\n" in capsys.readouterr().out
     assert not (tmp_path / "results").exists()
-
-
-def test_a_dry_run_says_steps_hours_and_disk_of_each_distinct_run(tmp_path, capsys) -> None:
-    asked: list[str] = []
-
-    def measure(config: Mapping[str, Any]) -> MeasuredStep:
-        asked.append(config["datamodule"]["target"])
-        return MeasuredStep(batch=64, seconds=0.5, checkpoint=10**9, text=500)
-
-    arguments = [f"study_dir={tmp_path / 'results'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
-    assert run_study(CONFIGS, "conneau2018/figure1", arguments, measure) == 0
-    printed = capsys.readouterr().out
-    assert asked == ["fr", "next"]  # NMT to another language has the same step
-    assert "2,000,000 examples: 31,250 steps x 5 epochs, 21.7 hours, 4.0 GB" in printed
-    assert "30,000,000 examples: 468,750 steps x 5 epochs, 325.5 hours, 18.0 GB" in printed
-    assert "together 391 hours of training" in printed  # 3 x 21.7 + 325.5
-    assert "  30 GB of checkpoints and cached text" in printed
-
-
-def test_a_dry_run_has_no_estimate_of_several_objectives_and_of_none() -> None:
-    overrides = {name: [f"objective={name}", "encoder=bov"] for name in ("multitask", "untrained", "nli")}
-    cells = [StudyCell(name, settings, 1000) for name, settings in overrides.items()]
-    text = preview(Study("own", "paper", cells, [], {}, []), Path("results"), measure_step)
-    assert text.count("no estimate of its hours and bytes") == 2
-    assert text.count("1,000 examples: 16 steps x 5 epochs") == 1
-
-
-@pytest.mark.parametrize(("trainer", "steps", "text"), [
-    ({}, 5000, "1,000 steps x 5 epochs"),
-    ({"devices": 4}, 1250, "250 steps x 5 epochs"),
-    ({"devices": [0, 1], "num_nodes": 2}, 1250, "250 steps x 5 epochs"),
-    ({"limit_train_batches": 10}, 50, "10 steps x 5 epochs"),
-    ({"limit_train_batches": 0.5}, 2500, "500 steps x 5 epochs"),
-    ({"max_steps": 700}, 700, "700 steps"),
-    ({"max_steps": 7000}, 5000, "1,000 steps x 5 epochs"),
-    ({"max_steps": 7000, "max_epochs": -1}, 7000, "7,000 steps"),
-    ({"max_epochs": -1}, 1000, "1,000 steps an epoch without end"),
-])  # fmt: skip
-def test_a_dry_run_counts_the_steps_that_the_trainer_would_take(trainer, steps, text) -> None:
-    rate = MeasuredStep(batch=64, seconds=0.5, checkpoint=0, text=0)
-    default = {"devices": 1, "limit_train_batches": 1.0, "max_epochs": 5}
-    assert steps_of(default | trainer, 64_000, rate) == (steps, text)
 
 
 def test_a_command_names_a_study_or_none_and_an_unknown_scale_is_answered_with_the_choices() -> None:
