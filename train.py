@@ -23,7 +23,7 @@ from encoder_lab.settings.arguments import (
 )
 from encoder_lab.settings.command_line import asks_for_help, exit_with, one_line_errors, show_help
 from encoder_lab.settings.config_help import train_help
-from encoder_lab.settings.quoting import unquoted
+from encoder_lab.settings.quoting import home_mistake, unquoted
 
 if TYPE_CHECKING:  # slow imports happen where work begins
     from omegaconf import DictConfig
@@ -89,7 +89,7 @@ def begin_run(config: "DictConfig") -> None:
     from hydra.types import RunMode
 
     from encoder_lab.settings.build import frozen_settings
-    from encoder_lab.settings.check import home_mistakes, mistakes_of_command
+    from encoder_lab.settings.check import mistakes_of_command
     from encoder_lab.settings.run import RunSettings
     from encoder_lab.storage.files import no_folder_if_refused
     from encoder_lab.studies.cell import LOCK_FILE, SETTINGS_FILE
@@ -100,7 +100,7 @@ def begin_run(config: "DictConfig") -> None:
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     with one_line_errors(run), no_folder_if_refused(run):  # inside Hydra's job, as Hydra would print a line of its own
         written = resolved_settings(config)
-        exit_with(home_mistakes("hydra.run.dir", str(run)))
+        exit_with(filter(None, [home_mistake("hydra.run.dir", run)]))
         exit_with(mistakes_of_command("train", written, referenced_names(config), job.overrides.task))
         settings = frozen_settings(RunSettings, written)
         with quick_imports(bool(written["allow"])):

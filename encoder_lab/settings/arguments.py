@@ -2,6 +2,7 @@
 
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from filecmp import cmp
@@ -18,7 +19,7 @@ from encoder_lab.settings.known import (
     known_settings,
     unknown_setting_message,
 )
-from encoder_lab.settings.quoting import split_names, unquoted
+from encoder_lab.settings.quoting import home_mistake, split_names, unquoted
 
 SETTING_PATTERN = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
 PLAIN_SETTING_PATTERN = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
@@ -61,7 +62,9 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
         if RUN_FOLDER_SETTING.match(text) and (sweep or program == "evaluate"):
             instead = "evaluate.py has out=" if program == "evaluate" else "a sweep has hydra.sweep.dir="
             raise InputError(f"{text}: {instead}")
-        name = text.removeprefix("~").partition("=")[0]
+        name, _, value = text.removeprefix("~").partition("=")
+        if home := home_mistake(name, unquoted(value)):
+            raise InputError(home)  # before Hydra makes a folder
         if text.startswith("~") and _declarations(known_settings(configs, program), program, name):
             raise InputError(f"{text}: it needs a value; give {name}= instead")  # not the default of its class
     folders = config_folders(arguments)
@@ -71,7 +74,7 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
         if own.is_file() and not cmp(ours, own, shallow=False):
             raise InputError(f"{own}: this project has a file of that name, which is read in its place; rename it")
     for path in (path for folder in folders for path in sorted(folder.rglob("*.yaml"))):
-        _refuse_other_encodings(path)
+        _refuse_unreadable(path)
     if folders or not settings:
         return
     refuse_unknown_choices(configs, arguments)
@@ -81,11 +84,16 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
     exit_with(wrong_values(defaults, program, values))
 
 
-def _refuse_other_encodings(path: Path) -> None:
+def _refuse_unreadable(path: Path) -> None:
+    """Raises InputError for a YAML file of which Hydra would say nothing that helps."""
     from encoder_lab.storage.text_files import decode_line  # most commands have no such file
 
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        decode_line(line, f"{path}:{number}", first=number == 1)  # Hydra would not name the file
+    data = path.read_bytes()
+    if data.startswith(BOM_UTF8):
+        raise InputError(f"{path}:1: a byte order mark hides this line from Hydra; save the file as UTF-8 without it")
+    lines = [decode_line(line, f"{path}:{number}", number == 1) for number, line in enumerate(data.splitlines(), 1)]
+    if all(line.lstrip().startswith(("#", "---")) for line in lines if line.strip()):
+        raise InputError(f"{path}: has no settings, so it has no effect; write some, or delete it")
 
 
 def _declarations(defaults: YamlSettings, program: str, name: str) -> list[Any]:

@@ -13,6 +13,7 @@ from encoder_lab.settings.build import missing_settings
 from encoder_lab.settings.declared import Parameter, parameters
 from encoder_lab.settings.evaluate import EvaluationSettings
 from encoder_lab.settings.known import CLASS_KEY, HYDRA_KEYS, PART_PREFIX, unknown_setting_message
+from encoder_lab.settings.quoting import home_mistake
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import dotted_items
 from encoder_lab.settings.without_effect import ineffective_settings
@@ -42,16 +43,10 @@ def mistakes_of_command(program: str, settings: Plain, named: Collection[str], a
         list(_mistaken_removals(program, settings, arguments))
         or list(_settings_in_wrong_group(program, settings))
         or [f"{name}: missing; give it" for name in missing_settings(PROGRAM_CLASSES[program], settings)]
-        or [line for name, value in dotted_items(settings) for line in home_mistakes(name, value)]
+        or [line for name, value in dotted_items(settings) if (line := home_mistake(name, value))]
         or mistakes(program, settings, named)
         or ineffective_settings(program, settings, arguments)
     )
-
-
-def home_mistakes(name: str, value: Any) -> list[str]:
-    """A line for a path below `~`, which only a shell replaces: some libraries would, others not."""
-    begins = isinstance(value, str) and value.startswith("~/")
-    return [f"{name}={value}: no shell replaces this ~; write $HOME{value[1:]} in its place"] if begins else []
 
 
 def _mistaken_removals(program: str, settings: Plain, arguments: Sequence[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from encoder_lab.errors import in_one_line
-from encoder_lab.settings.quoting import for_shell
+from encoder_lab.settings.quoting import for_shell, home_mistake
 from encoder_lab.settings.run_settings import dotted_items
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -23,6 +23,10 @@ CONFIG_DIR_OPTIONS = ("--config-dir", "-cd")
 HYDRA_KEYS = (CLASS_KEY, "_partial_", "_recursive_", "_convert_", "_args_")
 AMBIGUOUS_VALUE = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
 NO_SUCH_KEY = re.compile(r"Could not override '([\w.]+)'\.")
+KINDS = {  # what settings are called here, and elsewhere
+    ("root", "path", "paths"): ("file", "files", "folder", "dir", "directory", "data"),
+    ("dim",): ("size", "width", "hidden", "hidden_size", "embedding_dim"),
+}
 SPLITS_ADVICE = "this corpus has splits of its own; for tasks of more text take probes=text probes.paths=[FILE]"
 
 
@@ -103,15 +107,25 @@ def unknown_setting_message(name: str, names: Iterable[str]) -> str:
         if (word := candidate.rpartition(".")[2]) not in HYDRA_KEYS:
             words.setdefault(word, []).append(candidate)
     siblings = [word for word, candidates in words.items() if f"{group}.{word}".lstrip(".") in candidates]
+    if (near := _near(last, siblings)) and group:
+        return f"nothing reads such a setting; did you mean {' or '.join(f'{group}.{word}=' for word in near)}?"
     ends = sorted((word for word in words if last.endswith(f"_{word}")), key=len)[-1:]
     if not group and (longer := [word for word in words if word.endswith(f"_{last}")]):  # epochs: trainer.max_epochs
         words[last] = [*words.get(last, []), *(candidate for word in longer for candidate in words[word])]
-    near, same = get_close_matches(last, siblings, 1), [last] if last in words else []
     others = [word for word in words if not group or words[word] != [word]]  # a whole group is no setting of another
-    similar = (near if group else []) or same or ends or near or get_close_matches(last, others, 1, 0.8)
+    similar = [last] if last in words else ends or near or get_close_matches(last, others, 1, 0.8)
     if close := get_close_matches(name, words[similar[0]] if similar else [], 3, 0):
         return f"nothing reads such a setting; did you mean {' or '.join(f'{candidate}=' for candidate in close)}?"
     return "nothing reads such a setting; see --help and the files in configs/"
+
+
+def _near(word: str, siblings: Sequence[str]) -> list[str]:
+    """The settings of a group that a word may mean: it ends so, is similar, or is of the same kind."""
+    longer = [sibling for sibling in siblings if sibling.endswith(f"_{word}")]
+    kinds = (kind for kind, others in KINDS.items() if word in (*kind, *others))
+    return (
+        longer or get_close_matches(word, siblings, 1) or [name for kind in kinds for name in kind if name in siblings]
+    )
 
 
 def message_with_advice(error: Exception) -> str:
@@ -125,8 +139,8 @@ def message_with_advice(error: Exception) -> str:
     override = ambiguous[1] if ambiguous else str(getattr(error, "override", ""))
     key, equals, value = override.partition("=")
     if equals and re.fullmatch(r"[\w.+@/]+", key):
-        if value.startswith("~/"):
-            return f"{override}: the shell leaves ~ as it is after a key with a dot; write {key}=$HOME{value[1:]}"
+        if home := home_mistake(key, value):
+            return home
         if value[:1] in "[{":
             return f"{override}: not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"
         several = f"add -m for a run of each, or give a list as {key}=[{value}]; " if ambiguous else ""

@@ -1,5 +1,6 @@
 """Quotes around a value with signs in it: one rule for every `key=value` of every command, that of Hydra's grammar."""
 
+import os
 import re
 import shlex
 from typing import Any
@@ -34,6 +35,12 @@ def for_shell(key: str, value: object) -> str:
     """`key=value` as a user writes it in a shell."""
     text = f"{key}={quoted(value)}"
     return f'"{text}"' if "'" in text and not re.search(r'["$`\\!]', text) else shlex.quote(text)
+
+
+def home_mistake(name: str, value: object) -> str:
+    """A line for a path below `~` or `~user`, which a shell replaces, some libraries too, others not."""
+    path = os.path.expanduser(str(value))  # noqa: PTH111 (leaves the name of nobody as it is)
+    return f"{name}={value}: no shell has replaced this ~; write {for_shell(name, path)}" if path != str(value) else ""
 
 
 def command_line_value(value: Any) -> str:

@@ -3,6 +3,7 @@
 import re
 from contextlib import nullcontext
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hydra.core.hydra_config import HydraConfig
@@ -15,6 +16,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings import arguments as of_command
 from encoder_lab.settings.check import mistakes_of_command
 from encoder_lab.settings.known import known_settings
+from encoder_lab.settings.quoting import home_mistake
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.studies.compose import referenced_names, resolved_settings
 from tests import commands
@@ -24,6 +26,7 @@ from tests.conftest import ROOT
 CONFIGS = ROOT / "configs"
 KNOWN = known_settings(CONFIGS, "train")
 GROUPS = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir() and path.name != "study")
+HOMES = {"~/c d": "'/h/c d'", "~": "/h", "~root/c": f"{Path('~root').expanduser()}/c"}
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
 
 
@@ -54,6 +57,9 @@ def judge(*arguments: str, program: str = "train") -> None:
     ("+probes.early=3", "see --help"),
     ("probes.task=[WC]", "did you mean probes.tasks="),
     ("coherence.path=[x]", "did you mean coherence.paths="),  # other groups have path
+    ("corpus.path=x", "did you mean corpus.root=?"),
+    ("corpus.language=de", "did you mean corpus.source_language= or corpus.target_language=?"),
+    ("encoder.hidden_size=3", "did you mean encoder.dim=?"),  # not corpus.size=
     ("corpus.train=x", "such a setting; see --help and"),  # a group, as trainer, is no setting of another
     ("encodr.dim=3", "did you mean encoder.dim= or "),
     ("checkpoint_every_n_steps=3", "did you mean checkpoints.every_n_steps="),
@@ -209,8 +215,18 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge("+mine=5", "trainer.max_epochs=${mine}")
 
 
-def test_a_home_that_no_shell_wrote_in_full_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^cache=~/c: no shell replaces this ~; write \$HOME/c in its place"):
+@pytest.mark.parametrize(("path", "meant"), HOMES.items())
+@pytest.mark.parametrize("name", ["hydra.run.dir", "cache"])
+def test_a_home_that_no_shell_replaced_is_refused_before_hydra_makes_a_folder(monkeypatch, name, path, meant) -> None:
+    monkeypatch.setenv("HOME", "/h")
+    with pytest.raises(InputError) as refusal:
+        of_command.refuse_wrong_arguments(CONFIGS, "train", [f"{name}='{path}'"])
+    assert refusal.match(rf"^{name}={path}: no shell has replaced this ~; write .*{name}={meant}")
+    assert home_mistake(name, "a~b") == ""
+
+
+def test_a_home_in_a_yaml_file_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^cache=~/c: no shell has replaced"):
         judge("cache='~/c'")
 
 

@@ -98,3 +98,16 @@ def test_a_file_of_settings_that_is_not_utf_8_is_named_with_its_line(tmp_path, e
     with pytest.raises(InputError, match=r"mine\.yaml:1: not valid UTF-8; convert the file"):
         refuse_wrong_arguments(CONFIGS, "train", [f"--config-dir={tmp_path}"])
     assert list(choices_in(tmp_path)) == ["mine"]  # in help
+
+
+@pytest.mark.parametrize(("data", "message"), {
+    b"": r": has no settings, so it has no effect; write some, or delete it",
+    b"---\n# @package _global_\r\n\n": r": has no settings",
+    b"\xef\xbb\xbf# @package _global_\nseed: 2\n": ":1: a byte order mark hides this line from Hydra; save the file as",
+}.items())  # fmt: skip
+def test_an_experiment_that_would_have_no_effect_is_refused(tmp_path, data, message) -> None:
+    path = tmp_path / "experiment" / "mine.yaml"
+    path.parent.mkdir()
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=rf"mine\.yaml{message}"):
+        refuse_wrong_arguments(CONFIGS, "train", [f"--config-dir={tmp_path}", "experiment=mine"])
