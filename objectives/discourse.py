@@ -33,7 +33,8 @@ class Discourse(Objective):
 
     Loss: the weighted sum of the chosen losses. Each is the sum of one or two means over the sentences that have the
     target. Batch: InDocument. Score: the loss on dev. Each loss is also logged, with its accuracy in percent or, of
-    words, exp(loss) as its perplexity; one without a target in a split has no score there.
+    words, exp(loss) as its perplexity; one without a target in a split has no score there. The training loss of an
+    epoch is the mean over batches, by their sentences, of what was minimised: a loss is 0 where a batch has no target.
     """
 
     data: SentencesInDocuments
