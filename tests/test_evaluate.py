@@ -2,8 +2,7 @@
 
 import re
 import shutil
-from contextlib import nullcontext
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +11,15 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.open_models import open_model, untrained_encoder
 from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.models import models_of, one_run_per_seed
 from encoder_lab.reports.runs import read_run
-from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
-from encoder_lab.settings.model_setting import BASELINES, MODEL_NAMES, UNTRAINED_ENCODERS, refuse_missing_models
 from encoder_lab.storage.reads import READS_FILE
 from encoders import load_encoder
 from evaluate import CONFIGS, evaluate, print_tables
-from probes.baselines import BASELINES as BUILT
 from probes.classifiers.grid import Grid
-from probes.coherence.ngram import ORDERS
 from probes.results import read_rows
 from tests import commands
 from tests.asked import evaluation
@@ -33,7 +27,6 @@ from tests.conftest import TINY, Lab
 from tests.probes.discoeval.small_files import small_files
 from tests.probes.downstream.small_files import folder_of_tasks
 from tests.reports.small_runs import finding_of
-from tests.tiny_corpus import TinyCorpus
 
 SAME_SUITE = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
 DEFAULT = "widths: [50, 100, 200], dropouts: [0.0, 0.1, 0.2]"
@@ -212,25 +205,6 @@ def test_what_cannot_be_scored_is_refused_before_anything_is(lab, tmp_path, task
     assert not (tmp_path / "out").exists()
 
 
-def test_no_two_untrained_encoders_share_cached_scores(tmp_path) -> None:
-    (tmp_path / "v.vec").write_text("2 4\na 1 2 3 4\nb 0 1 0 1\n")
-    settings = evaluation("embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}")
-    names = sorted(path.stem for path in (CONFIGS / "encoder").glob("*.yaml"))
-    made = {untrained_encoder(name, settings, "cpu", TinyCorpus(), ["a b"], tmp_path).fingerprint for name in names}
-    assert len(made) == len(names)
-
-
-@pytest.mark.parametrize(("sentences", "message"), [
-    (["a b"], "bov: 0 of 2 words (0.0%) have no vector; looked up in lower case, vectors times 0.5\n"),
-    (["A c", "B"], "warning: bov: 1 of 3 words (33.3%) have no vector; looked up in lower case, "),
-])  # fmt: skip
-def test_a_bag_of_vectors_says_how_many_words_have_no_vector(tmp_path, sentences, message, capsys) -> None:
-    (tmp_path / "v.vec").write_text("2 2\na 2 2\nb 2 2\n")
-    settings = evaluation("embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}")
-    untrained_encoder("bov", settings, "cpu", TinyCorpus(), sentences, tmp_path)
-    assert capsys.readouterr().err.startswith(message)
-
-
 def test_scores_by_logistic_regression_are_compared_with_the_papers_by_it(lab, tmp_path, capsys) -> None:
     linear = "probes.classifier.widths=[0]"
     done = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", "probes.tasks=[BShift]", linear)
@@ -238,56 +212,6 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_it(lab, t
     printed = capsys.readouterr().out
     assert "by logistic regression, as evaluated" in printed
     assert "(Conneau et al. 2018, Table 4)" in printed
-
-
-def test_an_untrained_encoder_of_the_users_own_is_found_in_the_folder_of_config_dir(tmp_path) -> None:
-    (tmp_path / "encoder").mkdir()
-    text = "# @package _global_\ndefaults: [bov]\nencoder:\n  pooling: max\n"
-    (tmp_path / "encoder" / "mine.yaml").write_text(text)
-    refuse_missing_models([f"--config-dir={tmp_path}", "model=untrained/mine"])
-    settings = replace(evaluation("embeddings.dim=5"), config_folders=(tmp_path,))
-    (model,) = open_model("untrained/mine", settings, "cpu", tmp_path)(TinyCorpus(), [])
-    assert model.encoder == "mine"
-
-
-@pytest.mark.parametrize(("setting", "refused"), [
-    *((f"model={path}", True) for path in ("[bov,nonsense]", "no/such/run", "untrained/no")), ("suite=probing", True),
-    *((f"model={form}", False) for form in ("bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov")),
-    *(("model=[bov,ngram]", False), (r"model=runs/a\,b", False), ("model='runs/a,b,c'", False)),  # which Hydra reads
-    *(("model=['x, y, z',bov]", False), ("model=${a,b,c}", False)),
-])  # fmt: skip
-def test_a_missing_model_and_no_other_is_refused_before_slow_imports(setting, refused) -> None:
-    error = pytest.raises(InputError, match=r": no such (run|encoder)|model= is missing")
-    with error if refused else nullcontext():
-        refuse_missing_models([setting])
-
-
-@pytest.mark.parametrize(("name", "message"), [
-    ("v.npy", r"model=vectors:.*v\.npy sentences=FILE"),
-    ("crawl.vec", "embeddings=file embeddings.path="),
-    ("glove.txt.gz", "embeddings=file embeddings.path="),
-    ("infersent2.pkl", "a pickle, which is not opened"),
-    ("bert/config.json", "model=hf:.*bert, or model=lm:"),
-    ("sbert/modules.json", "model=hf:.*sbert"),
-    ("model.onnx", r"neither a run folder nor a checkpoint \(\.ckpt\) in one; give .*hf:NAME_OR_PATH"),
-])  # fmt: skip
-def test_a_path_of_another_form_is_answered_with_how_it_is_given(name, message, tmp_path) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text("{}")
-    path = tmp_path / name.partition("/")[0]
-    with pytest.raises(InputError, match=message):
-        refuse_missing_models([f"model={path}"])
-
-
-@pytest.mark.parametrize(("device", "refused"), [("nonsense", True), ("nonsense:1", True), ("cuda:1", False)])
-def test_what_is_no_device_is_told_before_slow_imports(device, refused) -> None:
-    with pytest.raises(SystemExit) if refused else nullcontext():
-        refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", f"device={device}"])
-
-
-def test_the_words_for_models_are_those_that_build_one() -> None:
-    assert set(BASELINES) == set(BUILT)
-    assert set(MODEL_NAMES) == {*UNTRAINED_ENCODERS, *BASELINES, *ORDERS}
 
 
 def test_a_broken_run_is_refused_before_any_task_is_built(lab, finished_run, tmp_path) -> None:
