@@ -1,9 +1,12 @@
 """metrics.csv: a row for each epoch, with the scores of that epoch alone."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch import Tensor
 
+from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.training.progress import RunLog
 from tests.parts import Parts, fit, trainer_in
@@ -22,3 +25,10 @@ def test_a_score_that_an_epoch_does_not_have_is_not_that_of_the_epoch_before(tmp
     fit(trainer, OtherPartEachEpoch(torch.optim.Adam, freeze=True), [0])
     parts = [[part for part in (0, 1) if row[f"train/part{part}/loss"]] for row in read_csv(tmp_path / "metrics.csv")]
     assert parts == [[0], [1]]
+
+
+def test_a_score_that_validation_does_not_record_is_refused_as_soon_as_it_has_run(tmp_path) -> None:
+    log, module = RunLog(tmp_path / "metrics.csv"), Parts(torch.optim.Adam, freeze=True)
+    log.on_validation_end(SimpleNamespace(callback_metrics={"val/loss": 1.0, "val/accuracy": 1.0}), module)
+    with pytest.raises(InputError, match=r"^Parts\.score: validation records no val/accuracy; it records val/loss$"):
+        log.on_validation_end(SimpleNamespace(callback_metrics={"val/loss": 1.0, "train/loss": 1.0}), module)
