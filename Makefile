@@ -39,7 +39,8 @@ tensorboard: .venv/installed ## the curves of all runs, or of RUN=FOLDER, live, 
 	$(BIN)/tensorboard --logdir $(if $(RUN),$(RUN)/tensorboard,runs)
 
 bench: .venv/installed       ## every CPU benchmark, and its tables in docs/results/performance.md
-	for name in training encoding probing downstream data; do $(BIN)/python benchmarks/$$name.py || exit 1; done
+	for name in training encoding probing downstream data; do \
+	    $(BIN)/python benchmarks/$$name.py json=benchmarks/results/$$name.json || exit 1; done
 	$(BIN)/python -m benchmarks.table
 
 gpu: $(if $(WITH),,.venv/installed)  ## checks and speed on one GPU in nine minutes: docs/gpu.md

@@ -14,35 +14,24 @@ PRECISIONS = ("32-true", "bf16-mixed")  # with the names of Lightning; reference
 RESULTS = Path(relpath(Path(__file__).parent / "results"))  # short in help
 
 
-def json_setting(name: str, other: str = "") -> Setting:
-    """The file for the results, by default of this name; `other`: the name that some settings lead to."""
-    if other:
-        return Setting("json", f"the file for the results (default: {name}.json or {other}.json in {RESULTS})", FILE)
-    return Setting("json", "the file for the results", FILE, RESULTS / f"{name}.json")
-
-
-def benchmark(module: str, file: str, purpose: str | None, settings: Sequence[Setting], other: str = "") -> Command:
-    """The command line of a benchmark, by its `__name__`, `__file__` and `__doc__`; `other`: as in `json_setting`.
+def benchmark(module: str, file: str, purpose: str | None, settings: Sequence[Setting]) -> Command:
+    """The command line of a benchmark, by its `__name__`, `__file__` and `__doc__`.
 
     Where the file runs as a script, help and mistakes are answered now: slow imports follow.
     """
     name = Path(file).stem
-    settings = [*settings, json_setting(name, other)]
+    settings = [*settings, Setting("json", f"a file for the results, as {RESULTS}/{name}.json (default: none)", FILE)]
     command = Command(f"python benchmarks/{name}.py", purpose, settings)
     if module == "__main__":
         command.read_or_end(sys.argv[1:])
     return command
 
 
-def measure(
-    command: Command,
-    run_benchmark: Callable[[SimpleNamespace], Iterable[dict[str, Any]]],
-    out: Callable[[SimpleNamespace], Path] = lambda settings: settings.json,
-) -> int:
+def measure(command: Command, run_benchmark: Callable[[SimpleNamespace], Iterable[dict[str, Any]]]) -> int:
     """Runs a benchmark and returns the exit status.
 
-    `run_benchmark` yields parts of the record as they are measured. After each the file has all that is known, so that
-    a run that is stopped loses nothing, and the terminal its new rows.
+    `run_benchmark` yields parts of the record as they are measured. After each the terminal has its new rows, and the
+    file all that is known, so that a run that is stopped loses nothing.
     """
 
     def write(settings: SimpleNamespace) -> None:
@@ -55,7 +44,8 @@ def measure(
         print(f"{record['machine']}, {record['cores']} cores, {limits}", flush=True)
         for part in run_benchmark(settings):
             record |= part
-            write_json(out(settings), record)
+            if settings.json:
+                write_json(settings.json, record)
             print_new_rows(tables(record), printed)
 
-    return command._replace(work=write, writes=out).run(sys.argv[1:])
+    return command._replace(work=write, writes=lambda settings: settings.json or "standard output").run(sys.argv[1:])

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.command import RESULTS, benchmark, measure
+from benchmarks.command import benchmark, measure
 from encoder_lab.settings.command_line import BOOLEAN, COUNTS, Setting, list_of, one_of
 
 TEXTS_PER_ITEM = {"SP": 5, "BSO": 2, "DC": 6, "SSP": 1, "PDTB-E": 2, "PDTB-I": 2, "RST-DT": 2}
@@ -32,7 +32,7 @@ SETTINGS = [
     Setting("dims", "vector widths", COUNTS, [768, 4096]),
     Setting("groups", "of tasks", list_of(one_of(*TEXTS_PER_ITEM)), list(TEXTS_PER_ITEM)),
 ]
-COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "discoeval_full")
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 import numpy as np
 
@@ -250,9 +250,5 @@ def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def results_path(settings: SimpleNamespace) -> Path:
-    return settings.json or RESULTS / f"discoeval{'_full' if settings.full else ''}.json"
-
-
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, run_benchmark, results_path))
+    sys.exit(measure(COMMAND, run_benchmark))

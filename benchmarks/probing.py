@@ -27,10 +27,9 @@ from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.command import RESULTS, benchmark, measure
+from benchmarks.command import benchmark, measure
 from encoder_lab.settings.command_line import BOOLEAN, COUNTS, INTEGER, Setting
 
-PUBLISHED = "probing_published_size"
 SETTINGS = [
     Setting("full", "the published sizes (hours, but for sequential_passes=)", BOOLEAN, False),
     Setting("train", "sentences; dev and test are a fifth of it each, and at most 10,000", COUNTS, [2000]),
@@ -39,7 +38,7 @@ SETTINGS = [
     Setting("sequential_passes", "0 is to the end", INTEGER, 0),
     Setting("fused_passes", "0 is to the end", INTEGER, 0),
 ]
-COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, PUBLISHED)
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 import numpy as np
 import torch
@@ -213,9 +212,5 @@ def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
         yield {"cases": cases}
 
 
-def results_path(settings: SimpleNamespace) -> Path:
-    return settings.json or RESULTS / f"{PUBLISHED if settings.full else 'probing'}.json"
-
-
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, run_benchmark, results_path))
+    sys.exit(measure(COMMAND, run_benchmark))

@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
-from benchmarks.command import PRECISIONS, RESULTS, benchmark, measure
+from benchmarks.command import PRECISIONS, benchmark, measure
 from encoder_lab.settings.command_line import COUNT, Setting, ValueType, list_of, one_of
 
 OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
@@ -48,7 +48,7 @@ SETTINGS = [
     Setting("steps", f"timed steps of ours; the reference has {REFERENCE_STEPS}", COUNT, 6),
     Setting("precision", "of ours", list_of(one_of(*PRECISIONS)), PRECISIONS),
 ]
-COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS, "training_all")
+COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 import numpy as np
 import torch
@@ -174,9 +174,5 @@ def run_benchmark(settings: SimpleNamespace) -> Iterator[dict[str, Any]]:
         yield {"batch": BATCH, "reference_steps": REFERENCE_STEPS, "cases": cases}
 
 
-def results_path(settings: SimpleNamespace) -> Path:
-    return settings.json or RESULTS / f"training{'_all' if 'all' in (settings.pairs or []) else ''}.json"
-
-
 if __name__ == "__main__":
-    sys.exit(measure(COMMAND, run_benchmark, results_path))
+    sys.exit(measure(COMMAND, run_benchmark))

@@ -260,6 +260,14 @@ def test_the_terminal_shows_the_head_once_and_each_row_when_it_is_measured(capsy
     assert [head.split()[0], first.split()[0], second.split()[0]] == ["sentences", "20,000", "30,000"]
 
 
+def test_a_benchmark_replaces_no_results_unless_it_is_told_to(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(machine, "hardware", lambda: {"machine": "a CPU", "cores": 2, "threads": 1, **RATES})
+    monkeypatch.setattr(machine, "write_json", lambda *_: pytest.fail("wrote a file"))
+    monkeypatch.setattr(sys, "argv", ["conllu.py"])
+    assert measure(COMMAND, lambda _: [conllu_record(20_000)]) == 0
+    assert "20,000" in capsys.readouterr().out
+
+
 def test_what_was_measured_stays_where_a_benchmark_is_stopped(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(machine, "hardware", lambda: {"machine": "a CPU", "cores": 2, "threads": 1, **RATES})
     monkeypatch.setattr(sys, "argv", ["conllu.py", f"json={tmp_path}/conllu.json"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from benchmarks.command import json_setting
+from benchmarks.command import RESULTS
 from benchmarks.gpu.page import as_page, count_failures, table
 from benchmarks.gpu.parts import PARTS, Outcome, run_all
 from benchmarks.tables import print_new_rows
@@ -78,7 +78,7 @@ COMMAND = Command(
         Setting("device", "where everything computes", one_of("cuda", "cpu"), "cuda"),
         Setting("sizes", "of models and data", one_of("published", "tiny"), "published"),
         Setting("parts", "what to run", list_of(one_of(*NAMES)), NAMES),
-        json_setting("gpu"),
+        Setting("json", "the file for the results", FILE, RESULTS / "gpu.json"),
         Setting("page", "the page that is made of it", FILE, PAGE),
     ],
     run_parts,
