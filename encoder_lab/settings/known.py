@@ -23,7 +23,7 @@ CONFIG_DIR_OPTIONS = ("--config-dir", "-cd")
 HYDRA_KEYS = (CLASS_KEY, "_partial_", "_recursive_", "_convert_", "_args_")
 AMBIGUOUS_VALUE = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
 NO_SUCH_KEY = re.compile(r"Could not override '([\w.]+)'\.")
-KINDS = {  # what settings are called here, and elsewhere
+SYNONYMS = {  # names of settings here, and what users call them
     ("root", "path", "paths"): ("file", "files", "folder", "dir", "directory", "data"),
     ("dim",): ("size", "width", "hidden", "hidden_size", "embedding_dim"),
 }
@@ -120,12 +120,10 @@ def unknown_setting_message(name: str, names: Iterable[str]) -> str:
 
 
 def _near(word: str, siblings: Sequence[str]) -> list[str]:
-    """The settings of a group that a word may mean: it ends so, is similar, or is of the same kind."""
+    """The settings of a group that a word may mean: it ends so, is similar, or is a synonym."""
     longer = [sibling for sibling in siblings if sibling.endswith(f"_{word}")]
-    kinds = (kind for kind, others in KINDS.items() if word in (*kind, *others))
-    return (
-        longer or get_close_matches(word, siblings, 1) or [name for kind in kinds for name in kind if name in siblings]
-    )
+    synonyms = [name for names, others in SYNONYMS.items() if word in (*names, *others) for name in names]
+    return longer or get_close_matches(word, siblings, 1) or [name for name in synonyms if name in siblings]
 
 
 def message_with_advice(error: Exception) -> str:

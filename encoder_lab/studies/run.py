@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.progress import Progress
 from encoder_lab.settings.command_line import INTERRUPTED, unknown_name_message
 from encoder_lab.settings.quoting import unquoted
 from encoder_lab.storage.locks import locked
@@ -43,16 +44,7 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     if "data" in options and study == read("", settings):
         raise InputError(f"data={options['data']}: {name} reads no files at scale={scale}; leave it out")
     folder = Path(options.get("study_dir", f"runs/studies/{name}/{scale}"))
-    distinct = {}
-    for cell in (*study.cells, *study.evaluations):
-        refuse_other_settings(cell, folder)
-        if not (cell.scores_objective or is_done(cell, folder)):  # the first have the settings of their runs
-            distinct[cell.program, *cell.overrides] = cell
-    for cell in distinct.values():
-        try:
-            settings_of(cell)
-        except InputError as error:
-            raise InputError(f"{cell.name}: {error}") from None
+    refuse_wrong_cells(study, folder)
     refuse_wrong_reports(study, folder)
     check_launcher(folder, launcher)
     if dry_run.lower() in YES:
@@ -62,6 +54,20 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
         if not acquired:
             raise InputError(f"{folder}: another process works on this study; wait until it ends")
         return _run_cells(study, folder, launcher)
+
+
+def refuse_wrong_cells(study: Study, folder: Path) -> None:
+    """Raises InputError with the name of a cell where settings of it are wrong, or where its folder has others."""
+    distinct: dict[tuple[str, ...], StudyCell] = {}
+    for cell in (*study.cells, *study.evaluations):
+        refuse_other_settings(cell, folder)
+        if not (cell.scores_objective or is_done(cell, folder)):  # the first have the settings of their runs
+            distinct[cell.program, *cell.overrides] = cell
+    for cell in Progress(distinct.values(), desc="checking settings", unit=" cells", leave=False):
+        try:
+            settings_of(cell)
+        except InputError as error:
+            raise InputError(f"{cell.name}: {error}") from None
 
 
 def refuse_wrong_reports(study: Study, folder: Path) -> None:
