@@ -124,7 +124,8 @@ class DocumentCorpus(OnDisk):
             raise InputError(f"{self.root}: no text in it")
         if not seen and split != "test":
             problem = f"none of its {documents} documents falls into the {split} split"
-            share = f"for which one in {self.held_out} is held out; give more documents, or a smaller corpus.held_out="
+            more = f"more documents{' (blank lines separate them)' if '.txt' in self.endings else ''}"
+            share = f"for which one in {self.held_out} is held out; give {more}, or a smaller corpus.held_out="
             published = f'as their key split says; leave that out, or give documents with "split": "{split}"'
             all_say = split != "probe" and 0 < placed == documents
             raise InputError(f"{self.root}: {problem}, {published if all_say else share}")

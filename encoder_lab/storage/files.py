@@ -146,7 +146,8 @@ def disk_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if type(error) is OSError and error.errno is None:  # NumPy, on a full disk
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from None
-        error.filename = error.filename or str(path)
+        if not error.filename or TEMPORARY_NAME.fullmatch(Path(str(error.filename)).name):
+            error.filename = str(path)
         raise
     except Exception as error:
         if (cause := disk_error_in(error)) is None:

@@ -157,13 +157,17 @@ def _read_rows(path: Path, gold: str) -> Iterator[TaskRow]:
         columns = [name for name in ("split", gold, "sentence", "sentence2") if name in header]
         yield from (_row_from_record(path, gold, number, record) for number, record in read_table(path, columns))
         return
+    width = 0
     for number, line in read_lines(path):
         fields = line.rstrip().split("\t")
         if len(fields) < 3 or fields[0] not in SPLITS or not fields[1].strip() or not fields[-1].strip():
             names = ", or names as split, label and sentence" if number == 1 else ""
             expected = f"expected tr, va or te, a label and a sentence between tabs{names}"
             raise InputError(f"{path}:{number}: {expected}: {line[:60]!r}")
-        if len(fields) > 3 and fields[0] == SPLITS[0]:
+        width = width or len(fields)
+        if len(fields) != width:
+            raise InputError(f"{path}:{number}: {len(fields)} columns, line 1 has {width}; no tab may be in a sentence")
+        if width > 3:
             log_note_once(f"{path}: what stands between label and sentence is not read; of pairs name the columns")
         yield TaskRow(number, fields[0], fields[1].strip(), (" ".join(fields[-1].split()),))
 

@@ -92,6 +92,12 @@ def test_spaces_and_blank_lines_at_an_end_change_no_split(tmp_path, make, ending
     assert splits[0] == splits[1] == splits[2]
 
 
+def test_plain_text_without_blank_lines_is_answered_with_what_separates_documents(tmp_path) -> None:
+    (tmp_path / "a.txt").write_text("A line .\n" * 900)
+    with pytest.raises(InputError, match=r"none of its 1 documents falls .* \(blank lines separate them\), or a sm"):
+        [list(PlainText(str(tmp_path / "a.txt")).sentences(split)) for split in SPLITS]
+
+
 @pytest.mark.parametrize("held_out", [5, 20])
 def test_one_document_in_so_many_is_dev_one_test_and_two_are_for_probing(held_out) -> None:
     drawn = Counter(split_of(str(i), None, held_out) for i in range(20_000))

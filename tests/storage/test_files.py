@@ -4,6 +4,7 @@ import errno
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,3 +112,8 @@ def test_a_name_that_is_there_twice_is_refused(tmp_path, text, read, message) ->
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         list(read(path))
+
+
+def test_a_folder_that_takes_no_file_is_answered_with_the_file_that_was_asked_for() -> None:
+    with pytest.raises(OSError, match=r"'/proc/scores\.csv'$"), atomic_write(Path("/proc/scores.csv")):
+        pass

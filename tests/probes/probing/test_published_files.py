@@ -1,5 +1,6 @@
 import bz2
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +42,9 @@ def test_the_published_format_is_read_also_in_a_folder_named_probing_and_what_is
 
 def test_fields_between_label_and_sentence_are_passed_over(tmp_path, caplog) -> None:
     with caplog.at_level("WARNING", "datamodules"):
-        (task,) = read_senteval(written(tmp_path, GOOD.replace("\ta b .", "\tmore\ta b .")), ["TreeDepth"])
+        (task,) = read_senteval(
+            written(tmp_path, re.sub(r"\t(?=[^\t]*$)", "\tmore\t", GOOD, flags=re.M)), ["TreeDepth"]
+        )
     assert task.train.sentences[1] == "a b ."
     assert "what stands between label and sentence is not read" in caplog.text
 
@@ -49,6 +52,7 @@ def test_fields_between_label_and_sentence_are_passed_over(tmp_path, caplog) -> 
 BROKEN = {
     "unknown split": (GOOD + "xx\t5\ta .\n", ":5"),
     "no sentence": (GOOD + "tr\t5\n", ":5"),
+    "tab in a sentence": (GOOD + "te\t5\ta\tb .\n", ":5: 4 columns, line 1 has 3; no tab may be in a sentence"),
     "label unseen in training": (GOOD + "te\t7\ta .\n", ":5"),
     "no dev": (GOOD.replace("va", "tr"), "va"),
     "one class": (GOOD.replace("\t5\t", "\t10\t"), "only one label, '10'"),
