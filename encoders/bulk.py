@@ -35,7 +35,7 @@ RESUME = "the same command continues with the shards that are missing"
 
 
 class Job(NamedTuple):
-    """What is encoded how, and where to."""
+    """One encoding job: the run, its settings, and the output folder."""
 
     run: str
     out: Path
@@ -122,14 +122,14 @@ def _read_row_counts(path: Path, expected: dict[str, Any]) -> list[int]:
 
 
 def missing_shards(job: Job, shards: Sequence[Shard]) -> list[Shard]:
-    """The shards that are not there as they were written."""
+    """The shards that are absent, cut off or changed."""
     complete = parallel_map(partial(is_complete, job), shards, chunk=16)
     checked = Progress(complete, total=len(shards), desc="checking", unit=" shards", leave=False)
     return [shard for shard, is_there in zip(shards, checked, strict=True) if not is_there]
 
 
 def is_complete(job: Job, shard: Shard) -> bool:
-    """Whether a shard is there with the bytes that were written."""
+    """Whether the file of a shard has the bytes that were written."""
     path, written = shard.path(job), shard.hash_path(job)
     return path.is_file() and written.is_file() and content_of(path).encode() == written.read_bytes()
 
@@ -154,7 +154,7 @@ def _shards_with_texts(job: Job, shards: Iterable[Shard]) -> Iterator[tuple[Shar
 
 @cache
 def load_worker_encoder(job: Job) -> "FrozenEncoder":
-    """The encoder of a process, on its share of the GPUs and cores."""
+    """The encoder of one worker process, on its share of the GPUs and cores."""
     import torch
 
     from encoders.load import load_encoder

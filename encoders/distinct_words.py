@@ -53,14 +53,14 @@ class WordRows:
 
 
 class Window(NamedTuple):
-    """Some batches of sentences by the distinct words that they have."""
+    """Several batches of sentences that share one table of distinct words."""
 
     rows: np.ndarray  # (U,) of the distinct words, ascending, that of padding first and as often as `ROW_MULTIPLE` asks
     texts: Ragged  # the sentences of all batches, one after another; ids are places among `rows`
     sentences: Sequence[np.ndarray]  # of each batch
 
     def batches(self) -> Iterator[tuple[np.ndarray, Sentences]]:
-        """The sentences of each batch, and their padded words."""
+        """Yields for each batch the numbers of its sentences, and their padded words."""
         end = 0
         for rows in self.sentences:
             begin, end = end, end + len(rows)
@@ -68,7 +68,7 @@ class Window(NamedTuple):
 
 
 def windows(texts: Ragged, batches: Sequence[np.ndarray]) -> Iterator[Window]:
-    """Batches of sentences by windows of about `WINDOW_WORDS` words."""
+    """Groups batches of sentences into windows of about `WINDOW_WORDS` words."""
     begin, words = 0, 0
     for end, batch in enumerate(batches, start=1):
         words += int((texts.offsets[batch + 1] - texts.offsets[batch]).sum())

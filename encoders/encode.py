@@ -63,7 +63,7 @@ COMMAND = Command(
 
 
 def input_files(names: list[str], out: Path | None = None) -> list[Path]:
-    """The files of `in=`, in its order; those of a folder, and of all in it, or of a pattern by name.
+    """The files of `in=`, in its order; those in a folder (also nested) or of a pattern are sorted by name.
 
     Shards of an earlier command in `out` are none. Raises InputError if there are none.
     """
@@ -82,7 +82,7 @@ def input_files(names: list[str], out: Path | None = None) -> list[Path]:
 
 
 def encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
-    """The shards that are missing in the folder `out`, with progress; prints what was done."""
+    """Encode the shards that are missing in the folder `out`, with progress; prints what was done."""
     from datamodules.rows import has_columns
     from encoder_lab.storage.files import no_folder_if_refused
     from encoder_lab.storage.locks import locked
@@ -136,7 +136,7 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
 
 
 def encode_stdin(run: str, tokenized: bool, allow: Sequence[str] = ()) -> None:
-    """Standard input to standard output, through a temporary file, so that memory stays bounded."""
+    """Encode standard input to standard output, through a temporary file, so that memory stays bounded."""
     import numpy as np
 
     from datamodules.arrays import ArrayFile, chunks

@@ -35,7 +35,7 @@ POOLER = "pooler"  # on top of the layers, so not used; many checkpoints have no
 
 
 class Pretrained:
-    """A frozen transformer, or the encoder of one; the vector of a layer is pooled over the tokens."""
+    """A frozen transformer, or its encoder part; the vector of a layer is pooled over the tokens."""
 
     def __init__(
         self, name: str, layers: Layers, pooling: Pooling | None, device: str, work: Path, prompt: str | None = None

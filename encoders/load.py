@@ -136,7 +136,7 @@ def _is_dense_cpu_tensor(value: Tensor) -> bool:
 
 
 def interchangeable(tensor: Tensor, other: Tensor) -> bool:
-    """Whether one can take the place of the other: the same shape and dtype, or both of floating point."""
+    """Whether one tensor can replace the other: equal shapes, and equal dtypes or both of floating point."""
     same = tensor.dtype == other.dtype or (tensor.dtype in FLOAT_DTYPES and other.dtype in FLOAT_DTYPES)
     return same and tensor.shape == other.shape
 

@@ -43,7 +43,7 @@ class Packing(NamedTuple):
 
 
 def pack(lengths: Tensor, steps: int) -> Packing:
-    """The packing of sentences with `lengths (B,)`, padded to `steps` words."""
+    """How to pack sentences with `lengths (B,)`, padded to `steps` words."""
     ordered, order = lengths.sort(descending=True, stable=True)
     has_word = ordered > torch.arange(int(ordered[0]))[:, None]  # (T, B)
     sizes = has_word.sum(1)

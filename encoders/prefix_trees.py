@@ -23,7 +23,7 @@ class PrefixTree(NamedTuple):
     depths: np.ndarray  # (N,) the position in the row, from 0
 
     def attention_mask(self) -> np.ndarray:
-        """Which token sees which, (N, N) bool; each sees itself."""
+        """Which token attends to which, (N, N) bool; each attends to itself."""
         seen = np.eye(len(self.ids), dtype=bool)
         for node, parent in enumerate(self.parents):
             if parent >= 0:
@@ -65,5 +65,5 @@ def prefix_tree(rows: Sequence[TokenIds]) -> PrefixTree:
 
 
 def common_prefix_length(row: TokenIds, other: TokenIds) -> int:
-    """How many first tokens are the same."""
+    """How many tokens two rows share at their beginning."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(row, other, strict=False)))

@@ -25,7 +25,7 @@ MAX_DENSE_WEIGHTS = 10**9  # of a dense layer
 
 
 class SentenceModules(NamedTuple):
-    """The modules of a folder."""
+    """The modules of a sentence-transformers folder and their settings."""
 
     pooling: tuple[str, ...]
     with_prompt: bool  # whether the tokens of the prompt are pooled

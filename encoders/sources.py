@@ -33,12 +33,12 @@ MAX_UNKNOWN_SHARE = 0.02  # share of words without a vector from which there is 
 
 
 def code_of_encoder(frozen: FrozenEncoder) -> list[str]:
-    """The code that computes its vectors."""
+    """The code that computes the encoder's vectors."""
     return [code_of(type(frozen.encoder)), code_of(FrozenEncoder)]
 
 
 def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: Iterable[str]) -> str:
-    """The same text means the same vectors of these sentences; it reads each weight and word once."""
+    """A hash: equal hashes mean equal vectors of these sentences. It reads each weight and word once."""
     texts = (sentence.lower() if frozen.lowercase else sentence for sentence in sentences)
     words = {word for sentence in texts for word in sentence.split()} - set(frozen.vocabulary.words)
     composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}

@@ -74,7 +74,7 @@ def position_loss(logits: Tensor, position: Position) -> LossTerm:
 
 
 class Head(NamedTuple):
-    """One prediction from the sentence vector: its number of classes, its loss, its second score."""
+    """What defines one prediction from the sentence vector: its number of classes, its loss, its second score."""
 
     classes: Callable[[SentencesInDocuments], int]
     loss: Callable[[Tensor, InDocument], LossTerm]

@@ -42,7 +42,7 @@ class SentenceLikelihood(Protocol):
     network: nn.Module
 
     def tokens(self, sentence: str) -> SentenceTokens:
-        """What is scored of a sentence."""
+        """The tokens of a sentence that are scored."""
         ...
 
     def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:

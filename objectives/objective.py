@@ -69,7 +69,7 @@ class Objective(pl.LightningModule):
         raise NotImplementedError
 
     def setup(self, stage: str) -> None:
-        """Buffers are equal in all processes, so DDP need not send them (the word vectors) at every step."""
+        """Tells DDP not to send buffers (the word vectors) at every step: they are equal in all processes."""
         buffers = [name for name, _ in self.named_buffers()]
         DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(self, buffers)
 
@@ -110,7 +110,7 @@ class Objective(pl.LightningModule):
             torch.cuda.manual_seed(seed)
 
     def log(self, name: str, value: Any, *args: Any, **options: Any) -> None:
-        """Lightning's, but without `on_step` the mean of an epoch, not the last batch, and to the run log alone."""
+        """As Lightning's; but without `on_step` logs the epoch's mean, not the last batch, and only to the run log."""
         options = {key: option for key, option in options.items() if option is not None}
         if not options.get("on_step"):
             options = {"on_step": False, "on_epoch": True, "logger": False, **options}

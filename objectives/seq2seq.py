@@ -45,7 +45,7 @@ class Seq2Seq(SequenceObjective):
 
 
 def ngram_counts(hypothesis: str, reference: str) -> list[int]:
-    """Of two tokenised texts, in the order of COUNT_NAMES: words of both, n-grams in both, and of the hypothesis."""
+    """BLEU's counts of two tokenised texts (COUNT_NAMES): words of both, common n-grams, those of the hypothesis."""
     produced, hypothesis_length = extract_all_word_ngrams(hypothesis, 1, 4)
     expected, reference_length = extract_all_word_ngrams(reference, 1, 4)
     counters = (produced & expected, produced)

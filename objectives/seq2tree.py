@@ -56,7 +56,7 @@ class Seq2Tree(SequenceObjective):
 
 
 def compare_trees(produced: list[str], gold: list[str]) -> tuple[int, ...]:
-    """Two trees as symbols, in the order of TREE_COUNTS; the last three count brackets of two well-formed trees."""
+    """The TREE_COUNTS of two trees given as symbols; the last three count brackets of two well-formed trees."""
     predicted, expected = brackets(produced), brackets(gold)
     if predicted is None or expected is None:
         return 1, produced == gold, 0, 0, 0, 0

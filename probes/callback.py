@@ -121,5 +121,5 @@ def curves_of(rows: Sequence[ProbeRow]) -> dict[str, float]:
 
 
 def epochs_done(trainer: pl.Trainer, batch_idx: int) -> float:
-    """How many epochs are done after a batch within one, such as 0.25."""
+    """The epochs done after a batch within an epoch, such as 0.25."""
     return round(trainer.current_epoch + (batch_idx + 1) / trainer.num_training_batches, 6)

@@ -30,7 +30,7 @@ from probes.vectors import Vectors, distinct, vectors_of
 
 
 class Evaluated(NamedTuple):
-    """One score."""
+    """The score of a model on one task, with its row of probes.csv."""
 
     row: ProbeRow
     details: Mapping[str, float] = {}  # other measures of the same predictions
@@ -48,7 +48,7 @@ Result = TypeVar("Result")
 
 
 def score_name_of(task: Task) -> ScoreName:
-    """The name of its score among those of a model."""
+    """The name of a task's score among the scores of a model: suite, task, reader."""
     return task.suite, task.name, task.reader
 
 
@@ -109,7 +109,7 @@ class Evaluation:
 
     @property
     def use(self) -> Erasures:
-        """The vectors, and the tasks, or the objective, that read them."""
+        """What suite=use needs: the vectors, and the tasks or the objective that read them."""
         if self._use is None:
             self._use = Erasures(self.vectors, self.model)
         return self._use
@@ -118,7 +118,7 @@ class Evaluation:
 
     @property
     def bag(self) -> tuple[Mapping[ScoreName, Evaluated], Mapping[ScoreName, Evaluated]]:
-        """The scores so far, and those of the codes of a bag of the word vectors."""
+        """The model's scores so far, and the code lengths of a bag of its word vectors."""
         if self._bag is None:
             assert self.model.bag is not None
             codes = [task for task in self.tasks if task.suite == "bits"]

@@ -23,13 +23,13 @@ class Facts(NamedTuple):
 
 
 def column_of(task: str, groups: Mapping[str, str]) -> str:
-    """The column of a task: its own, or that of its group."""
+    """The table column of a task: its own, or that of its group."""
     name, space, variant = task.partition(" ")
     return next((column for start, column in groups.items() if name.startswith(start)), name) + space + variant
 
 
 def unit_of(suite: str, reader: str) -> str:
-    """What the scores of a suite by this reader count; empty: percent."""
+    """The unit of a suite's scores by this reader; empty: percent."""
     return facts_of(suite).units.get(reader, "")
 
 

@@ -24,7 +24,7 @@ from probes.task import NO_ITEMS, DerivedTask, Items, Outcome, Task, content_has
 
 
 def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed: int) -> list[Task]:
-    """What `probes.measures` adds to tasks; of `control`, control tasks per sentence too.
+    """The tasks that `probes.measures` adds to `tasks`; `control` also adds control tasks per sentence.
 
     Raises InputError for the code of an MLP where the grid has none.
     """
@@ -51,7 +51,7 @@ def _measures_of_task(task: Classification, measures: Sequence[str], hard: bool,
 
 @dataclass(frozen=True)
 class FromScores(DerivedTask):
-    """A number that is made of the score of a task."""
+    """A derived task: a number computed from the score of another task."""
 
     task: Classification | Bits
     suite: Literal["selectivity", "hard", "gain"]
@@ -70,7 +70,7 @@ class FromScores(DerivedTask):
         return content_hash(self.suite, self.task.fingerprint, code_of(FromScores))
 
     def score(self, scored: Any, device: str) -> Outcome:
-        """The number, made of the scores so far; of `gain` also of those of a bag of vectors."""
+        """The number, from the scores so far; `gain` also needs the scores of a bag of vectors."""
         if self.suite == "gain":
             return _gain_outcome(*(scores[score_name_of(self.task)] for scores in scored))
         score = scored[score_name_of(self.task)]

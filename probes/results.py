@@ -114,7 +114,7 @@ def read_rows(path: Path) -> list[ProbeRow]:
 
 
 def is_valid_name(text: str) -> bool:
-    """Whether a row can have this name."""
+    """Whether probes.csv can hold a row with this name."""
     return len(text) <= MAX_NAME_LENGTH and not CONTROL_CHARACTER.search(text)
 
 

@@ -1,4 +1,4 @@
-"""The share of a process in what several processes do together."""
+"""Divides items among the processes that probe together."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar

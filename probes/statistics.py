@@ -41,7 +41,7 @@ def wilson_interval(correct: float, total: int) -> tuple[float, float]:
 
 
 def interval_with_ties(holds: float, total: int) -> tuple[float, float]:
-    """Wilson's 95% interval in percent; of the whole numbers on both sides where ties leave a half."""
+    """Wilson's 95% interval in percent; if ties leave a half, it covers the intervals of both neighbouring counts."""
     return wilson_interval(math.floor(holds), total)[0], wilson_interval(math.ceil(holds), total)[1]
 
 
@@ -70,7 +70,7 @@ def mean_of_runs(runs: Sequence[Interval]) -> Interval:
 
 
 def bounded_mean_of_runs(runs: Sequence[Interval], highest: float = 100.0) -> Interval:
-    """`mean_of_runs` of scores from 0 to `highest`: there its interval ends."""
+    """`mean_of_runs` of scores from 0 to `highest`, which also bound its interval."""
     mean, low, high = mean_of_runs(runs)
     return mean, max(low, 0.0), min(high, highest)
 

@@ -35,7 +35,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Suite:
-    """The tasks of a suite."""
+    """One suite: its tasks, and the measures of these tasks."""
 
     name: str  # its folder in probes/
     tasks: list[Task]

@@ -120,7 +120,7 @@ class WithoutBaselines:
 
 @dataclass(frozen=True)
 class DerivedTask(WithoutBaselines):
-    """A task that is made of another one, with its name and data."""
+    """A task that is derived from another one, and has its name and data."""
 
     task: Task
 

@@ -24,7 +24,7 @@ class EncodesSentences(Protocol):
 
 
 class Features(Protocol):
-    """What a classifier reads of N items: a tensor (N, F), or features that are formed in portions of items."""
+    """The features that a classifier reads of N items: a tensor (N, F), or formed in portions of items."""
 
     @property
     def shape(self) -> Sequence[int]: ...
@@ -96,7 +96,7 @@ class Vectors:
 
 
 class Column:
-    """The vectors (N, D) of one text, or of the mean of several, of each of N items."""
+    """One vector for each of N items, (N, D): of one of its texts, or the mean over several."""
 
     def __init__(self, matrix: Tensor, rows: Tensor, lengths: Tensor | None = None) -> None:
         """`rows (N,)` of the matrix; with `lengths (N,)`, the number of rows of each item."""

@@ -51,7 +51,7 @@ class DataSeries:
 
 @dataclass(frozen=True)
 class Axis:
-    """Of numbers, or of named rows or columns."""
+    """An axis of numbers, or of named rows or columns."""
 
     label: str = ""
     note: str = ""  # in brackets behind the label
@@ -128,13 +128,13 @@ def look_of_index(index: int) -> Look:
 
 
 def values_and_ends(values: Sequence[float | Interval]) -> np.ndarray:
-    """The values and the ends of their intervals (3, P); a number is both of its ends."""
+    """The values and the ends of their intervals (3, P); a number without an interval is its own ends."""
     rows = [value if isinstance(value, tuple) else (value,) * 3 for value in values]
     return np.array(rows, dtype=float).reshape(-1, 3).T
 
 
 def chance_levels(series: Sequence[DataSeries]) -> list[float]:
-    """The levels that are known, in order."""
+    """The known levels of chance, sorted."""
     return sorted({round(line.chance, 1) for line in series if line.chance is not None})
 
 

@@ -250,7 +250,7 @@ def model_panel(model: ReportedModel, suite: str, classifier: str, unit: str) ->
 
 
 def correlation_section(models: list[ReportedModel], arguments: SimpleNamespace, published: bool) -> ChartSection:
-    """Of the scores of our models on both suites and, if requested, of the published ones. Raises InputError."""
+    """Figure 2 of the scores of our models on both suites and, if requested, published ones. Raises InputError."""
 
     def suite_scores(suite: str) -> correlation.ScoresByModel:
         epoch, reader, of = arguments.epoch, arguments.classifier, correlation.scores_of

@@ -129,13 +129,13 @@ def test_note(compared: Sequence[TaskComparison]) -> str:
 
 
 def with_task_names(compared: Sequence[TaskComparison]) -> list[tuple[str, TaskComparison]]:
-    """Each with the name of its task, and of its suite where several suites have such a task."""
+    """Each comparison with its task's name, preceded by the suite where several suites have the name."""
     suites = grouped((c.task, c.suite) for c in compared)
     return [(f"{c.suite} {c.task}" if len(suites[c.task]) > 1 else c.task, c) for c in compared]
 
 
 def as_text(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:
-    """For a terminal: columns, then the notes."""
+    """The comparisons as aligned columns for a terminal, then the notes."""
     return "\n".join([*aligned([COLUMN_HEADS, *map(_row_cells, compared)], left=2), "", *notes]) + "\n"
 
 

@@ -31,7 +31,7 @@ class Correlations(NamedTuple):
 
 
 def scores_of(table: Table) -> dict[str, dict[str, float]]:
-    """The sentence embeddings of a table with their scores: encoders, trained or not, and a bag of vectors."""
+    """The scores of a table's sentence embeddings: encoders, trained or not, and a bag of vectors."""
     names = [(f"{row.encoder} {row.name}", row) for row in table.rows]
     embed = [(name, row.cells) for name, row in names if row.competes or "BoV" in name]
     return {name: {task: cell.score for task, cell in cells.items()} for name, cells in embed}

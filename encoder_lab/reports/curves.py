@@ -52,7 +52,7 @@ def draw_curves(run: Path, score: str, title: str = "") -> Path:
 
 
 def rows_by_chart(rows: Iterable[ProbeRow]) -> dict[tuple[str, str], list[ProbeRow]]:
-    """The rows that share an axis, by suite and unit."""
+    """The rows grouped by suite and unit: each group shares an axis."""
     return grouped(((row.suite, unit_of(row.suite, row.classifier)), row) for row in rows)
 
 
@@ -81,7 +81,7 @@ def drawn_score(score: str, metrics: Sequence[MetricRows]) -> str:
 
 
 def task_series(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSeries]:
-    """A line for each task from the rows of each run, which have an x."""
+    """A line for each task, from the rows of each run; each row has an x."""
     lines = []
     for task in chart.in_paper_order([row.task for run in runs for _, row in run]):
         rows = [{x: row for x, row in run if row.task == task} for run in runs]
@@ -100,7 +100,7 @@ def _shared_x(runs: Sequence[Mapping[float, object]]) -> list[float]:
 
 
 def mean_series(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
-    """Score and interval by x."""
+    """The mean score and its interval at each x."""
     xs = _shared_x(runs)
     highest = 100.0 if name.endswith(chart.PERCENT_SCORES) else math.inf
     return DataSeries(name, xs, [bounded_mean_of_runs([run[x] for run in runs if x in run], highest) for x in xs])
@@ -114,7 +114,7 @@ def band_meaning(runs: Collection[int]) -> str:
 
 
 def score_axis(lines: Sequence[DataSeries], suite: str, unit: str = "") -> Axis:
-    """From 0, or the lowest score below it, to 100%, or the highest score in a unit."""
+    """The axis of scores: from 0 or a lower score, to 100% or the highest score of another unit."""
     _, low, high = values_and_ends([y for line in lines for y in line.y] or [0.0])
     bottom, top = 1.08 * min(0.0, *low), 1.08 * max(1.0, *high) if unit else AXIS_TOP
     return Axis(unit or facts_of(suite).axis or f"{suite} score on test (%)", ends=(bottom, top))

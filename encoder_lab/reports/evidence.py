@@ -223,7 +223,7 @@ def _mean_over_seeds(runs: Sequence[Interval]) -> Point:
 
 
 def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
-    """The answers of all seeds; none if one is unknown."""
+    """The answers to single items of all seeds; none if those of a seed are unknown."""
     answers = tuple(row.answers for row in rows if row.answers)
     return answers if len(answers) == len(rows) else ()
 

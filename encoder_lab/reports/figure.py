@@ -216,7 +216,7 @@ def _name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, 
 
 
 def spread_apart(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
-    """The heights moved so that they are `gap` apart and inside, in the same order (least squares)."""
+    """Heights moved as little as possible (least squares), in the same order, until `gap` apart and inside."""
     order = np.argsort(heights, kind="stable")
     steps = min(gap, (top - bottom) / max(len(heights) - 1, 1)) * np.arange(len(heights))
     moved = np.empty(len(heights))

@@ -136,7 +136,7 @@ def check_claims(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
 
 
 def compare_scores(first: Point, second: Point, label: str, within: float | None = None) -> Comparison:
-    """Compare: the first score is higher, or two scores differ by less than `within` points.
+    """Compares scores by one of two rules: the first is higher, or both differ by less than `within` points.
 
     With the interval of the difference, item by item where their items are the same. `label` gets the scores; one
     without an interval is a limit that it names.
@@ -202,7 +202,7 @@ def chart_of_findings(findings: Sequence[Finding]) -> ChartSection:
 
 
 def position_of(comparison: Comparison) -> float:
-    """Its difference in halves of its interval, at most MAX_POSITION to each side."""
+    """The place of a dot: the difference in halves of its interval, at most MAX_POSITION to each side."""
     ratio = comparison.difference / comparison.margin if comparison.margin else math.copysign(math.inf, comparison.sign)
     return float(np.clip(ratio if comparison.sign or comparison.margin else 0.0, -MAX_POSITION, MAX_POSITION))
 

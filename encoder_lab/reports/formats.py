@@ -24,7 +24,7 @@ def heads_and_lines(table: Table) -> tuple[list[str], list[TextRow]]:
 
 
 def markdown(table: Table) -> str:
-    """For README files: best in bold, the interval small below the score or behind it."""
+    """A Markdown table: the best in bold, the interval small below the score or behind it."""
     template = {"below": "<br><sub>{}</sub>", "inline": " ({})", "none": ""}[table.intervals]
 
     def cell(scored: TableCell | None, best: bool) -> str:
@@ -98,12 +98,12 @@ def with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
 
 
 def score_of(cell: TableCell) -> str:
-    """With a true minus sign."""
+    """The score as text, with a true minus sign."""
     return (f"{cell.score:z.1f}" if abs(cell.score) < MIN_EXPONENT_SCORE else f"{cell.score:.3g}").replace("-", MINUS)
 
 
 def interval_of(cell: TableCell) -> str:
-    """As 1.2–3.4, and -1.2 to 3.4 where a dash could be a sign."""
+    """The interval as text: 1.2–3.4, or -1.2 to 3.4 where a dash could be read as a sign."""
     low, high = (f"{end:z.1f}".replace("-", MINUS) for end in (cell.low, cell.high))
     return f"{low} to {high}" if MINUS in low + high else f"{low}–{high}"
 

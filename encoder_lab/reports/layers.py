@@ -34,7 +34,7 @@ class LayerScores(NamedTuple):
     unranked: Collection[str] = ()  # tasks where a higher score is no better one
 
     def scores(self, task: str) -> np.ndarray:
-        """(L,) in percent, NaN where there is none."""
+        """The scores (L,) of a task in percent, NaN where there is none."""
         return np.array([np.nan if cell is None else cell.score for cell in self.cells[task]])
 
     def chance(self, task: str) -> str:
@@ -42,7 +42,7 @@ class LayerScores(NamedTuple):
         return next((f"{cell.chance:.1f}" for cell in self.cells[task] if cell and cell.chance is not None), "")
 
     def shades(self, task: str) -> np.ndarray:
-        """(L,) from 0, the lowest score of the task and its controls, to 1, the highest: all are on one scale."""
+        """The colours (L,): 0 is the lowest score of the task and its controls, 1 the highest."""
         root = min((name for name in self.cells if f"{task} ".startswith(f"{name} ")), key=len)
         related = np.concatenate([self.scores(name) for name in self.cells if f"{name} ".startswith(f"{root} ")])
         low, high = np.nanmin(related), np.nanmax(related)

@@ -185,7 +185,7 @@ def task_differences(base: Run, other: Run) -> str:
 
 
 def scoring_settings(base: Run, other: Run) -> list[str]:
-    """The settings that both have of how the scores of a shared suite are made; another reader has others."""
+    """The scoring settings of a shared suite that both have; another reader has others."""
     suites = {row.suite for row in base.rows} & {row.suite for row in other.rows}
     chosen = [
         {(row.suite, row.classifier) for row in run.rows if row.task not in facts_of(row.suite).one_reader}
@@ -267,7 +267,7 @@ def _difference(group: Sequence[Run], namesakes: Sequence[Sequence[Run]]) -> str
 
 
 def distinct_names(names: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """The names; behind one that several have, the ends of their paths in brackets."""
+    """The names; a name that several have is followed by the end of its path in brackets."""
     named = zip(names, shortest_tails(paths), strict=True)
     return [f"{name} ({tail})".lstrip() if names.count(name) > 1 else name for name, tail in named]
 

@@ -44,7 +44,7 @@ class LearntTask(NamedTuple):
 
 
 class ModelOrder(NamedTuple):
-    """A model, its runs being seeds."""
+    """The order in which one model learns its tasks; its runs are seeds."""
 
     title: str
     tasks: list[LearntTask]  # those learnt first come first, those without a gain last
@@ -56,7 +56,7 @@ class ModelOrder(NamedTuple):
 
     @property
     def measured(self) -> list[LearntTask]:
-        """Its tasks that all its runs were scored on at three epochs or steps."""
+        """The tasks that all its runs were scored on at three epochs or steps."""
         return [task for task in self.tasks if np.isfinite(task.gain[0])]
 
 
@@ -76,7 +76,7 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
 
 
 def halves_of(tasks: Sequence[LearntTask]) -> dict[str, float]:
-    """The step of half the gain by task, of tasks with a gain."""
+    """By task, the step of half its gain; only tasks with a gain."""
     return {learnt.task: learnt.steps[0][0] for learnt in tasks if np.isfinite(learnt.steps[0][0])}
 
 
@@ -106,7 +106,7 @@ def _bootstrap_counts(items: int) -> np.ndarray:
 
 
 def learnt_task(task: str, curves: Sequence[Curve]) -> LearntTask:
-    """Of the mean curve of runs."""
+    """When the mean curve of runs reaches each part of its gain, with intervals."""
     shared = [moment for moment in curves[0].moments if all(moment in curve.moments for curve in curves)]
     if len(shared) < MIN_POINTS:
         return LearntTask(task, NO_INTERVAL, (NO_INTERVAL,) * len(GAIN_PARTS))

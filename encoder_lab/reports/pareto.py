@@ -34,7 +34,7 @@ class Fronts(NamedTuple):
 
 
 def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifier: str) -> list[Fronts]:
-    """By task, then by model. Raises InputError where no score has one, or one without the majority class."""
+    """The fronts by task, then by model. Raises InputError if there are none, or one lacks the majority class."""
     fronts = []
     for model in models:
         for task, rows in rows_by_task(model.runs, suite, epoch, classifier).items():

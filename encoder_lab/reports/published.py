@@ -29,7 +29,7 @@ class Published(NamedTuple):
 
 
 def fitting(suite: str, classifier: str) -> list[str]:
-    """The tables that have the papers' scores of a suite, as read by the classifier, and people's; or none."""
+    """The published tables of a suite by this classifier, and those of human scores; or none."""
     facts = facts_of(suite)
     table = facts.published.get(classifier, facts.published.get(""))
     return [*([table] if table else []), *facts.reference]

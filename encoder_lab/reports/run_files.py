@@ -42,7 +42,7 @@ def read_metrics(path: Path) -> list[dict[str, str]]:
 
 
 def checked_metrics(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:
-    """A row, if its cells are numbers or empty. Raises InputError naming file and line."""
+    """The row, checked: its cells are numbers or empty. Raises InputError naming file and line."""
     for name, text in row.items():
         try:
             _ = read_epoch(text) if name == "epoch" else float(text or 0)

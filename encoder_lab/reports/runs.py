@@ -54,7 +54,7 @@ class Run:
     suite_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of those, by the suite they added
 
     def files_named(self, name: str) -> list[Path]:
-        """Those of its folder and of its evaluations that have this name; none of several epochs, which share one."""
+        """The files of this name in its folder and evaluations; none of those of several epochs, which share one."""
         folders = [] if self.settings.get("checkpoint") == EACH_EPOCH else [self.folder, *self.evaluations]
         return [path for folder in folders if (path := folder / name).exists()]
 
@@ -185,7 +185,7 @@ def read_run(folder: Path) -> Run:
 
 
 def with_whole_numbers(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """512.0 as 512, because other programs write a column so; but of batches 1.0 is all and 1 is one."""
+    """Changes 512.0 to 512, since other programs write columns of floats; but of batches 1.0 is all and 1 is one."""
     return {
         key: int(value) if isinstance(value, float) and value.is_integer() and not key.endswith("_batches") else value
         for key, value in settings.items()
@@ -201,7 +201,7 @@ def _name_of_losses(losses: Any) -> str:
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """The values of each key, in their order."""
+    """Groups values by key, in their order."""
     groups: dict[Key, list[Value]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
@@ -215,7 +215,7 @@ def mean_of_seeds(rows: Sequence[ProbeRow]) -> Interval:
 
 
 def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, ProbeRow]:
-    """The run's scores by task at one epoch; `classifier` where there is a choice."""
+    """The run's scores by task at one epoch, by `classifier` if there is a choice."""
     if not run.has_suite(suite):
         return {}
     scored_epoch = run.epoch(epoch, suite)

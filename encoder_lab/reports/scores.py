@@ -1,4 +1,4 @@
-"""Scores of many runs as one file of long form: for pandas, and for reports where the run folders are not."""
+"""Scores of many runs as one file of long form: for pandas, and for reports without the run folders."""
 
 import json
 import sys

@@ -54,7 +54,7 @@ def strip_items(model: str, folder: Path, requested: Sequence[str] | None) -> li
 
 
 def checked_record(record: Record, location: str) -> Record:
-    """The record. Raises InputError where it is not one of surprisals.jsonl."""
+    """The record, checked. Raises InputError if it is not one of surprisals.jsonl."""
     types = {"suite": str, "condition": str, "text": str, "item": int}
     lists = [record.get(name) for name in ("tokens", "offsets", "regions", "surprisals")]
     valid = all(isinstance(record.get(name), dtype) for name, dtype in types.items())
@@ -76,7 +76,7 @@ class StripToken(NamedTuple):
 
 
 def tokens_of(record: Record) -> tuple[list[StripToken], str]:
-    """The tokens of one condition, and how many more it has."""
+    """The tokens of one condition that are shown, and a text with how many are not."""
     strip, end, region, previous = [], 0, 0, None
     tokens = list(zip(record["tokens"], record["offsets"], record["regions"], record["surprisals"], strict=True))
     for name, (start, stop), number, bits in tokens[:MAX_TOKENS]:
@@ -89,12 +89,12 @@ def tokens_of(record: Record) -> tuple[list[StripToken], str]:
 
 
 def metric_of(record: Record) -> str:
-    """What makes one value of the bits of a region."""
+    """The name of the metric that turns the bits of a region into one value."""
     return str(record.get("metric", METRICS[0]))
 
 
 def by_region(record: Record) -> list[str]:
-    """The value of each region, as the suite's formulas compare it."""
+    """A text for each region with the value that the suite's formulas compare."""
     if not all(isinstance(region, int) and 0 < region < MAX_REGIONS for region in record["regions"]):
         return []
     bits = np.array([np.inf if bits is None else bits for bits in record["surprisals"]], dtype=float)

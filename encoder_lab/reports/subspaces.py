@@ -35,12 +35,12 @@ class Subspaces(NamedTuple):
         return self.epochs[-1]
 
     def overlap(self, task: str, epoch: Epoch, other: str | None = None) -> float:
-        """With the subspace of another task at this epoch, or with the task's own at the last epoch, in percent."""
+        """Percent overlap with another task's subspace at this epoch, or with the task's own at the last epoch."""
         end = self.bases[self.last, task] if other is None else self.bases[epoch, other]
         return overlap(self.bases[epoch, task], end)
 
     def random(self, task: str, other: str | None = None) -> float:
-        """The mean for random subspaces of the same ranks."""
+        """The mean overlap of random subspaces of the same ranks."""
         width, rank = self.bases[self.last, task].shape
         return random_overlap(rank, self.bases[self.last, other or task].shape[1], width)[0]
 

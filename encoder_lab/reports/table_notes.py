@@ -102,7 +102,7 @@ def _trained_by(settings: Mapping[str, Any], suite: str) -> str:
 
 
 def seeds_note(seeds: Mapping[str, Collection[int]], errors: str) -> list[str]:
-    """A note on the models with several seeds, and how many; `seeds` has the numbers of each model by its title.
+    """A note that names the models with several seeds and their number; `seeds`: the seeds of each model by title.
 
     `errors`: what the intervals are of; empty where none are shown.
     """
@@ -123,7 +123,7 @@ def commit_notes(models: Sequence[ReportedModel]) -> list[str]:
 
 
 def read_by(reported: ScoredModels, classifier: str) -> str:
-    """The requested classifier, unless all tasks with a choice used the other one."""
+    """The classifier to name: the requested one, unless all tasks with a choice used the other one."""
     every = [row for _, scores in reported for rows in scores.values() for row in rows]
     rows = [row for row in every if row.task not in facts_of(row.suite).one_reader]
     readers = {row.classifier for row in rows} & CLASSIFIER_NAMES.keys()

@@ -14,23 +14,23 @@ MAX_NAME_CHARACTERS, MAX_TITLE_CHARACTERS = 100, 120  # characters of a name in 
 
 
 def for_latex(text: str) -> str:
-    """Text that LaTeX prints; no command."""
+    """The text escaped for LaTeX: no command is left."""
     return "".join(LATEX_ESCAPES.get(letter, letter) for letter in printable(text))
 
 
 def for_markdown(text: str) -> str:
-    """Text that Markdown shows; no HTML, link, picture or column of a table."""
+    """The text escaped for Markdown: no HTML, link, picture or table column is left."""
     return MARKDOWN_SIGNS.sub(lambda sign: "".join(map("\\{}".format, sign[0])), html.escape(printable(text), False))
 
 
 def for_csv(text: str) -> str:
-    """Text that a spreadsheet shows; no formula."""
+    """The text escaped for a spreadsheet: no formula is left."""
     text = printable(text)
     return f"'{text}" if text.lstrip().startswith(FORMULA_STARTS) else text
 
 
 def for_terminal(text: str) -> str:
-    """Lines without the sequences that move the cursor, change colours or set titles."""
+    """The text without the sequences that move the cursor, change colours or set titles."""
     return "\n".join(map(printable, text.split("\n")))
 
 

@@ -38,7 +38,7 @@ class PropertyUse(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether it is used, in how many seeds where there are several."""
+        """Whether the property is used; with several seeds, in how many."""
         return ("yes" if self.used else "no") if self.seeds == 1 else f"{self.used} of {self.seeds}"
 
 
@@ -51,7 +51,7 @@ class ModelUse(NamedTuple):
 
 
 def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list[ModelUse]:
-    """The use of each model that has one. Raises InputError where none has."""
+    """What each model with scores of suite=use uses. Raises InputError if none has such scores."""
     by_model = [(model, rows_by_task(model.runs, "use", epoch, classifier)) for model in models]
     used = [_model_use(model, rows, epoch, classifier) for model, rows in by_model if rows]
     if not used:
