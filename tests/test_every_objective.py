@@ -159,7 +159,7 @@ def test_what_an_objective_of_the_user_logs_is_the_mean_of_an_epoch_and_its_lowe
     assert module.mode == "min"
     module.mode = "max"  # an objective may also say it itself
     assert module.mode == "max"
-    record: Any = SimpleNamespace(row={"train/loss": 2.0, "val/loss": 3.0})
+    record: Any = SimpleNamespace(metrics=tmp_path, row={"train/loss": 2.0, "val/loss": 3.0})
     assert EpochLines(record, None)._score_texts(module) == ["loss 2", "dev loss 3"]
     module.score, record.row = "val/discourse/loss", {"val/discourse/loss": 3.0}  # of several objectives
     assert EpochLines(record, None)._score_texts(module) == ["dev discourse loss 3"]

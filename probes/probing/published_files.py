@@ -157,17 +157,18 @@ def _read_rows(path: Path, gold: str) -> Iterator[TaskRow]:
         columns = [name for name in ("split", gold, "sentence", "sentence2") if name in header]
         yield from (_row_from_record(path, gold, number, record) for number, record in read_table(path, columns))
         return
-    width = 0
+    widths: dict[str, int] = {}  # of each split: built files name the sentences of test
     for number, line in read_lines(path):
         fields = line.rstrip().split("\t")
         if len(fields) < 3 or fields[0] not in SPLITS or not fields[1].strip() or not fields[-1].strip():
             names = ", or names as split, label and sentence" if number == 1 else ""
             expected = f"expected tr, va or te, a label and a sentence between tabs{names}"
             raise InputError(f"{path}:{number}: {expected}: {line[:60]!r}")
-        width = width or len(fields)
+        width = widths.setdefault(fields[0], len(fields))
         if len(fields) != width:
-            raise InputError(f"{path}:{number}: {len(fields)} columns, line 1 has {width}; no tab may be in a sentence")
-        if width > 3:
+            other = f"{len(fields)} columns, the first line of {fields[0]} has {width}"
+            raise InputError(f"{path}:{number}: {other}; no tab may be in a sentence")
+        if len(fields) > 3 and fields[0] == SPLITS[0]:
             log_note_once(f"{path}: what stands between label and sentence is not read; of pairs name the columns")
         yield TaskRow(number, fields[0], fields[1].strip(), (" ".join(fields[-1].split()),))
 

@@ -52,7 +52,7 @@ def test_fields_between_label_and_sentence_are_passed_over(tmp_path, caplog) -> 
 BROKEN = {
     "unknown split": (GOOD + "xx\t5\ta .\n", ":5"),
     "no sentence": (GOOD + "tr\t5\n", ":5"),
-    "tab in a sentence": (GOOD + "te\t5\ta\tb .\n", ":5: 4 columns, line 1 has 3; no tab may be in a sentence"),
+    "tab in a sentence": (GOOD + "te\t5\ta\tb .\n", ":5: 4 columns, the first line of te has 3; no tab may be"),
     "label unseen in training": (GOOD + "te\t7\ta .\n", ":5"),
     "no dev": (GOOD.replace("va", "tr"), "va"),
     "one class": (GOOD.replace("\t5\t", "\t10\t"), "only one label, '10'"),
