@@ -131,11 +131,9 @@ def predicate(e: Event) -> list[Spoken]:
     words += under(place(e.place), verb, "obl") if e.place else []
     words += under(say(e.time.french, "ADV"), verb, "advmod") if e.time else []
     words += under(marked_by("que", clause(e.complement)), verb, "ccomp") if e.complement else []
-    words += (
-        under(marked_by(WORDS.conjunctions[e.because[0]].french, clause(e.because[1])), verb, "advcl")
-        if e.because
-        else []
-    )
+    if e.because:
+        word, inner = e.because
+        words += under(marked_by(WORDS.conjunctions[word].french, clause(inner)), verb, "advcl")
     return words
 
 

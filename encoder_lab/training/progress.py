@@ -98,10 +98,10 @@ class RunLog(pl.Callback):
         trainer.callback_metrics.clear()  # Lightning keeps those of a part that is in no batch of the new epoch
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        score, known = str(pl_module.score), [name for name in trainer.callback_metrics if name.startswith("val/")]
-        if score not in known and not score.startswith("train/"):  # else a callback would ask for it after the epoch
-            name = type(pl_module).__name__
-            raise InputError(f"{name}.score: validation records no {score}; it records {', '.join(known) or 'nothing'}")
+        score, scores = str(pl_module.score), trainer.callback_metrics
+        if score.startswith("val/") and score not in scores:  # else a callback would ask for it after the epoch
+            recorded = ", ".join(name for name in scores if name.startswith("val/")) or "nothing"
+            raise InputError(f"{type(pl_module).__name__}.score: validation records no {score}; it records {recorded}")
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, *_: Any) -> None:
         every = trainer.log_every_n_steps  # type: ignore[attr-defined]

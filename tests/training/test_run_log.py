@@ -30,5 +30,8 @@ def test_a_score_that_an_epoch_does_not_have_is_not_that_of_the_epoch_before(tmp
 def test_a_score_that_validation_does_not_record_is_refused_as_soon_as_it_has_run(tmp_path) -> None:
     log, module = RunLog(tmp_path / "metrics.csv"), Parts(torch.optim.Adam, freeze=True)
     log.on_validation_end(SimpleNamespace(callback_metrics={"val/loss": 1.0, "val/accuracy": 1.0}), module)
+    module.score = "dev/accuracy"  # of the user's own, which may be recorded later
+    log.on_validation_end(SimpleNamespace(callback_metrics={"val/loss": 1.0}), module)
+    module.score = "val/accuracy"
     with pytest.raises(InputError, match=r"^Parts\.score: validation records no val/accuracy; it records val/loss$"):
         log.on_validation_end(SimpleNamespace(callback_metrics={"val/loss": 1.0, "train/loss": 1.0}), module)
