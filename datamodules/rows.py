@@ -10,6 +10,7 @@ from encoder_lab.storage.files import refuse_special
 from encoder_lab.storage.text_files import compose_unicode, count_lines, parse_json_object, read_lines
 
 JSON, ARROW, PARQUET = (".jsonl", ".ndjson", ".json"), (".arrow", ".feather"), (".parquet",)
+STREAM_END = b"\xff" * 4 + bytes(4)  # of Arrow's stream; its first half begins each message
 BATCH_ROWS = 1 << 14  # of a Parquet file in memory at a time
 
 
@@ -35,7 +36,7 @@ def count_rows(path: Path) -> int:
 
 
 def read_rows(path: Path, column: str, skip: int = 0) -> Iterator[str]:
-    """The texts after the first `skip` rows, which are not decoded. A blank line is an empty text.
+    """The texts after the first `skip` rows, which are not decoded. A blank line and null are empty texts.
 
     `column`: of Parquet and Arrow, or the key of JSON lines; `translation.en` is the field en of a column. Raises
     InputError that names file and row where there is no text.
@@ -58,7 +59,9 @@ def read_rows(path: Path, column: str, skip: int = 0) -> Iterator[str]:
 
 
 def _checked_text(value: object, location: str) -> str:
-    """The value in composed Unicode. Raises InputError if it is no text."""
+    """The value in composed Unicode, of null "". Raises InputError if it is no text."""
+    if value is None:
+        return ""
     if not isinstance(value, str):
         raise InputError(f"{location} is {str(value)[:40]} ({type(value).__name__}), no text; remove this row")
     return compose_unicode(value)
@@ -84,10 +87,13 @@ def _open_table(path: Path) -> Iterator[Any]:
 def record_batches(path: Path) -> Iterator[tuple[int, Any]]:
     """Record batches, each with its first row, of Arrow's file format or stream; memory-mapped."""
     with _open_table(path) as pyarrow, pyarrow.memory_map(str(path)) as file:
-        if file.read(6) == b"ARROW1":
+        if (start := file.read(6)) == b"ARROW1":
             reader = pyarrow.ipc.open_file(file)
             batches: Any = map(reader.get_batch, range(reader.num_record_batches))
         else:
+            file.seek(max(0, file.size() - len(STREAM_END)))
+            if start[:4] == STREAM_END[:4] and file.read() != STREAM_END:
+                raise InputError(f"{path}: ends without the mark of an end: cut off, or never closed; save it again")
             file.seek(0)
             batches = pyarrow.ipc.open_stream(file)
         first = 0

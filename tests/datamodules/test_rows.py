@@ -56,6 +56,19 @@ def test_a_blank_line_is_an_empty_text(tmp_path) -> None:
     assert count_rows(tmp_path / "a.jsonl") == 3
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.parquet", "a.feather"])
+def test_null_is_an_empty_text_and_keeps_its_row(tmp_path, name) -> None:
+    FORMATS[name](tmp_path / name, ["a", None, "b"])
+    assert (list(read_rows(tmp_path / name, "text")), count_rows(tmp_path / name)) == (["a", "", "b"], 3)
+
+
+def test_a_stream_that_was_not_closed_is_refused(tmp_path) -> None:
+    stream(path := tmp_path / "a.arrow", ["a", "b"])
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(InputError, match=r"a.arrow: ends without the mark of an end: cut off, or never closed"):
+        count_rows(path)
+
+
 def test_a_group_of_rows_that_is_skipped_is_not_read(tmp_path) -> None:
     path = tmp_path / "a.parquet"
     FORMATS["a.parquet"](path, list("abcdef"))
