@@ -32,6 +32,7 @@ class Classification:
     features: FeatureMaker = sentence_vector  # of the vectors of an item's texts
     sorted_by_length: bool = False  # the training items, as the published toolkit shows them to its classifier
     second: SecondMeasures | None = None  # other measures of the predictions on test
+    cell_of: "Classification | None" = None  # this task chooses the cell of the grid; None: `dev` does
     orders: int = 1  # test items in a row that are the same texts in other orders: right or wrong together, mostly
     needs: Literal["vectors"] = "vectors"
 
@@ -65,7 +66,8 @@ class Classification:
         settings = {name: value for name, value in asdict(self.grid).items() if name != "memory_mb"}  # changes no score
         features = getattr(self.features, "__qualname__", repr(self.features))
         reading = features, code_of(self.features), settings, self.seed, self.sorted_by_length
-        return content_hash(self.data, *reading, *second)
+        chosen_by = [self.cell_of.fingerprint] if self.cell_of else []
+        return content_hash(self.data, *reading, *second, *chosen_by)
 
     @property
     def test_items(self) -> str:

@@ -154,6 +154,17 @@ class Evaluation:
         """
         all_tasks = [part for task in (self.tasks if tasks is None else tasks) for part in self._loss_parts(task)]
         tasks = [task for task in all_tasks if task.needs not in DERIVED_NEEDS]
+        self._add_scores([task for task in tasks if _cell_of(task) is None])
+        self._add_scores([self._with_cell(task) for task in tasks if _cell_of(task)])
+        for task in all_tasks:
+            if task.needs in DERIVED_NEEDS:
+                self.scored[score_name_of(task)] = self._task_score(task, self._score(task))
+        return [self.scored[score_name_of(task)] for task in all_tasks]
+
+    def _add_scores(self, tasks: Sequence[Task]) -> None:
+        """Score tasks that are not made of other scores."""
+        if not tasks:
+            return
         cached = [path and read_cached(path) for path in map(self._cache_path, tasks)]
         cached = self.share.gather(cached)[0]  # all processes must miss the same results
         missing = [task for task, result in zip(tasks, cached, strict=True) if result is None]
@@ -168,10 +179,14 @@ class Evaluation:
         results = [next(computed) if result is None else result for result in cached]
         for task, result in zip(tasks, results, strict=True):
             self.scored[score_name_of(task)] = self._task_score(task, result)
-        for task in all_tasks:
-            if task.needs in DERIVED_NEEDS:
-                self.scored[score_name_of(task)] = self._task_score(task, self._score(task))
-        return [self.scored[score_name_of(task)] for task in all_tasks]
+
+    def _with_cell(self, task: Any) -> Task:
+        """The task with the one cell that was chosen for another; a baseline has none."""
+        if self._is_baseline(task):
+            return task
+        chosen = self.scored[score_name_of(task.cell_of)].row.hyperparameters
+        cell = task.grid.cell(chosen["width"], chosen["dropout"], chosen["l2"])
+        return replace(task, grid=cell, cell_of=None)
 
     @cached_property
     def _sentences_key(self) -> str:
@@ -228,6 +243,10 @@ class Evaluation:
         score = outcome.dev, outcome.test, outcome.low, outcome.high
         row = ProbeRow(*key, *score, outcome.hyperparameters, self.seed, outcome.seconds, answers, outcome.chance)
         return Evaluated(row, outcome.details)
+
+
+def _cell_of(task: Task) -> Task | None:
+    return getattr(task, "cell_of", None)
 
 
 def score_tasks(

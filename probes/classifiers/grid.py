@@ -70,6 +70,10 @@ class Grid:
         """Logistic regression over the same L2 values."""
         return replace(self, widths=(0,))
 
+    def cell(self, width: int, dropout: float, l2: float) -> "Grid":
+        """The grid of one cell."""
+        return replace(self, widths=(width,), dropouts=(dropout,), l2=(l2,))
+
     def settings(self) -> list[tuple[int, float]]:
         """Width and dropout of each group of cells; logistic regression has no dropout."""
         return [(0, 0.0)] if self.is_logistic else [(w, d) for w in self.widths for d in self.dropouts]

@@ -18,7 +18,8 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
 
     Per sentence: each distinct sentence has a label of its own, so that nothing generalises to unseen ones.
     Per word: the first of the longest words decides, so that word identities are enough. Labels are drawn
-    from the task's label distribution in training.
+    from the task's label distribution in training. The classifier is the one chosen for the task, as selectivity
+    compares the same one on both.
     """
     shares = np.bincount(task.train.gold, minlength=len(task.classes)) / len(task.train.gold)
 
@@ -31,4 +32,5 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
         return Items(split.texts, labels.astype(np.int64))
 
     train, dev, test = map(relabel, task.parts)
-    return replace(task, name=f"{task.name} {CONTROL} per {per}", suite=CONTROL, train=train, dev=dev, test=test)
+    name = f"{task.name} {CONTROL} per {per}"
+    return replace(task, name=name, suite=CONTROL, train=train, dev=dev, test=test, cell_of=task)

@@ -165,6 +165,18 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
     assert measures_text("m", [task_row, constant], rows) == text
 
 
+@pytest.mark.parametrize("grid", [Grid(widths=(5, 20)), Grid(widths=(5, 9), protocol="senteval"), GRID])
+def test_a_control_task_is_read_by_the_classifier_that_was_chosen_for_its_task(grid) -> None:
+    task = replace(lengths_task(), grid=grid)
+    tasks = [task, *measures_of([task], ["selectivity", "control"], grid, 1)]
+    rows = [score.row for score in Evaluation(Model("e", "o", length, "1"), tasks).scores()]
+    cells = [[row.hyperparameters[name] for name in ("width", "dropout", "l2")] for row in rows[:3]]
+    assert [row.suite for row in rows] == ["probing", "control", "control", "selectivity"]
+    assert cells[0] == cells[1] == cells[2]
+    alone = replace(control_task(task, "word", 1), grid=grid.cell(*cells[0]))
+    assert rows[1].test_accuracy == alone.score(Vectors(length(task.sentences), task.sentences), "cpu").test
+
+
 def test_the_bag_takes_no_time_where_its_codes_are_cached(tmp_path) -> None:
     """As after each epoch in which its vectors stay the same."""
     tasks = [lengths_task(), *measures_of([lengths_task()], ["bits"], GRID, 1)]
