@@ -66,8 +66,8 @@ def probe(
 
 def best_logistic_cell(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fitted:
     """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
-    basis = torch.linalg.qr(train.x[:].t())[0] if len(train.y) < train.x.shape[1] else None  # of the vectors' space
-    optima = Optima(train if basis is None else Examples(train.x @ basis, train.y), classes)
+    x, basis = features_in_own_space(train.x)
+    optima = Optima(Examples(x, train.y), classes)
     points: list[FrontPoint] = []
 
     def fitted_cell(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
@@ -82,6 +82,14 @@ def best_logistic_cell(train: Data, dev: Data, classes: int, grid: Grid, device:
         return [fitted_cell(l2, *optima.weights[l2]) for l2 in values]
 
     return best_of_l2(grid, fit_all, lambda cell: cell.dev_accuracy)[1]._replace(points=points)
+
+
+def features_in_own_space(x: X) -> tuple[X | Tensor, Tensor | None]:
+    """Fewer vectors than features (N, D): these (N, N) in an orthonormal basis (D, N) of their space, and the basis."""
+    if len(x) >= x.shape[1]:
+        return x, None
+    basis, factor = torch.linalg.qr(x[:].t())
+    return factor.t().contiguous(), basis
 
 
 def standardise(*parts: Examples[X]) -> list[Examples[X]]:

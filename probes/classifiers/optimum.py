@@ -133,13 +133,17 @@ def cross_entropy(train: Data, weight: Tensor, bias: Tensor) -> tuple[float, Ten
     """
     size = portion_rows(train.x.shape[1], CHUNK_ROWS)
     rows = weight.t().contiguous()  # (C, D): several times faster with few classes
+    minus_one = rows.new_tensor(-1.0)
     loss, grad, grad_bias = rows.new_zeros((), dtype=torch.double), torch.zeros_like(rows), torch.zeros_like(bias)
     for x, y in zip(train.x.split(size), train.y.split(size), strict=True):
         scores = _matrix_product(rows, x.t()).add_(bias[:, None])  # (C, n): long rows are fast
         scores = (functional.pad(scores, (0, 0, 1, 0)) if len(bias) == 1 else scores).log_softmax(0)
-        gold = y.t() if y.ndim == 2 else functional.one_hot(y, len(scores)).t().to(scores)
-        loss -= (scores * gold).sum(dtype=torch.double)
-        error = scores.exp_().sub_(gold)
+        if y.ndim == 2:
+            loss -= (scores * y.t()).sum(dtype=torch.double)
+            error = scores.exp_().sub_(y.t())
+        else:
+            loss -= scores.gather(0, y[None]).sum(dtype=torch.double)
+            error = scores.exp_().scatter_add_(0, y[None], minus_one.expand(1, len(y)))
         grad += _matrix_product(error[-len(bias) :], x)
         grad_bias += error[-len(bias) :].sum(1)
     return float(loss) / len(train.y), grad.t().div_(len(train.y)), grad_bias.div_(len(train.y))

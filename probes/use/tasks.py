@@ -38,7 +38,7 @@ class Use(DerivedTask):
     reading: Task | None = None  # measure the error of this task; None: the loss of the objective
     part: str = ""  # the part of objective=multitask
     draws: int = 10
-    examples: int = 100  # dev examples of the objective
+    examples: int = 50  # dev examples of the objective
     suite: str = "use"
 
     @property
@@ -120,7 +120,7 @@ class UseSettings:
     draws: Annotated[
         int, Field(ge=10, le=10_000, title="10 or more"), "random directions, as many times, as control"
     ] = 10
-    examples: Annotated[Count, "dev examples of the objective, at most"] = 100
+    examples: Annotated[Count, "dev examples of the objective, at most"] = 50
 
 
 def tasks(context: Context, settings: UseSettings) -> list[Use]:
