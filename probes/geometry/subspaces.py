@@ -5,6 +5,8 @@ from functools import cache
 import numpy as np
 import scipy  # which imports its parts at their first use
 
+from probes.shrinkage import shrinkage
+
 SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")  # how the names of saved ones begin
 RANDOM_DRAWS = 50  # of random subspaces
 RELATIVE_TOLERANCE = 1e-6  # of the largest number of a matrix: nearer vectors are one, also for measures.py
@@ -17,22 +19,20 @@ def probe_subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
     k is the number of classes less one, at most D. The weights span what linear discriminant analysis spans. The
     covariance is shrunk as Ledoit and Wolf (2004) say, so that N may be smaller than D. Equal vectors have k = 0.
     """
-    from sklearn.covariance import ledoit_wolf_shrinkage  # slow, and few runs need it
-
     x = vectors.astype(np.float64) - vectors.mean(0, dtype=np.float64)
     x[:, np.abs(x).max(0) <= RELATIVE_TOLERANCE * np.abs(vectors).max(0)] = 0
     classes = np.eye(int(gold.max()) + 1)[gold]
     classes = classes[:, classes.any(0)] - classes[:, classes.any(0)].mean(0)
     size, width = x.shape
-    mean_variance = float((x**2).sum()) / size / width
-    if not mean_variance:
+    squared_norms = (x**2).sum(1)
+    if not squared_norms.any():
         return np.zeros((width, 0), dtype=np.float32)
-    shrinkage = ledoit_wolf_shrinkage(x, assume_centered=True)
-    scale, ridge = (1 - shrinkage) / size, shrinkage * mean_variance
-    if size < width:  # the same weights, by a system of N equations
-        weights = x.T @ _solve(scale * x @ x.T + ridge * np.eye(size), classes)
-    else:
-        weights = _solve(scale * x.T @ x + ridge * np.eye(width), x.T @ classes)
+    few = size < width  # the same weights, by a system of N equations
+    product = x @ x.T if few else x.T @ x
+    weight = shrinkage(squared_norms, float((product**2).sum()), width)
+    product *= (1 - weight) / size
+    product[np.diag_indices(len(product))] += weight * squared_norms.sum() / size / width
+    weights = x.T @ _solve(product, classes) if few else _solve(product, x.T @ classes)
     axes, scales, _ = np.linalg.svd(weights, full_matrices=False)
     rank = int((scales > RANK_TOLERANCE * scales[0]).sum())
     return axes[:, : min(rank, classes.shape[1] - 1, width)].astype(np.float32)

@@ -17,6 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from probes.shrinkage import shrinkage
+
 RANK_TOLERANCE = 1e-7  # times the largest singular value: smaller ones are rounding errors
 VARIANCE_FLOOR = 1e-10  # times the mean variance, added to each variance: some directions do not vary
 
@@ -51,13 +53,14 @@ class Whitening(NamedTuple):
     @classmethod
     def of(cls, vectors: Tensor) -> "Whitening":
         """The whitening of vectors (N, D), with the covariance estimate of Ledoit and Wolf (2004)."""
-        from sklearn.covariance import ledoit_wolf  # slow: it imports pandas, too
-
-        wide = vectors.double()
+        wide, (size, width) = vectors.double(), vectors.shape
         mean = wide.mean(0)
-        covariance = torch.from_numpy(ledoit_wolf((wide - mean).numpy(), assume_centered=True)[0])
-        variance = float(covariance.diagonal().mean())
-        covariance.diagonal().add_(VARIANCE_FLOOR * variance or 1.0)
+        centred = wide - mean
+        product = centred.T @ centred
+        weight = shrinkage(centred.square().sum(1).numpy(), float(product.square().sum()), width)
+        variance = float(product.diagonal().mean()) / size
+        covariance = product.mul_((1 - weight) / size)
+        covariance.diagonal().add_(weight * variance + (VARIANCE_FLOOR * variance or 1.0))
         return cls(mean, torch.linalg.cholesky(covariance))
 
     def eraser_of(self, directions: Tensor) -> Eraser:

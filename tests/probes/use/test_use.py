@@ -133,7 +133,7 @@ def test_an_erasure_of_all_directions_is_no_more_than_that_of_the_control() -> N
     for labels in range(1, 7):
         parts = (single(p.sentences, labels * np.arange(len(p.gold)) % 7) for p in task(1).parts)
         many = Classification("All", list("abcdefg"), *parts, grid=GRID.logistic(), seed=labels - 1)
-        numbers = rows_of(many, Use(many))["All"].hyperparameters
+        numbers = rows_of(many, Use(many, examples=100))["All"].hyperparameters
         assert numbers["control"] == pytest.approx(711.45, abs=0.01)
         assert numbers["used"] == 0
 
