@@ -1,5 +1,6 @@
 """The geometry suite in training and in evaluate.py: measures of any model, and the similarity of its states."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from torch import nn
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
+from probes import watch
 from probes.evaluation import Evaluation
 from probes.geometry import measures
 from probes.geometry.history import VECTORS, read_state, state_file, write_state
@@ -55,6 +57,13 @@ def test_each_epoch_is_compared_with_the_first_the_one_before_and_the_last(tmp_p
     assert [rows[epoch, "CKAbefore"] for epoch in range(3)] == [100, similar(1, 0), similar(2, 1)]
     assert [rows[epoch, "CKAlast"] for epoch in range(3)] == [similar(epoch, 2) for epoch in range(3)]
     assert rows[1, "EffRank"] == pytest.approx(measures.effective_rank(torch.tensor(Turning(1).vectors))[0], abs=0.006)
+
+
+def test_the_seconds_of_the_suite_contain_those_of_the_subspaces(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(watch, "save_state", lambda *_: time.sleep(0.3))
+    results = tmp_path / "probes.csv"
+    probe_now(SHAPES, Turning(0), nn.Identity(), results, 0)
+    assert sum(row.seconds for row in read_rows(results)) > 0.29
 
 
 def test_a_run_that_was_killed_and_resumed_has_the_same_rows(tmp_path) -> None:
