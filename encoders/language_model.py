@@ -4,6 +4,7 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from datamodules.text.sentences import SEPARATOR
 from encoder_lab.errors import InputError, first_line
 from encoder_lab.model import TokenLogprobs
 from encoders.length_batches import length_batches
-from encoders.prefix_trees import MAX_NODES, PrefixTree, TokenIds, prefix_tree, prefix_trees
+from encoders.prefix_trees import MAX_NODES, PrefixTree, TokenIds, common_prefix_length, prefix_tree, prefix_trees
 from encoders.transformers_files import load_transformer
 
 BATCH_TOKENS = 1024  # padded tokens per forward pass on a CPU: what is computed of more does not fit the cache,
@@ -174,6 +175,9 @@ class CausalLM:
         for row in rows:
             if len(row) > self.context:
                 self._score_windows(row, scores[row])
+        for before, row in pairwise(sorted(rows)):  # other batches round otherwise, and equal beginnings must tie
+            same = common_prefix_length(before, row)
+            scores[row][:same] = scores[before][:same]
         return scores
 
     def _score_windows(self, row: TokenIds, out: np.ndarray) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from encoder_lab.errors import InputError
 
-TIE_TOLERANCE = 1e-9  # two sides that differ by less than this share are the same: what rounding leaves of equal sums
+TIE_TOLERANCE = 1e-6  # two sides that differ by less than this share are the same: what float32 leaves of equal sums
 MAX_CHARACTERS, MAX_DEPTH, MAX_OPERATORS = 10_000, 50, 200  # characters, nested brackets and operators of a formula
 SPACES = re.compile(r"\s*")
 VALUE_PATTERN = re.compile(r"\(\s*(\d+|\*)\s*;%\s*([\w-]+)\s*%\s*\)", re.ASCII)

@@ -93,6 +93,17 @@ def test_equal_beginnings_of_texts_are_computed_once(model) -> None:
     assert sum(batch_sizes(model, TEXTS)) < 0.55 * sum(len(model.tokenizer(text)["input_ids"]) + 1 for text in TEXTS)
 
 
+@pytest.mark.parametrize("family", ["folder", "local"])
+def test_equal_beginnings_have_the_same_bits_to_the_last_digit(family, request) -> None:
+    """As batches of another size round otherwise, a tie would be decided by chance."""
+    model, random, bits = CausalLM(request.getfixturevalue(family), "cpu"), np.random.default_rng(1), dict[tuple, set]()
+    texts = [" ".join(random.choice(LONG.split(), size)) for size in random.integers(5, 30, 400)]
+    for tokens, _, scores in model.logprobs([("", text) for text in texts]):
+        for end, score in enumerate(scores, 1):
+            bits.setdefault(tuple(tokens[:end]), set()).add(score)
+    assert max(map(len, bits.values())) == 1
+
+
 def test_a_batch_stays_within_its_tokens(model, monkeypatch) -> None:
     monkeypatch.setattr(language_model, "BATCH_TOKENS", 200)
     sizes = batch_sizes(model, [f"{number} {LONG}" for number in range(50)])
