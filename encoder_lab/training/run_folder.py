@@ -210,8 +210,9 @@ def run_vectors(
             subwords = composed.path if composed.path.exists() else None
             lowercase = composed.words is not None
         else:
+            if lowercase := store.lowercase:  # a later text may have `dog` where this one has `Dog` alone
+                vocabulary = vocabulary.extend(map(str.lower, vocabulary.words))
             looked_up, subwords, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
-            lowercase = store.lowercase
         rank_zero_print(looked_up.coverage)
         refuse_low_coverage(looked_up.known[len(SPECIALS) : len(data.vocabulary)], "embeddings")
         save_run_vectors(run, vocabulary, looked_up.matrix, subwords, scale, begin_with is not None, lowercase)
