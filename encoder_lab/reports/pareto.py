@@ -20,8 +20,13 @@ from probes.results import ProbeRow
 COMPLEXITY = {"mlp": "weights", "logreg": "nuclear norm of the weights"}
 NOTE = """\
 Accuracy on dev (%) of the classifiers that no simpler one equals, of the first seed; at 0 the majority class of the
-training items. Area: the mean accuracy over complexities from 0 to the largest of the task."""
+training items. Area: the mean accuracy over complexities from 0 to the largest of the task; - where no classifier lies
+between these, as the area would be that of the majority class."""
 FrontPoints = Sequence[tuple[float, float]]  # complexity and accuracy, the simplest first, which has none
+
+
+class OldFront(InputError):
+    """A front without the majority class."""
 
 
 class Fronts(NamedTuple):
@@ -34,14 +39,14 @@ class Fronts(NamedTuple):
 
 
 def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifier: str) -> list[Fronts]:
-    """The fronts by task, then by model. Raises InputError if there are none, or one lacks the majority class."""
+    """The fronts by task, then by model. Raises InputError if there are none, OldFront."""
     fronts = []
     for model in models:
         for task, rows in rows_by_task(model.runs, suite, epoch, classifier).items():
             seeds = [_read_front(row) for row in rows if FRONT in row.hyperparameters]
             if not all(seeds):
                 problem = f"{model.title}, {task}: its front of classifiers does not begin with the majority class"
-                raise InputError(f"{problem}; train or evaluate it again")
+                raise OldFront(f"{problem}; train or evaluate it again")
             if seeds and rows[0].classifier in COMPLEXITY:
                 fronts.append(Fronts(model.title, task, rows[0].classifier, seeds))
     if not fronts:
@@ -83,11 +88,17 @@ def as_text(fronts: Sequence[Fronts]) -> str:
         if (key := (front.task, front.classifier)) != previous:
             lines += ["", f"{front.task} ({front.classifier}; complexity: {COMPLEXITY[front.classifier]})"]
         previous = key
-        areas = [area_under_front(points, maxima[key]) for points in front.seeds]
-        seeds = f" (standard deviation of {len(areas)} seeds {np.std(areas, ddof=1):.1f})" if len(areas) > 1 else ""
         points = ", ".join(f"{y:.1f} at {x:,.{0 if x >= 1000 else 1}f}" for x, y in front.seeds[0])
-        lines.append(f"  {front.model:<{wide}}area {np.mean(areas):5.1f}{seeds}; {points}")
+        lines.append(f"  {front.model:<{wide}}area {_area_text(front, maxima[key])}; {points}")
     return "\n".join([*lines[1:], "", NOTE, ""])
+
+
+def _area_text(front: Fronts, limit: float) -> str:
+    if not any(0 < complexity < limit for points in front.seeds for complexity, _ in points):
+        return "    -"
+    areas = [area_under_front(points, limit) for points in front.seeds]
+    seeds = f" (standard deviation of {len(areas)} seeds {np.std(areas, ddof=1):.1f})" if len(areas) > 1 else ""
+    return f"{np.mean(areas):5.1f}{seeds}"
 
 
 def charts_of_fronts(fronts: Sequence[Fronts], suite: str) -> ChartSection:

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports.commands import chart_sections
 from encoder_lab.reports.figure import draw_section
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.pareto import area_under_front, as_text, charts_of_fronts, fronts_of
@@ -77,6 +79,11 @@ def test_models_are_compared_up_to_the_largest_complexity_of_the_task() -> None:
     assert (chart.series[0].x, chart.series[0].y) == ([0, 10, 40, 100], [50, 60, 80, 80])
 
 
+def test_a_single_classifier_has_no_area_as_it_would_be_that_of_the_majority_class() -> None:
+    runs = [run(1, [[0, 50.0], [40, 80.0]]), run(2, [[0, 50.0], [40, 90.0]])]
+    assert "area     -; 50.0 at 0.0, 80.0 at 40.0" in as_text(fronts_of(models_of(runs), "probing", "last", "mlp"))
+
+
 def test_a_task_that_no_classifier_reads_has_the_majority_class_alone() -> None:
     fronts = fronts_of(models_of([run(1, [[0, 50.0], [40, 80.0]]), run(2, [[0, 50.0]])]), "probing", "last", "mlp")
     (chart,) = (section := charts_of_fronts(fronts, "probing")).charts
@@ -88,3 +95,9 @@ def test_a_task_that_no_classifier_reads_has_the_majority_class_alone() -> None:
 def test_a_front_without_the_majority_class_is_refused(points) -> None:
     with pytest.raises(InputError, match="train or evaluate it again"):
         fronts_of(models_of([run(1, points), run(2, [[0, 50.0]])]), "probing", "last", "mlp")
+
+
+def test_the_page_says_why_it_has_no_fronts(capsys) -> None:
+    models, settings = models_of([run(1, [[9, 60.0]])]), SimpleNamespace(epoch="last", classifier="mlp")
+    assert not any("complexity" in section.heading for section in chart_sections(models, settings))
+    assert "no accuracy against complexity: BiLSTM-max, NMT En-Fr, Tense: its front" in capsys.readouterr().err
