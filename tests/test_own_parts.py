@@ -1,5 +1,6 @@
 """Parts of a user's own, in a folder outside the clone, as docs/own_parts.md writes them."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from omegaconf import OmegaConf
 from torch import Tensor, nn
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.reads import read_reads
 from encoder_lab.training.allowed_classes import refuse_foreign_classes
 from encoder_lab.training.build import refuse_broken_encoder
 from encoders import encode, load_encoder
@@ -69,6 +71,26 @@ def test_parts_outside_the_clone_train_resume_and_load_where_their_package_is_al
     moved = shutil.copytree(run, outside / "moved")
     with pytest.raises(InputError, match="loaded with allow="):
         load_encoder(moved)
+
+
+def test_code_of_parts_outside_the_clone_that_has_changed_is_said(outside, monkeypatch) -> None:
+    run, changed = outside / "later", outside / "changed"
+    assert train(outside, "allow=[my_parts]", f"hydra.run.dir={run}").returncode == 0
+    recorded = read_reads(run)
+    assert {name for name in recorded if name.startswith("code of ")} == {
+        f"code of my_parts.{name}" for name in ("encoder.Gated", "objective.Contrast", "corpus.Shouted")
+    }
+    shutil.copytree(outside / "my_parts", changed / "my_parts")
+    for path in changed.rglob("encoder.py"):
+        path.write_text(path.read_text() + "\nSCALE = 2.0\n")
+    monkeypatch.syspath_prepend(outside)
+    load_encoder(run, allow=["my_parts"])
+    resumed = command(changed, f"resume={run}", "allow=[my_parts]")
+    assert "the code of my_parts.encoder.Gated has changed since the run began" in " ".join(resumed.stderr.split())
+    assert resumed.returncode == 0
+    (run / "reads.json").write_text(json.dumps({**recorded, "code of my_parts.encoder.Gated": "other"}))
+    with pytest.warns(UserWarning, match="the code of my_parts.encoder.Gated has changed"):
+        load_encoder(run, allow=["my_parts"])
 
 
 def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside) -> None:

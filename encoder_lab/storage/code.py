@@ -59,6 +59,14 @@ def loaded_code(definition: Any) -> tuple[list[str], set[str]] | None:
     return sorted(map(content_of, files | data_files)), modules
 
 
+def own_code_of(definition: type) -> str:
+    """A hash of the user's own files behind a class, without libraries and ours; "" for a class of this project."""
+    path = Path(inspect.getfile(definition)).absolute()
+    files = imported_files(path, import_root(path, definition.__module__))
+    own = [file for file in files if not any(file.is_relative_to(ROOT / package) for package in PROJECT_PACKAGES)]
+    return key_of(sorted(map(content_of, own))) if own else ""
+
+
 def library_versions(modules: Iterable[str]) -> list[str]:
     """Python and the libraries that have these modules, and all that these libraries need, each with its version."""
     by_module, by_name = _installed_libraries()

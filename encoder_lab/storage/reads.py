@@ -1,16 +1,19 @@
 """What a run reads, by content: written to its folder when it begins, and compared when the text is used again."""
 
 import json
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.code import own_code_of
 from encoder_lab.storage.files import atomic_write, refuse_special
 from encoder_lab.storage.text_files import parse_json
 
 READS_FILE = "reads.json"  # in the folder of a run
 CORPUS_KEY = "corpus"  # its files and settings; the text that was made of them is compared by itself
 VECTORS_KEY = "embeddings.path"  # read once, when the run begins
+CODE_PREFIX = "code of "  # of a class of the user's own, which may be fixed while the run is stopped
 Reads = Mapping[str, str]  # the name of each part with a hash of its content
 
 
@@ -34,6 +37,21 @@ def read_reads(run: Path) -> Reads:
     return reads
 
 
+def own_code(classes: Iterable[type]) -> Reads:
+    """The code of those that are the user's own."""
+    codes = {f"{CODE_PREFIX}{each.__module__}.{each.__qualname__}": own_code_of(each) for each in classes}
+    return {name: code for name, code in codes.items() if code}
+
+
+def warn_of_changed_code(run: Path, reads: Reads) -> None:
+    """Warn where classes of the user's own have other code than when the run began."""
+    recorded = read_reads(run)
+    names = [name for name in reads if name.startswith(CODE_PREFIX) and recorded.get(name, reads[name]) != reads[name]]
+    if names:
+        result = "what it gives may not be what was trained; put the code back, or train again"
+        warnings.warn(f"{run}: the {', '.join(names)} has changed since the run began: {result}", stacklevel=2)
+
+
 def refuse_other_reads(run: Path, reads: Reads) -> None:
     """Raises InputError if a continued run would read other content than when it began; places may differ."""
     recorded = read_reads(run)
@@ -41,6 +59,8 @@ def refuse_other_reads(run: Path, reads: Reads) -> None:
     ignored = {CORPUS_KEY} if VECTORS_KEY in reads else {CORPUS_KEY, VECTORS_KEY}
     # files of the decoder that are gone are written again, from text that is compared by itself
     ignored |= {name for name in recorded if name.startswith("decoder/") and name not in reads}
+    ignored |= {name for name in {**recorded, **reads} if name.startswith(CODE_PREFIX)}
+    warn_of_changed_code(run, reads)
     differs = [name for name in {**recorded, **reads} if name not in ignored and recorded.get(name) != reads.get(name)]
     if not recorded and any((run / "checkpoints").glob("*.ckpt")):
         raise InputError(f"{run / READS_FILE}: missing: it says what the run has read; copy the whole run folder")

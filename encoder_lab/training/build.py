@@ -24,7 +24,7 @@ from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.reads import CORPUS_KEY, VECTORS_KEY, Reads, refuse_other_reads, write_reads
+from encoder_lab.storage.reads import CORPUS_KEY, VECTORS_KEY, Reads, own_code, refuse_other_reads, write_reads
 from encoder_lab.training.devices import choose_accelerator, is_rank_zero, rank_zero_print
 from encoder_lab.training.initial import source_of, take_weights
 from encoder_lab.training.run_folder import run_vectors
@@ -67,7 +67,8 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
     data = settings.datamodule.build(corpus=text, cache=cache, seed=settings.seed)
     vector_file = settings.embeddings.source.arguments.get("path")
     if is_rank_zero():
-        refuse_other_reads(run, reads_of(run, corpus, data, tasks, vector_file))
+        code = own_code(import_object(part.target) for part in (settings.encoder, settings.objective, settings.corpus))
+        refuse_other_reads(run, {**reads_of(run, corpus, data, tasks, vector_file), **code})
     source = None
     if settings.init:
         needed = settings.encoder.written, settings.embeddings.source.arguments.get("dim"), settings.corpus.written
@@ -78,7 +79,7 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
         take_weights(source, frozen.encoder)
     write_run_files(run, module, data)
     if is_rank_zero():
-        write_reads(run, reads_of(run, corpus, data, tasks, vector_file))
+        write_reads(run, {**reads_of(run, corpus, data, tasks, vector_file), **code})
     model = probed_model(settings, module, frozen, data, tasks, sentences)
     schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.probing_steps
     cached = None if model.logprobs else cache  # the fingerprint has no weights of a decoder
