@@ -133,7 +133,7 @@ def cross_entropy(train: Data, weight: Tensor, bias: Tensor) -> tuple[float, Ten
     """
     size = portion_rows(train.x.shape[1], CHUNK_ROWS)
     rows = weight.t().contiguous()  # (C, D): several times faster with few classes
-    minus_one = rows.new_tensor(-1.0)
+    minus_one = rows.new_full((1, 1), -1.0)
     loss, grad, grad_bias = rows.new_zeros((), dtype=torch.double), torch.zeros_like(rows), torch.zeros_like(bias)
     for x, y in zip(train.x.split(size), train.y.split(size), strict=True):
         scores = _matrix_product(rows, x.t()).add_(bias[:, None])  # (C, n): long rows are fast
