@@ -18,7 +18,7 @@ from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError, first_line
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.run_settings import leaves, read_settings
-from encoder_lab.storage.reads import own_code, warn_of_changed_code
+from encoder_lab.storage.reads import warn_of_changed_code
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
@@ -203,7 +203,7 @@ def encoder_class(path: Path, config: Mapping[str, Any], allow: Sequence[str] = 
             raise InputError(f"{path}: encoder._target_ is {target}, which is no encoder there; put it back")
         remedy = f"; a class of your own is loaded with allow=[{package!r}]"
         raise InputError(f"{path}: encoder._target_ is {target}; {OWN_CLASSES_MESSAGE}{remedy}")
-    warn_of_changed_code(path.parent, own_code([encoder]))
+    warn_of_changed_code(path.parent, [encoder])
     return encoder
 
 

@@ -12,7 +12,7 @@ from datamodules.excluded import read_left_out
 from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build
 from encoder_lab.settings.run_settings import leaves
-from encoder_lab.storage.reads import read_reads
+from encoder_lab.storage.reads import read_reads, warn_of_changed_code
 from encoders.load import SavedRun, import_class, load_encoder, matching_weights
 from objectives.dev_loss import REMEDY, DevLoss
 from objectives.likelihood import NoLikelihood, SentenceLikelihood
@@ -61,6 +61,7 @@ def _objective_of(run: SavedRun, allow: Sequence[str] = ()) -> type[Objective]:
     objective = import_class(["objectives", *allow], target, Objective)
     if objective is None:
         raise InputError(f"{settings}: objective._target_ is {target}; only those in objectives/ are loaded")
+    warn_of_changed_code(run.folder, [objective])
     return objective
 
 

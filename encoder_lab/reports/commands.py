@@ -213,8 +213,10 @@ def chart_sections(models: list[ReportedModel], arguments: SimpleNamespace) -> I
             yield sizes.charts_by_size(sizes.group_by_size(runs), suite, *final)
         try:
             yield pareto.charts_of_fronts(pareto.fronts_of(models, suite, *final), suite)
-        except InputError as error:
-            print_notes([f"no accuracy against complexity: {error}"] if isinstance(error, pareto.OldFront) else [])
+        except pareto.OldFront as error:
+            print_notes([f"no accuracy against complexity: {error}"])
+        except InputError:  # no front at all
+            pass
     with suppress(InputError):
         yield use.charts_of_use(use.use_of(models, *final))
     with suppress(InputError):

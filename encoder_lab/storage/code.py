@@ -61,10 +61,12 @@ def loaded_code(definition: Any) -> tuple[list[str], set[str]] | None:
 
 def own_code_of(definition: type) -> str:
     """A hash of the user's own files behind a class, without libraries and ours; "" for a class of this project."""
+    if definition.__module__.partition(".")[0] in PROJECT_PACKAGES:
+        return ""
     path = Path(inspect.getfile(definition)).absolute()
     files = imported_files(path, import_root(path, definition.__module__))
-    own = [file for file in files if not any(file.is_relative_to(ROOT / package) for package in PROJECT_PACKAGES)]
-    return key_of(sorted(map(content_of, own))) if own else ""
+    ours = {file for file in files for package in PROJECT_PACKAGES if file.is_relative_to(ROOT / package)}
+    return key_of(sorted(map(content_of, files - ours)))
 
 
 def library_versions(modules: Iterable[str]) -> list[str]:

@@ -38,16 +38,16 @@ def read_reads(run: Path) -> Reads:
 
 
 def own_code(classes: Iterable[type]) -> Reads:
-    """The code of those that are the user's own."""
+    """A hash of the code of each class that is the user's own."""
     codes = {f"{CODE_PREFIX}{each.__module__}.{each.__qualname__}": own_code_of(each) for each in classes}
     return {name: code for name, code in codes.items() if code}
 
 
-def warn_of_changed_code(run: Path, reads: Reads) -> None:
+def warn_of_changed_code(run: Path, classes: Iterable[type]) -> None:
     """Warn where classes of the user's own have other code than when the run began."""
-    recorded = read_reads(run)
-    names = [name for name in reads if name.startswith(CODE_PREFIX) and recorded.get(name, reads[name]) != reads[name]]
-    if names:
+    codes = own_code(classes)
+    recorded = read_reads(run) if codes else {}
+    if names := [name for name, code in codes.items() if recorded.get(name, code) != code]:
         result = "what it gives may not be what was trained; put the code back, or train again"
         warnings.warn(f"{run}: the {', '.join(names)} has changed since the run began: {result}", stacklevel=2)
 
@@ -59,8 +59,7 @@ def refuse_other_reads(run: Path, reads: Reads) -> None:
     ignored = {CORPUS_KEY} if VECTORS_KEY in reads else {CORPUS_KEY, VECTORS_KEY}
     # files of the decoder that are gone are written again, from text that is compared by itself
     ignored |= {name for name in recorded if name.startswith("decoder/") and name not in reads}
-    ignored |= {name for name in {**recorded, **reads} if name.startswith(CODE_PREFIX)}
-    warn_of_changed_code(run, reads)
+    ignored |= {name for name in recorded if name.startswith(CODE_PREFIX)}
     differs = [name for name in {**recorded, **reads} if name not in ignored and recorded.get(name) != reads.get(name)]
     if not recorded and any((run / "checkpoints").glob("*.ckpt")):
         raise InputError(f"{run / READS_FILE}: missing: it says what the run has read; copy the whole run folder")

@@ -24,7 +24,15 @@ from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.reads import CORPUS_KEY, VECTORS_KEY, Reads, own_code, refuse_other_reads, write_reads
+from encoder_lab.storage.reads import (
+    CORPUS_KEY,
+    VECTORS_KEY,
+    Reads,
+    own_code,
+    refuse_other_reads,
+    warn_of_changed_code,
+    write_reads,
+)
 from encoder_lab.training.devices import choose_accelerator, is_rank_zero, rank_zero_print
 from encoder_lab.training.initial import source_of, take_weights
 from encoder_lab.training.run_folder import run_vectors
@@ -66,9 +74,10 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
     text = exclude_sentences(corpus, Excluded(sentences)) if settings.exclude_task_sentences else corpus
     data = settings.datamodule.build(corpus=text, cache=cache, seed=settings.seed)
     vector_file = settings.embeddings.source.arguments.get("path")
+    classes = [import_object(part.target) for part in (settings.encoder, settings.objective, settings.corpus)]
     if is_rank_zero():
-        code = own_code(import_object(part.target) for part in (settings.encoder, settings.objective, settings.corpus))
-        refuse_other_reads(run, {**reads_of(run, corpus, data, tasks, vector_file), **code})
+        refuse_other_reads(run, reads_of(run, corpus, data, tasks, vector_file))
+        warn_of_changed_code(run, classes)
     source = None
     if settings.init:
         needed = settings.encoder.written, settings.embeddings.source.arguments.get("dim"), settings.corpus.written
@@ -79,7 +88,7 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
         take_weights(source, frozen.encoder)
     write_run_files(run, module, data)
     if is_rank_zero():
-        write_reads(run, {**reads_of(run, corpus, data, tasks, vector_file), **code})
+        write_reads(run, {**reads_of(run, corpus, data, tasks, vector_file), **own_code(classes)})
     model = probed_model(settings, module, frozen, data, tasks, sentences)
     schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.probing_steps
     cached = None if model.logprobs else cache  # the fingerprint has no weights of a decoder

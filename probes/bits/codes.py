@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy, pad
 
 from probes.classifiers.blocks import map_on_cores
 from probes.classifiers.cells import scores_of
-from probes.classifiers.classifier import MANY_CLASSES, Grid, Labelled, as_tensors, features_in_own_space, standardise
+from probes.classifiers.classifier import MANY_CLASSES, Grid, Labelled, as_tensors, coordinates_in_span, standardise
 from probes.classifiers.examples import Data, Tensors
 from probes.classifiers.modern import successive_halving
 from probes.classifiers.optimum import MAX_ITERATIONS, Optima
@@ -75,7 +75,7 @@ def _linear_scores(
     The L2 `values`, the strongest first, are tried while they lower the cross-entropy. Those before the best are taken
     out of the list: more sentences need no stronger one.
     """
-    x, basis = features_in_own_space(seen.x)
+    x, basis = coordinates_in_span(seen.x)
     iterations = MANY_CLASSES_ITERATIONS if classes >= MANY_CLASSES else MAX_ITERATIONS
     optima = Optima(Tensors(x, seen.y), classes, CODE_TOLERANCE, iterations)
     lowest, best = inf, values[0]

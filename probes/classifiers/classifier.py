@@ -66,7 +66,7 @@ def probe(
 
 def best_logistic_cell(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fitted:
     """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
-    x, basis = features_in_own_space(train.x)
+    x, basis = coordinates_in_span(train.x)
     optima = Optima(Examples(x, train.y), classes)
     points: list[FrontPoint] = []
 
@@ -84,8 +84,8 @@ def best_logistic_cell(train: Data, dev: Data, classes: int, grid: Grid, device:
     return best_of_l2(grid, fit_all, lambda cell: cell.dev_accuracy)[1]._replace(points=points)
 
 
-def features_in_own_space(x: X) -> tuple[X | Tensor, Tensor | None]:
-    """Fewer vectors than features (N, D): these (N, N) in an orthonormal basis (D, N) of their space, and the basis."""
+def coordinates_in_span(x: X) -> tuple[X | Tensor, Tensor | None]:
+    """Vectors (N, D), and None; where N < D their coordinates (N, N) in a basis (D, N) of their span, and the basis."""
     if len(x) >= x.shape[1]:
         return x, None
     basis, factor = torch.linalg.qr(x[:].t())
