@@ -257,6 +257,8 @@ def _difference(group: Sequence[Run], namesakes: Sequence[Sequence[Run]]) -> str
     shared, groups = _shared_settings(group), [_shared_settings(other) for other in namesakes]
     keys = [key for key in shared if len({other.get(key) for other in groups}) > 1]
     keys = [key for key in keys if not key.endswith(CONTENT_KEY)] or keys  # settings of the corpus say it better
+    common = [key for key in keys if all(key in other for other in groups)]  # not of a suite that some alone have
+    keys = common if len({tuple(other[key] for key in common) for other in groups}) == len(groups) else keys
     labels: dict[str, str] = {}  # value -> key: of two keys with one value, the first
     for key in [key for key in keys if not key.endswith("_target_")]:
         labels.setdefault(shortest_tails([shared[key], *(other[key] for other in groups if key in other)])[0], key)

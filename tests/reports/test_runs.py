@@ -304,6 +304,14 @@ def test_names_of_models_have_no_brackets_and_leave_out_what_is_not_set(tmp_path
     assert names == ["NMT En-Fr (corpus.root=ewt)", "NMT En-Fr (corpus.more=train.gz, corpus.root=sequoia)"]
 
 
+def test_settings_of_a_suite_that_one_model_alone_has_are_in_no_name_where_others_tell_them_apart(tmp_path) -> None:
+    texts = "trainer: {max_epochs: 1}\n", "trainer: {max_epochs: 3}\ngeometry: {sentences: 1000}\n"
+    runs = [with_settings(run_of(tmp_path / str(at)), text) for at, text in enumerate(texts)]
+    assert [model.name for model in models(*runs)] == [f"NMT En-Fr (max_epochs={epochs})" for epochs in (1, 3)]
+    same = [with_settings(run_of(tmp_path / name), text) for name, text in (("a", ""), ("b", "geometry: {draws: 9}\n"))]
+    assert "NMT En-Fr (geometry.draws=9)" in [model.name for model in models(*same)]
+
+
 def test_a_run_without_names_takes_them_from_its_folder(tmp_path) -> None:
     folder = tmp_path / "nli" / "mine" / "now"
     folder.mkdir(parents=True)
