@@ -24,6 +24,7 @@ PACKAGES = ("objectives", "datamodules")
 def load_likelihood(run: SavedRun, ends: bool = False) -> SentenceLikelihood:
     """The likelihood of a run; `ends`: also of the end of a sentence. Raises NoLikelihood, InputError."""
     objective = _objective_of(run)
+    warn_of_changed_code(run.folder, [objective])
     if reason := objective.without_likelihood(run.config):
         raise NoLikelihood(reason)
     return objective.saved_likelihood(run, ends)
@@ -35,9 +36,11 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
     if reason := objective.without_use(run.config):
         raise InputError(f"{run.folder}: its objective has no loss of changed vectors: {reason}; {REMEDY}")
     parts = {part: _without_optimizer(run.config[part]) for part in ("objective", "datamodule", "corpus")}
-    for target in (str(value) for name, value in leaves(parts) if name.endswith("_target_")):
-        if import_class((*PACKAGES, *allow), target, (Objective, ResumableData, Corpus)) is None:
-            raise InputError(f"{path}: a class there is {target}; only those in {' and '.join(PACKAGES)}/ are loaded")
+    targets = [str(value) for name, value in leaves(parts) if name.endswith("_target_")]
+    classes = {each: import_class((*PACKAGES, *allow), each, (Objective, ResumableData, Corpus)) for each in targets}
+    if foreign := [target for target, loaded in classes.items() if loaded is None]:
+        raise InputError(f"{path}: a class there is {foreign[0]}; only those in {' and '.join(PACKAGES)}/ are loaded")
+    warn_of_changed_code(run.folder, filter(None, classes.values()))
     seed = run.config.get("seed", 1)
     corpus = exclude_sentences(build(parts["corpus"]), read_left_out(run.folder))
     data: ResumableData = build(parts["datamodule"], corpus=corpus, cache=cache, seed=seed)
@@ -61,7 +64,6 @@ def _objective_of(run: SavedRun, allow: Sequence[str] = ()) -> type[Objective]:
     objective = import_class(["objectives", *allow], target, Objective)
     if objective is None:
         raise InputError(f"{settings}: objective._target_ is {target}; only those in objectives/ are loaded")
-    warn_of_changed_code(run.folder, [objective])
     return objective
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from encoder_lab.errors import InputError
 from encoder_lab.storage.reads import read_reads
 from encoder_lab.training.allowed_classes import refuse_foreign_classes
-from encoder_lab.training.build import refuse_broken_encoder
+from encoder_lab.training.build import own_classes, refuse_broken_encoder
 from encoders import encode, load_encoder
 from encoders.bilstm import BiLSTM
 from encoders.encoder import Encoded, Encoder
@@ -91,6 +91,14 @@ def test_code_of_parts_outside_the_clone_that_has_changed_is_said(outside, monke
     (run / "reads.json").write_text(json.dumps({**recorded, "code of my_parts.encoder.Gated": "other"}))
     with pytest.warns(UserWarning, match="the code of my_parts.encoder.Gated has changed"):
         load_encoder(run, allow=["my_parts"])
+
+
+def test_the_code_of_own_parts_within_other_parts_is_compared_too(outside, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(outside)
+    part = {"objective": {"_target_": "my_parts.objective.Contrast"}, "corpus": {"_target_": "my_parts.corpus.Shouted"}}
+    several = {"_target_": "objectives.multitask.Multitask", "settings": {"mine": part}}
+    classes = own_classes({"objective": several, "trainer": {"_target_": "absent.Trainer"}}, ["my_parts", "absent"])
+    assert [each.__name__ for each in classes] == ["Shouted", "Contrast"]
 
 
 def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside) -> None:

@@ -21,7 +21,7 @@ from encoder_lab.model import Model
 from encoder_lab.settings.build import build, import_object
 from encoder_lab.settings.known import CLASS_KEY
 from encoder_lab.settings.run import RunSettings
-from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
+from encoder_lab.settings.run_settings import leaves, objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.reads import (
@@ -74,7 +74,7 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
     text = exclude_sentences(corpus, Excluded(sentences)) if settings.exclude_task_sentences else corpus
     data = settings.datamodule.build(corpus=text, cache=cache, seed=settings.seed)
     vector_file = settings.embeddings.source.arguments.get("path")
-    classes = [import_object(part.target) for part in (settings.encoder, settings.objective, settings.corpus)]
+    classes = own_classes(settings.written, settings.allow)
     if is_rank_zero():
         refuse_other_reads(run, reads_of(run, corpus, data, tasks, vector_file))
         warn_of_changed_code(run, classes)
@@ -94,6 +94,13 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
     cached = None if model.logprobs else cache  # the fingerprint has no weights of a decoder
     probing = ProbingCallback(tasks_and_measures(suites), model, run / "probes.csv", *schedule, cached)
     return data, module, suites, probing
+
+
+def own_classes(written: Mapping[str, Any], packages: Sequence[str]) -> list[type]:
+    """The classes of the user's own `packages`, of which encoder, objective and data are made."""
+    groups = {name: written.get(name) for name in ("encoder", "objective", "datamodule", "corpus")}
+    targets = {str(value) for name, value in leaves(groups) if name.endswith("_target_")}
+    return [import_object(target) for target in sorted(targets) if target.partition(".")[0] in packages]
 
 
 def build_modules(
