@@ -204,14 +204,14 @@ def run_vectors(
             return load_run_vectors(run)
         texts = map(str.lower, probed) if data.lowercase else probed
         vocabulary = data.vocabulary.extend(word for text in texts for word in text.split())
-        if begin_with:
+        composed = begin_with and begin_with.vectors.lookup_oov
+        if lowercase := composed.words is not None if composed else store.lowercase:
+            # a later text may have `dog` where this one has `Dog` alone
+            vocabulary = vocabulary.extend(map(str.lower, vocabulary.words))
+        if begin_with and composed:
             vocabulary, looked_up = extend_vocabulary(begin_with, vocabulary, store)
-            composed, scale = begin_with.vectors.lookup_oov, begin_with.vectors.scale
-            subwords = composed.path if composed.path.exists() else None
-            lowercase = composed.words is not None
+            subwords, scale = composed.path if composed.path.exists() else None, begin_with.vectors.scale
         else:
-            if lowercase := store.lowercase:  # a later text may have `dog` where this one has `Dog` alone
-                vocabulary = vocabulary.extend(map(str.lower, vocabulary.words))
             looked_up, subwords, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
         rank_zero_print(looked_up.coverage)
         refuse_low_coverage(looked_up.known[len(SPECIALS) : len(data.vocabulary)], "embeddings")

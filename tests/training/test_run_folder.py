@@ -16,7 +16,7 @@ from datamodules.word_vectors.store import FromFile
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.made_with import made_with
-from encoder_lab.training.initial import init_history
+from encoder_lab.training.initial import InitialRun, init_history
 from encoder_lab.training.run_folder import (
     locked_run,
     resume_command,
@@ -173,3 +173,12 @@ def test_a_run_keeps_the_vectors_of_the_words_that_its_encoder_reads_in_tasks(tm
     vectors = run_vectors(FromFile(str(tmp_path / "own.vec")), tmp_path / "run", data, ["House"], tmp_path, None)
     assert ("House" in vectors.vocabulary.words) != lowercase
     assert vectors.lookup_oov("HOUSE") is not None  # the file has no capitals, and the task may come in any case
+
+
+def test_a_run_that_begins_with_another_looks_new_words_up_in_lower_case_too(tmp_path) -> None:
+    data = SentencesInDocuments(TinyCorpus(), tmp_path, seed=1)
+    (tmp_path / "own.vec").write_text("".join(f"{word} 1 2\n" for word in ["house", *data.vocabulary.words[2:]]))
+    source = FromFile(str(tmp_path / "own.vec"))
+    first = run_vectors(source, tmp_path / "first", data, [], tmp_path, None)
+    begun = run_vectors(source, tmp_path / "second", data, ["House"], tmp_path, InitialRun("first", {}, {}, first, 1))
+    assert [first.lookup_oov("HOUSE"), begun.lookup_oov("HOUSE").tolist()] == [None, begun.matrix[2].tolist()]
