@@ -239,7 +239,7 @@ def write_examples(
     """
     name = f"{corpus.name} {name}"
     skipped = {split: write_sides(work, split, name, examples(split), limits, corpus.excluded) for split in SPLITS}
-    write_words(work, words)
+    write_words(work, words, corpus.place("source"))
     return skipped
 
 
@@ -286,10 +286,10 @@ def check_line(text: object, label: str) -> None:
         raise InputError(f"{label} has half of a character: {text[:40]!r}; decode the text as UTF-8") from None
 
 
-def write_words(work: Path, sides: tuple[str, ...]) -> None:
-    """Build the vocabulary of these sides (`words.txt`) and save their word ids, for all splits."""
+def write_words(work: Path, sides: tuple[str, ...], place: str) -> None:
+    """Build the vocabulary of these sides (`words.txt`) of a text at `place`; save their word ids, for all splits."""
     paths = [work / f"{split}.{side}.txt" for split in SPLITS for side in sides]
-    vocabulary = Vocabulary.count(sentence for path in paths for sentence in cached_lines(path))
+    vocabulary = Vocabulary.count((line for path in paths for line in cached_lines(path)), place)
     vocabulary.save(work / "words.txt")
     for path in paths:
         save_ragged(path.with_suffix(""), map(vocabulary.rows, cached_lines(path)))

@@ -90,6 +90,10 @@ class Corpus:
         """Premise and hypothesis pairs."""
         raise self._no_such_view("premise-hypothesis pairs")
 
+    def place(self, side: Literal["source", "target"]) -> str:
+        """Where the text of a side comes from, for messages."""
+        return f"corpus {self.name}, {side}"
+
     @staticmethod
     def tokenize(raw: str, language: str = "en") -> str:  # noqa: ARG004
         """Tokenise raw text as this corpus does; tokens have single spaces between them."""

@@ -81,7 +81,7 @@ class SentencesInDocuments(CachedData):
 
     def write(self, work: Path, corpus: Corpus, max_words: int, bag_words: int, lowercase: bool) -> SkipCountsBySplit:
         skipped = {split: _write_documents(work, corpus, split, max_words, lowercase) for split in SPLITS}
-        write_words(work, ("source",))
+        write_words(work, ("source",), corpus.place("source"))
         for side in TARGETS:
             counted = Vocabulary.count(_lowercase_lines(work / f"train.{side}.txt"))
             bag = Vocabulary(counted.words[2 : bag_words + 2])

@@ -79,7 +79,8 @@ class TextPairs(SourceTarget):
         skipped = write_examples(work, corpus, name, examples, {"source": max_words, "target": max_words})
         pairs = sum(1 for _ in cached_lines(work / "train.target.txt"))
         size = min(codes, max(1000, pairs // 5))
-        subwords = Subwords.train(cached_lines(work / "train.target.txt"), work / "subwords.model", size)
+        lines, place = cached_lines(work / "train.target.txt"), f"{corpus.place('target')} in {target}"
+        subwords = Subwords.train(lines, work / "subwords.model", size, place)
         for split in SPLITS:
             save_ragged(work / f"{split}.target", subwords.encode_all(cached_lines(work / f"{split}.target.txt")))
         return skipped

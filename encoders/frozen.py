@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import nullcontext
 from functools import lru_cache, partial
@@ -13,6 +14,7 @@ import torch
 from torch.nn import functional
 
 from datamodules.arrays import make_ragged
+from datamodules.text.languages import unspaced_script
 from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from encoder_lab.compute.devices import evaluation_mode, to_device
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
@@ -39,13 +41,17 @@ class Coverage(NamedTuple):
     cut: int = 0  # sentences cut after MAX_SENTENCE_WORDS words
     words: int = 0
     unknown: int = 0  # words without any vector, also among those of the training text
+    unspaced: int = 0  # sentences in a script without spaces that are not segmented into words
 
     @property
     def warning(self) -> str:
         """One line for the user; empty if there is nothing to report."""
         parts = [f"{self.empty:,} empty sentence(s) got the zero vector"] if self.empty else []
         parts += [f"{self.cut:,} sentence(s) were cut after {MAX_SENTENCE_WORDS:,} words"] if self.cut else []
-        return "; ".join(parts)
+        unspaced = (
+            f"{self.unspaced:,} sentence(s) have no spaces between their words: segment them as the training text"
+        )
+        return "; ".join([*parts, unspaced] if self.unspaced else parts)
 
     @property
     def summary(self) -> str:
@@ -246,7 +252,8 @@ class FrozenEncoder:
                 bar.update(len(rows))
         bar.update(len(sentences) - len(order))
         cut = sum(len(row) > MAX_SENTENCE_WORDS for row in word_rows)
-        counts = Coverage(cut=cut, words=len(texts.ids), unknown=int(unknown))
+        unspaced = sum(not text.isascii() and bool(unspaced_script(Counter(text.split()))) for text in sentences)
+        counts = Coverage(cut=cut, words=len(texts.ids), unknown=int(unknown), unspaced=unspaced)
         self.coverage = Coverage(*map(sum, zip(self.coverage, counts, strict=True)))
         if options.normalize:
             vectors = functional.normalize(vectors)

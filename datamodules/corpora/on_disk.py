@@ -38,6 +38,9 @@ class OnDisk(Corpus):
     def fingerprint(self) -> str:
         return f"{self.name} {self.source_language} size {self.size} {key_of(contents_of(self.files(), self.root))}"
 
+    def place(self, side: str) -> str:
+        return f"{self.root}, {side}"
+
     @staticmethod
     def tokenize(raw: str, language: str = "en") -> str:
         return tokenize(raw, language)

@@ -85,6 +85,9 @@ class Parallel(Corpus):
     def _tokenize_line(self, line: str, language: str) -> str:
         return " ".join(line.split()) if self.tokenized else tokenize(line, language)
 
+    def place(self, side: str) -> str:
+        return f"{self.pairs['train'][side == 'target']}, {side}"
+
     tokenize = staticmethod(OnDisk.tokenize)
 
     def _paths(self) -> list[Path]:

@@ -50,14 +50,21 @@ def check_language(code: str | None, setting: str = "language") -> None:
     raise InputError(f"{setting}={code}: not the code of a language; {hint}")
 
 
-def refuse_unspaced(words: Counter[str]) -> None:
-    """Raises InputError for the counted words of a text that is mostly in a script without spaces and not segmented."""
-    total = sum(len(word) * count for word, count in words.items())
-    for scripts, (letter, max_letters) in UNSPACED.items():
-        sizes = [(len(letter.findall(word)), count) for word, count in words.items() if not word.isascii()]
-        letters, tokens = sum(size * count for size, count in sizes), sum(count for size, count in sizes if size)
-        if 2 * letters > total and letters > max_letters * tokens:
-            raise InputError(
-                f"this text in {scripts} has {letters / tokens:.0f} letters between two spaces; segment it into words "
-                "first, with spaces between them, and say tokenized=true where there is that setting"
-            )
+def refuse_unspaced(words: Counter[str], place: str = "this text") -> None:
+    """Raises InputError, which names the place, for the counted words of a text that `unspaced_script` finds."""
+    if scripts := unspaced_script(words):
+        remedy = "segment it into words first, with spaces between them"
+        raise InputError(f"{place}: {scripts}; {remedy}, and say tokenized=true where there is that setting")
+
+
+def unspaced_script(words: Counter[str]) -> str:
+    """The scripts without spaces in which most of the counted words are, not segmented; otherwise empty."""
+    joined = " ".join(words)
+    if any(letter.search(joined) for letter, _ in UNSPACED.values()):
+        total = sum(len(word) * count for word, count in words.items())
+        for scripts, (letter, max_letters) in UNSPACED.items():
+            sizes = [(len(letter.findall(word)), count) for word, count in words.items()]
+            letters, tokens = sum(size * count for size, count in sizes), sum(count for size, count in sizes if size)
+            if 2 * letters > total and letters > max_letters * tokens:
+                return f"{scripts} with {letters / tokens:.0f} letters between two spaces"
+    return ""

@@ -43,7 +43,7 @@ class Subwords:
         self.size: int = self._model.get_piece_size()
 
     @classmethod
-    def train(cls, sentences: Iterable[str], out: Path, size: int) -> "Subwords":
+    def train(cls, sentences: Iterable[str], out: Path, size: int, place: str = "this text") -> "Subwords":
         """Learn `size` codes of several characters, or as many as the text allows, and write the model to `out`.
 
         The characters, the mark where a word begins, and the special rows come in addition.
@@ -51,7 +51,7 @@ class Subwords:
         No code spans two words (Sennrich et al. 2016, section 3.2), so word counts are enough.
         """
         counts = Counter(chain.from_iterable(map(str.split, sentences)))
-        refuse_unspaced(counts)
+        refuse_unspaced(counts, place)
         unreserved = (word for word in counts if not RESERVED_PATTERN.search(word))
         missed = "".join(sorted(set("".join(filter(RESERVED_PATTERN.search, counts))).difference(*unreserved)))
         required: dict[str, Any] = {"required_chars": missed} if missed else {}  # an empty one would change the file

@@ -20,14 +20,14 @@ class Vocabulary:
         self._row = {word: row for row, word in enumerate(self.words)}
 
     @classmethod
-    def count(cls, sentences: Iterable[str]) -> "Vocabulary":
-        """The words of whitespace-tokenised sentences. Raises InputError for a script without spaces, not segmented."""
+    def count(cls, sentences: Iterable[str], place: str = "this text") -> "Vocabulary":
+        """The words of whitespace-tokenised sentences. Raises InputError as `refuse_unspaced` does."""
         from torchtext.vocab import Vocab
 
         counts = Counter(word for sentence in sentences for word in sentence.split())
         for special in SPECIALS:
             del counts[special]
-        refuse_unspaced(counts)
+        refuse_unspaced(counts, place)
         counted = Vocab(counts, specials=list(SPECIALS))
         return cls(counted.itos[len(SPECIALS) :])
 

@@ -2,6 +2,8 @@
 
 import json
 import unicodedata
+import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from safetensors import safe_open
 from torch import Tensor, nn
 from torch.nn import functional
 
+from datamodules.text.languages import unspaced_script
 from datamodules.word_vectors.fasttext_file import ngram_rows
 
 WEIGHTS = "model.safetensors"
@@ -46,6 +49,10 @@ class TextReader:
         texts = (unicodedata.normalize("NFC", sentence) for sentence in sentences)
         tokenized = (self.tokenize(text) for text in texts)
         words = [(text.lower() if self.lowercase else text).split()[: self.max_words] for text in tokenized]
+        if any(unspaced_script(Counter(row)) for row in words):
+            warnings.warn(
+                "sentences without spaces between their words: segment them as the training text", stacklevel=2
+            )
         lengths = np.array([len(row) for row in words], dtype=np.int64)
         ids = np.zeros((len(words), max(1, lengths.max(initial=0))), dtype=np.int64)
         new: dict[str, int] = {}

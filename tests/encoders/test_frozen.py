@@ -123,7 +123,7 @@ def test_empty_sentences_get_zeros_and_are_reported() -> None:
     with pytest.warns(UserWarning, match=r"4 empty sentence\(s\) got the zero vector"):
         vectors = encoder.encode(["", " ", "\t ", "", "a"])  # one of them twice
     assert vectors.tolist() == [*[[0, 0, 0]] * 4, [1, 0, 0]]
-    assert encoder.coverage == (4, 4, 0, 1, 0)
+    assert encoder.coverage == (4, 4, 0, 1, 0, 0)
 
 
 def test_a_sentence_beyond_the_limit_is_cut_and_reported(monkeypatch) -> None:

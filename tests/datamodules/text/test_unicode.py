@@ -2,16 +2,19 @@
 
 import json
 import logging
+import warnings
 from collections import Counter
 from pathlib import Path
 from unicodedata import normalize
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.corpora.parallel import Parallel
 from datamodules.corpora.plain_text import PlainText
+from datamodules.seq2seq import TextPairs
 from datamodules.text.languages import check_language, refuse_unspaced
 from datamodules.text.subwords import Subwords
 from datamodules.text.tokenize import tokenize
@@ -20,6 +23,10 @@ from datamodules.trees.conllu import read_conllu
 from datamodules.word_vectors.formats import read_vectors
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines, read_lines
+from encoders import FrozenEncoder
+from encoders.bov import BagOfVectors
+from encoders.embedding import WordEmbedding
+from encoders.portable.network import TextReader
 from probes.probing.build.all_tasks import build_tasks
 from probes.probing.build.plain import from_text
 from probes.probing.build.pool import Sizes
@@ -108,6 +115,32 @@ def test_a_script_without_spaces_is_refused_with_the_remedy(language, tmp_path) 
     ):
         with pytest.raises(InputError, match="segment it into words"):
             use()
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_the_refusal_names_the_file_and_the_side(side, tmp_path) -> None:
+    texts = {"source": SEGMENTED["ru"], "target": SEGMENTED["en"], side: UNSEGMENTED["ja"]}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(f"{text}\n" * 60)
+    languages = {"source": "ru", "target": "en", side: "ja"}
+    named = {f"{name}_language": language for name, language in languages.items()}
+    corpus = Parallel(str(tmp_path / "source"), str(tmp_path / "target"), **named)
+    with pytest.raises(
+        InputError, match=rf"^{tmp_path / side}, {side}.*: Chinese or Japanese .* segment it into words"
+    ):
+        TextPairs(corpus, languages["target"], tmp_path / "cache", 1)
+
+
+@pytest.mark.parametrize("texts", [UNSEGMENTED, SEGMENTED])
+def test_a_frozen_encoder_says_how_many_sentences_are_not_segmented(texts) -> None:
+    settings = {"words": ["<pad>", "<unk>", "a"], "input_dim": 3, "dim": 3, "longest": 9, "lowercase": False}
+    reader = TextReader({**settings, "lowercase_lookup": False, "ngram_sizes": (0, 0)}, None)
+    encoder = FrozenEncoder(BagOfVectors(3), WordEmbedding(np.ones((3, 3), np.float32)), Vocabulary(["a"]))
+    for use in (encoder.encode, reader.read):
+        with warnings.catch_warnings(record=True) as given:
+            use(list(texts.values()))
+        assert ["segment them" in str(warning.message) for warning in given] == [True] * (texts is UNSEGMENTED)
+    assert encoder.coverage.unspaced == (len(texts) if texts is UNSEGMENTED else 0)
 
 
 @pytest.mark.parametrize("language", SEGMENTED)
