@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 MAX_MESSAGE_CHARACTERS = 2000
+IMPORT_REMEDY = "install it, or name the folder that has it in PYTHONPATH"
 RUST_OS_ERROR = re.compile(r"\(os error (\d+)\)")  # in errors of libraries written in Rust, such as safetensors
 OUT_OF_MEMORY = re.compile(r"out of memory|can't allocate memory")  # of PyTorch, on a GPU and on the CPU
 SYSTEM_ERRNOS = {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ESTALE}  # which may lack the name of a file

@@ -15,7 +15,7 @@ from datamodules.corpus import Corpus
 from datamodules.word_vectors.run_vectors import load_run_vectors
 from datamodules.word_vectors.store import WordVectors
 from encoder_lab.compute.devices import device_for
-from encoder_lab.errors import InputError, first_line
+from encoder_lab.errors import IMPORT_REMEDY, InputError, first_line
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.run_settings import leaves, read_settings
 from encoder_lab.storage.reads import warn_of_changed_code
@@ -25,7 +25,6 @@ from encoders.frozen import FrozenEncoder
 
 MAX_STEPS = 2**53
 FLOAT_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-IMPORT_REMEDY = "install it, or name the folder that has it in PYTHONPATH"
 OWN_CLASSES_MESSAGE = "only the classes in encoders/ are loaded, alone"
 
 

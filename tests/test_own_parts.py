@@ -182,3 +182,24 @@ def test_the_encoder_of_the_page_add_a_part_keeps_every_law_of_an_encoder(law, t
     settings = OmegaConf.create(text["configs/encoder/mine.yaml"].replace("encoders.mine", "mine_of_the_page"))
     monkeypatch.setitem(CONFIGS, "mine", settings)
     law(name="mine")
+
+
+@pytest.mark.parametrize(("written", "argument", "said"), [
+    ("width: 32", "encoder.widht=5", "encoder.widht: nothing reads such a setting; did you mean encoder.width=?"),
+    ("width: 32", "objective.tmperature=1", "did you mean objective.temperature=?"),
+    ("width: 32", "corpus.foo=1", "corpus has size"),
+    ("", "encoder.width=5", "encoder.width: its YAML file does not name it; write +encoder.width="),
+    ("", "seed=2", "gated.yaml, encoder._target_=my_parts.encoder.Gated: it needs width; write it there"),
+    ("_target_: my_parts.encoder.Gatde", "seed=2", "encoder.py has no Gatde; did you mean Gated?"),
+    ("_target_: my_parts.coder.Gated", "seed=2", "Python finds no my_parts.coder; install it"),
+])  # fmt: skip
+def test_a_mistake_in_an_own_part_is_answered_before_torch_is_loaded(
+    outside, tmp_path, written, argument, said
+) -> None:
+    copied = shutil.copytree(outside / "my_parts", tmp_path / "my_parts").parent
+    path = copied / "my_parts" / "configs" / "encoder" / "gated.yaml"
+    kept = [line for line in path.read_text().split("\n") if line.split(":")[0] not in ("  width", f"  {written[:8]}")]
+    kept.insert(kept.index("encoder:") + 1, f"  {written}" if written else "  # no width")
+    path.write_text("\n".join(kept))
+    done = train(copied, "allow=[my_parts]", argument)
+    assert (done.returncode, said in done.stderr, "loads" in done.stdout) == (2, True, False), done.stderr

@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.known import CLASS_KEY, HYDRA_KEYS
+from encoder_lab.settings.known import HYDRA_KEYS
+from encoder_lab.settings.run_settings import CLASS_KEY
 
 T = TypeVar("T")
 

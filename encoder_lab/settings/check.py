@@ -10,12 +10,18 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.settings.build import missing_settings
-from encoder_lab.settings.declared import Parameter, parameters
+from encoder_lab.settings.declared import Parameter, absence_of, parameters
 from encoder_lab.settings.evaluate import EvaluationSettings
-from encoder_lab.settings.known import CLASS_KEY, HYDRA_KEYS, PART_PREFIX, unknown_setting_message
+from encoder_lab.settings.known import (
+    HYDRA_KEYS,
+    PART_PREFIX,
+    PROGRAM_ARGUMENTS,
+    own_files,
+    unknown_setting_message,
+)
 from encoder_lab.settings.quoting import home_mistake
 from encoder_lab.settings.run import RunSettings
-from encoder_lab.settings.run_settings import dotted_items
+from encoder_lab.settings.run_settings import CLASS_KEY, dotted_items
 from encoder_lab.settings.without_effect import ineffective_settings
 
 MISSING = "???"
@@ -43,10 +49,27 @@ def mistakes_of_command(program: str, settings: Plain, named: Collection[str], a
         list(_mistaken_removals(program, settings, arguments))
         or list(_settings_in_wrong_group(program, settings))
         or [f"{name}: missing; give it" for name in missing_settings(PROGRAM_CLASSES[program], settings)]
+        or list(_mistaken_classes(settings))
         or [line for name, value in dotted_items(settings) if (line := home_mistake(name, value))]
         or mistakes(program, settings, named)
         or ineffective_settings(program, settings, arguments)
     )
+
+
+def _mistaken_classes(settings: Plain) -> Iterator[str]:
+    """A line for each class that is not there or lacks an argument, with the user's YAML file that names it."""
+    for name, value in dotted_items(settings):
+        if not isinstance(value, dict) or not (target := str(value.get(CLASS_KEY) or "")):
+            continue
+        group = PART_PREFIX.sub("", name)
+        place = ", ".join([*map(str, own_files(group)), f"{name}.{CLASS_KEY}={target}"])
+        if absent := absence_of(target):
+            yield f"{place}: {absent}"
+        elif group in PROGRAM_ARGUMENTS:
+            given = {*value, *PROGRAM_ARGUMENTS[group]}
+            needed = [key for key, argument in (parameters(target) or {}).items() if argument.required]
+            missing = (key for key in needed if key not in given)
+            yield from (f"{place}: it needs {key}; write it there, or give +{name}.{key}=" for key in missing)
 
 
 def _mistaken_removals(program: str, settings: Plain, arguments: Sequence[str]) -> Iterator[str]:
@@ -137,7 +160,9 @@ class _Checker(NamedTuple):
             if declared is not None and key not in declared and name not in self.referred:
                 leaves = (leaf for leaf in dotted_items({name: value}) if not (leaf[1] and isinstance(leaf[1], dict)))
                 inner, single = next(leaves)
-                advice = unknown_setting_message(PART_PREFIX.sub("", name), self.names - {name})
+                given = PROGRAM_ARGUMENTS.get(prefix.removesuffix("."), ())
+                names = {f"{prefix}{sibling}" for sibling in declared if sibling not in given}
+                advice = unknown_setting_message(PART_PREFIX.sub("", name), (self.names | names) - {name})
                 yield f"{inner}={_short_text(single)}: {advice}"
             else:
                 yield from self.value_mistakes(name, value, (declared or {}).get(key), node)

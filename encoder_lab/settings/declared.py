@@ -1,10 +1,12 @@
 """The settings of a class or function: the annotated parameters of its signature, read from its source."""
 
 import ast
+import re
 import sys
 import typing
 from collections.abc import Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +14,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from encoder_lab.settings.known import CLASS_KEY
+from encoder_lab.errors import IMPORT_REMEDY
+from encoder_lab.settings.run_settings import CLASS_KEY
 
 BUILTIN_TYPES = {builtin.__name__: builtin for builtin in (int, float, str, bool, list, dict, tuple)} | {"None": None}
 TYPING_NAMES = ("Annotated", "Any", "Iterable", "Literal", "Mapping", "Optional", "Sequence", "Union")
@@ -52,6 +55,7 @@ class Parameter(NamedTuple):
 
     module: str
     annotation: ast.expr | None
+    required: bool = False  # it has no default
 
     @property
     def hint(self) -> Any:
@@ -113,8 +117,11 @@ def _parameters_of_node(module: str, node: ast.stmt) -> Mapping[str, Parameter] 
 def _parameters_of_signature(module: str, signature: ast.arguments) -> Mapping[str, Parameter] | None:
     if signature.kwarg:
         return None
-    arguments = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
-    return {argument.arg: Parameter(module, argument.annotation) for argument in arguments}
+    arguments = [*signature.posonlyargs, *signature.args]
+    required = {*arguments[: len(arguments) - len(signature.defaults)]}
+    required |= {arg for arg, default in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if not default}
+    arguments += signature.kwonlyargs
+    return {argument.arg: Parameter(module, argument.annotation, argument in required) for argument in arguments}
 
 
 def _dataclass(module: str, name: str) -> tuple[str, ast.ClassDef] | None:
@@ -168,13 +175,32 @@ def definitions_in(path: Path, module: str) -> Definitions:
 
 def file_of(module: str) -> Path | None:
     """The Python file of a module, which is not imported."""
+    files = (file for stem in _stems(module) for file in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")))
+    return next((file for file in files if file.is_file()), None)
+
+
+def _stems(module: str) -> list[Path]:
+    """The paths that a module may have, without an ending."""
     package, *rest = module.split(".")
     stems = [Path(folder, package, *rest) for folder in sys.path]
     with suppress(ImportError, ValueError):  # as installed with pip install -e: on no path
         locations = (spec.submodule_search_locations if (spec := find_spec(package)) else None) or ()
         stems += [Path(folder, *rest) for folder in locations]
-    files = (file for stem in stems for file in (stem / "__init__.py", stem.with_name(f"{stem.name}.py")))
-    return next((file for file in files if file.is_file()), None)
+    return stems
+
+
+def absence_of(target: str) -> str:
+    """What is missing of a class or function by name, in words; empty where it is there, or cannot be told."""
+    module, _, name = target.rpartition(".")
+    if path := file_of(module):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if re.search(rf"\b({re.escape(name)}|__getattr__|globals)\b|import \*", text):
+            return ""
+        near = get_close_matches(name, _definitions_of_module(module).defined, 1)
+        return f"{path} has no {name}{f'; did you mean {near[0]}?' if near else '; correct the name'}"
+    builtin = module in sys.builtin_module_names
+    there = builtin or any(stem.is_dir() or any(stem.parent.glob(f"{stem.name}.*")) for stem in _stems(module))
+    return "" if there else f"Python finds no {module}; {IMPORT_REMEDY}"
 
 
 class _Names(dict[str, Any]):

@@ -1,6 +1,7 @@
 """What our YAML files and those of the user hold, and what to write instead of a wrong name or what Hydra refuses."""
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
@@ -12,15 +13,21 @@ import yaml
 
 from encoder_lab.errors import in_one_line
 from encoder_lab.settings.quoting import for_shell, home_mistake
-from encoder_lab.settings.run_settings import dotted_items
+from encoder_lab.settings.run_settings import CLASS_KEY, dotted_items
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 GROUPS_WITHOUT_SETTINGS = ("experiment", "study")  # groups that change settings and have none of their own
 GLOBAL_PACKAGE = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
 PART_PREFIX = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
-CLASS_KEY = "_target_"
 CONFIG_DIR_OPTIONS = ("--config-dir", "-cd")
+PROGRAM_ARGUMENTS: Mapping[str, Sequence[str]] = {  # what this program gives to the class of a part
+    "corpus": (),
+    "encoder": ("input_dim",),
+    "datamodule": ("corpus", "cache", "seed"),
+    "objective": ("encoder", "embedding", "seed", "data", "optimizer"),
+}
 HYDRA_KEYS = (CLASS_KEY, "_partial_", "_recursive_", "_convert_", "_args_")
+MAX_NAMED_SETTINGS = 8  # of a group, in a message
 AMBIGUOUS_VALUE = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
 NO_SUCH_KEY = re.compile(r"Could not override '([\w.]+)'\.")
 SYNONYMS = {  # names of settings here, and what users call them
@@ -116,7 +123,9 @@ def unknown_setting_message(name: str, names: Iterable[str]) -> str:
     similar = [last] if last in words else ends or near or get_close_matches(last, others, 1, 0.8)
     if close := get_close_matches(name, words[similar[0]] if similar else [], 3, 0):
         return f"nothing reads such a setting; did you mean {' or '.join(f'{candidate}=' for candidate in close)}?"
-    return "nothing reads such a setting; see --help and the files in configs/"
+    few = group and 0 < len(siblings) <= MAX_NAMED_SETTINGS
+    there = f"{group} has {', '.join(sorted(siblings))}; " if few else ""
+    return f"nothing reads such a setting; {there}see --help and the files in configs/"
 
 
 def _near(word: str, siblings: Sequence[str]) -> list[str]:
@@ -145,13 +154,35 @@ def message_with_advice(error: Exception) -> str:
         return f"{override}: {several}a value with signs in it is written in quotes: {for_shell(key, value)}"
     if override and not equals:
         return f"{override}: settings are written key=value; see --help"
-    if (match := NO_SUCH_KEY.match(text)) and not (choices := _choices_with_setting(match[1])):
+    if (match := NO_SUCH_KEY.match(text)) and (own := own_settings(match[1])):
+        unnamed = f"its YAML file does not name it; write +{match[1]}="
+        return f"{match[1]}: {unnamed if match[1] in own else unknown_setting_message(match[1], own)}"
+    if match and not (choices := _choices_with_setting(match[1])):
         names = known_settings(CONFIGS, "train").names | known_settings(CONFIGS, "evaluate").names
         return f"{match[1]}: {unknown_setting_message(match[1], names - {match[1]})}"
     if match:
         hint = SPLITS_ADVICE if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
         return f"{match[1]}: {hint}; these have: {', '.join(choices)}"
     return text
+
+
+def own_files(group: str) -> list[Path]:
+    """The user's own YAML files of the choice that this command makes in a group."""
+    chosen = [text.removeprefix(f"{group}=") for text in sys.argv if text.startswith(f"{group}=")]
+    paths = (folder / group / f"{name}.yaml" for folder in config_folders(sys.argv) for name in chosen)
+    return [path for path in paths if path.is_file()]
+
+
+def own_settings(name: str) -> set[str]:
+    """The settings of the user's own choice in the group of a setting, also those that its YAML file does not name."""
+    from encoder_lab.settings.declared import parameters
+
+    group, names = name.partition(".")[0], set[str]()
+    for file in map(settings_with_defaults, own_files(group)):
+        names |= {key for key, _ in dotted_items(file) if key.startswith(f"{group}.")}
+        declared = parameters(str((file.get(group) or {}).get(CLASS_KEY))) or {}
+        names |= {f"{group}.{key}" for key in declared if key not in PROGRAM_ARGUMENTS.get(group, ())}
+    return names
 
 
 def _choices_with_setting(name: str) -> list[str]:

@@ -9,6 +9,7 @@ import yaml
 
 from encoder_lab.errors import InputError, in_one_line
 
+CLASS_KEY = "_target_"
 MAX_BYTES = 1 << 20
 SURROGATE_ESCAPE = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
 

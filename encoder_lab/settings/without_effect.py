@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from encoder_lab.settings.known import CLASS_KEY, CONFIGS, known_settings, settings_with_defaults
+from encoder_lab.settings.known import CONFIGS, known_settings, settings_with_defaults
 from encoder_lab.settings.model_setting import MODEL_NAMES, UNTRAINED_ENCODERS
 from encoder_lab.settings.quoting import command_line_value
 from encoder_lab.settings.run import names_of
-from encoder_lab.settings.run_settings import dotted_items
+from encoder_lab.settings.run_settings import CLASS_KEY, dotted_items
 
 OMIT = "or leave it out"
 TASK_SETTINGS = "suites?|seed|cache|corpus|probes|protocol|allow"  # of which tasks are made

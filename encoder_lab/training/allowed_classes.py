@@ -14,11 +14,11 @@ import torch
 from datamodules.base import ResumableData
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.store import FromFile, Trained
-from encoder_lab.errors import InputError
+from encoder_lab.errors import IMPORT_REMEDY, InputError
 from encoder_lab.settings.run_settings import leaves
 from encoder_lab.training.schedules import RateSchedule
 from encoders.encoder import Encoder
-from encoders.load import IMPORT_REMEDY, import_class
+from encoders.load import import_class
 from objectives.objective import Objective
 from probes.classifiers.grid import Grid
 

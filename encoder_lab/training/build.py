@@ -19,9 +19,8 @@ from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.build import build, import_object
-from encoder_lab.settings.known import CLASS_KEY
 from encoder_lab.settings.run import RunSettings
-from encoder_lab.settings.run_settings import leaves, objective_of, trained_in_bfloat16
+from encoder_lab.settings.run_settings import CLASS_KEY, leaves, objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.reads import (

@@ -14,7 +14,7 @@ from datamodules.discourse import TARGETS, ClassCounts
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.progress import MeasuredStep
 from encoder_lab.settings.build import build, import_object
-from encoder_lab.settings.known import CLASS_KEY
+from encoder_lab.settings.run_settings import CLASS_KEY
 from encoder_lab.training.build import probing_device, trainable_optimizer
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse

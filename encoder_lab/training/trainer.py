@@ -13,8 +13,8 @@ from pytorch_lightning.plugins.environments import LightningEnvironment
 from datamodules.base import ResumableData
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.build import build
-from encoder_lab.settings.known import CLASS_KEY
 from encoder_lab.settings.run import RunSettings
+from encoder_lab.settings.run_settings import CLASS_KEY
 from encoder_lab.training import checkpoints
 from encoder_lab.training.checkpoints import AtomicCheckpoints, BestCheckpoint, CheckpointEvery, KeptWeights
 from encoder_lab.training.devices import choose_accelerator, choose_strategy, rank_zero_print, report_waiting

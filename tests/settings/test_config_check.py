@@ -131,7 +131,7 @@ def test_a_file_of_the_whole_command_without_its_first_line_is_answered_with_tha
 
 def test_a_class_may_take_a_setting_with_the_name_of_one_of_the_whole_command(right) -> None:
     settings = resolved_settings(right)
-    settings["corpus"] = {"_target_": "mine.Corpus", "labels": {"yes": "entailment"}}
+    settings["corpus"] = {"_target_": "builtins.dict", "labels": {"yes": "entailment"}}
     assert check.mistakes_of_command("train", settings, (), []) == []
 
 
