@@ -75,9 +75,9 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
             raise InputError(f"{own}: this project has a file of that name, which is read in its place; rename it")
     for path in (path for folder in folders for path in sorted(folder.rglob("*.yaml"))):
         _refuse_unreadable(path)
+    refuse_unknown_choices(configs, arguments)
     if folders or not settings:
         return
-    refuse_unknown_choices(configs, arguments)
     defaults = known_settings(configs, program)
     refuse_unknown_settings(defaults, program, settings)
     values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
@@ -117,10 +117,9 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
     """Raises InputError for a choice that its group does not have."""
     for text in arguments:
         group, equals, value = text.partition("=")
-        folder = configs / group
-        if not equals or not group.isidentifier() or not folder.is_dir():
+        if not equals or not group.isidentifier() or not (configs / group).is_dir():
             continue
-        choices = list(choices_in(folder))
+        choices = [name for folder in (configs, *config_folders(arguments)) for name in choices_in(folder / group)]
         for choice in filter(None, split_names(value)):
             if choice not in choices and not any(letter in choice for letter in "(*$"):
                 own = "a YAML file of your own needs --config-dir=FOLDER"

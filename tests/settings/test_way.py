@@ -81,6 +81,17 @@ def test_an_unknown_choice_is_refused_with_the_closest_one(argument, message) ->
         refuse_unknown_choices(CONFIGS, [argument])
 
 
+def test_an_unknown_choice_is_refused_with_those_of_the_user_too(tmp_path) -> None:
+    (tmp_path / "encoder").mkdir()
+    (tmp_path / "encoder" / "gated.yaml").write_text("_target_: mine.Encoder\n")
+    folder = f"--config-dir={tmp_path}"
+    refuse_unknown_choices(CONFIGS, [folder, "encoder=gated"])
+    with pytest.raises(InputError, match=r"no such choice; did you mean gated.*bov.*transformer"):
+        refuse_unknown_choices(CONFIGS, [folder, "encoder=gate"])
+    with pytest.raises(InputError, match=r"no such choice; there are .*bov.*transformer.*gated"):
+        refuse_wrong_arguments(CONFIGS, "train", [folder, "encoder=xyz"])
+
+
 def test_a_file_of_the_users_own_with_the_name_of_ours_is_refused_as_ours_is_read(tmp_path) -> None:
     path = tmp_path / "encoder" / "bov.yaml"
     path.parent.mkdir()
