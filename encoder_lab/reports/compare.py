@@ -26,7 +26,7 @@ COLUMN_HEADS = ("suite", "task", "A", "B", "A - B", "low", "high", "p", "p, Holm
 TEST_NOTE = (
     "A - B with its 95% interval, in points{}. Paired over test items and over seeds, with the errors of both: "
     "McNemar's test and the bootstrap, of correlations Steiger's test and Zou's interval, over seeds Student's t. "
-    "* differs at {} after Holm's correction over {} tasks."
+    "* differs at {}{}."
 )
 
 
@@ -125,7 +125,9 @@ def test_note(compared: Sequence[TaskComparison]) -> str:
     """What the numbers are, and the tests that made them."""
     units = grouped((unit_of(c.suite, c.readers[0]), task) for task, c in with_task_names(compared))
     counted = "".join(f"; in {unit}: {', '.join(tasks)}" for unit, tasks in units.items() if unit)
-    return TEST_NOTE.format(counted, SIGNIFICANCE_LEVEL, sum(not math.isnan(c.corrected) for c in compared))
+    tests = sum(not math.isnan(c.corrected) for c in compared)
+    corrected = f" after Holm's correction over {tests} tasks" if tests > 1 else ""
+    return TEST_NOTE.format(counted, SIGNIFICANCE_LEVEL, corrected)
 
 
 def with_task_names(compared: Sequence[TaskComparison]) -> list[tuple[str, TaskComparison]]:

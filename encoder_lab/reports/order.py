@@ -49,6 +49,7 @@ class ModelOrder(NamedTuple):
     title: str
     tasks: list[LearntTask]  # those learnt first come first, those without a gain last
     seeds: float  # the mean Kendall's tau between orders of its runs; NaN for one run
+    trained: bool = True
 
     @property
     def halves(self) -> dict[str, float]:
@@ -72,7 +73,8 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     learnt = [learnt_task(task, [curves[task] for curves in runs if task in curves]) for task in names]
     learnt.sort(key=lambda task: (not np.isfinite(task.steps[0][0]), task.steps[0][0]))
     by_run = [[learnt_task(task, [curve]) for task, curve in curves.items()] for curves in runs]
-    return ModelOrder(model.title, learnt, mean_agreement(list(map(halves_of, by_run))))
+    trained = any(row.step for run in rows for row in run)
+    return ModelOrder(model.title, learnt, mean_agreement(list(map(halves_of, by_run))), trained)
 
 
 def halves_of(tasks: Sequence[LearntTask]) -> dict[str, float]:
@@ -174,7 +176,9 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
             rows.append([task.task, _interval_text(task.gain, 1), *(_interval_text(step, 0) for step in task.steps)])
         lines += [model.title, *aligned(rows)]
         if rest := [task.task for task in model.tasks if task not in model.measured]:
-            lines.append(f"{', '.join(rest)}: no order, fewer than three epochs or steps with scores of all its seeds")
+            few = "fewer than three epochs or steps with scores of all its seeds"
+            few = few if model.trained else "no scores of a step of training"
+            lines.append(f"{', '.join(rest)}: no order, {few}")
         if np.isfinite(model.seeds):
             lines.append(f"Kendall's tau of the order between its seeds: {model.seeds:.2f}")
         lines.append("")

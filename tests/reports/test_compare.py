@@ -142,6 +142,15 @@ def test_the_report_says_where_classifiers_and_epochs_differ_too(tmp_path, capsy
     assert "At epoch 1, as the requested one has no scores: BoV" in printed
 
 
+def test_the_test_of_one_task_is_not_corrected(tmp_path, capsys) -> None:
+    for name in "ab":
+        run_of(tmp_path / name)
+        rows = read_rows(tmp_path / name / "probes.csv")
+        with_rows(tmp_path / name, *(row for row in rows if row.task == rows[0].task))
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert "Holm's correction" not in capsys.readouterr().out
+
+
 def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_difference(tmp_path, capsys) -> None:
     for name, reader in (("a", "loss"), ("b", "error")):
         probed, answers = read_rows(run_of(tmp_path / name) / "probes.csv"), Answers("t", RIGHT[0, 0])

@@ -118,6 +118,13 @@ def test_a_model_that_was_scored_too_rarely_is_named_next_to_others() -> None:
     assert [chart.title for chart in charts_of_order(models).charts] == ["BiLSTM-max, nmt"]
 
 
+def test_a_model_that_is_not_trained_has_no_order_for_that_reason() -> None:
+    once = replace(trained(), rows=[replace(row, step=0) for row in trained().rows])
+    ordered = model_orders([*models_of([trained()]), *models_of([once])], "probing", "mlp")
+    assert [model.trained for model in ordered] == [True, False]
+    assert "no order, no scores of a step of training" in as_text(ordered)
+
+
 def test_a_model_in_which_no_task_gains_is_named_and_has_no_empty_chart() -> None:
     flat = trained(dict.fromkeys(CURVES, (50, 50, 50, 50)), name="nli")
     section = charts_of_order(model_orders(models_of([trained(), flat]), "probing", "mlp"))
