@@ -83,6 +83,16 @@ def test_unbuildable_tasks_are_reported_and_the_others_built(tmp_path, capsys) -
     assert "CoordInv** was not built" in (tmp_path / "out" / "report.md").read_text()
 
 
+def test_all_that_a_treebank_allows_is_built_and_the_rest_is_named_with_the_reason(tmp_path, capsys) -> None:
+    source = tmp_path / "a.conllu"
+    source.write_text(tiny_treebank(600).replace("|Gender=Fem", "").replace("|Gender=Masc", ""))
+    wish = [f"ud={source}", "train=80", "dev=20", "test=20"]
+    assert COMMAND.run([*wish, f"out={tmp_path / 'all'}"]) == 0
+    assert "left out: SubjGender: the treebank has no Gender" in capsys.readouterr().out
+    assert (tmp_path / "all" / FILES["BShift"]).exists()
+    assert COMMAND.run([*wish, f"out={tmp_path / 'none'}", "tasks=SubjGender"]) == 2
+
+
 @pytest.mark.parametrize("wish", ["BShift", "BShift,CoordInv"])
 def test_a_folder_with_a_task_that_is_not_built_again_is_refused(tmp_path, capsys, wish) -> None:
     (tmp_path / "few.mrg").write_text("\n".join(TREES[:600]))
