@@ -129,15 +129,37 @@ class Decoder(nn.Module):
         self, sentence: Tensor, begin: int, end: int, limits: Tensor, memory: Memory | None = None
     ) -> list[list[int]]:
         """Greedy decoding of B sentences: the most likely token until `end`, at most `limits (B,)` tokens."""
-        token = torch.full((len(sentence), 1), begin, device=sentence.device)
-        ended = torch.zeros(len(sentence), dtype=torch.bool, device=sentence.device)
-        state, produced = None, []
-        for step in range(int(limits.max())):
-            hidden, state = self(sentence, token, state, memory)
-            token = self.output(hidden[:, -1]).argmax(1, keepdim=True)
-            ended |= (token[:, 0] == end) | (limits <= step)
-            if ended.all():
+        tokens = torch.full((len(sentence), int(limits.max())), end, device=sentence.device)
+        rows = torch.arange(len(sentence), device=sentence.device)  # of the sentences that have not ended
+        token = torch.full_like(rows, begin)
+        states = [sentence.new_zeros(len(sentence), self.lstm.hidden_size)] * (2 * self.lstm.num_layers)
+        for step in range(tokens.shape[1]):
+            hidden, states = self._step(sentence, token, states, memory)
+            token = self.output(hidden).argmax(1)
+            going = ((token != end) & (limits > step)).nonzero()[:, 0]
+            if len(going) < len(rows):
+                rows, sentence, token, limits, *states = (
+                    part[going] for part in (rows, sentence, token, limits, *states)
+                )
+                memory = memory and Memory(memory.states[going], memory.lengths[going])
+            if not len(rows):
                 break
-            produced.append(token[:, 0].masked_fill(ended, end))
-        rows = torch.stack(produced, 1).tolist() if produced else [[]] * len(sentence)
-        return [row[: row.index(end)] if end in row else row for row in rows]
+            tokens[rows, step] = token
+        return [row[: row.index(end)] if end in row else row for row in tokens.tolist()]
+
+    def _step(
+        self, sentence: Tensor, token: Tensor, states: list[Tensor], memory: Memory | None
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Hidden states (B, H) after one more token (B,), and the states h and c of each layer, each (B, H).
+
+        Without dropout, so in evaluation mode.
+        """
+        # cells: nn.LSTM copies its weights at each call, and all of `greedy` takes 2.1 times as long with it
+        hidden, new = torch.cat([self.embedding(token), sentence], 1), []
+        for weights, h, c in zip(self.lstm.all_weights, states[::2], states[1::2], strict=True):
+            hidden, cell = torch.lstm_cell(hidden, (h, c), *weights)
+            new += [hidden, cell]
+        if self.attention is not None:
+            assert memory is not None
+            hidden = self.attention(hidden[:, None], memory)[:, 0]
+        return hidden, new

@@ -74,15 +74,16 @@ def test_each_token_costs_what_it_costs_with_its_sentence_alone(lengths, autocas
 
 @pytest.mark.parametrize("attends", [True, False])
 def test_greedy_decoding_takes_the_most_likely_token_and_stops_at_the_end(attends) -> None:
-    model, sentence, states = attending() if attends else decoder(), torch.randn(2, 5), memory() if attends else None
+    model, sentence = attending() if attends else decoder(), torch.randn(8, 5)
+    states = Memory(torch.randn(8, 4, 3), torch.tensor([4, 2] * 4)) if attends else None
     nn.init.normal_(model.output.bias, std=2.0)
-    produced = model.greedy(sentence, BEGIN, END, torch.full((2,), 12), states)
-    for row, tokens in enumerate(produced):
+    limits = [12, 5, 0, 12, 1, 12, 7, 12]
+    for row, tokens in enumerate(model.greedy(sentence, BEGIN, END, torch.tensor(limits), states)):
         fed, alone = torch.tensor([[BEGIN, *tokens]]), states and Memory(*(part[row : row + 1] for part in states))
         best = model.output(model(sentence[row : row + 1], fed, memory=alone)[0]).argmax(2)[0].tolist()
         assert best[: len(tokens)] == tokens
         assert END not in tokens
-        assert len(tokens) == 12 or best[len(tokens)] == END
+        assert len(tokens) == limits[row] or best[len(tokens)] == END
 
 
 def test_before_training_the_prediction_follows_the_frequencies_of_the_targets() -> None:
