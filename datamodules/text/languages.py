@@ -4,6 +4,7 @@ import locale
 import re
 from collections import Counter
 from functools import cache
+from unicodedata import category
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import log_note_once
@@ -62,9 +63,12 @@ def unspaced_script(words: Counter[str]) -> str:
     joined = " ".join(words)
     if any(letter.search(joined) for letter, _ in UNSPACED.values()):
         total = sum(len(word) * count for word, count in words.items())
+        # Moses puts spaces around the marks on Thai and Khmer letters: with these, three tokens were one
+        marks = sum(count for word, count in words.items() if len(word) == 1 and category(word) == "Mn")
         for scripts, (letter, max_letters) in UNSPACED.items():
             sizes = [(len(letter.findall(word)), count) for word, count in words.items()]
             letters, tokens = sum(size * count for size, count in sizes), sum(count for size, count in sizes if size)
+            tokens = max(1, tokens - 2 * marks)
             if 2 * letters > total and letters > max_letters * tokens:
                 return f"{scripts} with {letters / tokens:.0f} letters between two spaces"
     return ""

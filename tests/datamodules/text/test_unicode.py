@@ -143,6 +143,12 @@ def test_a_frozen_encoder_says_how_many_sentences_are_not_segmented(texts) -> No
     assert encoder.coverage.unspaced == (len(texts) if texts is UNSEGMENTED else 0)
 
 
+@pytest.mark.parametrize("language", ["th", "km"])
+def test_marks_that_the_tokeniser_splits_off_hide_no_missing_spaces(language) -> None:
+    with pytest.raises(InputError, match="Thai, Lao, Khmer, Burmese or Tibetan"):
+        refuse_unspaced(Counter(tokenize(UNSEGMENTED[language], language).split()))
+
+
 @pytest.mark.parametrize("language", SEGMENTED)
 def test_words_with_spaces_between_them_are_not_refused(language) -> None:
     refuse_unspaced(Counter(SEGMENTED[language].split()))
