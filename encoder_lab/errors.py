@@ -52,7 +52,8 @@ def disk_error_line(error: OSError, fallback: Path | str) -> str:
     if error.errno not in WRITE_ERRNOS | SYSTEM_ERRNOS and not (error.errno and error.filename):
         raise error
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else fallback
-    return f"{name or fallback}: {error.strerror}"
+    place = " (cache=, out= and hydra.run.dir= name other folders)" if error.errno == errno.EROFS else ""
+    return f"{name or fallback}: {error.strerror}{place}"
 
 
 def disk_error_in(error: Exception) -> OSError | None:

@@ -1,11 +1,14 @@
 """Errors are printed on one line."""
 
+import errno
+import os
+
 import pytest
 from hydra.errors import HydraException
 
 import evaluate
 import train
-from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.errors import InputError, disk_error_line, in_one_line
 from encoder_lab.settings.arguments import INTEGER_VARIABLES
 from tests.asked import composed, run_settings
 
@@ -21,6 +24,12 @@ def test_the_message_comes_without_the_text_of_hydra() -> None:
     wrapped = ValueError("Error in call to target:\nEuroparl")
     wrapped.__cause__ = InputError("corpus.root= is missing")
     assert in_one_line(wrapped) == "corpus.root= is missing"
+
+
+def test_a_folder_that_cannot_be_written_comes_with_the_settings_that_name_others() -> None:
+    line = disk_error_line(OSError(errno.EROFS, os.strerror(errno.EROFS), "cache/score.json"), "run")
+    assert line.startswith("cache/score.json: Read-only file system (cache=, out= and ")
+    assert "cache=" not in disk_error_line(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "cache"), "run")
 
 
 def test_a_command_resumes_one_run(capsys) -> None:
