@@ -66,7 +66,7 @@ def refuse_other_reads(run: Path, reads: Reads) -> None:
     if recorded and differs:
         rest = f" and {len(differs) - 3} more" if len(differs) > 3 else ""
         changed = f"{', '.join(differs[:3])}{rest}"
-        remedy = "put the same data back, or give its new place (corpus.root=, probes.root=), or begin a new run"
+        remedy = "put the same data back, or give its new place (as corpus.root=, embeddings.path=), or begin a new run"
         raise InputError(f"{run}: not what the run has read until now: {changed} changed; {remedy}")
 
 
