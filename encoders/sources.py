@@ -13,7 +13,7 @@ import torch
 
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import Vocabulary
-from datamodules.word_vectors.store import WordVectors, refuse_low_coverage
+from datamodules.word_vectors.store import LookupResult, WordVectors, refuse_low_coverage
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
@@ -122,7 +122,7 @@ def untrained_model(
     """An untrained encoder with the word vectors of a store: bov and untrained/ENCODER."""
     vocabulary = Vocabulary.count(sentences)
     looked_up = store.lookup(vocabulary.words)
-    print_coverage(name, sentences, vocabulary, looked_up.known, store)
+    print_coverage(name, sentences, vocabulary, looked_up, store)
     embedding = WordEmbedding(looked_up.matrix * np.float32(store.scale))
     digest = sha256(settings.encode())  # the weights do not contain the pooling
     digest.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
@@ -135,14 +135,14 @@ def untrained_model(
 
 
 def print_coverage(
-    name: str, sentences: Iterable[str], vocabulary: Vocabulary, known: np.ndarray, store: WordVectors
+    name: str, sentences: Iterable[str], vocabulary: Vocabulary, looked_up: LookupResult, store: WordVectors
 ) -> None:
-    """Print how many words have no vector, a warning if more than `MAX_UNKNOWN_SHARE`. `known (V,)`: which have one."""
+    """Print how many words have no vector, a warning if more than `MAX_UNKNOWN_SHARE`."""
     rows = np.fromiter((row for sentence in sentences for row in vocabulary.rows(sentence)), np.int64)
-    missing = int((~known[rows]).sum())
+    missing = int((~looked_up.known[rows]).sum())
     share = missing / max(1, len(rows))
     lookup = f"{'looked up in lower case, ' if store.lowercase else ''}vectors times {store.scale:.3g}"
     line = f"{name}: {missing:,} of {len(rows):,} words ({100 * share:.1f}%) have no vector; {lookup}"
     remedy = "" if store.lowercase else "; embeddings.lowercase=true may find more"
-    refuse_low_coverage(known[np.unique(rows)], f"{name}, embeddings")
+    refuse_low_coverage(looked_up, np.unique(rows), f"{name}, embeddings")
     print(f"warning: {line}{remedy}" if share > MAX_UNKNOWN_SHARE else line, file=sys.stderr)

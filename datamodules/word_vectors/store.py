@@ -6,6 +6,7 @@ hashes of its words with their rows. A lookup is a binary search and never reads
 
 import hashlib
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -59,13 +60,18 @@ class LookupResult(NamedTuple):
         )
 
 
-def refuse_low_coverage(known: np.ndarray, source: str) -> None:
-    """Raises InputError where less than a tenth of words, `known (N,)` bool, have a vector, of the first 10,000."""
-    known = known[:FREQUENT_WORDS]
+def refuse_low_coverage(looked_up: LookupResult, rows: slice | np.ndarray, source: str) -> None:
+    """Raises InputError where less than a tenth of the words in `rows` have a vector, of the first 10,000.
+
+    Warns where less than a tenth are words of the vectors, as most are composed of subwords.
+    """
+    known, present = (words[rows][:FREQUENT_WORDS] for words in (looked_up.known, looked_up.present))
+    hint = "are these vectors of this language, and is the text tokenised and cased as theirs?"
     if len(known) and known.mean() < MIN_COVERAGE:
-        share = f"only {100 * known.mean():.1f}% of the words have a vector"
-        hint = "are these vectors of this language, and is the text tokenised and cased as theirs?"
-        raise InputError(f"{source}: {share}; {hint}")
+        raise InputError(f"{source}: only {100 * known.mean():.1f}% of the words have a vector; {hint}")
+    if len(known) and present.mean() < MIN_COVERAGE:
+        share = f"only {100 * present.mean():.1f}% of the words have a vector of their own"
+        warnings.warn(f"{source}: {share}, others are composed of subwords; {hint}", stacklevel=2)
 
 
 class WordVectors:

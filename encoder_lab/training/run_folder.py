@@ -214,7 +214,7 @@ def run_vectors(
         else:
             looked_up, subwords, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
         rank_zero_print(looked_up.coverage)
-        refuse_low_coverage(looked_up.known[len(SPECIALS) : len(data.vocabulary)], "embeddings")
+        refuse_low_coverage(looked_up, slice(len(SPECIALS), len(data.vocabulary)), "embeddings")
         save_run_vectors(run, vocabulary, looked_up.matrix, subwords, scale, begin_with is not None, lowercase)
     return load_run_vectors(run)
 

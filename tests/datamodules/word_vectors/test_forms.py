@@ -6,6 +6,7 @@ import io
 import pickle
 import tarfile
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datamodules.word_vectors.skipgram import train_bin
-from datamodules.word_vectors.store import open_store, refuse_low_coverage
+from datamodules.word_vectors.store import LookupResult, open_store, refuse_low_coverage
 from encoder_lab.errors import InputError
 
 WORDS = ["the", ",", "café", "1,000", "dog"]
@@ -136,10 +137,12 @@ def test_a_zip_of_several_files_is_refused_with_their_names(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("known", "words", "refused"), [(0, 50, True), (4, 50, True), (5, 50, False), (0, 0, False)])
-def test_vectors_of_less_than_a_tenth_of_the_words_are_refused(known, words, refused) -> None:
-    mask = np.arange(words) < known
-    if refused:
-        with pytest.raises(InputError, match=rf"only {2 * known}\.0% of the words have a vector"):
-            refuse_low_coverage(mask, "v.vec")
-    else:
-        refuse_low_coverage(mask, "v.vec")
+def test_vectors_of_less_than_a_tenth_of_the_words_are_refused_and_with_subwords_said(known, words, refused) -> None:
+    present, numbers = np.arange(words) < known, np.zeros((words, 1), np.float32)
+    looked_up = LookupResult(numbers, present, np.zeros(words, bool))
+    composed = LookupResult(numbers, present, np.ones(words, bool))
+    refusal = pytest.raises(InputError, match=rf"only {2 * known}\.0% of the words have a vector; ")
+    warning = pytest.warns(UserWarning, match=rf"only {2 * known}\.0% of the words have a vector of their own")
+    for result, answer in ((looked_up, refusal), (composed, warning)):
+        with answer if refused else nullcontext():
+            refuse_low_coverage(result, slice(None), "v.vec")
