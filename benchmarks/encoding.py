@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # so that the file can be run as a script
 
@@ -29,7 +30,7 @@ from tqdm import tqdm
 from benchmarks.machine import DEVICE, in_new_process, measure_cost, synchronised_time
 from benchmarks.steps import WIDTH, WORDS, encoder_of
 from datamodules.text.vocabulary import Vocabulary
-from encoders import FrozenEncoder, recurrent
+from encoders import FrozenEncoder
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 
@@ -68,12 +69,12 @@ def frozen_encoder(encoder: Encoder, bfloat16: bool = False) -> FrozenEncoder:
 def encode_plainly(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
     """The straightforward implementation: every sentence, in file order, padded to its batch."""
     vectors = []
-    recurrent.MIN_PACKED = sys.maxsize  # PyTorch's own recurrent layers
-    for start in tqdm(range(0, len(sentences), PLAIN_BATCH), desc="plain", disable=None, leave=False):
-        rows = [torch.tensor(frozen.vocabulary.rows(text)) for text in sentences[start : start + PLAIN_BATCH]]
-        lengths = torch.tensor([len(row) for row in rows]).to(DEVICE)
-        ids = pad_sequence(rows, batch_first=True).to(DEVICE)
-        vectors.append(frozen.encoder(frozen.embedding(ids), lengths).vector.cpu())
+    with patch("encoders.recurrent.MIN_PACKED", sys.maxsize):  # PyTorch's own recurrent layers
+        for start in tqdm(range(0, len(sentences), PLAIN_BATCH), desc="plain", disable=None, leave=False):
+            rows = [torch.tensor(frozen.vocabulary.rows(text)) for text in sentences[start : start + PLAIN_BATCH]]
+            lengths = torch.tensor([len(row) for row in rows]).to(DEVICE)
+            ids = pad_sequence(rows, batch_first=True).to(DEVICE)
+            vectors.append(frozen.encoder(frozen.embedding(ids), lengths).vector.cpu())
     return torch.cat(vectors).numpy()
 
 

@@ -1,11 +1,15 @@
 """Progress of long work, a bar in a terminal, elsewhere a line every half minute; and what a run will take."""
 
+import os
 import sys
+from threading import RLock
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
 SECONDS_PER_LINE = 30.0
+# a process that is killed while it holds the lock that tqdm shares with forked processes would stop the others
+os.register_at_fork(after_in_child=lambda: tqdm.set_lock(RLock()))
 _run_names: list[str] = []  # in a process that prints lines
 
 

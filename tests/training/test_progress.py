@@ -96,3 +96,20 @@ def test_a_terminal_shows_a_line_before_slow_libraries_are_imported() -> None:
     assert os.read(ours, 1000).decode().strip() == "loads PyTorch and Lightning: a few seconds"
     os.close(ours)
     os.close(theirs)
+
+
+KILLED_WITH_THE_LOCK = """
+import os, signal
+from tqdm import tqdm
+from encoder_lab.progress import Progress
+Progress(total=1, disable=False).close()
+if not (child := os.fork()):
+    tqdm.get_lock().acquire()
+    os.kill(os.getpid(), signal.SIGKILL)
+os.waitpid(child, 0)
+Progress(total=1, disable=False).close()
+"""
+
+
+def test_a_process_that_is_killed_within_its_bar_does_not_stop_the_others() -> None:
+    subprocess.run([sys.executable, "-c", KILLED_WITH_THE_LOCK], cwd=ROOT, check=True, timeout=60, capture_output=True)
