@@ -66,9 +66,9 @@ def _mistaken_classes(settings: Plain) -> Iterator[str]:
         if absent := absence_of(target):
             yield f"{place}: {absent}"
         elif group in PROGRAM_ARGUMENTS:
-            given = {*value, *PROGRAM_ARGUMENTS[group]}
+            provided = {*value, *PROGRAM_ARGUMENTS[group]}
             needed = [key for key, argument in (parameters(target) or {}).items() if argument.required]
-            missing = (key for key in needed if key not in given)
+            missing = (key for key in needed if key not in provided)
             yield from (f"{place}: it needs {key}; write it there, or give +{name}.{key}=" for key in missing)
 
 
@@ -160,8 +160,8 @@ class _Checker(NamedTuple):
             if declared is not None and key not in declared and name not in self.referred:
                 leaves = (leaf for leaf in dotted_items({name: value}) if not (leaf[1] and isinstance(leaf[1], dict)))
                 inner, single = next(leaves)
-                given = PROGRAM_ARGUMENTS.get(prefix.removesuffix("."), ())
-                names = {f"{prefix}{sibling}" for sibling in declared if sibling not in given}
+                provided = PROGRAM_ARGUMENTS.get(prefix.removesuffix("."), ())
+                names = {f"{prefix}{sibling}" for sibling in declared if sibling not in provided}
                 advice = unknown_setting_message(PART_PREFIX.sub("", name), (self.names | names) - {name})
                 yield f"{inner}={_short_text(single)}: {advice}"
             else:

@@ -137,9 +137,9 @@ def test_a_frozen_encoder_says_how_many_sentences_are_not_segmented(texts) -> No
     reader = TextReader({**settings, "lowercase_lookup": False, "ngram_sizes": (0, 0)}, None)
     encoder = FrozenEncoder(BagOfVectors(3), WordEmbedding(np.ones((3, 3), np.float32)), Vocabulary(["a"]))
     for use in (encoder.encode, reader.read):
-        with warnings.catch_warnings(record=True) as given:
+        with warnings.catch_warnings(record=True) as caught:
             use(list(texts.values()))
-        assert ["segment them" in str(warning.message) for warning in given] == [True] * (texts is UNSEGMENTED)
+        assert ["segment them" in str(warning.message) for warning in caught] == [True] * (texts is UNSEGMENTED)
     assert encoder.coverage.unspaced == (len(texts) if texts is UNSEGMENTED else 0)
 
 
