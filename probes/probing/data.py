@@ -258,7 +258,8 @@ class Request(NamedTuple):
 
         Says of each task that cannot be built why. Raises InputError if that is all of them, or `not material.partly`.
         """
-        names = list(material.usual if list(self.names) == [ALL_TASKS] else self.names)
+        every = list(self.names) == [ALL_TASKS]
+        names = list(material.usual if every else self.names)
         refuse_missing_tasks(material, names)
         key = key_of(code_of(Request), inputs, self.sizes, self.context.seed, material.tag_set)
         folder, builders = self.context.cache / f"probing-{key}", material.builders
@@ -286,7 +287,7 @@ class Request(NamedTuple):
         if failures and len(failures) == len(names):
             message = f"none of the tasks can be built; {names[0]}: {failures[names[0]]}"
             raise InputError(f"{message}; or leave all of them out: probes=none")
-        for name, reason in failures.items():
+        for name, reason in ({**failures, **material.omitted()} if every else failures).items():
             print(f"{name} cannot be built: {reason}", file=sys.stderr)
         tasks = [read_task(name, files[name]) for name in names if name not in failures]
         for task in tasks:

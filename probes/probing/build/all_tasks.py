@@ -77,6 +77,11 @@ class Material(NamedTuple):
     unsupported: Sequence[str] = ()  # tasks for which the tag set lacks labels
     partly: bool = True  # tasks that cannot be built are listed; otherwise the first one is an error
 
+    def omitted(self) -> dict[str, str]:
+        """The published tasks that are not usual here, and why."""
+        reason = f"the labels of {self.tag_set} do not support it"
+        return {name: reason for name in self.unsupported if name in TASKS}
+
 
 def refuse_missing_tasks(material: Material, names: Sequence[str]) -> None:
     """Raises InputError for a task that is neither ours nor the user's, or not supported by the labels."""
@@ -104,20 +109,20 @@ def from_trees(
 
 
 def build_tasks(
-    material: Material, sizes: Sizes, names: Sequence[str] = (), seed: int = 0, whole_test: bool = False
+    material: Material, sizes: Sizes, named: Sequence[str] = (), seed: int = 0, whole_test: bool = False
 ) -> BuiltTasks:
-    """Build the named tasks. A task does not depend on which other tasks are built.
+    """Build the `named` tasks, or the usual ones. A task does not depend on which other tasks are built.
 
     With too few sentences a task is smaller, and its notes say so. `whole_test`: the test split is all of its sentences
     that a task can use, in any balance; `sizes.test` is not used. Raises InputError if a task cannot be built at all,
     unless `material.partly`.
     """
-    names = names or material.usual
+    names = named or material.usual
     refuse_missing_tasks(material, names)
     pool = material.gather(sizes, seed)
     if whole_test:
         sizes = WholeTest(sizes.train, sizes.dev, len(pool.splits[TEST_SPLIT]))
-    drafts, failures = {}, {}
+    drafts, failures = {}, {} if named else material.omitted()
     for name in Progress([name for name in material.builders if name in names], "building", unit=" tasks"):
         try:
             drafts[name] = material.builders[name](pool, sizes)

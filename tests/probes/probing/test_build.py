@@ -131,7 +131,9 @@ def test_an_unknown_task_lists_the_choices(source, trees, capsys) -> None:
 
 
 def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(trees, tmp_path, capsys) -> None:
-    build(COMMAND.read([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "train=120", "dev=24", "test=24"]))
+    sizes = ["tags=german/tiger", "train=120", "dev=24", "test=24"]
+    failures = build(COMMAND.read([f"trees={trees}", f"out={tmp_path}", *sizes]))
+    assert "SubjNum: the labels of german/tiger do not support it" in failures
     assert set(from_trees((), GERMAN).usual) >= {task.name for task in read_senteval(tmp_path)} >= {"SentLen", "BShift"}
     assert COMMAND.run([f"trees={trees}", f"out={tmp_path / 'new'}", "tags=german/tiger", "tasks=SubjNum"]) == 2
     assert "error: the labels of german/tiger do not support SubjNum" in capsys.readouterr().err

@@ -237,6 +237,13 @@ def test_what_cannot_be_built_is_said_each_time_but_tried_once(tmp_path, capsys)
         source.tasks(context(TextCorpus(), tmp_path / "cache"), ["SubjGender"], SIZES)
 
 
+def test_tasks_that_the_labels_do_not_support_are_said(tmp_path, capsys) -> None:
+    (tmp_path / "a.mrg").write_text("\n".join(tiny_trees(600)))
+    FromTrees([str(tmp_path)], "german/tiger").tasks(context(TextCorpus(), tmp_path / "cache"), ["all"], SIZES)
+    message = capsys.readouterr().err
+    assert all(f"{name} cannot be built: the labels of german/tiger" in message for name in ("Tense", "ObjNum"))
+
+
 @pytest.mark.parametrize("builder", (TASKS | MORE_TASKS | TEXT_TASKS).values())
 def test_the_file_of_a_task_has_the_same_name_in_every_process(builder) -> None:
     assert " at 0x" not in _builder_settings(builder)
