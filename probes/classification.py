@@ -95,10 +95,10 @@ class Classification:
         """The outcome of a classifier, with the 95% interval of its test accuracy."""
         chance = 100 * float((self.test.gold == np.bincount(self.train.gold).argmax()).mean())
         details = self.second(score.predicted, self.test) if self.second else {}
-        dev, test, correct, chosen, seconds, _ = score
+        dev, test, correct, chosen, _ = score
         correct = correct if self.orders == 1 else correct.reshape(-1, self.orders)
         interval = wilson_interval(correct.sum() / self.orders, len(correct))
-        return Outcome(dev, test, *interval, correct, chosen, details, seconds, chance)
+        return Outcome(dev, test, *interval, correct, chosen, details, chance=chance)
 
 
 def in_published_order(items: Items) -> Items:

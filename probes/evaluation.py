@@ -1,6 +1,7 @@
 """Scores of a model on tasks of any suites: each distinct text encoded once, each score computed once."""
 
 import json
+import time
 import warnings
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -222,12 +223,14 @@ class Evaluation:
         return self.model.objective if self.model.encode is None and task.needs != "surprisal" else task.reader
 
     def _score(self, task: Task) -> dict[str, Any]:
-        if self._is_baseline(task):
-            outcome = task.baseline(self.model.objective)
-        else:
-            outcome = task.score(getattr(self, task.needs), self.model.device)
+        readings = None if self._is_baseline(task) else getattr(self, task.needs)
+        started = time.monotonic()
+        name, device = self.model.objective, self.model.device
+        outcome = task.baseline(name) if readings is None else task.score(readings, device)
+        if task.needs not in DERIVED_NEEDS:
+            outcome = outcome._replace(seconds=time.monotonic() - started)
         long_texts = {text for _, text in self.model.long_texts} & set(task.sentences)
-        details = outcome.details | ({"long texts": float(len(long_texts))} if long_texts else {})
+        details = {**outcome.details, **({"long texts": float(len(long_texts))} if long_texts else {})}
         result = outcome._asdict() | {"correct": pack_correct(outcome.correct), "details": details}
         if path := self._cache_path(task):
             write_cached(path, result)

@@ -104,7 +104,7 @@ def _gain_outcome(score: Evaluated, bag: Evaluated) -> Outcome:
 
 
 def _outcome_of_interval(score: Interval, dev: float, numbers: dict[str, float], seconds: float) -> Outcome:
-    return Outcome(dev, *score, NO_ITEMS, {**numbers}, {}, seconds)
+    return Outcome(dev, *score, NO_ITEMS, {**numbers}, seconds=seconds)
 
 
 def hard_items(task: Classification) -> np.ndarray:

@@ -48,8 +48,8 @@ class Outcome(NamedTuple):
     high: float
     correct: np.ndarray  # (N_test,) bool: which test items are right, (N_test, K) of K answers; empty: a correlation
     hyperparameters: dict[str, Any]  # chosen on dev, and the front of the grid
-    details: dict[str, float]  # second measures of the same predictions
-    seconds: float
+    details: Mapping[str, float] = {}  # second measures of the same predictions
+    seconds: float = 0.0  # which the evaluation measures
     chance: float | None = None  # the test score without knowledge: the most frequent class, 0 of a correlation
     domains: str = ""  # of a correlation: its predictions (probes/correlations.py)
     warnings: Sequence[str] = ()  # given each time the score is shown, also from a cache

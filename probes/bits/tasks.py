@@ -1,6 +1,5 @@
 """A code of a task's training labels as a task of its own, for each of the codes."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -46,7 +45,7 @@ class Bits(DerivedTask):
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The mean over `ORDERS`; the interval is over orders and labels. Chance: a code that knows the frequencies."""
-        started, task = time.monotonic(), self.task
+        task = self.task
         parts = [(vectors.features(part, task.features, device)[:], part.gold) for part in (task.train, task.dev)]
         train, dev = (Labelled(*part) for part in parts)
         size = len(task.classes)
@@ -59,7 +58,7 @@ class Bits(DerivedTask):
         bits = float(np.mean([code.bits for code in codes]))
         numbers: dict[str, Any] = {"bits": round(bits, 1), "compression": round(codes[0].uniform_bits / bits, 3)}
         frequencies = 100 * float(scipy.stats.entropy(np.bincount(task.train.gold), base=size))
-        return Outcome(share[0], *share, NO_ITEMS, numbers, {}, time.monotonic() - started, chance=frequencies)
+        return Outcome(share[0], *share, NO_ITEMS, numbers, chance=frequencies)
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no vectors, which a description length needs")

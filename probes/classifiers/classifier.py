@@ -4,7 +4,6 @@
 docs/probing_protocol.md lists the differences.
 """
 
-import time
 from typing import TypeVar
 
 import numpy as np
@@ -45,7 +44,6 @@ def probe(
     `bfloat16`: the successive halving of `modern` multiplies in bfloat16 where the device has it; all else is float32.
     The result depends only on the data, the seed and that. The global random state is not changed.
     """
-    started = time.monotonic()
     train_set, dev_set, test_set = (as_tensors(part, device) for part in (train, dev, test))
     if grid.protocol == "modern":
         train_set, dev_set, test_set = standardise(train_set, dev_set, test_set)
@@ -61,7 +59,7 @@ def probe(
     accuracy = round(100 * float(correct.mean()), 2)
     majority = float((dev.labels == np.bincount(train.labels).argmax()).mean())  # no weights
     chosen = best.hyperparameters() | {FRONT: pareto_front([(0, 100 * majority), *best.points])}
-    return Score(best.dev_accuracy, accuracy, correct, chosen, time.monotonic() - started, predicted)
+    return Score(best.dev_accuracy, accuracy, correct, chosen, predicted)
 
 
 def best_logistic_cell(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fitted:

@@ -78,5 +78,4 @@ class Score(NamedTuple):
     test_accuracy: float  # percent
     test_correct: np.ndarray  # (N_test,) bool
     hyperparameters: dict[str, Any]
-    seconds: float
     predicted: np.ndarray  # (N_test,) int64 classes

@@ -1,6 +1,5 @@
 """Downstream tasks without a classifier grid of their own: folds, relatedness, similarity."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
@@ -73,7 +72,6 @@ class Downstream:
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """Score the task by its kind."""
-        started = time.monotonic()
 
         def tensors(part: Items) -> Tensors:
             features = vectors.features(part, sentence_vector if len(part.texts) == 1 else pair_features, device)[:]
@@ -93,7 +91,7 @@ class Downstream:
         else:
             scores = score_nested(tensors(self.parts["all"]), self.classes, self.folds, self.grid, self.seed, self.name)
             outcome = self._outcome_of_folds(scores, self.parts["all"].gold)
-        return outcome._replace(seconds=time.monotonic() - started, chance=self.baseline("majority").test)
+        return outcome._replace(chance=self.baseline("majority").test)
 
     def baseline(self, name: str) -> Outcome:
         """The most frequent class of the training part; 0 for a correlation.
@@ -123,7 +121,7 @@ class Downstream:
         correct, positive = predicted == gold, self.positive
         details = {} if positive is None else {"f1": 100 * float(f1_score(gold, predicted, pos_label=positive))}
         low, high = wilson_interval(int(correct.sum()), len(correct))
-        return Outcome(dev, 100 * float(correct.mean()), low, high, correct, chosen, details, 0.0)
+        return Outcome(dev, 100 * float(correct.mean()), low, high, correct, chosen, details)
 
 
 def _cosines(part: Items, vectors: Vectors) -> np.ndarray:
@@ -154,7 +152,7 @@ def _correlation_outcome(
     below, above = np.linalg.norm(reaches, axis=0) / len(parts)  # domains have their own pairs, so their errors add
     low, high = r - below, r + above
     text = pack_domains([make_domain(*part) for part in parts])
-    return Outcome(dev, 100 * r, float(100 * low), float(100 * high), NO_ITEMS, chosen, details, 0.0, domains=text)
+    return Outcome(dev, 100 * r, float(100 * low), float(100 * high), NO_ITEMS, chosen, details, domains=text)
 
 
 def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 import itertools
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -62,13 +61,12 @@ class Shape(WithoutBaselines):
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The measure. Nothing is trained, so dev and test have the same score."""
-        started = time.monotonic()
         matrix = matrix_of(vectors, self.sentences)
         size, width = matrix.shape
         at_most = f"EffRank of {size} vectors of {width} numbers is at most {size - 1}"
         notes = [f"{at_most}; more geometry.sentences= raise it"] if size <= width and self.name == "EffRank" else []
         value, low, high = MEASURES[self.name][0](matrix)
-        return Outcome(value, value, low, high, NO_ITEMS, {}, {}, time.monotonic() - started, warnings=notes)
+        return Outcome(value, value, low, high, NO_ITEMS, {}, warnings=notes)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """The suite of use: how much an objective, or a task, loses when a property is erased from the vectors."""
 
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -70,7 +69,6 @@ class Use(DerivedTask):
 
     def score(self, erasures: Erasures, device: str) -> Outcome:
         """The rise of the loss, in thousandths of a nat, or of the error, in points, with its 95% interval."""
-        started = time.monotonic()
         vectors = erasures.vectors.features(self.task.train, sentence_vector)[:]
         (items, width), problems = vectors.shape, []
         if items <= width:
@@ -98,8 +96,7 @@ class Use(DerivedTask):
         }
         numbers = {name: round(value, 4) for name, value in numbers.items()}
         messages = [f"suite=use: {self.task.name}: {problem}" for problem in problems]
-        seconds = time.monotonic() - started
-        return Outcome(rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, seconds, warnings=messages)
+        return Outcome(rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, warnings=messages)
 
     def _mlp_accuracies(self, erasures: Erasures, erase: Eraser, device: str) -> dict[str, float]:
         """The accuracy of an MLP on the erased vectors, with the widest layer of the grid; empty for other grids."""
