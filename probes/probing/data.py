@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import NoSuchView, corpus_key, held_out_text
@@ -57,30 +57,80 @@ USUAL_SIZES = Sizes(1200, 300, 500)
 TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
 
 
-class FromCorpus:
+class BuiltTasks:
+    """Tasks that are built of a source once: the next time they are read from the files of the first build."""
+
+    def source(self, context: Context, sizes: Sizes) -> tuple[Sequence[object], Material]:
+        """What the material depends on, and the material itself."""
+        raise NotImplementedError
+
+    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
+        """The named tasks from the files of an earlier build by the same code, or built in the published format.
+
+        Says of each task that cannot be built why. Raises InputError if that is all of them, or `not material.partly`.
+        """
+        wanted = built_sizes(sizes)
+        inputs, material = self.source(context, wanted)
+        every = list(names) == [ALL_TASKS]
+        names = list(material.usual if every else names)
+        refuse_missing_tasks(material, names)
+        key = key_of(code_of(BuiltTasks), inputs, wanted, context.seed, material.tag_set)
+        folder, builders = context.cache / f"probing-{key}", material.builders
+        keys = {name: key_of(code_of(builders[name]), _builder_settings(builders[name])) for name in names}
+        files = {name: folder / f"{name}-{key}.txt" for name, key in keys.items()}
+        reasons = {name: file.with_suffix(".why") for name, file in files.items()}
+
+        def missing_names() -> list[str]:
+            return [name for name in names if not files[name].exists() and not reasons[name].exists()]
+
+        def build_missing() -> None:
+            from probes.probing.build.report import task_section  # draws, too
+
+            built = build_tasks(material, wanted, missing_names(), context.seed)
+            for name, reason in built.failures.items():
+                with atomic_write(reasons[name]) as file:
+                    file.write(reason)
+            for name, draft in built.drafts.items():
+                with atomic_write(folder / f"{name}.md") as file:
+                    file.write(task_section(draft))
+                write_task(draft.task, files[name])
+
+        make_once(folder, lambda: not missing_names(), build_missing)
+        failures = {name: reasons[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
+        if failures and len(failures) == len(names):
+            message = f"none of the tasks can be built; {names[0]}: {failures[names[0]]}"
+            raise InputError(f"{message}; or leave all of them out: probes=none")
+        for name, reason in ({**failures, **material.omitted()} if every else failures).items():
+            print(f"{name} cannot be built: {reason}", file=sys.stderr)
+        tasks = [read_task(name, files[name]) for name in names if name not in failures]
+        for task in tasks:
+            for size in notes_on_size(task, wanted):
+                print(f"{task.name} has {size}: the text that is read gives no more", file=sys.stderr)
+        return tasks
+
+
+class FromCorpus(BuiltTasks):
     """`probes=corpus`: from trees of the run's corpus that no objective trains on, else dependency trees, else text."""
 
     def __init__(self, tags: Tags = ENGLISH.name, own: Own = NO_TASKS) -> None:
         self.tags, self.own = tag_set(tags), own
 
-    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        request, corpus = Request(context, names, built_sizes(sizes)), context.corpus
-        limit = TREES_PER_SENTENCE * sum(request.sizes)
+    def source(self, context: Context, sizes: Sizes) -> tuple[Sequence[object], Material]:
+        corpus, limit = context.corpus, TREES_PER_SENTENCE * sum(sizes)
         with suppress(NoSuchView):
             trees = corpus_texts(itertools.islice(corpus.trees("probe"), limit))
-            return request.build_or_read(corpus_key(corpus), from_trees(trees, self.tags, self.own))
+            return corpus_key(corpus), from_trees(trees, self.tags, self.own)
         if self.tags.name != ENGLISH.name:
             raise InputError(
                 f"probes.tags={self.tags.name}: about Penn-style trees, and this corpus= has none; leave it out"
             )
         with suppress(NoSuchView):
             analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), limit))
-            return request.build_or_read(corpus_key(corpus), from_dependencies(analyses, self.own))
-        text = itertools.islice(held_out_text(corpus), limit)
-        return request.build_or_read(corpus_key(corpus), from_text(text, self.own))
+            return corpus_key(corpus), from_dependencies(analyses, self.own)
+        return corpus_key(corpus), from_text(itertools.islice(held_out_text(corpus), limit), self.own)
 
 
-class FromTrees:
+class FromTrees(BuiltTasks):
     """`probes=trees`: built from files of Penn-style trees. `on_bad_tree`: "skip" leaves out what cannot be read."""
 
     def __init__(
@@ -95,10 +145,8 @@ class FromTrees:
             raise InputError("probes=trees needs probes.paths=[FILE_OR_FOLDER,...] with Penn-style trees")
         self.paths, self.tags, self.own = [Path(path) for path in paths], tag_set(tags), own
 
-    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        request = Request(context, names, built_sizes(sizes))
-        inputs = [*contents_of(_files_below(self.paths, tree_files)), self.on_bad_tree]
-        return request.build_or_read(inputs, self.material())
+    def source(self, context: Context, sizes: Sizes) -> tuple[Sequence[object], Material]:
+        return [*contents_of(_files_below(self.paths, tree_files)), self.on_bad_tree], self.material()
 
     def material(self, partly: bool = False) -> Material:
         files = _files_below(self.paths, tree_files)
@@ -106,7 +154,7 @@ class FromTrees:
         return from_trees(texts, self.tags, self.own, partly)
 
 
-class FromTreebank:
+class FromTreebank(BuiltTasks):
     """`probes=ud`: built from dependency trees; drawn from all sentences where train, dev or test has no file."""
 
     def __init__(
@@ -119,12 +167,10 @@ class FromTreebank:
             raise InputError("probes=ud needs probes.paths=[FILE_OR_FOLDER,...] with CoNLL-U files")
         self.paths, self.test_paths, self.own = [*map(Path, paths)], [*map(Path, test_paths)], own
 
-    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        """The named tasks that can be built; says why others cannot."""
-        request = Request(context, names, built_sizes(sizes))
+    def source(self, context: Context, sizes: Sizes) -> tuple[Sequence[object], Material]:
         files, test = self._files()
         inputs = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
-        return request.build_or_read(inputs, self.material(request.sizes))
+        return inputs, self.material(sizes)
 
     def material(self, sizes: Sizes) -> Material:
         files, test = self._files()
@@ -135,7 +181,7 @@ class FromTreebank:
         return _files_below(self.paths, conllu_files), _files_below(self.test_paths, conllu_files)
 
 
-class FromText:
+class FromText(BuiltTasks):
     """`probes=text`: built from plain text of any language, by default from the run's held-out text."""
 
     def __init__(
@@ -152,14 +198,12 @@ class FromText:
         check_language(language, "probes.language")
         self.paths, self.tokenized, self.language, self.own = [Path(path) for path in paths], tokenized, language, own
 
-    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        """The named tasks that can be built; says why others cannot."""
-        request = Request(context, names, built_sizes(sizes))
+    def source(self, context: Context, sizes: Sizes) -> tuple[Sequence[object], Material]:
         if not self.paths:
-            held_out = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(request.sizes))
-            return request.build_or_read(corpus_key(context.corpus), from_text(held_out, self.own))
+            held_out = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(sizes))
+            return corpus_key(context.corpus), from_text(held_out, self.own)
         language = "" if self.tokenized else self.language or context.given_corpus.source_language
-        return request.build_or_read([*contents_of(self._files()), language], self.material(language))
+        return [*contents_of(self._files()), language], self.material(language)
 
     def material(self, language: str) -> Material:
         """Of the files, tokenised as text of a language; "": as they are."""
@@ -244,53 +288,3 @@ def _builder_settings(builder: TaskBuilder) -> str:
         return repr(vars(builder))
     args = tuple(getattr(value, "__qualname__", value) for value in builder.args)  # where a function is says nothing
     return repr([args, builder.keywords])
-
-
-class Request(NamedTuple):
-    """The tasks that are requested of a source; each is built once."""
-
-    context: Context
-    names: Sequence[str]
-    sizes: Sizes
-
-    def build_or_read(self, inputs: Sequence[object], material: Material) -> list[Classification]:
-        """Tasks from the files of an earlier build by the same code, or built now and written in the published format.
-
-        Says of each task that cannot be built why. Raises InputError if that is all of them, or `not material.partly`.
-        """
-        every = list(self.names) == [ALL_TASKS]
-        names = list(material.usual if every else self.names)
-        refuse_missing_tasks(material, names)
-        key = key_of(code_of(Request), inputs, self.sizes, self.context.seed, material.tag_set)
-        folder, builders = self.context.cache / f"probing-{key}", material.builders
-        keys = {name: key_of(code_of(builders[name]), _builder_settings(builders[name])) for name in names}
-        files = {name: folder / f"{name}-{key}.txt" for name, key in keys.items()}
-        reasons = {name: file.with_suffix(".why") for name, file in files.items()}
-
-        def missing_names() -> list[str]:
-            return [name for name in names if not files[name].exists() and not reasons[name].exists()]
-
-        def build_missing() -> None:
-            from probes.probing.build.report import task_section  # draws, too
-
-            built = build_tasks(material, self.sizes, missing_names(), self.context.seed)
-            for name, reason in built.failures.items():
-                with atomic_write(reasons[name]) as file:
-                    file.write(reason)
-            for name, draft in built.drafts.items():
-                with atomic_write(folder / f"{name}.md") as file:
-                    file.write(task_section(draft))
-                write_task(draft.task, files[name])
-
-        make_once(folder, lambda: not missing_names(), build_missing)
-        failures = {name: reasons[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
-        if failures and len(failures) == len(names):
-            message = f"none of the tasks can be built; {names[0]}: {failures[names[0]]}"
-            raise InputError(f"{message}; or leave all of them out: probes=none")
-        for name, reason in ({**failures, **material.omitted()} if every else failures).items():
-            print(f"{name} cannot be built: {reason}", file=sys.stderr)
-        tasks = [read_task(name, files[name]) for name in names if name not in failures]
-        for task in tasks:
-            for size in notes_on_size(task, self.sizes):
-                print(f"{task.name} has {size}: the text that is read gives no more", file=sys.stderr)
-        return tasks
