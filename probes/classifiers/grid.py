@@ -55,6 +55,7 @@ class Grid:
             values = list(getattr(self, name))
             if len(set(values)) < len(values):
                 raise InputError(f"probes.classifier.{name}={values}: give each value once")
+            object.__setattr__(self, name, tuple(values))  # settings give lists
         if 0 in self.widths and len(self.widths) > 1:
             raise InputError(f"widths={list(self.widths)}: 0 is logistic regression; give it alone")
         idle = [name for name in SENTEVAL_ONLY if getattr(self, name) != getattr(Grid, name)]
@@ -88,7 +89,7 @@ def best_of_l2(
     """
     values = sorted(grid.l2)
     results = dict(zip(values, fit(values), strict=True))
-    for _ in range(MAX_EXTRA_L2 if tuple(grid.l2) == Grid.l2 else 0):
+    for _ in range(MAX_EXTRA_L2 if grid.l2 == Grid.l2 else 0):
         best = max(sorted(results), key=lambda l2: score(results[l2]))
         other_scores = [score(results[l2]) for l2 in results if l2 != best]
         if min(results) < best < max(results) or score(results[best]) <= max(other_scores):

@@ -61,7 +61,7 @@ class Reading(NamedTuple):
         if requested.protocol == "modern":
             return requested if self.hidden else requested.logistic()
         for name in FIXED_SETTINGS:
-            if as_tuple(getattr(requested, name)) != as_tuple(getattr(Grid, name)):
+            if getattr(requested, name) != getattr(Grid, name):
                 problem = "protocol=senteval has published settings for each group of suite=discoeval"
                 raise InputError(f"{problem}; leave probes.classifier.{name}= out")
         published = {name: getattr(self, name) for name in FIXED_SETTINGS[2:]}
@@ -86,8 +86,3 @@ ABLATIONS = {  # analyses of the paper: a group of which the tasks are read a se
     "hidden_layer": ("DC", READINGS["DC"]._replace(hidden=0)),  # Table 4
     "context": ("SP", READINGS["SP"]._replace(features=sentence_vector)),  # Table 6
 }
-
-
-def as_tuple(value: object) -> object:
-    """A list as a tuple; any other value unchanged."""
-    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value

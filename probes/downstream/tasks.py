@@ -39,7 +39,7 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
         raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")
     names = [settings.tasks] if isinstance(settings.tasks, str) else settings.tasks
     grid = context.grid.logistic()
-    hidden = tuple(context.grid.widths), tuple(context.grid.dropouts)
+    hidden = context.grid.widths, context.grid.dropouts
     if not context.grid.is_logistic and hidden != (Grid.widths, Grid.dropouts):
         no_layer = "downstream tasks are read by logistic regression"
         raise InputError(f"probes.classifier: {no_layer}; leave widths= and dropouts= out with suite=downstream")
