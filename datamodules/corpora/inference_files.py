@@ -17,7 +17,7 @@ NO_MAJORITY = "-"  # annotators disagreed
 COLUMNS = ("gold_label", "sentence1", "sentence2")
 
 
-class _PublishedPairs(OnDisk):
+class PublishedPairs(OnDisk):
     """Pairs from files with columns `gold_label`, `sentence1`, `sentence2`; skips pairs without a gold label."""
 
     for_probing = ("dev", "test")
@@ -38,7 +38,7 @@ class _PublishedPairs(OnDisk):
         return stored_file(self.root, f"{stem}.jsonl") or find_file(self.root, f"{stem}.txt", remedy)
 
 
-class Snli(_PublishedPairs):
+class Snli(PublishedPairs):
     """The Stanford corpus: the premises are image captions."""
 
     name = "snli"
@@ -46,7 +46,7 @@ class Snli(_PublishedPairs):
     splits: ClassVar = {"train": "snli_1.0_train", "dev": "snli_1.0_dev", "test": "snli_1.0_test"}
 
 
-class MultiNli(_PublishedPairs):
+class MultiNli(PublishedPairs):
     """Ten genres of speech and writing. The mismatched dev set, of other genres than training, is the test set."""
 
     name = "multinli"
@@ -58,11 +58,10 @@ class MultiNli(_PublishedPairs):
     }
 
 
-class AllNli(OnDisk):
+class AllNli(PublishedPairs):
     """SNLI, then MultiNLI, for training; SNLI for dev and test (Conneau et al. 2018, section 3.2)."""
 
     name = "allnli"
-    for_probing = ("dev", "test")
     remedy = "put the folders of snli and multinli into one (python -m datamodules.download) and set corpus.root= to it"
 
     def __init__(
@@ -76,10 +75,9 @@ class AllNli(OnDisk):
     def files(self) -> list[Path]:
         return self._snli.files() + self._multinli.files()
 
-    def inference(self, split: Split) -> Iterator[Inference]:
+    def raw_pairs(self, split: Split) -> Iterator[Inference]:
         pairs = self._snli.raw_pairs(split)
-        examples = chain(pairs, self._multinli.raw_pairs(split)) if split == "train" else pairs
-        return parallel_map(tokenize_inference, self.limit(split, examples))
+        return chain(pairs, self._multinli.raw_pairs(split)) if split == "train" else pairs
 
 
 def read_pairs(path: Path) -> Iterator[Inference]:

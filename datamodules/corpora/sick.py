@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from datamodules.corpora.on_disk import OnDisk, find_file, stored_file
+from datamodules.corpora.inference_files import PublishedPairs
+from datamodules.corpora.on_disk import find_file, stored_file
 from datamodules.corpus import LABELS, Inference, Split
-from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_table
 
@@ -14,11 +14,10 @@ COMPLETE_FILE = "SICK.txt"  # all splits in one file: another label column, and 
 SETS = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}
 
 
-class Sick(OnDisk):
+class Sick(PublishedPairs):
     """`SICK_train.txt`, `SICK_trial.txt`, `SICK_test_annotated.txt` as at SemEval 2014, or the one `SICK.txt`."""
 
     name = "sick"
-    for_probing = ("dev", "test")
     remedy = "python -m datamodules.download sick, then set corpus.root= to its folder"
     splits: ClassVar = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 
@@ -26,10 +25,7 @@ class Sick(OnDisk):
         complete = stored_file(self.root, COMPLETE_FILE)
         return [complete] if complete else [find_file(self.root, name, self.remedy) for name in self.splits.values()]
 
-    def inference(self, split: Split) -> Iterator[Inference]:
-        return self.limit(split, self._pairs(split))
-
-    def _pairs(self, split: Split) -> Iterator[Inference]:
+    def raw_pairs(self, split: Split) -> Iterator[Inference]:
         name, complete = self.split_name(split), stored_file(self.root, COMPLETE_FILE)
         label = "entailment_label" if complete else "entailment_judgment"
         columns = ["sentence_A", "sentence_B", label, *(["SemEval_set"] if complete else [])]
@@ -40,6 +36,5 @@ class Sick(OnDisk):
                 raise InputError(f"{path}:{number}: label {row[label][:40]!r}, expected one of {', '.join(LABELS)}")
             if subset not in SETS.values():
                 raise InputError(f"{path}:{number}: set {subset[:40]!r}, expected one of {', '.join(SETS.values())}")
-            if subset != SETS[split]:
-                continue
-            yield Inference(tokenize(row["sentence_A"]), tokenize(row["sentence_B"]), gold)  # type: ignore[arg-type]
+            if subset == SETS[split]:
+                yield Inference(row["sentence_A"], row["sentence_B"], gold)  # type: ignore[arg-type]
