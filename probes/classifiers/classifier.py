@@ -58,7 +58,8 @@ def probe(
     correct = predicted == test.labels
     accuracy = round(100 * float(correct.mean()), 2)
     majority = float((dev.labels == np.bincount(train.labels).argmax()).mean())  # no weights
-    chosen = best.hyperparameters() | {FRONT: pareto_front([(0, 100 * majority), *best.points])}
+    front = pareto_front([(0, 100 * majority), *best.points])
+    chosen = {"width": best.width, "dropout": best.dropout, "l2": best.l2, FRONT: front}
     return Score(best.dev_accuracy, accuracy, correct, chosen, predicted)
 
 

@@ -55,10 +55,6 @@ class Fitted(NamedTuple):
     parameters: list[Tensor]  # (W, D), (W, 1), (C, W), (C, 1), or (C, D), (C, 1)
     points: Sequence[FrontPoint] = ()  # of all cells of its grid
 
-    def hyperparameters(self) -> dict[str, Any]:
-        """The settings of this cell in its grid."""
-        return {"width": self.width, "dropout": self.dropout, "l2": self.l2}
-
 
 def complexity(parameters: Sequence[Tensor]) -> float:
     """The number of weights of an MLP, the nuclear norm of logistic regression (Pimentel et al. 2020)."""

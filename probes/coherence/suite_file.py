@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -115,11 +116,8 @@ def suite_from_record(record: Any, location: str, syntaxgym: bool = False) -> Te
         raise InputError(f"{location}: no items")
     conditions = _condition_names(top["items"][0], f"{location}, first item")
     items = tuple(_item(item, conditions, len(regions), f"{location}, item", i) for i, item in enumerate(top["items"]))
-    seen: set[int] = set()
-    for item in items:
-        if item.number in seen:
-            raise InputError(f"{location}, item {item.number}: the number occurs twice; number the items 1, 2, 3, ...")
-        seen.add(item.number)
+    if twice := [number for number, count in Counter(item.number for item in items).items() if count > 1]:
+        raise InputError(f"{location}, item {twice[0]}: the number occurs twice; number the items 1, 2, 3, ...")
     other_meta = {k: v for k, v in meta.items() if k not in ("name", "metric", "string_predictions", "model")}
     suite = TestSuite(meta["name"], metric, regions, conditions, predictions, items, other_meta)
     check_predictions(suite, location, syntaxgym)

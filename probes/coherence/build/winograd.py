@@ -31,13 +31,13 @@ def build_winograd(path: Path) -> Draft:
         answers = (single_spaced(record["options"][index]) for index in (correct, 1 - correct))
         nouns = [noun_for_pronoun(option, pronoun, before, after) for option in answers]
         full.append(DraftPair(source, tuple((single_spaced(f"{before} {noun} {after}"),) for noun in nouns), twins))
-        if not after:
+        if after:
+            partial.append(DraftPair(source, tuple((before, noun, after) for noun in nouns), twins))
+        else:
             excluded["schemas in which nothing follows the pronoun (partial)"] += 1
-            continue
-        partial.append(DraftPair(source, tuple((before, noun, after) for noun in nouns), twins))
     suites = winograd_suites(full, partial)
-    drafts = (full, partial)
-    return Draft(suites, excluded, twins={s.name: twins_of(pairs) for s, pairs in zip(suites, drafts, strict=True)})
+    twins_by_suite = zip((suite.name for suite in suites), map(twins_of, (full, partial)), strict=True)
+    return Draft(suites, excluded, twins=dict(twins_by_suite))
 
 
 def winograd_suites(full: list[DraftPair], partial: list[DraftPair]) -> list[TestSuite]:

@@ -16,8 +16,7 @@ SECTIONS = {"train": range(2, 15), "dev": range(15, 19), "test": range(19, 24)} 
 TABLE = ("type", "sense", "sense2", "arg1", "arg2")
 PDTB_2, PDTB_3 = 48, 34  # columns
 SENSES = {PDTB_2: (11, 12, 13, 14), PDTB_3: (8, 9, 11, 12)}
-FIRST_2, SECOND_2 = 24, 34  # text of the arguments
-FIRST_3, SECOND_3 = 14, 20  # their positions in the raw text: 9..20;31..40
+ARGUMENTS = {PDTB_2: (24, 34), PDTB_3: (14, 20)}  # their texts, or their positions in the raw text: 9..20;31..40
 FILE_NAME = re.compile(r"wsj_(\d\d)\d\d")
 RELATIONS_NAME = re.compile(rf".*\.(pipe|pdtb|gdtb\.tsv(\.gz)?)|{FILE_NAME.pattern}", re.DOTALL)
 
@@ -87,14 +86,10 @@ def _pipe_relations(path: Path, raw: Path | None) -> Iterator[Relation]:
         split = _split_of_section(location, path, fields)
         if split is None:
             continue
-        if len(fields) == PDTB_2:
-            arguments = fields[FIRST_2], fields[SECOND_2]
-        else:
+        arguments = [fields[i] for i in ARGUMENTS[len(fields)]]
+        if len(fields) == PDTB_3:
             text = text if text is not None else _read_raw_text(path, raw)
-            arguments = (
-                _text_of_spans(location, text, fields[FIRST_3]),
-                _text_of_spans(location, text, fields[SECOND_3]),
-            )
+            arguments = [_text_of_spans(location, text, spans) for spans in arguments]
         senses = _two_levels([fields[i] for i in SENSES[len(fields)]])
         first, second = map(tokenize, arguments)
         yield from _checked_relation(location, Relation(split, fields[0], senses, first, second))

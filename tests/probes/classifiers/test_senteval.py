@@ -39,7 +39,7 @@ def test_the_grid_as_one_model_equals_its_blocks() -> None:
     (cells,) = split_into_blocks(8, 3, GRID, device="cuda")
     together = senteval.train_with_early_stopping(Cells(8, 3, cells, seed=7), train, dev, GRID, seed=7)
     apart = senteval.train_grid(train, dev, 3, GRID, 7, "cpu")
-    assert [cell.hyperparameters() for cell in together] == [cell.hyperparameters() for cell in apart]
+    assert [cell[:3] for cell in together] == [cell[:3] for cell in apart]  # width, dropout and L2
     assert [cell.dev_accuracy for cell in together] == pytest.approx([cell.dev_accuracy for cell in apart], abs=1.2)
 
 
