@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 from torch.onnx import register_custom_op_symbolic, symbolic_helper
 
 from encoder_lab.errors import InputError
@@ -41,15 +40,6 @@ class OnnxEncoder:
         return np.concatenate(parts)
 
 
-class _Graph(nn.Module):
-    def __init__(self, network: SentenceEncoder) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, ids: Tensor, lengths: Tensor, unknown: Tensor) -> Tensor:
-        return self.network.vectors(ids, lengths, unknown)
-
-
 def write_onnx(parts: Parts, folder: Path) -> None:
     """Write graph, settings, n-grams and the reader of text. Raises InputError if the graph gives other vectors."""
     try:
@@ -59,13 +49,14 @@ def write_onnx(parts: Parts, folder: Path) -> None:
         raise InputError("format=onnx needs other packages: pip install onnx onnxruntime") from None
     reader = TextReader(parts.settings, parts.ngrams)
     network = SentenceEncoder(parts.encoder, parts.table, reader).eval()
+    network.forward = network.vectors  # type: ignore[assignment,method-assign]  # what the graph computes
     words = parts.settings["words"][2:]
     example = tuple(map(torch.from_numpy, reader.read([" ".join(words[:3]), " ".join(words[:2])])))
     register_custom_op_symbolic("aten::unfold", _unfold, OPSET)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         torch.onnx.export(
-            _Graph(network).eval(),
+            network,
             example,
             str(folder / GRAPH),
             input_names=list(INPUTS),
