@@ -26,7 +26,6 @@ from probes.probing.data import (
     FromTreebank,
     FromTrees,
     NoTasks,
-    Request,
     _builder_settings,
     built_sizes,
 )
@@ -238,10 +237,10 @@ def test_what_cannot_be_built_is_said_each_time_but_tried_once(tmp_path, capsys)
         source.tasks(context(TextCorpus(), tmp_path / "cache"), ["SubjGender"], SIZES)
 
 
-def test_tasks_that_the_labels_do_not_support_are_said(tmp_path, capsys) -> None:
+def test_tasks_that_the_labels_do_not_support_are_said(tmp_path, capsys, monkeypatch) -> None:
     (tmp_path / "a.mrg").write_text("\n".join(tiny_trees(600)))
-    material = FromTrees([str(tmp_path)], "german/tiger").material(partly=True)
-    Request(context(TextCorpus(), tmp_path / "cache"), ["all"], SIZES).build_or_read([], material)
+    monkeypatch.setattr(FromTrees, "source", lambda self, *_: ([], self.material(partly=True)))
+    FromTrees([str(tmp_path)], "german/tiger").tasks(context(TextCorpus(), tmp_path / "cache"), ["all"], SIZES)
     message = capsys.readouterr().err
     assert all(f"{name} cannot be built: the labels of german/tiger" in message for name in ("Tense", "ObjNum"))
 
