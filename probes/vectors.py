@@ -1,7 +1,7 @@
 """A model's vectors of the distinct sentences, and the features of items made of them, portion by portion."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -20,30 +20,6 @@ class EncodesSentences(Protocol):
 
     def encode(self, sentences: list[str]) -> Any:
         """Whitespace-tokenised sentences to vectors (N, D), in the given order: an array, a tensor or lists."""
-        ...
-
-
-class Features(Protocol):
-    """The features that a classifier reads of N items: a tensor (N, F), or formed in portions of items."""
-
-    @property
-    def shape(self) -> Sequence[int]: ...
-
-    @property
-    def device(self) -> torch.device: ...
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, items: slice, /) -> Tensor: ...
-
-    def __matmul__(self, axes: Tensor, /) -> "Features": ...
-
-    def index_select(self, dim: Literal[0], items: Tensor, /) -> Tensor:
-        """The features (B, F) of some items, `items (B,)`."""
-        ...
-
-    def split(self, size: int, /) -> Iterable[Tensor]:
-        """All items in portions of `size`, in order."""
         ...
 
 
@@ -85,7 +61,7 @@ class Vectors:
 
     def features(
         self, items: Items, make: FeatureMaker, device: str = "cpu", max_bytes: int = MAX_STORED_BYTES
-    ) -> Features:
+    ) -> "Features":
         """The features (N, F) of items: a tensor up to `max_bytes` bytes, otherwise formed at each reading."""
         formed = StreamedFeatures([self.column_of(column) for column in items.texts], make, device)
         return formed if 4 * formed.shape[0] * formed.shape[1] > max_bytes else formed[:]
@@ -180,6 +156,9 @@ class StreamedFeatures:
     def _with_transform(self, **changes: Tensor) -> "StreamedFeatures":
         transform = {"shift": self.shift, "scale": self.scale, "axes": self.axes}
         return StreamedFeatures(self.columns, self.make, str(self.device), **(transform | changes))
+
+
+Features = Tensor | StreamedFeatures  # of N items, (N, F): what a classifier reads
 
 
 def portion_rows(width: int, limit: int) -> int:

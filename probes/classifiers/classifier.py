@@ -99,17 +99,13 @@ def standardise(*parts: Examples[X]) -> list[Examples[X]]:
 
 
 def _shift_and_scale(x: X, mean: Tensor, scale: Tensor) -> X:
-    if isinstance(x, Tensor):
-        return (x - mean).mul_(scale)
-    assert isinstance(x, StreamedFeatures)
-    return x.standardise(mean, scale)
+    return (x - mean).mul_(scale) if isinstance(x, Tensor) else x.standardise(mean, scale)
 
 
 def deviation_and_mean(x: Features) -> tuple[Tensor, Tensor]:
     """The deviation and mean (D,) of each column; faster than `torch.std_mean`, which steps through each column."""
     if isinstance(x, StreamedFeatures):
         return x.deviation_and_mean()
-    assert isinstance(x, Tensor)
     mean = x.mean(0)
     largest = torch.stack(x.aminmax()).abs().max().clamp_min(MIN_DEVIATION)
     unit = largest.log2().round().exp2()  # exact; squares of large numbers are finite
