@@ -57,7 +57,7 @@ USUAL_SIZES = Sizes(1200, 300, 500)
 TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
 
 
-class BuiltTasks:
+class BuiltSource:
     """Tasks that are built of a source once: the next time they are read from the files of the first build."""
 
     def source(self, context: Context, sizes: Sizes) -> tuple[Sequence[object], Material]:
@@ -74,7 +74,7 @@ class BuiltTasks:
         every = list(names) == [ALL_TASKS]
         names = list(material.usual if every else names)
         refuse_missing_tasks(material, names)
-        key = key_of(code_of(BuiltTasks), inputs, wanted, context.seed, material.tag_set)
+        key = key_of(code_of(BuiltSource), inputs, wanted, context.seed, material.tag_set)
         folder, builders = context.cache / f"probing-{key}", material.builders
         keys = {name: key_of(code_of(builders[name]), _builder_settings(builders[name])) for name in names}
         files = {name: folder / f"{name}-{key}.txt" for name, key in keys.items()}
@@ -109,7 +109,7 @@ class BuiltTasks:
         return tasks
 
 
-class FromCorpus(BuiltTasks):
+class FromCorpus(BuiltSource):
     """`probes=corpus`: from trees of the run's corpus that no objective trains on, else dependency trees, else text."""
 
     def __init__(self, tags: Tags = ENGLISH.name, own: Own = NO_TASKS) -> None:
@@ -130,7 +130,7 @@ class FromCorpus(BuiltTasks):
         return corpus_key(corpus), from_text(itertools.islice(held_out_text(corpus), limit), self.own)
 
 
-class FromTrees(BuiltTasks):
+class FromTrees(BuiltSource):
     """`probes=trees`: built from files of Penn-style trees. `on_bad_tree`: "skip" leaves out what cannot be read."""
 
     def __init__(
@@ -154,7 +154,7 @@ class FromTrees(BuiltTasks):
         return from_trees(texts, self.tags, self.own, partly)
 
 
-class FromTreebank(BuiltTasks):
+class FromTreebank(BuiltSource):
     """`probes=ud`: built from dependency trees; drawn from all sentences where train, dev or test has no file."""
 
     def __init__(
@@ -181,7 +181,7 @@ class FromTreebank(BuiltTasks):
         return _files_below(self.paths, conllu_files), _files_below(self.test_paths, conllu_files)
 
 
-class FromText(BuiltTasks):
+class FromText(BuiltSource):
     """`probes=text`: built from plain text of any language, by default from the run's held-out text."""
 
     def __init__(
