@@ -50,7 +50,7 @@ def thing(t: Thing, case: Case) -> list[Spoken]:
     noun = top(words)
     words = [*words, *under(place(t.place), noun, "nmod")] if t.place else words
     if t.relative:
-        inner = _verb_last(t.relative)
+        inner = predicate(t.relative, final=True)
         which = THE["pl" if t.many else _gender(t)]["nom"]
         inner = [comma(), *under(say(which, "PRON", PronType="Rel"), top(inner), "nsubj"), *inner, comma()]
         words = [*words, *under(under(inner, top(inner), "punct"), noun, "acl:relcl")]
@@ -127,10 +127,11 @@ def _parts(e: Event) -> tuple[list[Spoken], list[Spoken], list[Spoken]]:
     words += say("nicht", "PART") if e.negated else []
     words += say(e.manner.german, "ADV") if e.manner else []
     words += location if e.object else []
-    behind = under(marked_by("dass", _final(e.complement), commas=True), head, "ccomp") if e.complement else []
+    said = clause(e.complement, final=True) if e.complement else []
+    behind = under(marked_by("dass", said, commas=True), head, "ccomp") if said else []
     if e.because:
         word, inner = e.because
-        behind += under(marked_by(conjunction(word, inner), _final(inner), commas=True), head, "advcl")
+        behind += under(marked_by(conjunction(word, inner), clause(inner, final=True), commas=True), head, "advcl")
     return verb, [*under(words, head, "advmod"), *describing], behind
 
 
@@ -142,24 +143,14 @@ def _subject(e: Event, rest: list[Spoken]) -> list[Spoken]:
     return under(thing(e.subject, "nom"), top(rest), "nsubj")
 
 
-def _verb_last(e: Event) -> list[Spoken]:
+def predicate(e: Event, final: bool = False) -> list[Spoken]:
+    """The clause without its subject; `final`: of a subordinate clause, with the verb last."""
     verb, middle, behind = _parts(e)
-    return [*middle, *verb, *behind]
+    return [*middle, *verb, *behind] if final else [*verb, *middle, *behind]
 
 
-def _final(e: Event) -> list[Spoken]:
-    rest = _verb_last(e)
-    return [*_subject(e, rest), *rest]
-
-
-def predicate(e: Event) -> list[Spoken]:
-    """The verb and what is behind it."""
-    verb, middle, behind = _parts(e)
-    return [*verb, *middle, *behind]
-
-
-def main(e: Event) -> list[Spoken]:
-    rest = predicate(e)
+def clause(e: Event, final: bool = False) -> list[Spoken]:
+    rest = predicate(e, final)
     return [*_subject(e, rest), *rest]
 
 
@@ -174,9 +165,9 @@ GERMAN = Language(
     ("„", "“"),
     {"who": ["wer"], "yes-no": [], "why": ["warum"], "where": ["wo"]},
     place,
-    main,
+    clause,
     inverted,
-    lambda word, event: [*marked_by(conjunction(word, event), _final(event)), comma()],
+    lambda word, event: [*marked_by(conjunction(word, event), clause(event, final=True)), comma()],
 )
 VERB_FIRST = ("adverb", "time", "place", "subordinate first", "yes-no", "why", "where")
 
@@ -184,6 +175,6 @@ VERB_FIRST = ("adverb", "time", "place", "subordinate first", "yes-no", "why", "
 def sentence(s: SentencePlan) -> list[Spoken]:
     """The whole sentence; its words have their heads."""
     pattern = s.pattern.removesuffix(" comma")
-    first = (predicate if pattern == "who" else inverted if pattern in VERB_FIRST else main)(s.events[0])
+    first = (predicate if pattern == "who" else inverted if pattern in VERB_FIRST else clause)(s.events[0])
     pause = pattern == "coordination" and (pattern != s.pattern or s.link != "and")
     return tidy(spoken.sentence(s, first, GERMAN, pause), CONTRACTIONS)

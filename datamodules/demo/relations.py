@@ -14,6 +14,7 @@ from datamodules.demo import english, world
 from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import WORDS
 from datamodules.demo.meaning import Event, Place, Thing
+from datamodules.text.sentences import capitalise
 
 CLAUSE_LENGTHS = (5, 7)  # tokens of a clause: short enough for a state, long enough for an event with details
 DETAIL_TOKENS = {"frequency": 1, "manner": 1, "time": 2, "city": 2, "place": 3}  # and their tokens
@@ -35,8 +36,8 @@ class RelatedClauses(NamedTuple):
     def text(self) -> str:
         """Both in a sentence around the connective, or as two sentences."""
         if self.connective:
-            return f"{capital(self.first)} , {self.connective} {self.second} ."
-        return f"{capital(self.first)} . {capital(self.second)} ."
+            return f"{capitalise(self.first)} , {self.connective} {self.second} ."
+        return f"{capitalise(self.first)} . {capitalise(self.second)} ."
 
 
 def relation(seed: int, split: str, number: int, explicit: bool) -> RelatedClauses:
@@ -84,11 +85,6 @@ def clauses(narrator: Narrator, sense: str) -> tuple[str, str]:
         first, second = (narrator.detailed(event, length) for event, length in zip(events, lengths, strict=True))
         if first != second:
             return first, second
-
-
-def capital(clause: str) -> str:
-    """As at the beginning of a sentence."""
-    return clause[:1].upper() + clause[1:]
 
 
 def _cause(narrator: Narrator) -> EventPair:

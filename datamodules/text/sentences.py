@@ -10,6 +10,11 @@ ABBREVIATION_PATTERN = re.compile(r"(Mr|Mrs|Ms|Dr|St|Prof|[A-Z])\.")
 CLOSING_MARKS = {"''", "”", "’", ")", "]"}  # belong to the sentence that has just ended
 
 
+def capitalise(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """The first character of each sentence, and the one after its last.
 

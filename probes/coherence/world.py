@@ -4,7 +4,8 @@ from itertools import chain
 
 from datamodules.demo.documents import narrative
 from datamodules.demo.minimal_pairs import contradiction, mentions, references
-from datamodules.demo.relations import CONNECTIVES, SENSES, capital, relation
+from datamodules.demo.relations import CONNECTIVES, SENSES, relation
+from datamodules.text.sentences import capitalise
 from probes.coherence.build.cloze import build_cloze
 from probes.coherence.build.draft import DraftPair, suite_of_pairs
 from probes.coherence.build.order import build_order
@@ -68,7 +69,7 @@ def _connectives(items: int, seed: int) -> list[TestSuite]:
     while any(len(drafts) < items for drafts in pairs.values()):
         example = relation(seed, SPLIT, number, explicit=True)
         if len(pairs[example.sense]) < items:
-            before, after = f"{capital(example.first)} ,", f"{example.second} ."
+            before, after = f"{capitalise(example.first)} ,", f"{example.second} ."
             texts = tuple((before, CONNECTIVES[sense], after) for sense in orders[example.sense])
             pairs[example.sense].append(DraftPair(f"relation {SPLIT}-{number}", texts))
         number += 1

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from datamodules.text.sentences import capitalise
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import files_below, read_lines, read_table
-from probes.coherence.build.draft import Draft, DraftPair, capitalise, single_spaced, suite_of_pairs
+from probes.coherence.build.draft import Draft, DraftPair, single_spaced, suite_of_pairs
 from probes.coherence.build.gum import GumDocument, document_of, numbers_in, read_documents
 
 CONNECTIVES = ("although", "as", "however", "since", "though", "while", "yet")  # table 4 of the paper

@@ -82,8 +82,3 @@ def with_final_mark(text: str, tokenized: bool = False) -> str:
     if not text or text.endswith(FINAL_MARKS):
         return text
     return f"{text} ." if tokenized or SEPARATE_MARK.search(text) else f"{text}."
-
-
-def capitalise(text: str) -> str:
-    """The text with a capital first letter."""
-    return text[:1].upper() + text[1:]

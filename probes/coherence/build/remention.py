@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from probes.coherence.build.draft import Draft, DraftPair, capitalise, suite_of_pairs
+from datamodules.text.sentences import capitalise
+from probes.coherence.build.draft import Draft, DraftPair, suite_of_pairs
 from probes.coherence.build.gum import AnnotatedDocument, GumDocument, Mention, read_coreference
 from probes.coherence.build.mmax import has_mmax, read_mmax
 

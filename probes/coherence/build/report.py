@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
+from datamodules.text.sentences import capitalise
 from encoder_lab.storage.files import atomic_write
-from probes.coherence.build.draft import Draft, capitalise
+from probes.coherence.build.draft import Draft
 from probes.coherence.ngram import NgramModel, length_logprobs
 from probes.coherence.regions import text_of
 from probes.coherence.scoring import pairs_of, score_line, score_suite

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from datamodules.text.sentences import capitalise
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
-from probes.coherence.build.draft import Draft, DraftPair, capitalise, single_spaced, suite_of_pairs, twins_of
+from probes.coherence.build.draft import Draft, DraftPair, single_spaced, suite_of_pairs, twins_of
 from probes.coherence.build.xml_file import read_xml
 from probes.coherence.suite_file import TestSuite
 
