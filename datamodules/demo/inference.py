@@ -62,8 +62,10 @@ def _hypothesis(chance: Chance, event: Event, label: str) -> Event | None:
 
 
 def _without(event: Event, way: str) -> Event:
-    if way in ("manner", "place"):
-        return replace(event, **{way: None})
+    if way == "manner":
+        return replace(event, manner=None)
+    if way == "place":
+        return replace(event, place=None)
     if way == "object adjective" and event.object:
         return replace(event, object=replace(event.object, adjective=None, place=None, relative=None))
     if way == "relative":
