@@ -149,7 +149,7 @@ class CachedData(ResumableData):
         if batch_size and batch_tokens:
             reason = f"batches are formed by datamodule.batch_tokens={batch_tokens}"
             raise InputError(f"datamodule.batch_size={batch_size}: {reason}; give null for one of them")
-        examples = len(self.lengths("train", self.sources[0]))
+        examples = len(self.ids("train", self.sources[0]).offsets) - 1
         super().__init__(batch_size or default_batch_size(examples), seed, batch_tokens)
         self.vocabulary = Vocabulary.load(folder / "words.txt")
         try:

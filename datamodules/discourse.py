@@ -7,7 +7,6 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
-from torch.utils.data import DataLoader
 
 from datamodules.arrays import ArrayFile, Ragged, save_ragged
 from datamodules.base import SPLITS, CachedData, SkipCounts, SkipCountsBySplit, cached_lines, check_line, write_words
@@ -90,14 +89,8 @@ class SentencesInDocuments(CachedData):
                 save_ragged(work / f"{split}.{side}.bag", map(bag.rows, _lowercase_lines(work / f"{split}.{side}.txt")))
         return skipped
 
-    def train_dataloader(self) -> DataLoader:
-        rows = self._examples("train")
-        return self.training_loader([self.lengths("train", "source")[rows]], self._collate("train"))
-
-    def val_dataloader(self) -> DataLoader:
-        split = self.validation_split
-        lengths = self.lengths(split, "source")[self._examples(split)]
-        return self.validation_loader(lengths, self._collate(split))
+    def lengths(self, split: str, side: str) -> np.ndarray:
+        return super().lengths(split, side)[self._examples(split)]
 
     def has_targets(self, loss: str) -> bool:
         """Whether some training sentence has what a loss predicts."""
