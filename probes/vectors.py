@@ -1,6 +1,7 @@
 """A model's vectors of the distinct sentences, and the features of items made of them, portion by portion."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -98,19 +99,14 @@ class StreamedFeatures:
     `shift`, `scale` and `axes` are applied to each portion: (x - shift) * scale @ axes.
     """
 
-    def __init__(
-        self,
-        columns: Sequence[Column],
-        make: FeatureMaker,
-        device: str,
-        shift: Tensor | None = None,
-        scale: Tensor | None = None,
-        axes: Tensor | None = None,
-    ) -> None:
+    shift: Tensor | None = None
+    scale: Tensor | None = None
+    axes: Tensor | None = None
+
+    def __init__(self, columns: Sequence[Column], make: FeatureMaker, device: str) -> None:
         self.columns, self.make, self.device = columns, make, torch.device(device)
-        self.shift, self.scale, self.axes = shift, scale, axes
         width = make([torch.zeros(1, column.matrix.shape[1]) for column in columns]).shape[1]
-        self.shape = (len(columns[0]), width if axes is None else axes.shape[1])
+        self.shape = (len(columns[0]), width)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -136,11 +132,15 @@ class StreamedFeatures:
         return (self.index_select(0, part) for part in torch.arange(len(self)).split(size))
 
     def __matmul__(self, axes: Tensor) -> "StreamedFeatures":
-        return self._with_transform(axes=axes if self.axes is None else self.axes @ axes)
+        product = copy(self)
+        product.axes, product.shape = axes if self.axes is None else self.axes @ axes, (len(self), axes.shape[1])
+        return product
 
     def standardise(self, mean: Tensor, scale: Tensor) -> "StreamedFeatures":
         """(x - mean) * scale, formed when it is read."""
-        return self._with_transform(shift=mean, scale=scale)
+        standard = copy(self)
+        standard.shift, standard.scale = mean, scale
+        return standard
 
     def deviation_and_mean(self) -> tuple[Tensor, Tensor]:
         """The standard deviation and the mean (F,) of each feature over all items."""
@@ -152,10 +152,6 @@ class StreamedFeatures:
         for x in self.split(size):
             squares += x.double().sub_(mean).square_().sum(0)
         return (squares / len(self)).sqrt().float(), mean.float()
-
-    def _with_transform(self, **changes: Tensor) -> "StreamedFeatures":
-        transform = {"shift": self.shift, "scale": self.scale, "axes": self.axes}
-        return StreamedFeatures(self.columns, self.make, str(self.device), **(transform | changes))
 
 
 Features = Tensor | StreamedFeatures  # of N items, (N, F): what a classifier reads

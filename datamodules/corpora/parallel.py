@@ -5,9 +5,9 @@ from filecmp import cmp
 from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-from datamodules.corpora.on_disk import OnDisk, line_pairs, text_files
+from datamodules.corpora.on_disk import Example, OnDisk, line_pairs, text_files
 from datamodules.corpus import Corpus, Split
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
@@ -16,8 +16,6 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage, Tokenized
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.text_files import read_lines
-
-Example = TypeVar("Example")
 
 
 class Parallel(Corpus):

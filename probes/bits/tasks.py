@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import scipy  # which imports its parts at their first use
 
-from encoder_lab.errors import InputError
 from encoder_lab.storage.code import code_of
 from probes.bits.codes import STRONG_L2, CodeLength, description_length, variational_length
 from probes.classification import Classification
@@ -59,9 +58,6 @@ class Bits(DerivedTask):
         numbers: dict[str, Any] = {"bits": round(bits, 1), "compression": round(codes[0].uniform_bits / bits, 3)}
         frequencies = 100 * float(scipy.stats.entropy(np.bincount(task.train.gold), base=size))
         return Outcome(share[0], *share, NO_ITEMS, numbers, chance=frequencies)
-
-    def baseline(self, name: str) -> Outcome:
-        raise InputError(f"model={name}: has no vectors, which a description length needs")
 
 
 def _percent_of_uniform(code: CodeLength) -> Interval:
