@@ -35,6 +35,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment, requested_suites
 from encoder_lab.settings.command_line import asks_for_help, exit_with, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
+from encoder_lab.settings.known import CONFIGS
 from encoder_lab.settings.model_setting import MODEL_FORMS, refuse_missing_models
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
@@ -47,8 +48,6 @@ if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach one_line_errors
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # so that a waiting thread soon frees its core
-
-CONFIGS = Path(__file__).parent / "configs"
 
 
 def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
@@ -212,7 +211,7 @@ def run_job(config: "DictConfig") -> None:
 def main(arguments: list[str]) -> None:
     """The command line: help, or an evaluation."""
     if asks_for_help(arguments):
-        show_help(evaluate_help(CONFIGS, __doc__))
+        show_help(evaluate_help(__doc__))
         return
     with one_line_errors(Path.cwd()):
         refuse_wrong_environment()
@@ -222,7 +221,7 @@ def main(arguments: list[str]) -> None:
 
             print("\n".join(score_objectives(arguments)))
             return
-        refuse_wrong_arguments(CONFIGS, "evaluate", arguments)
+        refuse_wrong_arguments("evaluate", arguments)
         refuse_missing_models(arguments)
 
         import hydra

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from encoder_lab.errors import InputError
 from encoder_lab.reports.published import SOURCES
 from encoder_lab.settings import command_line
-from encoder_lab.settings.command_line import BOOLEAN, FILE, NAMES, TEXT, Command, Setting, one_of
+from encoder_lab.settings.command_line import BOOLEAN, FILE, INTEGER, NAMES, TEXT, Command, Setting, ValueType, one_of
 
 # how the names of the files that reports write end, by report or by `format=`
 PICTURES = (".png", ".svg")
@@ -29,9 +29,14 @@ COMPARE_FORMATS = ("text", "csv", "latex")
 RUN_TABLES = ("probes.csv", "answers.csv", "details.csv", "metrics.csv", "test.csv")  # in the folder of a run
 DEFAULTS = {"suite": "probing", "epoch": "best", "classifier": "mlp", "published": None}
 
+
+def _epoch(text: str) -> str:
+    return text if text in ("best", "last") else str(INTEGER.parse(text))
+
+
 SUITE = Setting("suite", "which tasks", TEXT, DEFAULTS["suite"])
-EPOCHS, BEST = one_of("best", "last", or_number=True), DEFAULTS["epoch"]
-EPOCH = Setting("epoch", "best is by the objective's own score", EPOCHS, BEST, needs="RUN...")
+EPOCHS = ValueType("best|last|N", "best, last or a whole number", _epoch)
+EPOCH = Setting("epoch", "best is by the objective's own score", EPOCHS, DEFAULTS["epoch"], needs="RUN...")
 CLASSIFIER = Setting("classifier", "where a task has both", one_of("mlp", "logreg"), DEFAULTS["classifier"])
 TABLES = Setting("published", f"instead of the published table that fits: none, or some of {', '.join(SOURCES)}", NAMES)
 FORMAT = Setting("format", "of the table", one_of(*FORMATS), FORMATS[0])

@@ -23,6 +23,7 @@ from encoder_lab.settings.arguments import (
 )
 from encoder_lab.settings.command_line import asks_for_help, exit_with, one_line_errors, show_help
 from encoder_lab.settings.config_help import train_help
+from encoder_lab.settings.known import CONFIGS
 from encoder_lab.settings.quoting import home_mistake, unquoted
 
 if TYPE_CHECKING:  # slow imports happen where work begins
@@ -33,8 +34,6 @@ if TYPE_CHECKING:  # slow imports happen where work begins
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach main(), which prints them in one line
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # so that a waiting thread soon frees its core
-
-CONFIGS = Path(__file__).parent / "configs"
 
 
 def train(settings: "RunSettings", run: Path) -> None:
@@ -147,11 +146,11 @@ def measure_run(config: Any) -> "MeasuredStep":
 def main(arguments: list[str]) -> None:
     """The command line: help, a study, a run to resume, or a new run."""
     if asks_for_help(arguments):
-        show_help(train_help(CONFIGS, arguments, __doc__))
+        show_help(train_help(arguments, __doc__))
         return
     with one_line_errors(Path.cwd(), "choose another hydra.run.dir="):  # Hydra could not make the run's folder
         refuse_wrong_environment()
-        if study := requested_study(CONFIGS, arguments):
+        if study := requested_study(arguments):
             from encoder_lab.studies.run import run_study
 
             sys.exit(run_study(CONFIGS, study, arguments, measure_run))
@@ -161,7 +160,7 @@ def main(arguments: list[str]) -> None:
             overrides = [text for text in arguments if text not in resumed]
             resume_run(Path(unquoted(resumed[0].removeprefix("resume="))), overrides)
         else:
-            refuse_wrong_arguments(CONFIGS, "train", arguments)
+            refuse_wrong_arguments("train", arguments)
             if sys.stdout.isatty() and "LOCAL_RANK" not in os.environ:  # a process that Lightning starts has that
                 print("loads PyTorch and Lightning: a few seconds", flush=True)
 

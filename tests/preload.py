@@ -33,7 +33,7 @@ for package in PACKAGES:
         code.imported_files(path)  # it remembers what each file imports, and its hash
 code.code_of(import_module("train").train)  # and the libraries
 for program in ("train", "evaluate"):
-    settings = import_module("encoder_lab.settings.known").known_settings(ROOT / "configs", program)
+    settings = import_module("encoder_lab.settings.known").known_settings(program)
     list(
         import_module("encoder_lab.settings.arguments").wrong_values(
             settings, program, [f"{n}=1" for n in settings.names]

@@ -49,7 +49,7 @@ def test_help_names_every_setting_as_one_types_it() -> None:
     names = [name for name in settings if name not in ("defaults", "hydra")]
     names += [f"downstream.{name}" for name in suite.downstream]
     names += [f"probes.classifier.{field.name}" for field in fields(Grid)]
-    described = [line.partition("=")[0] for line in evaluate_help(CONFIGS).partition("defaults:\n")[2].splitlines()]
+    described = [line.partition("=")[0] for line in evaluate_help().partition("defaults:\n")[2].splitlines()]
     assert [name for name in names if f"  {name}" not in described] == []
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import exit_with, unknown_name_message
 from encoder_lab.settings.known import (
+    CONFIGS,
     PART_PREFIX,
     YamlSettings,
     choices_in,
@@ -50,7 +51,7 @@ def refuse_wrong_environment() -> None:
             raise InputError(f"{name}={value}: give a whole number; unset {name}, {remedy}")
 
 
-def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]) -> None:
+def refuse_wrong_arguments(program: str, arguments: Sequence[str]) -> None:
     """Raises InputError for unknown choices and settings; ends the program for wrong values. Sweeps pass."""
     settings = [text for text in arguments if SETTING_PATTERN.match(text)]
     sweep = not {"-m", "--multirun", "hydra.mode=MULTIRUN"}.isdisjoint(arguments)
@@ -65,22 +66,22 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
         name, _, value = text.removeprefix("~").partition("=")
         if home := home_mistake(name, unquoted(value)):
             raise InputError(home)  # before Hydra makes a folder
-        if text.startswith("~") and _declarations(known_settings(configs, program), program, name):
+        if text.startswith("~") and _declarations(known_settings(program), program, name):
             raise InputError(f"{text}: it needs a value; give {name}= instead")  # not the default of its class
     folders = config_folders(arguments)
     for ours, own in (
-        (path, folder / path.relative_to(configs)) for folder in folders for path in configs.rglob("*.yaml")
+        (path, folder / path.relative_to(CONFIGS)) for folder in folders for path in CONFIGS.rglob("*.yaml")
     ):
         if own.is_file() and not cmp(ours, own, shallow=False):
             raise InputError(f"{own}: this project has a file of that name, which is read in its place; rename it")
     for path in (path for folder in folders for path in sorted(folder.rglob("*.yaml"))):
         _refuse_unreadable(path)
-    refuse_unknown_choices(configs, arguments)
+    refuse_unknown_choices(arguments)
     if folders or not settings:
         return
-    defaults = known_settings(configs, program)
+    defaults = known_settings(program)
     refuse_unknown_settings(defaults, program, settings)
-    values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
+    values = [text for text in settings if not (CONFIGS / text.partition("=")[0]).is_dir()]
     exit_with(wrong_values(defaults, program, values))
 
 
@@ -113,13 +114,13 @@ def refuse_other_settings(
         raise InputError(f"{setting} keeps the run's settings; {may}, not {' '.join(refused)}")
 
 
-def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
+def refuse_unknown_choices(arguments: Sequence[str]) -> None:
     """Raises InputError for a choice that its group does not have."""
     for text in arguments:
         group, equals, value = text.partition("=")
-        if not equals or not group.isidentifier() or not (configs / group).is_dir():
+        if not equals or not group.isidentifier() or not (CONFIGS / group).is_dir():
             continue
-        choices = [name for folder in (configs, *config_folders(arguments)) for name in choices_in(folder / group)]
+        choices = [name for folder in (CONFIGS, *config_folders(arguments)) for name in choices_in(folder / group)]
         for choice in filter(None, split_names(value)):
             if choice not in choices and not any(letter in choice for letter in "(*$"):
                 own = "a YAML file of your own needs --config-dir=FOLDER"
@@ -131,9 +132,9 @@ def requested_suites(arguments: Sequence[str]) -> list[str]:
     return [name for text in texts for name in split_names(text)]
 
 
-def requested_study(configs: Path, arguments: Sequence[str]) -> str | None:
+def requested_study(arguments: Sequence[str]) -> str | None:
     """The study that a command line names, or None. Raises InputError for an unknown study."""
-    names, pairs = choices_in(configs / "study"), [text.partition("=")[::2] for text in arguments]
+    names, pairs = choices_in(CONFIGS / "study"), [text.partition("=")[::2] for text in arguments]
     for key, value in pairs:
         if key == "experiment" and value in names:
             raise InputError(f"experiment={value}: that is a study; give study={value}")

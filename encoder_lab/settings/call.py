@@ -19,37 +19,32 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
         raise InputError(f"call:{name}: write call:package.module:function")
     if (folder := str(Path.cwd())) not in sys.path:
         sys.path.append(folder)
-    try:
-        with _exits_raise():
+    with _own_code(f"call:{name}: the module"):
+        try:
             target = getattr(import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"call:{name}: {error}") from None
-    except (Exception, SystemExit) as error:  # the user's own code
-        raise InputError(f"call:{name}: the module failed, {type(error).__name__}: {in_one_line(error)}") from error
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"call:{name}: {error}") from None
     if not callable(target):
         raise InputError(f"call:{name}: not a function; give one that {purpose}")
 
     @wraps(target)
     def named(*arguments: Any) -> Any:
-        try:
-            with _exits_raise():
-                return target(*arguments)
-        except InputError:
-            raise
-        except (Exception, SystemExit) as error:  # the user's own code
-            raise InputError(
-                f"call:{name}: the function failed, {type(error).__name__}: {in_one_line(error)}"
-            ) from error
+        with _own_code(f"call:{name}: the function"):
+            return target(*arguments)
 
     return named
 
 
 @contextmanager
-def _exits_raise() -> Iterator[None]:
-    """In the block, `os._exit` raises SystemExit in this process, as `sys.exit` does; not in processes it starts."""
+def _own_code(place: str) -> Iterator[None]:
+    """Errors of the user's code in the block are InputError; so are its exits, not those of processes it starts."""
     process, leave = os.getpid(), os._exit
     os._exit = lambda status: sys.exit(status) if os.getpid() == process else leave(status)  # type: ignore[assignment]
     try:
         yield
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{place} failed, {type(error).__name__}: {in_one_line(error)}") from error
     finally:
         os._exit = leave

@@ -126,7 +126,7 @@ class ValueType(NamedTuple):
 
     metavar: str  # in help: FILE
     expected: str  # in errors: a file
-    parse: Callable[[str], Any]  # raises ValueError
+    parse: Callable[[str], Any]  # raises ValueError or KeyError
 
 
 def _integer(text: str, least: int = 0) -> int:
@@ -158,18 +158,10 @@ NAMES = list_of(ValueType("NAME", "a name", str))._replace(parse=lambda text: li
 COUNTS = list_of(COUNT)
 
 
-def one_of(*choices: str, or_number: bool = False) -> ValueType:
-    """One of some words, or a whole number, as text."""
-
-    def parse(text: str) -> str:
-        if text not in choices:
-            if not or_number:
-                raise ValueError
-            _integer(text)
-        return text
-
-    metavars, nouns = ([*choices, *number] if or_number else list(choices) for number in (["N"], ["a whole number"]))
-    return ValueType("|".join(metavars), f"{', '.join(nouns[:-1])} or {nouns[-1]}", parse)
+def one_of(*choices: str) -> ValueType:
+    """One of some words."""
+    expected = f"{', '.join(choices[:-1])} or {choices[-1]}"
+    return ValueType("|".join(choices), expected, dict(zip(choices, choices, strict=True)).__getitem__)
 
 
 class Setting(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 
 from encoder_lab.settings.command_line import HELP_WIDTH
 from encoder_lab.settings.known import (
+    CONFIGS,
     HYDRA_KEYS,
     choices_in,
     config_folders,
@@ -42,13 +43,13 @@ A run is written to hydra.run.dir=DIR, by default runs/<objective>/<encoder>/<ti
 checkpoints/{best,last}.ckpt, probes.csv, answers.csv, curves.png, vectors/, tensorboard/ (make tensorboard)."""
 
 
-def train_help(configs: Path, arguments: Sequence[str] = (), introduction: str | None = "") -> str:
+def train_help(arguments: Sequence[str] = (), introduction: str | None = "") -> str:
     """Introduction, groups with the meaning of each choice, and common settings; with choices, their settings."""
-    folders = [configs, *config_folders(arguments)]
+    folders = [CONFIGS, *config_folders(arguments)]
     if chosen := [line for text in arguments for line in _choice_help(folders, text)]:
         return "\n".join(chosen).rstrip()
     groups = [_group_help(folder / name, meaning) for name, meaning in GROUP_MEANINGS.items() for folder in folders]
-    settings = _setting_lines("train", settings_of_file(configs / "train.yaml", ""))
+    settings = _setting_lines("train", settings_of_file(CONFIGS / "train.yaml", ""))
     return "\n".join([introduction or "", *filter(None, groups), COMMON_SETTINGS, *settings, "", RUN_FILES_HELP])
 
 
@@ -79,9 +80,9 @@ def _setting_lines(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
                 yield f"  {setting:<{SETTING_WIDTH}} {parameter.description if parameter else ''}".rstrip()
 
 
-def evaluate_help(configs: Path, introduction: str | None = "") -> str:
-    settings = settings_of_file(configs / "evaluate.yaml", "")
-    groups = [_group_help(configs / name, GROUP_MEANINGS[name]) for name in ("suite", "probes", "corpus", "embeddings")]
+def evaluate_help(introduction: str | None = "") -> str:
+    settings = settings_of_file(CONFIGS / "evaluate.yaml", "")
+    groups = [_group_help(CONFIGS / name, GROUP_MEANINGS[name]) for name in ("suite", "probes", "corpus", "embeddings")]
     title = "Settings (key=value) and their defaults:\n"
     return "\n".join([introduction or "", title, *_setting_lines("evaluate", settings), "", *groups])
 

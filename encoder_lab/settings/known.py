@@ -47,12 +47,12 @@ class YamlSettings(NamedTuple):
 
 
 @cache
-def known_settings(configs: Path, program: str) -> YamlSettings:
+def known_settings(program: str) -> YamlSettings:
     """The settings of all choices of a program: train or evaluate."""
-    groups = {path.name for path in configs.iterdir() if path.is_dir()}
+    groups = {path.name for path in CONFIGS.iterdir() if path.is_dir()}
     files, names, sections, values = [], set(groups), set[str](), set(groups)
-    for path in (configs / f"{program}.yaml", *sorted(configs.rglob("*/*.yaml"))):
-        group = path.relative_to(configs).parts[0] if path.parent != configs else ""
+    for path in (CONFIGS / f"{program}.yaml", *sorted(CONFIGS.rglob("*/*.yaml"))):
+        group = path.relative_to(CONFIGS).parts[0] if path.parent != CONFIGS else ""
         if group in GROUPS_WITHOUT_SETTINGS:
             continue
         files.append(settings_of_file(path, group))
@@ -158,7 +158,7 @@ def message_with_advice(error: Exception) -> str:
         unnamed = f"its YAML file does not name it; write +{match[1]}="
         return f"{match[1]}: {unnamed if match[1] in own else unknown_setting_message(match[1], own)}"
     if match and not (choices := _choices_with_setting(match[1])):
-        names = known_settings(CONFIGS, "train").names | known_settings(CONFIGS, "evaluate").names
+        names = known_settings("train").names | known_settings("evaluate").names
         return f"{match[1]}: {unknown_setting_message(match[1], names - {match[1]})}"
     if match:
         hint = SPLITS_ADVICE if match[1] == "corpus.held_out" else "the choices of this command have no such setting"

@@ -49,7 +49,7 @@ def _chosen_settings(program: str, settings: Mapping[str, Any], arguments: Seque
     typed = {text.partition("=")[0].lstrip("+").rpartition("@")[2]: text.partition("=")[2] for text in arguments}
     choices = {key: value for key, value in typed.items() if (CONFIGS / key).is_dir()}
     usual: dict[str, list[Any]] = {}
-    for file in known_settings(CONFIGS, program).files:
+    for file in known_settings(program).files:
         for name, value in dotted_items(file):
             usual.setdefault(name, []).append(value)
     for part in settings.get("parts") or ():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.claim_rules import NSP, scores_by_layer
+from encoder_lab.reports.claim_rules import NSP
 from encoder_lab.reports.claims import CLAIMS, Rule
 from encoder_lab.reports.evidence import BOV, Evidence, Point, group_means, published_evidence
 from encoder_lab.reports.figure import draw_section, render_figure
@@ -118,11 +118,6 @@ def test_domains_are_averaged_into_groups() -> None:
     means = group_means({**scores, "SP without context": Point(99, 1)})
     assert {task: point.score for task, point in means.items()} == {"SP": 45, "SSP": 70, "RST-DT": 5}
     assert means["SP"].margin == 2.5
-
-
-def test_layers_are_in_the_order_of_their_numbers() -> None:
-    scores = {("B", f"layer {i}"): {"SP": Point(i, 1)} for i in (10, 9, 0)}
-    assert [layer["SP"].score for layer in scores_by_layer({**scores, ("B", "NMT"): {}})["B"].values()] == [0, 9, 10]
 
 
 def test_the_best_layers_of_the_paper_are_those_of_its_table_3() -> None:

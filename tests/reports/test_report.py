@@ -149,6 +149,7 @@ def test_a_report_of_nothing_asks_for_runs(capsys, report) -> None:
     (["table", "{run}", "out=a.csv"], "out=a.csv: give a name that ends in .md or .txt, or another format= than mark"),
     (["correlation", "{run}"], "no scores of the suite 'downstream'"),
     (["size", "{run}"], "no runs differ only in encoder.dim"),
+    (["use", "{run}", "epoch=first"], "epoch=first: give best, last or a whole number"),
     (["training", "{untrained}"], "no run has a score"),
     (["use", "{run}"], "no run has scores of suite=use"),
     (["order", "{early}"], "no run has scores of suite=probing at three steps"),

@@ -40,7 +40,7 @@ COMMAND = Command(
     [
         Setting("out", "the loaf", FILE, required=True),
         Setting("minutes", "how long", INTEGER, 40),
-        Setting("heat", "of the oven", one_of("low", "high", or_number=True), "high"),
+        Setting("heat", "of the oven", one_of("low", "medium", "high"), "high"),
         Setting("with_salt", "salted", BOOLEAN, False),
         Setting("seeds", "on top", NAMES),
         Setting("weights", "of each loaf", COUNTS, [500, 750]),
@@ -53,7 +53,7 @@ COMMAND = Command(
 @pytest.mark.parametrize(("arguments", "message"), [
     (["a", "out=x", "minuts=3"], "minuts=3: no such setting; did you mean minutes=? There are out=, minutes=, "),
     (["a", "out=x", "minutes=-1"], "minutes=-1: give a whole number"),
-    (["a", "out=x", "heat=cold"], "heat=cold: give low, high or a whole number"),
+    (["a", "out=x", "heat=cold"], "heat=cold: give low, medium or high"),
     (["a", "out=x", "with_salt=yes"], "with_salt=yes: give true or false"),
     (["a", "out=x", "weights=500,0"], "weights=500,0: give a whole number from 1, or several with commas between"),
     (["a", "out=x", "shapes=[square]"], "shapes=[square]: give long or round, or several with commas between them"),
@@ -107,7 +107,7 @@ def test_the_name_of_a_file_is_no_folder(name) -> None:
         {},
         optional={
             "minutes": st.integers(0, 1000),
-            "heat": st.sampled_from(["low", "high", "7"]),
+            "heat": st.sampled_from(["low", "medium", "high"]),
             "with_salt": st.booleans(),
             "seeds": st.lists(st.sampled_from(["poppy", "sesame"]), min_size=1, unique=True),
             "weights": st.lists(st.integers(1, 1000), min_size=1),
@@ -138,7 +138,7 @@ def test_help_names_every_setting_with_its_default(capsys) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["Bake bread.", "", "  python bake.py FLOUR... out=FILE [key=value ...]"]
     assert [line.split()[0] for line in lines[4:]] == [
-        *("FLOUR...", "out=FILE", "minutes=N", "heat=low|high|N", "with_salt=true|false", "seeds=NAME,..."),
+        *("FLOUR...", "out=FILE", "minutes=N", "heat=low|medium|high", "with_salt=true|false", "seeds=NAME,..."),
         *("weights=N,...", "shapes=long|round,..."),
     ]
     assert lines[5].endswith("the loaf (needed)")

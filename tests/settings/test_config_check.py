@@ -59,7 +59,7 @@ def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(right,
     refused = 0
     for override in WRONG:
         with suppress(SystemExit):
-            refuse_wrong_arguments(CONFIGS, "train", [override])
+            refuse_wrong_arguments("train", [override])
         if early := capsys.readouterr().err:
             refused += 1
             (message,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
@@ -68,10 +68,10 @@ def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(right,
 
 
 def test_no_default_is_refused_before_slow_imports() -> None:
-    items = [item for file in known_settings(CONFIGS, "train").files for item in dotted_items(file)]
+    items = [item for file in known_settings("train").files for item in dotted_items(file)]
     values = {f"{name}={value}" for name, value in items}
     single = [text.replace("=None", "=null") for text in values if "{" not in text and "hydra.sweep." not in text]
-    refuse_wrong_arguments(CONFIGS, "train", single)
+    refuse_wrong_arguments("train", single)
 
 
 @pytest.mark.parametrize("override", OF_SUITES)
@@ -167,7 +167,7 @@ def test_the_command_prints_every_invalid_value_and_starts_nothing(lab, tmp_path
 
 @pytest.mark.parametrize("program", ["train", "evaluate"])
 def test_every_setting_of_our_files_is_declared_with_its_meaning(program) -> None:
-    for file in known_settings(CONFIGS, program).files:
+    for file in known_settings(program).files:
         of_class = {name.rpartition(".")[0] for name, _ in dotted_items(file) if name.endswith("._target_")}
         for name, value in dotted_items(file):
             if isinstance(value, dict) or name.rpartition(".")[0] not in of_class or "._" in name:

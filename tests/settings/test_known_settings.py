@@ -24,7 +24,7 @@ from tests.asked import composed
 from tests.conftest import ROOT
 
 CONFIGS = ROOT / "configs"
-KNOWN = known_settings(CONFIGS, "train")
+KNOWN = known_settings("train")
 GROUPS = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir() and path.name != "study")
 HOMES = {"~/c d": "'/h/c d'", "~": "/h", "~root/c": f"{Path('~root').expanduser()}/c"}
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
@@ -33,7 +33,7 @@ NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
 def refused(*arguments: str) -> str:
     """What is said of the settings of train.py, before or after Hydra composed them."""
     try:
-        of_command.refuse_wrong_arguments(CONFIGS, "train", arguments)
+        of_command.refuse_wrong_arguments("train", arguments)
         judge(*arguments)
     except (InputError, ConfigCompositionException) as error:
         return str(error)
@@ -97,7 +97,7 @@ def test_the_folder_of_one_run_is_refused_in_a_sweep() -> None:
 ])  # fmt: skip
 def test_an_evaluation_refuses_what_it_does_not_read(argument, expected) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(f'{argument}: {expected}')}"):
-        of_command.refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", argument])
+        of_command.refuse_wrong_arguments("evaluate", ["model=bov", argument])
 
 
 @settings(max_examples=10)  # each is compared with hundreds of names
@@ -220,7 +220,7 @@ def test_arguments_of_classes_and_references_are_read() -> None:
 def test_a_home_that_no_shell_replaced_is_refused_before_hydra_makes_a_folder(monkeypatch, name, path, meant) -> None:
     monkeypatch.setenv("HOME", "/h")
     with pytest.raises(InputError) as refusal:
-        of_command.refuse_wrong_arguments(CONFIGS, "train", [f"{name}='{path}'"])
+        of_command.refuse_wrong_arguments("train", [f"{name}='{path}'"])
     assert refusal.match(rf"^{name}={path}: no shell has replaced this ~; write .*{name}={meant}")
     assert home_mistake(name, "a~b") == ""
 

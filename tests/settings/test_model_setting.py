@@ -77,7 +77,7 @@ def test_a_path_of_another_form_is_answered_with_how_it_is_given(name, message, 
 @pytest.mark.parametrize(("device", "refused"), [("nonsense", True), ("nonsense:1", True), ("cuda:1", False)])
 def test_what_is_no_device_is_told_before_slow_imports(device, refused) -> None:
     with pytest.raises(SystemExit) if refused else nullcontext():
-        refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", f"device={device}"])
+        refuse_wrong_arguments("evaluate", ["model=bov", f"device={device}"])
 
 
 def test_the_words_for_models_are_those_that_build_one() -> None:

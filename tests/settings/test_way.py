@@ -67,7 +67,7 @@ def test_a_module_that_an_editable_installation_maps_is_read_in_its_folder(tmp_p
     ["encoder.dim=3", "+corpus@parts.nli.corpus=sick", "hydra/launcher=joblib"],
 ])  # fmt: skip
 def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments) -> None:
-    refuse_unknown_choices(CONFIGS, arguments)
+    refuse_unknown_choices(arguments)
 
 
 @pytest.mark.parametrize(("argument", "message"), [
@@ -78,18 +78,18 @@ def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments) -> None:
 ])  # fmt: skip
 def test_an_unknown_choice_is_refused_with_the_closest_one(argument, message) -> None:
     with pytest.raises(InputError, match=f"^{message.replace('[', chr(92) + '[')}"):
-        refuse_unknown_choices(CONFIGS, [argument])
+        refuse_unknown_choices([argument])
 
 
 def test_an_unknown_choice_is_refused_with_those_of_the_user_too(tmp_path) -> None:
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder" / "gated.yaml").write_text("_target_: mine.Encoder\n")
     folder = f"--config-dir={tmp_path}"
-    refuse_unknown_choices(CONFIGS, [folder, "encoder=gated"])
+    refuse_unknown_choices([folder, "encoder=gated"])
     with pytest.raises(InputError, match=r"no such choice; did you mean gated.*bov.*transformer"):
-        refuse_unknown_choices(CONFIGS, [folder, "encoder=gate"])
+        refuse_unknown_choices([folder, "encoder=gate"])
     with pytest.raises(InputError, match=r"no such choice; there are .*bov.*transformer.*gated"):
-        refuse_wrong_arguments(CONFIGS, "train", [folder, "encoder=xyz"])
+        refuse_wrong_arguments("train", [folder, "encoder=xyz"])
 
 
 def test_a_file_of_the_users_own_with_the_name_of_ours_is_refused_as_ours_is_read(tmp_path) -> None:
@@ -97,17 +97,17 @@ def test_a_file_of_the_users_own_with_the_name_of_ours_is_refused_as_ours_is_rea
     path.parent.mkdir()
     path.write_bytes((CONFIGS / "encoder" / "bov.yaml").read_bytes())
     arguments = ["--config-dir", str(tmp_path), "encoder=bov"]
-    refuse_wrong_arguments(CONFIGS, "train", arguments)
+    refuse_wrong_arguments("train", arguments)
     path.write_text("_target_: mine.Encoder\n")
     with pytest.raises(InputError, match=r"bov\.yaml: this project has a file of that name, which is read in its pl"):
-        refuse_wrong_arguments(CONFIGS, "train", arguments)
+        refuse_wrong_arguments("train", arguments)
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
 def test_a_file_of_settings_that_is_not_utf_8_is_named_with_its_line(tmp_path, encoding) -> None:
     (tmp_path / "mine.yaml").write_bytes("labels: {encoder: é}\n".encode(encoding))
     with pytest.raises(InputError, match=r"mine\.yaml:1: not valid UTF-8; convert the file"):
-        refuse_wrong_arguments(CONFIGS, "train", [f"--config-dir={tmp_path}"])
+        refuse_wrong_arguments("train", [f"--config-dir={tmp_path}"])
     assert list(choices_in(tmp_path)) == ["mine"]  # in help
 
 
@@ -121,4 +121,4 @@ def test_an_experiment_that_would_have_no_effect_is_refused(tmp_path, data, mess
     path.parent.mkdir()
     path.write_bytes(data)
     with pytest.raises(InputError, match=rf"mine\.yaml{message}"):
-        refuse_wrong_arguments(CONFIGS, "train", [f"--config-dir={tmp_path}", "experiment=mine"])
+        refuse_wrong_arguments("train", [f"--config-dir={tmp_path}", "experiment=mine"])

@@ -176,8 +176,8 @@ def test_a_dry_run_looks_for_trees_and_is_told_in_any_word_for_yes(lab, tmp_path
 
 
 def test_a_command_names_a_study_or_none_and_an_unknown_scale_is_answered_with_the_choices() -> None:
-    assert requested_study(CONFIGS, ["seed=2", "study=chen2019/table2"]) == "chen2019/table2"
-    assert requested_study(CONFIGS, ["experiment=chen2019/all"]) is None
+    assert requested_study(["seed=2", "study=chen2019/table2"]) == "chen2019/table2"
+    assert requested_study(["experiment=chen2019/all"]) is None
     with pytest.raises(InputError, match="has demo, small, medium, paper"):
         run_study(CONFIGS, "conneau2018/figure1", ["scale=huge"])
 
@@ -189,7 +189,7 @@ def test_a_command_names_a_study_or_none_and_an_unknown_scale_is_answered_with_t
 ])  # fmt: skip
 def test_an_old_or_unknown_name_of_a_study_is_answered_with_the_new_one(setting, remedy) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(setting)}: {re.escape(remedy)}"):
-        requested_study(CONFIGS, ["scale=demo", setting])
+        requested_study(["scale=demo", setting])
 
 
 WRONG = {"dry_run=maybe": "give true or false", "dry_run": "give true or false", "hydra/launcher=nonsense": "launcher"}
