@@ -19,6 +19,7 @@ from probes.vectors import Vectors
 
 ORDERS = 3  # of the sentences, over which the online codes are averaged
 Code = Literal["logreg", "mlp", "variational"]
+MEASURED_CODES: dict[str, Code] = {"bits": "logreg", "bits_mlp": "mlp", "bits_variational": "variational"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,5 @@ def _percent_of_uniform(code: CodeLength) -> Interval:
 
 def codes_of(task: Classification, measures: Sequence[str]) -> list[Bits]:
     """The codes that `probes.measures` asks for; the MLP's where the task is read by one."""
-    readers: list[Code] = ["logreg"] if "bits" in measures else []
-    readers += ["mlp"] if "bits_mlp" in measures and not task.grid.is_logistic else []
-    readers += ["variational"] if "bits_variational" in measures else []
-    return [Bits(task, reader) for reader in readers]
+    readers = (reader for measure, reader in MEASURED_CODES.items() if measure in measures)
+    return [Bits(task, reader) for reader in readers if reader != "mlp" or not task.grid.is_logistic]

@@ -209,14 +209,6 @@ def margin(tree: Formula, value: Callable[[Value], np.ndarray]) -> np.ndarray:
     return {"<": difference, ">": -difference, "=": -np.abs(difference)}[tree.symbol]
 
 
-def compared_values(text: str) -> tuple[Value, Value] | None:
-    """The two values of a formula `a < b` of one region; None for any other formula."""
-    match parse(text, syntaxgym=True):
-        case Operation("<", Value() as left, Value() as right) if left.region == right.region:
-            return left, right
-    return None
-
-
 MAX_ORDERED_VALUES = 7  # values; up to this many every order of them is tried (7! = 5,040)
 CHANCE_DRAWS = 50_000
 DRAWN_DEVIATION = 1e4  # the standard deviation of drawn values: sides that `=` takes for equal are then rare

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probes.coherence.formula import Value, compared_values, evaluate, margin, parse, values_in
+from probes.coherence.formula import Operation, Value, evaluate, margin, parse, values_in
 from probes.coherence.regions import regions_of, segment_values, text_of
 from probes.coherence.suite_file import Item, TestSuite
 from probes.statistics import interval_with_ties
@@ -102,9 +102,11 @@ def prediction_score(formula: str, truths: np.ndarray, undefined: int) -> Predic
 
 
 def compared_name(suite: str, formula: str) -> str:
-    """`connectives_as_causal since` for `(3;%as%) < (3;%since%)`; empty for a formula that compares otherwise."""
-    pair = compared_values(formula)
-    return f"{suite} {pair[1].condition}" if pair else ""
+    """`connectives_as_causal since` for `(3;%as%) < (3;%since%)`; empty unless it is `a < b` of one region."""
+    match parse(formula, syntaxgym=True):
+        case Operation("<", Value() as left, Value() as right) if left.region == right.region:
+            return f"{suite} {right.condition}"
+    return ""
 
 
 def score_line(score: PredictionScore) -> str:

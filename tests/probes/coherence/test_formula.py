@@ -16,7 +16,6 @@ from probes.coherence.formula import (
     Operation,
     Value,
     chance,
-    compared_values,
     evaluate,
     formula_text,
     is_prediction,
@@ -226,12 +225,6 @@ def test_margins_are_those_worked_out_by_hand() -> None:
     assert (by("(1;%a%) < (1;%b%)"), by("(1;%a%) > (1;%b%)")) == (3, -3)
     assert by("((1;%a%) < (1;%b%)) & ((1;%a%) < (1;%c%))") == -1
     assert (by("((1;%a%) < (1;%b%)) | ((1;%a%) < (1;%c%))"), by("(1;%a%) = (1;%c%)")) == (3, -1)
-
-
-def test_two_conditions_are_compared_where_one_is_below_the_other_in_a_region() -> None:
-    assert compared_values("(3;%as%) < (3;%yet%)") == (Value(3, "as"), Value(3, "yet"))
-    for other in ("(3;%as%) > (3;%yet%)", "(3;%as%) < (2;%yet%)", "(3;%as%) < 5", "(3;%a%) < (3;%b%) + 1"):
-        assert compared_values(other) is None
 
 
 @pytest.mark.parametrize(("formulas", "percent"), [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from encoder_lab.errors import InputError
 from encoder_lab.settings.call import function_named
 from probes.coherence.ngram import length_logprobs
-from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records
+from probes.coherence.scoring import compared_name, pairs_of, score_line, score_suite, token_records
 from probes.coherence.suite_file import Item, TestSuite
 from probes.statistics import wilson_interval
 from probes.surprisals import Pair, TokenLogprobs, check_answer, score_pairs
@@ -201,3 +201,9 @@ def test_an_answer_that_is_no_such_thing_is_refused(answer, message) -> None:
     with pytest.raises(InputError, match=message) as error:
         check_answer(answer, ("", "a b"))
     assert "\n" not in str(error.value)
+
+
+def test_two_conditions_are_compared_where_one_is_below_the_other_in_a_region() -> None:
+    assert compared_name("connectives_as_causal", "(3;%as%) < (3;%yet%)") == "connectives_as_causal yet"
+    for other in ("(3;%as%) > (3;%yet%)", "(3;%as%) < (2;%yet%)", "(3;%as%) < 5", "(3;%a%) < (3;%b%) + 1"):
+        assert not compared_name("any", other)
