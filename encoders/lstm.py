@@ -20,7 +20,7 @@ class ForwardLSTM(Encoder):
         layers: Annotated[Depth, "of LSTM units (section 3.3)"] = 2,
         projection: Annotated[Width | None, "width of the projected word vectors (1024: appendix); null: none"] = 1024,
         dropout: Annotated[Fraction, "on the projected words and between layers"] = 0.1,
-        pooling: Annotated[Literal["max", "last"], "max or last: the last state or the largest"] = ("last"),
+        pooling: Annotated[Literal["max", "last"], "max or last: the last state or the largest"] = "last",
     ) -> None:
         super().__init__()
         self.dim = self.state_dim = dim

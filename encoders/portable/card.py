@@ -74,8 +74,7 @@ def _scores(parts: Parts) -> Iterator[str]:
 
 def _licences(config: Any) -> Iterator[str]:
     corpus = str(config.get("corpus_name", "?"))
-    uses = {f"corpus={corpus}"}
-    entries = [entry for entry in CATALOG if uses & set(entry.use.split())]
+    entries = [entry for entry in CATALOG if f"corpus={corpus}" in entry.use.split()]
     for entry in entries:
         yield f"* {entry.name}: {entry.licence} ({entry.what}; {entry.homepage})"
     if not entries:

@@ -34,6 +34,7 @@ class Item(NamedTuple):
     number: int
     texts: tuple[tuple[str, ...], ...]  # (C, R) region texts in the order of TestSuite.conditions; may be empty
     source: str = ""  # where the item came from
+    twins: str = ""  # while suites are built: items of one name are drawn together
 
 
 class TestSuite(NamedTuple):

@@ -41,8 +41,7 @@ def build(options: SimpleNamespace) -> "Draft":
         if getattr(options, key) and options.phenomenon != phenomenon:
             raise InputError(f"{key}=true: only phenomenon={phenomenon} has it; leave it out of {options.phenomenon}")
     draft = _build_draft(options)
-    non_empty = (suite for suite in draft.suites if suite.items)
-    samples = (draw_items(suite, draft.twins.get(suite.name, []), options.items, options.seed) for suite in non_empty)
+    samples = (draw_items(suite, options.items, options.seed) for suite in draft.suites if suite.items)
     suites = [suite for suite in samples if suite.items]
     if not suites:
         reasons = ", ".join(f"{count} {reason}" for reason, count in draft.excluded.items()) or "nothing to read"

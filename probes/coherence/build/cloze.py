@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from probes.coherence.build.draft import Draft, DraftPair, suite_of_pairs, twins_of
+from probes.coherence.build.draft import Draft, DraftPair, suite_of_pairs
 from probes.coherence.build.texts import WINDOW_SENTENCES, SourceText, split_into_windows
 
 
@@ -36,7 +36,7 @@ def build_cloze(texts: Iterable[SourceText]) -> Draft:
         excluded["pieces without another story to exchange endings with"] = len(unpaired)
     comment = "the right ending of a story against a wrong one"
     suite = suite_of_pairs("story_cloze", ("context", "ending"), ("right", "wrong"), 2, pairs, comment)
-    return Draft([suite], excluded, twins={suite.name: twins_of(pairs)})
+    return Draft([suite], excluded)
 
 
 def _exchange_endings(story: SourceText, other: SourceText) -> DraftPair:

@@ -18,7 +18,7 @@ class DraftPair(NamedTuple):
 
     source: str
     texts: tuple[tuple[str, ...], ...]  # (C, R)
-    twins: str = ""  # items with the same name exchange what differs, and are drawn together; empty: it has no twin
+    twins: str = ""  # items of the same name exchange what differs; empty: it has no twin
 
 
 class Draft(NamedTuple):
@@ -27,21 +27,15 @@ class Draft(NamedTuple):
     suites: list[TestSuite]
     excluded: Counter[str]
     changed: Mapping[str, int] = {}
-    twins: Mapping[str, list[str]] = {}  # by suite, the DraftPair.twins of each item
 
 
-def twins_of(pairs: Iterable[DraftPair]) -> list[str]:
-    """The twins of each item; one without a twin is its own."""
-    return [pair.twins or f"item {number}" for number, pair in enumerate(pairs)]
-
-
-def draw_items(suite: TestSuite, twins: Sequence[str], items: int | None, seed: int) -> TestSuite:
+def draw_items(suite: TestSuite, items: int | None, seed: int) -> TestSuite:
     """At most `items` of a suite, twins together, in their order and with new numbers; None: all."""
     if items is None or items >= len(suite.items):
         return suite
-    groups: dict[str, list[int]] = {}
-    for i, name in enumerate(twins or map(str, range(len(suite.items)))):
-        groups.setdefault(name, []).append(i)
+    groups: dict[str | int, list[int]] = {}
+    for i, item in enumerate(suite.items):
+        groups.setdefault(item.twins or i, []).append(i)
     names, chosen = list(groups), list[int]()
     for i in np.random.default_rng(seed).permutation(len(names)):
         if len(chosen) + len(groups[names[i]]) <= items:
@@ -58,7 +52,7 @@ def suite_of_pairs(
     """
     first, *rest = conditions
     predictions = (f"({scored};%{first}%) < ({scored};%{other}%)" for other in rest)
-    items = tuple(Item(number, pair.texts, pair.source) for number, pair in enumerate(pairs, 1))
+    items = tuple(Item(number, pair.texts, pair.source, pair.twins) for number, pair in enumerate(pairs, 1))
     meta = {"reference": REFERENCE, "comment": comment}
     return TestSuite(name, "mean", tuple(regions), tuple(conditions), tuple(predictions), items, meta)
 

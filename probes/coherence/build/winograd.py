@@ -8,7 +8,7 @@ from typing import Any
 from datamodules.text.sentences import capitalise
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
-from probes.coherence.build.draft import Draft, DraftPair, single_spaced, suite_of_pairs, twins_of
+from probes.coherence.build.draft import Draft, DraftPair, single_spaced, suite_of_pairs
 from probes.coherence.build.xml_file import read_xml
 from probes.coherence.suite_file import TestSuite
 
@@ -36,9 +36,7 @@ def build_winograd(path: Path) -> Draft:
             partial.append(DraftPair(source, tuple((before, noun, after) for noun in nouns), twins))
         else:
             excluded["schemas in which nothing follows the pronoun (partial)"] += 1
-    suites = winograd_suites(full, partial)
-    twins_by_suite = zip((suite.name for suite in suites), map(twins_of, (full, partial)), strict=True)
-    return Draft(suites, excluded, twins=dict(twins_by_suite))
+    return Draft(winograd_suites(full, partial), excluded)
 
 
 def winograd_suites(full: list[DraftPair], partial: list[DraftPair]) -> list[TestSuite]:
