@@ -104,8 +104,10 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
 def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
     """Raises InputError for settings that are wrong with any tasks."""
     from encoder_lab.reports.published import requested_tables
+    from encoder_lab.settings.build import refuse_missing_text
     from encoder_lab.settings.run import names_of
 
+    refuse_missing_text(settings.corpus)
     requested_tables(settings.published)
     if settings.models and settings.write_sentences:
         raise InputError("write_sentences= writes and stops, so model= is not scored; leave one of them out")

@@ -87,7 +87,7 @@ def begin_run(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
 
-    from encoder_lab.settings.build import frozen_settings
+    from encoder_lab.settings.build import frozen_settings, refuse_missing_text
     from encoder_lab.settings.check import mistakes_of_command
     from encoder_lab.settings.run import RunSettings
     from encoder_lab.storage.files import no_folder_if_refused
@@ -102,6 +102,7 @@ def begin_run(config: "DictConfig") -> None:
         exit_with(filter(None, [home_mistake("hydra.run.dir", run)]))
         exit_with(mistakes_of_command("train", written, referenced_names(config), job.overrides.task))
         settings = frozen_settings(RunSettings, written)
+        refuse_missing_text(settings.corpus)
         with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build
             import encoder_lab.training.trainer  # noqa: F401

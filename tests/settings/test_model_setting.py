@@ -1,5 +1,8 @@
 """The words of model=: what is no model is refused before slow imports, and untrained encoders are built."""
 
+import os
+import subprocess
+import sys
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -13,6 +16,7 @@ from evaluate import CONFIGS
 from probes.baselines import BASELINES as BUILT
 from probes.coherence.ngram import ORDERS
 from tests.asked import evaluation
+from tests.packages import ROOT
 from tests.tiny_corpus import TinyCorpus
 
 
@@ -83,3 +87,16 @@ def test_what_is_no_device_is_told_before_slow_imports(device, refused) -> None:
 def test_the_words_for_models_are_those_that_build_one() -> None:
     assert set(BASELINES) == set(BUILT)
     assert set(MODEL_NAMES) == {*UNTRAINED_ENCODERS, *BASELINES, *ORDERS}
+
+
+@pytest.mark.parametrize("program", [["train"], ["evaluate", "model=bov"]])
+def test_a_corpus_that_is_not_there_is_refused_without_torch(tmp_path, program) -> None:
+    name, *more = program
+    corpus = ["corpus=parallel", "corpus.source=absent.en", "corpus.target=absent.fr", "corpus.target_language=fr"]
+    code = f"import sys, {name}; sys.modules['torch'] = None; sys.argv = {[name, *more, *corpus]}; "
+    command = [sys.executable, "-c", f"{code}{name}.main(sys.argv[1:])"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == "error: absent.en: no such file (corpus=parallel)"
+    assert done.returncode == 2
+    assert not list(tmp_path.glob("runs/*/*/*"))
