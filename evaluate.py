@@ -32,11 +32,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment, requested_suites
+from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment
 from encoder_lab.settings.command_line import asks_for_help, exit_with, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
 from encoder_lab.settings.known import CONFIGS
 from encoder_lab.settings.model_setting import MODEL_FORMS, refuse_missing_models
+from encoder_lab.settings.quoting import requested_names
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
     from omegaconf import DictConfig
@@ -217,7 +218,7 @@ def main(arguments: list[str]) -> None:
         return
     with one_line_errors(Path.cwd()):
         refuse_wrong_environment()
-        if "objective" in requested_suites(arguments):
+        if "objective" in requested_names("suite", arguments):
             refuse_missing_models(arguments)
             from encoder_lab.training.test_scores import score_objectives
 

@@ -94,7 +94,7 @@ def vectors(device: str, name: str) -> np.ndarray:
 def final_scores(device: str, objective: str, folder: Path) -> dict[str, float]:
     """What an epoch of training and validation ends with."""
     module, data = built(folder, f"objective={objective}")
-    settings = {"max_epochs": 1, "callbacks": [StopsIfNotFinite(data, folder / "not_finite")]}
+    settings = {"max_epochs": 1, "callbacks": [StopsIfNotFinite(data, folder / "not_finite", every=50)]}
     if device == "cpu":
         trainer = silent_trainer(**settings)
     else:

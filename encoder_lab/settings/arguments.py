@@ -127,11 +127,6 @@ def refuse_unknown_choices(arguments: Sequence[str]) -> None:
                 raise InputError(f"{group}={choice}: {unknown_name_message('choice', choice, choices)}; {own}")
 
 
-def requested_suites(arguments: Sequence[str]) -> list[str]:
-    texts = [text.removeprefix("suite=") for text in arguments if text.startswith("suite=")]
-    return [name for text in texts for name in split_names(text)]
-
-
 def requested_study(arguments: Sequence[str]) -> str | None:
     """The study that a command line names, or None. Raises InputError for an unknown study."""
     names, pairs = choices_in(CONFIGS / "study"), [text.partition("=")[::2] for text in arguments]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.known import CONFIGS, config_folders
-from encoder_lab.settings.quoting import split_names
+from encoder_lab.settings.quoting import requested_names
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
 UNTRAINED_ENCODERS = ("bov", "borep", "esn")
@@ -25,9 +25,8 @@ def refuse_missing_models(arguments: Sequence[str]) -> None:
     """Raises InputError if `model=` is missing, or a name in it is neither a model nor a path."""
     if not any(text.startswith(("model=", "write_sentences=", "-")) for text in arguments):
         raise InputError("model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help")
-    models = [text.removeprefix("model=") for text in arguments if text.startswith("model=")]
-    names = [name for text in models if not HYDRA_SYNTAX.search(text) for name in split_names(text)]
-    for name in filter(NAME_OR_PATH.fullmatch, names):
+    plain = (text for text in arguments if not HYDRA_SYNTAX.search(text))
+    for name in filter(NAME_OR_PATH.fullmatch, requested_names("model", plain)):
         encoder = name.removeprefix("untrained/")
         if encoder != name:
             encoder_file(encoder, config_folders(arguments))

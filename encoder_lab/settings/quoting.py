@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 UNQUOTED_PATTERN = re.compile(r"(?!(null|true|false|-?(nan|inf(inity)?))$|[.-]*\d)[a-z_./-][\w./-]*", re.ASCII | re.I)
@@ -29,6 +30,11 @@ def split_names(text: str) -> list[str]:
     """The names in `a,b` or `[a,b]`, each without its quotes."""
     content = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     return [unquoted(part.strip()) for part in LIST_ITEM_PATTERN.findall(content)]
+
+
+def requested_names(key: str, arguments: Iterable[str]) -> list[str]:
+    """The names that the settings `key=` of a command have."""
+    return [name for text in arguments if text.startswith(f"{key}=") for name in split_names(text.partition("=")[2])]
 
 
 def for_shell(key: str, value: object) -> str:

@@ -28,10 +28,8 @@ class InitialRun(NamedTuple):
     """The run that another begins with."""
 
     name: str  # as `init=` gives it
-    settings: Mapping[str, Any]
     weights: dict[str, Tensor]
     vectors: RunVectors
-    epoch: float
 
     @property
     def table(self) -> np.ndarray:
@@ -47,9 +45,9 @@ def source_of(
     if any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
         return None
     run = open_run(Path(init))
-    source = InitialRun(init, run.config, run.weights, load_run_vectors(run.folder), run.epoch)
+    source = InitialRun(init, run.weights, load_run_vectors(run.folder))
     refuse_changed_corpus(run.folder, run.config["corpus"], corpus, content)
-    stored = source.settings["encoder"]
+    stored = run.config["encoder"]
     keys = {**stored, **encoder}
     if changed := [key for key in keys if key not in MAY_DIFFER and stored.get(key) != encoder.get(key)]:
         differs = ", ".join(f"encoder.{key}={stored.get(key)} there and {encoder.get(key)} here" for key in changed)

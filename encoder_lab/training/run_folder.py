@@ -24,7 +24,7 @@ from encoder_lab.settings.arguments import plain_value, refuse_other_settings
 from encoder_lab.settings.build import frozen_settings, missing_settings
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.command_line import exit_with, one_line_errors
-from encoder_lab.settings.quoting import for_shell, split_names
+from encoder_lab.settings.quoting import for_shell, requested_names
 from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import PlainLoader, as_yaml
 from encoder_lab.storage.csv_files import read_csv
@@ -71,7 +71,7 @@ def write_new_settings(settings: RunSettings, run: Path, sweep: bool) -> None:
 
 def settings_to_resume(run: Path, overrides: Sequence[str], *allowed: Any) -> RunSettings:
     """The settings of a run to continue; `allow=` is of the command alone. Raises InputError for other changes."""
-    allow = [name for text in overrides if text.startswith("allow=") for name in split_names(text.partition("=")[2])]
+    allow = requested_names("allow", overrides)
     overrides = [text.lstrip("+") for text in overrides if not text.startswith("allow=")]
     refuse_other_settings(overrides, *allowed)
     written: Any = read_config(run)

@@ -17,8 +17,6 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.training.devices import rank_zero_print
 
-GPU_CHECK_STEPS = 50  # steps between checks on a GPU; each check makes the GPU wait
-
 
 class StopsOnInterrupt(pl.Callback):
     """Raises a Ctrl-C again at the next step: Python drops it in destructors and in callbacks from C."""
@@ -53,20 +51,18 @@ class StopsIfNotFinite(pl.Callback):
 
     After that no checkpoint is written, and no epoch is recorded or probed. Weights and scores are checked too: a
     finite loss can lead to weights that are not. With several processes, each writes the sentences of its own batch.
+    `every`: steps between checks.
     """
 
-    def __init__(self, data: ResumableData, folder: Path, every: int | None = None) -> None:
-        """Checks after `every` steps; by default after each step on a CPU, and less often on a GPU."""
+    def __init__(self, data: ResumableData, folder: Path, every: int) -> None:
         self.data, self.folder, self.every = data, folder, every
         self._recent: list[tuple[int, Any, Tensor]] = []  # step, batch, loss: not checked yet
         self._last: tuple[int, Any] = (0, None)  # step and batch
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
-        loss = outputs["loss"].detach()
         self._last = (trainer.global_step, batch)
-        self._recent.append((*self._last, loss))
-        every = self.every or (1 if loss.device.type == "cpu" else GPU_CHECK_STEPS)
-        if len(self._recent) == every or trainer.is_last_batch:
+        self._recent.append((*self._last, outputs["loss"].detach()))
+        if len(self._recent) == self.every or trainer.is_last_batch:
             self._check_losses()
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:

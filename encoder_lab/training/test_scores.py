@@ -12,8 +12,7 @@ from datamodules.base import CachedData, ResumableData
 from datamodules.multitask import Mixture
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import requested_suites
-from encoder_lab.settings.quoting import split_names
+from encoder_lab.settings.quoting import requested_names
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.build import build_run
 from encoder_lab.training.devices import choose_accelerator
@@ -28,12 +27,11 @@ TEST_SCORES_FILE = "test.csv"  # in a run's folder: a row for each epoch that wa
 
 def score_objectives(arguments: Sequence[str]) -> list[str]:
     """Score each run of `model=` and write TEST_SCORES_FILE in its folder; a line for each. Raises InputError."""
-    runs = [name for text in arguments if text.startswith("model=") for name in split_names(text.partition("=")[2])]
-    if len(requested_suites(arguments)) > 1:
+    if len(requested_names("suite", arguments)) > 1:
         remedy = "give it alone, and the other suites in another command"
         raise InputError(f"{SUITE_ARGUMENT} is about the run's own text; {remedy}")
     overrides = [text for text in arguments if not text.startswith(("suite=", "model="))]
-    scores = {name: score_objective(Path(name), overrides) for name in runs}
+    scores = {name: score_objective(Path(name), overrides) for name in requested_names("model", arguments)}
     texts = {n: ", ".join(f"{key.removeprefix('val/')} {v:.2f}" for key, v in s.items()) for n, s in scores.items()}
     return [f"{name}: {text} (test)" for name, text in texts.items()]
 

@@ -21,11 +21,12 @@ from encoder_lab.training.devices import choose_accelerator, choose_strategy, ra
 from encoder_lab.training.loggers import loggers_of
 from encoder_lab.training.progress import EpochLines, EpochsFrom1, RunLog, StepProgress
 from encoder_lab.training.run_folder import remove_first_scores
-from encoder_lab.training.stops import GPU_CHECK_STEPS, StepsAreReached, StopsEarly, StopsIfNotFinite, StopsOnInterrupt
+from encoder_lab.training.stops import StepsAreReached, StopsEarly, StopsIfNotFinite, StopsOnInterrupt
 from encoder_lab.training.tensorboard import TaskCharts
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
 
+GPU_LOSS_STEPS = 50  # steps between looks at the loss on a GPU, which waits for each
 ENDED_MESSAGE = (
     "nothing is trained: the run has ended, by trainer.max_epochs=, max_steps= or max_time=, early_stopping.patience= "
     "or schedule.least=; give a higher limit of trainer. to continue it, or begin a new run with its encoder (init=)"
@@ -57,12 +58,13 @@ def build_trainer(
     reporters: list[pl.Callback] = [EpochLines(record, probing)] if lines else []
     if "tensorboard" in settings.logger_names:
         reporters.append(TaskCharts(probing, run / "tensorboard", draw))
-    finite = StopsIfNotFinite(data, run / "not_finite")
     trainer = settings.trainer
     device = choose_accelerator(trainer.accelerator)
+    every = 1 if device == "cpu" else GPU_LOSS_STEPS
+    finite = StopsIfNotFinite(data, run / "not_finite", every)
     bar: list[pl.Callback] = [StepProgress()] if trainer.enable_progress_bar else []
     if not lines:
-        bar = [EpochsFrom1(1 if device == "cpu" else GPU_CHECK_STEPS)]  # it shows the loss: a GPU waits for that
+        bar = [EpochsFrom1(every)]  # it shows the loss
     callbacks, loggers = _user_objects("callbacks", trainer.callbacks), _user_objects("logger", trainer.logger)
     if any(isinstance(callback, pl.callbacks.GradientAccumulationScheduler) for callback in callbacks):
         raise InputError("trainer.callbacks: gradients are not accumulated; give a larger datamodule.batch_size=")

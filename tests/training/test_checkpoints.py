@@ -94,6 +94,6 @@ def test_a_failed_write_keeps_the_last_checkpoint_intact(tmp_path, monkeypatch) 
 def test_a_new_word_gets_the_trained_vector_of_its_lower_case(tmp_path) -> None:
     save_run_vectors(tmp_path, Vocabulary(["red"]), np.ones((3, 2), np.float32), lowercase=True)
     trained = torch.tensor([[0.0, 0], [0, 0], [7, 8]])
-    source = InitialRun("run", {}, {"embedding.table": trained}, load_run_vectors(tmp_path), 1)
+    source = InitialRun("run", {"embedding.table": trained}, load_run_vectors(tmp_path))
     words, looked_up = extend_vocabulary(source, Vocabulary(["Red"]), None)
     assert dict(zip(words.words, looked_up.matrix.tolist(), strict=True))["Red"] == [7, 8]

@@ -31,7 +31,7 @@ def batch(*rows: list[int]) -> SentencePair:
 
 
 def after_steps(
-    folder: Path, *losses: float, made_of: object, every: int | None = None, rank: int = 0, world: int = 1
+    folder: Path, *losses: float, made_of: object, every: int = 1, rank: int = 0, world: int = 1
 ) -> StopsIfNotFinite:
     guard = StopsIfNotFinite(Data(rank, world), folder, every)
     for step, loss in enumerate(losses, start=1):

@@ -180,5 +180,5 @@ def test_a_run_that_begins_with_another_looks_new_words_up_in_lower_case_too(tmp
     (tmp_path / "own.vec").write_text("".join(f"{word} 1 2\n" for word in ["house", *data.vocabulary.words[2:]]))
     source = FromFile(str(tmp_path / "own.vec"))
     first = run_vectors(source, tmp_path / "first", data, [], tmp_path, None)
-    begun = run_vectors(source, tmp_path / "second", data, ["House"], tmp_path, InitialRun("first", {}, {}, first, 1))
+    begun = run_vectors(source, tmp_path / "second", data, ["House"], tmp_path, InitialRun("first", {}, first))
     assert [first.lookup_oov("HOUSE"), begun.lookup_oov("HOUSE").tolist()] == [None, begun.matrix[2].tolist()]
