@@ -24,25 +24,30 @@ class Row(NamedTuple):
 
 
 Rows = dict[str, list[Row]]  # by split
-Builder = Callable[[list[PlainDocument], int, Random, set[str]], list[Row]]
+Usable = Callable[[str], bool]  # whether a sentence may be in an item
+Builder = Callable[[list[PlainDocument], int, Random, Usable], list[Row]]
 
 
 def build_task(group: str, documents: Mapping[str, list[PlainDocument]], sizes: Mapping[str, int], seed: int) -> Rows:
     """The rows of each split, at most as many as requested. No sentence of a split is in another one."""
     rows: Rows = {}
     taken: set[str] = set()
+
+    def usable(sentence: str) -> bool:
+        return sentence not in taken and has_fitting_length(sentence)
+
     for split in SPLITS:
-        rows[split] = BUILDERS[group](documents[split], sizes[split], Random(f"{seed}/{group}/{split}"), taken)
+        rows[split] = BUILDERS[group](documents[split], sizes[split], Random(f"{seed}/{group}/{split}"), usable)
         taken |= {text for row in rows[split] for text in row.texts}
     return rows
 
 
-def build_positions(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
+def build_positions(documents: list[PlainDocument], size: int, chance: Random, usable: Usable) -> list[Row]:
     """SP: five consecutive sentences, one of them moved to the front; the others keep their order.
 
     Of a document with an abstract, or else an introduction, the first five sentences of that, as in the paper.
     """
-    windows = _windows([_beginning(document) for document in documents], 5, chance, taken)[:size]
+    windows = _windows([_beginning(document) for document in documents], 5, chance, usable)[:size]
     indices = _balanced_labels(range(5), len(windows), chance)
     return [
         Row(str(index), [window[index], *window[:index], *window[index + 1 :]])
@@ -50,28 +55,26 @@ def build_positions(documents: list[PlainDocument], size: int, chance: Random, t
     ]
 
 
-def build_orders(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
+def build_orders(documents: list[PlainDocument], size: int, chance: Random, usable: Usable) -> list[Row]:
     """BSO: two consecutive sentences in their true order."""
-    return [Row("", window) for _, window in _windows(documents, 2, chance, taken)[:size]]
+    return [Row("", window) for _, window in _windows(documents, 2, chance, usable)[:size]]
 
 
-def build_coherence(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
+def build_coherence(documents: list[PlainDocument], size: int, chance: Random, usable: Usable) -> list[Row]:
     """DC: six consecutive sentences (1), and the same with one replaced (0), none of the outer two.
 
     The replacement is from the document with the largest share of the same categories, or without these about similar
     things, of a conversation from any other one; and as long as the sentence that it replaces.
     """
-    similar = _SimilarDocuments(
-        [document for document in documents if any(map(_usable_test(taken), _sentences(document)))]
-    )
+    similar = _SimilarDocuments([document for document in documents if any(map(usable, _sentences(document)))])
     rows: list[Row] = []
-    windows = _windows(documents, 6, chance, taken)[: size // 2]
+    windows = _windows(documents, 6, chance, usable)[: size // 2]
     for (document, window), index in zip(windows, _balanced_labels(range(1, 5), len(windows), chance), strict=True):
         other = similar.most_similar(document, chance)
         if other is None:
             return []
         length = len(window[index].split())
-        choices = [s for s in _sentences(other) if _usable_test(taken)(s) and s not in window]
+        choices = [s for s in _sentences(other) if usable(s) and s not in window]
         if choices:
             nearest = min(abs(len(s.split()) - length) for s in choices)
             new = chance.choice([s for s in choices if abs(len(s.split()) - length) == nearest])
@@ -80,7 +83,7 @@ def build_coherence(documents: list[PlainDocument], size: int, chance: Random, t
     return rows
 
 
-def build_sections(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
+def build_sections(documents: list[PlainDocument], size: int, chance: Random, usable: Usable) -> list[Row]:
     """SSP: a sentence of the abstract (1) or of a later section (0); without an abstract, of the opening section.
 
     Later sections are those in the middle: no Introduction, and nothing from the Conclusion on, without one not the
@@ -91,7 +94,7 @@ def build_sections(documents: list[PlainDocument], size: int, chance: Random, ta
     for document in documents:
         for side, sentences in enumerate(_opening_and_later(document)):
             for sentence in sentences:
-                if _usable_test(taken)(sentence) and seen[sentence] == 1:
+                if usable(sentence) and seen[sentence] == 1:
                     pools[len(sentence.split())][side].append(sentence)
     pairs = []
     for length in sorted(pools):
@@ -134,11 +137,10 @@ def _lies_in(part: Part, section: re.Pattern[str]) -> bool:
 
 
 def _windows(
-    documents: list[PlainDocument], length: int, chance: Random, taken: set[str]
+    documents: list[PlainDocument], length: int, chance: Random, usable: Usable
 ) -> list[tuple[PlainDocument, list[str]]]:
     """Consecutive sentences of a section, no sentence in two windows, in random order."""
     windows, seen = [], set[str]()
-    usable = _usable_test(taken)
     for document in documents:
         for part in document.parts:
             start = 0
@@ -151,10 +153,6 @@ def _windows(
                 start += length if fitting else 1
     chance.shuffle(windows)
     return windows
-
-
-def _usable_test(taken: set[str]) -> Callable[[str], bool]:
-    return lambda sentence: sentence not in taken and has_fitting_length(sentence)
 
 
 def _sentences(document: PlainDocument) -> Iterator[str]:
