@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from math import inf
 from typing import NamedTuple
 
 
@@ -20,6 +21,8 @@ class Facts(NamedTuple):
     choice: bool = True  # whether its other tasks are read by the classifier that the user chooses
     units: Mapping[str, str] = {}  # by reader: what its scores count, where that is not percent
     ranked: bool = True  # whether a higher score is a better one
+    lowest: Mapping[str, float] = {}  # by task or reader: the lowest score that there can be, where it is known
+    sign: int = 1  # of its scores where more is learnt as they rise; -1: as they fall
 
 
 def column_of(task: str, groups: Mapping[str, str]) -> str:
@@ -31,6 +34,12 @@ def column_of(task: str, groups: Mapping[str, str]) -> str:
 def unit_of(suite: str, reader: str) -> str:
     """The unit of a suite's scores by this reader; empty: percent."""
     return facts_of(suite).units.get(reader, "")
+
+
+def bounds_of(suite: str, task: str, reader: str) -> tuple[float, float]:
+    """The lowest and the highest score that there can be; of percent -100, as a correlation, and 100."""
+    lowest, percent = facts_of(suite).lowest, not unit_of(suite, reader)
+    return lowest.get(task, lowest.get(reader, -100.0 if percent else -inf)), 100.0 if percent else inf
 
 
 def facts_of(suite: str) -> Facts:

@@ -69,10 +69,10 @@ def mean_of_runs(runs: Sequence[Interval]) -> Interval:
     return float(mean), float(mean - low), float(mean + high)
 
 
-def bounded_mean_of_runs(runs: Sequence[Interval], highest: float = 100.0) -> Interval:
-    """`mean_of_runs` of scores from 0 to `highest`, which also bound its interval."""
+def bounded_mean_of_runs(runs: Sequence[Interval], highest: float = 100.0, lowest: float = 0.0) -> Interval:
+    """`mean_of_runs` of scores from `lowest` to `highest`, which also bound its interval."""
     mean, low, high = mean_of_runs(runs)
-    return mean, max(low, 0.0), min(high, highest)
+    return mean, max(low, min(lowest, mean)), min(high, max(highest, mean))
 
 
 def mean_of_tasks(tasks: Sequence[Sequence[Interval]]) -> list[Interval]:

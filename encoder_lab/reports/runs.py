@@ -13,8 +13,9 @@ from encoder_lab.reports.text import MAX_NAME_CHARACTERS
 from encoder_lab.settings.run_settings import dotted_items, objective_of, read_settings
 from encoder_lab.storage.reads import CORPUS_KEY, read_reads
 from encoder_lab.storage.text_files import visible_files
+from probes.facts import bounds_of
 from probes.results import Epoch, ProbeRow, read_epoch, read_rows
-from probes.statistics import Interval, bounded_mean_of_runs, mean_of_runs
+from probes.statistics import Interval, bounded_mean_of_runs
 
 OBJECTIVE_SCORES = ("bleu", "accuracy", "perplexity", "loss")  # the first selects, in a run that has no best_by
 LOSS_NAMES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
@@ -209,9 +210,10 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 def mean_of_seeds(rows: Sequence[ProbeRow]) -> Interval:
-    """The mean over seeds and its 95% interval, of shares of right answers within 0 and 100."""
+    """The mean over seeds and its 95% interval, which ends where the scores of the task do."""
     share = all(row.answers and len(row.answers.right) for row in rows)
-    return (bounded_mean_of_runs if share else mean_of_runs)([row.interval for row in rows])
+    lowest, highest = (0.0, 100.0) if share else bounds_of(rows[0].suite, rows[0].task, rows[0].classifier)
+    return bounded_mean_of_runs([row.interval for row in rows], highest, lowest)
 
 
 def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, ProbeRow]:

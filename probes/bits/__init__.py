@@ -9,4 +9,6 @@ FACTS = Facts(
     curves=("compression",),
     choice=False,
     ranked=False,
+    lowest=dict.fromkeys(CODES, 0.0),
+    sign=-1,  # a shorter code is a better one
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from probes.bits.codes import STRONG_L2, CodeLength, description_length, variati
 from probes.classification import Classification
 from probes.classifiers.examples import Labelled
 from probes.classifiers.grid import Grid
-from probes.statistics import Z95, Interval, mean_of_runs
+from probes.statistics import Z95, Interval, bounded_mean_of_runs
 from probes.task import NO_ITEMS, DerivedTask, Outcome, content_hash
 from probes.vectors import Vectors
 
@@ -54,7 +54,7 @@ class Bits(DerivedTask):
             codes = [variational_length(train, size, values, task.seed, device)]
         else:
             codes = [description_length(train, dev, size, self.grid, task.seed + i, device) for i in range(ORDERS)]
-        share = mean_of_runs([_percent_of_uniform(code) for code in codes])
+        share = bounded_mean_of_runs([_percent_of_uniform(code) for code in codes], inf)
         bits = float(np.mean([code.bits for code in codes]))
         numbers: dict[str, Any] = {"bits": round(bits, 1), "compression": round(codes[0].uniform_bits / bits, 3)}
         frequencies = 100 * float(scipy.stats.entropy(np.bincount(task.train.gold), base=size))

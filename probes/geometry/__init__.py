@@ -2,4 +2,10 @@
 
 from probes.facts import Facts
 
-FACTS = Facts(axis="geometry of the vectors (%)", units={"dimensions": "dimensions"}, choice=False, ranked=False)
+FACTS = Facts(
+    axis="geometry of the vectors (%)",
+    units={"dimensions": "dimensions"},
+    choice=False,
+    ranked=False,
+    lowest={"dimensions": 0.0, "IsoScore": 0.0},
+)

@@ -5,7 +5,7 @@ all equal have no shape: 0 dimensions, isotropy 0, and no similarity to others.
 """
 
 from collections.abc import Callable
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ def effective_rank(vectors: Tensor) -> Interval:
         parts = sizes / sizes.sum()
         return float(torch.special.entr(parts).sum().exp()) if sizes.sum() > 0 else 0.0
 
-    return _jackknife(rank, vectors.double())
+    return _jackknife(rank, vectors.double(), min(vectors.shape[0] - 1, vectors.shape[1]))
 
 
 def participation_ratio(vectors: Tensor) -> Interval:
@@ -36,7 +36,7 @@ def participation_ratio(vectors: Tensor) -> Interval:
 
     The eigenvalues are those of the covariance, of which both sums are estimated without bias.
     """
-    return _jackknife_interval(_participation_ratios(vectors))
+    return _jackknife_interval(_participation_ratios(vectors), 0, vectors.shape[1])
 
 
 def iso_score(vectors: Tensor) -> Interval:
@@ -45,7 +45,7 @@ def iso_score(vectors: Tensor) -> Interval:
     Steps 3 to 7 of the paper's Algorithm 1 come to (P - 1) / (D - 1), where P is the participation ratio.
     """
     width = vectors.shape[1]
-    return _jackknife_interval(100 * (_participation_ratios(vectors) - 1).clamp(min=0) / max(1, width - 1))
+    return _jackknife_interval(100 * (_participation_ratios(vectors) - 1) / max(1, width - 1), 0)
 
 
 def mean_cosine(vectors: Tensor) -> Interval:
@@ -72,7 +72,7 @@ def two_nn(vectors: Tensor) -> Interval:
         logs = (nearest[:, 2] / nearest[:, 1]).log().sum()
         return float((len(indices) - 1) / logs) if logs > 0 else 0.0
 
-    return _jackknife(dimension, torch.arange(len(vectors)))
+    return _jackknife(dimension, torch.arange(len(vectors)), inf)
 
 
 def linear_cka(a: Tensor, b: Tensor) -> Interval:
@@ -136,14 +136,15 @@ def _leave_out_sizes(size: int) -> Tensor:
     return _leave_out_sums(torch.ones(size, dtype=torch.double))
 
 
-def _jackknife(measure: Callable[[Tensor], float], items: Tensor) -> Interval:
+def _jackknife(measure: Callable[[Tensor], float], items: Tensor, highest: float) -> Interval:
     groups = torch.arange(len(items)) % GROUPS
     parts = [measure(items), *(measure(items[groups != group]) for group in range(GROUPS))]
-    return _jackknife_interval(torch.tensor(parts, dtype=torch.double))
+    return _jackknife_interval(torch.tensor(parts, dtype=torch.double), 0, highest)
 
 
-def _jackknife_interval(values: Tensor) -> Interval:
-    """A value with its jackknife interval; `values (1 + G,)`: of all items, then without each group."""
+def _jackknife_interval(values: Tensor, lowest: float = -100, highest: float = 100) -> Interval:
+    """A value with its jackknife interval within bounds; `values (1 + G,)`: of all items, then without each group."""
     value, *replicates = values.tolist()
     half_width = STUDENT_QUANTILE * sqrt(GROUPS - 1) * float(np.std(replicates))
-    return value, value - half_width, value + half_width
+    value, low, high = np.clip([value, value - half_width, value + half_width], lowest, highest).tolist()
+    return value, low, high

@@ -179,13 +179,13 @@ def test_many_models_over_each_other_have_no_bands(tmp_path, models, banded) -> 
 
 
 def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit_has_its_own_axis() -> None:
-    scores = {"EffRank": ("dimensions", 300), "IsoScore": ("percent", -5), "Both": ("dimensions", 1)}
+    scores = {"EffRank": ("dimensions", 300), "MeanCos": ("percent", -5), "Both": ("dimensions", 1)}
     units = [(task, *unit, epoch) for epoch in (0, 1) for task, unit in [*scores.items(), ("Both", ("percent", 2))]]
     rows = [score_row(task, score, "geometry", unit, epoch, half=1) for task, unit, score, epoch in units]
     panels = [panel_of("one", [some], "", []) for some in rows_by_chart(rows).values()]
     assert legend_of(draw_section(charts_by_task(panels))) == ["one", "bands: 95% interval"]
     titles = {chart.title for chart in charts_by_task(panels).charts}
-    assert titles == {"EffRank (dimensions)", "IsoScore (%)", "Both (dimensions)", "Both (%)"}
+    assert titles == {"EffRank (dimensions)", "MeanCos (%)", "Both (dimensions)", "Both (%)"}
     limits = [axes.get_ylim() for axes in draw_section(charts_by_model(panels)).axes]
     assert [low <= -6 for low, _ in limits] == [False, True]
     assert limits[0][1] > 301

@@ -221,13 +221,15 @@ def test_a_measure_is_of_the_items_of_its_task(tmp_path) -> None:
         assert not any(table.best(row, "WC") for row in table.rows) or not apart
 
 
-def test_the_interval_of_a_share_of_right_answers_stays_within_0_and_100() -> None:
+def test_the_interval_over_seeds_ends_where_the_scores_of_the_task_do() -> None:
     rows = [score_row("WC", score, half=1) for score in (99, 20)]
-    low, high = mean_of_seeds(rows)[1:]
-    assert (low < 0, high > 100) == (True, True)
-    counted = [replace(row, answers=Answers("a", np.ones(4, bool))) for row in rows]
+    counted, correlated = ([replace(row, answers=Answers("a", np.ones(n, bool))) for row in rows] for n in (4, 0))
     assert mean_of_seeds(counted) == (59.5, 0.0, 100.0)
-    assert mean_of_seeds([replace(row, answers=Answers("a", np.ones(0, bool))) for row in rows])[1:] == (low, high)
+    assert mean_of_seeds(rows) == mean_of_seeds(correlated) == (59.5, -100.0, 100.0)
+    sizes = [replace(row, suite="geometry", classifier="dimensions") for row in rows]
+    assert mean_of_seeds(sizes)[1] == mean_of_seeds([replace(row, task="IsoScore") for row in sizes])[1] == 0.0
+    nats = mean_of_seeds([replace(row, suite="use", classifier="loss") for row in rows])
+    assert (nats[1] < -100, nats[2] > 100) == (True, True)
     seeds = [(99.0, 98.0, 99.5), (91.0, 90.0, 92.0)]
     cells = {task: TableCell(95.0, 40.0, 100.0, runs=seeds) for task in ("SProc", "SPwiki")}
     assert group_cells(cells, {"SP": "SP"})["SP"].high == 100  # 95 and 12.7 standard errors

@@ -116,6 +116,18 @@ def test_cka_sees_through_rotation_scale_and_shift_and_nothing_else() -> None:
     assert holds(measures.linear_cka(vectors, half), 50, 8)
 
 
+def test_no_value_or_interval_is_beyond_the_bounds_of_its_measure() -> None:
+    tails, outlier = torch.randn(60, 3) ** 5, torch.randn(40, 5) / 50
+    outlier[0] += 1  # which an estimate without bias of the ratio takes for more than a hundred dimensions
+    line = torch.randn(60, 1) ** 3 * torch.ones(4) + torch.randn(60, 4) / 10
+    _, low, high = measures.linear_cka(tails, tails + 0.4 * torch.randn(60, 3) ** 5)
+    assert (low > -100, high) == (True, 100)
+    assert measures.participation_ratio(outlier) == (5, 0, 5)
+    assert measures.iso_score(outlier) == (100, 0, 100)
+    assert measures.iso_score(line)[1] == 0
+    assert measures.effective_rank(torch.randn(21, 400))[2] == 20
+
+
 def test_cka_is_the_published_one_where_there_are_many_vectors() -> None:
     first = gaussian(2, 1, 1, size=2000)
     other = first[:, :2] @ torch.randn(2, 4) + torch.randn(2000, 4)
@@ -161,7 +173,7 @@ def test_equal_vectors_have_no_dimensions(measure) -> None:
 
 
 def test_a_large_constant_feature_hides_no_others_and_one_other_vector_has_a_bounded_ratio() -> None:
-    vectors = torch.randn(100, 3)
+    vectors = gaussian(3, 1, 1, size=100)
     more = torch.cat([vectors, torch.full((100, 1), 1e9)], 1)
     assert measures.participation_ratio(more) == pytest.approx(measures.participation_ratio(vectors))
     assert measures.linear_cka(more, vectors) == pytest.approx((100, 100, 100))
