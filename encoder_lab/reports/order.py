@@ -15,6 +15,7 @@ from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Mar
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import rows_by_one_reader
 from encoder_lab.reports.text import aligned
+from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
 from probes.statistics import Z95, Interval, mean_of_runs
 
@@ -91,7 +92,8 @@ def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
 
 
 def _curve(rows: Sequence[ProbeRow]) -> Curve:
-    steps, scores = np.array([row.step for row in rows]), np.array([row.test_accuracy for row in rows])
+    steps = np.array([row.step for row in rows])
+    scores = facts_of(rows[0].suite).sign * np.array([row.test_accuracy for row in rows])
     moments = [row.moment for row in rows]
     answers = [row.answers for row in rows if row.answers and not row.answers.domains]
     if len(answers) < len(rows) or len({answer.test for answer in answers}) > 1:

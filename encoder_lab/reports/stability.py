@@ -13,6 +13,7 @@ from encoder_lab.reports.chart import in_paper_order
 from encoder_lab.reports.correlation import MIN_MODELS
 from encoder_lab.reports.models import INCIDENTAL_SETTINGS, model_identity, setting_text
 from encoder_lab.reports.runs import Run, final_rows, settings_agree
+from probes.facts import facts_of
 
 Scores = Mapping[str, Mapping[str, Mapping[tuple, Mapping[tuple, float]]]]  # condition -> task -> model -> seed
 
@@ -34,7 +35,7 @@ def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
     The scores of a run in training, and those of its evaluations on tasks of the same corpus, are of one model.
     """
     runs = [run for run in runs if run.has_suite(suite)]  # evaluations of other suites have not all of these settings
-    prefixes = "probes.", f"{suite}."
+    prefixes, sign = ("probes.", f"{suite}."), facts_of(suite).sign
     own = [{key: v for key, v in run.settings.items() if key.startswith(prefixes)} for run in runs]
     probed = [{key: setting_text(v) for key, v in each.items() if key not in INCIDENTAL_SETTINGS} for each in own]
     every = dict.fromkeys(key for settings in probed for key in settings if not key.endswith("_target_"))
@@ -50,7 +51,7 @@ def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
             for task, row in final_rows(run, suite, epoch, reader).items():
                 if row.classifier == reader:
                     models = scores.setdefault(", ".join([reader, *values]), {}).setdefault(task, {})
-                    models.setdefault(model_identity(model, *prefixes), {})[seeds] = row.test_accuracy
+                    models.setdefault(model_identity(model, *prefixes), {})[seeds] = sign * row.test_accuracy
     return scores
 
 

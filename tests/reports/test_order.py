@@ -63,6 +63,16 @@ def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no
     assert np.isnan(halves[4]).all()
 
 
+def test_a_code_is_learnt_as_it_gets_shorter() -> None:
+    rows = [
+        replace(row, suite="bits", test_low=row.test_accuracy, test_high=row.test_accuracy, answers=None)
+        for row in trained({"SentLen": (80, 60, 20, 20), "WC": (20, 60, 80, 100)}).rows
+    ]
+    shorter, longer = order_of(models_of([replace(trained(), rows=rows)])[0], "bits", "mlp").tasks
+    assert (shorter.task, shorter.gain[0], shorter.steps[0][0]) == ("SentLen", 60, 12.5)
+    assert (longer.task, longer.gain[0], np.isnan(longer.steps[0]).all()) == ("WC", -80, True)
+
+
 def test_more_test_items_give_a_narrower_interval() -> None:
     few, many = (order_of(models_of([trained(items=n)])[0], "probing", "mlp").tasks[0].steps[1] for n in (100, 2000))
     assert (many[2] - many[1]) < (few[2] - few[1]) / 2
@@ -176,6 +186,15 @@ def test_rank_correlation_is_of_the_order_alone(second, rho, same, tmp_path) -> 
     assert (compared.task, compared.seeds, compared.same_best) == ("WC", [2] * 4, same)
     assert {compared.first, compared.second} == {"logreg, train_size=300", "logreg, train_size=900"}
     assert compared.rho != compared.rho if rho is None else compared.rho == pytest.approx(rho)
+
+
+def test_the_best_model_of_a_code_is_the_one_with_the_shortest(tmp_path) -> None:
+    for size, lengths in {300: [40, 30, 20, 10], 900: [30, 40, 20, 10]}.items():
+        for name, length in zip("abcd", lengths, strict=True):
+            settings = f"probes: {{train_size: {size}}}\n"
+            evaluation_of(tmp_path / f"{name}{size}", name, "bits", task="WC", score=length, settings=settings)
+    (compared,) = stability(scores_by_condition(read_runs([tmp_path]), "bits", "best"))
+    assert (compared.rho, compared.same_best) == (pytest.approx(0.8), True)
 
 
 def test_a_model_is_compared_by_the_seeds_that_both_settings_have(tmp_path, capsys) -> None:
