@@ -72,6 +72,8 @@ def become(command: Command, folder: Path, log: Path) -> None:
     for module in [module for name, module in sys.modules.items() if name.split(".")[0] in CODE]:
         if hasattr(module, "__path__"):  # a page may have added a part to this package
             module.__path__ = [str(folder / module.__name__.replace(".", "/")), *module.__path__]
+        if hasattr(module, "CONFIGS"):
+            module.CONFIGS = folder / "configs"
     sys.path.insert(0, str(folder))
     sys.argv = [command.name, *command.arguments]
     if command.program == ["-c"]:
