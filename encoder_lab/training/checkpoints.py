@@ -23,6 +23,7 @@ from objectives.objective import Objective
 from probes.callback import epochs_done
 
 LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
+BEFORE_CUT = "best.ckpt.before"  # the best of the whole epochs, where the run ended within a later one
 CONTENT_KEY = "content"  # of the hash in a checkpoint: the file may be whole and its content changed
 
 
@@ -45,12 +46,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
                 raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
             flush_to_disk(work)
             if path.name == LAST and path.exists():
-                previous = path.with_name(PREVIOUS)
-                previous.unlink(missing_ok=True)
-                try:
-                    os.link(path, previous)
-                except OSError:  # a file system without links
-                    shutil.copyfile(path, previous)
+                _keep_as(path, path.with_name(PREVIOUS))
             work.replace(path)
 
     def remove_checkpoint(self, path: Any) -> None:
@@ -66,6 +62,15 @@ class AtomicCheckpoints(TorchCheckpointIO):
             if "dirpath" in state:  # of a ModelCheckpoint, which drops its best score if the folder differs
                 state.update(_with_moved_paths(state, state["dirpath"], folder))
         return checkpoint
+
+
+def _keep_as(path: Path, kept: Path) -> None:
+    """Give a file a second name, so that what replaces it leaves its content there."""
+    kept.unlink(missing_ok=True)
+    try:
+        os.link(path, kept)
+    except OSError:  # a file system without links
+        shutil.copyfile(path, kept)
 
 
 def _with_moved_paths(value: Any, old: str, new: str) -> Any:
@@ -130,7 +135,16 @@ class BestCheckpoint(ModelCheckpoint):
     best_loss = math.inf
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Where the run ends within an epoch, only the best: `CheckpointEvery` has saved what it resumes from."""
+        """Where the run ends within an epoch, only the best: `CheckpointEvery` has saved what it resumes from.
+
+        A resumed run replaces that epoch, and its best with what was the best before.
+        """
+        if self.monitor and trainer.is_global_zero:
+            best, before = Path(self.dirpath or "") / f"{self.filename}.ckpt", Path(self.dirpath or "") / BEFORE_CUT
+            if before.exists():
+                before.replace(best)
+            if best.exists() and not trainer.is_last_batch:
+                _keep_as(best, before)
         if self.monitor or trainer.is_last_batch:
             super().on_train_epoch_end(trainer, pl_module)
 

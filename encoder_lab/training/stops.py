@@ -119,9 +119,10 @@ class StepsAreReached(pl.Callback):
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         end = trainer.estimated_stepping_batches
-        if trainer.max_steps > end:
-            ends = f"the run ends after {end} steps, by trainer.max_epochs="
-            rank_zero_print(f"trainer.max_steps={trainer.max_steps}: {ends}")
+        for name, last in {"max_steps": end, "min_steps": end, "min_epochs": trainer.max_epochs or -1}.items():
+            if (number := getattr(trainer, name) or 0) > last >= 0:
+                ends = f"the run ends after {last} {name[4:]}, by trainer.max_epochs= or max_steps="
+                rank_zero_print(f"trainer.{name}={number}: {ends}")
         for name, steps in self.settings.items():
             if trainer.global_step == 0 and (beyond := [step for step in steps if step > end]):
                 raise InputError(f"{name}: the run has {end} steps, so it never reaches step {beyond[0]}")

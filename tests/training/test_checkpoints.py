@@ -11,8 +11,16 @@ import torch
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.run_vectors import load_run_vectors, save_run_vectors
 from encoder_lab.errors import InputError
-from encoder_lab.training.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, newest_readable_checkpoint
+from encoder_lab.training.checkpoints import (
+    DAMAGED,
+    LAST,
+    PREVIOUS,
+    AtomicCheckpoints,
+    CheckpointEvery,
+    newest_readable_checkpoint,
+)
 from encoder_lab.training.initial import InitialRun, extend_vocabulary
+from tests.parts import Parts, fit, trainer_in
 
 
 def read(path: Path) -> int:
@@ -39,6 +47,24 @@ def test_the_best_checkpoint_keeps_no_previous_one(tmp_path) -> None:
     for epoch in (1, 2):
         AtomicCheckpoints().save_checkpoint({"epoch": epoch}, tmp_path / "best.ckpt")
     assert [path.name for path in tmp_path.iterdir()] == ["best.ckpt"]
+
+
+class Scored(Parts):
+    """The score of an epoch is the mean of its steps: 2, then 4 after the first step and -2 after both."""
+
+    def log_score(self, name: str, value: Any, *arguments: Any) -> None:
+        super().log_score(name, [2.0, 2.0, 4.0, -8.0][self.global_step], *arguments)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_best_epoch_of_a_run_that_ended_within_a_later_one_is_the_best_again_when_it_is_resumed(tmp_path) -> None:
+    last, steps = tmp_path / LAST, []
+    for most, start in ((3, None), (3, last), (-1, last)):
+        trainer = trainer_in(tmp_path, "constant", 2, CheckpointEvery(None, last))
+        trainer.fit_loop.epoch_loop.max_steps = most
+        fit(trainer, Scored(torch.optim.Adam, freeze=True), [0, 0], start)
+        steps.append(torch.load(tmp_path / "best.ckpt", weights_only=True)["global_step"])
+    assert steps == [3, 3, 2]
 
 
 def test_a_corrupt_last_checkpoint_falls_back_to_the_previous_one_and_never_replaces_it(tmp_path, caplog) -> None:

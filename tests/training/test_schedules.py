@@ -96,14 +96,16 @@ def test_an_optimiser_without_a_rate_is_refused_before_the_first_step(data, make
         silent_trainer(max_epochs=1, callbacks=[make()]).fit(module, data)  # its step() raises NotImplementedError
 
 
-@pytest.mark.parametrize(("steps", "patience", "told"), [
-    (6, 1, ""),
-    (7, 1, "trainer.max_steps=7: the run ends after 6 steps, by trainer.max_epochs="),
-    (-1, 2, "early_stopping.patience=2: cannot end a run of 2 epochs"),
+@pytest.mark.parametrize(("limits", "patience", "told"), [
+    ({"max_steps": 6, "min_steps": 6, "min_epochs": 2}, 1, ""),
+    ({"max_steps": 7}, 1, "trainer.max_steps=7: the run ends after 6 steps, by trainer.max_epochs= or max_steps="),
+    ({"min_steps": 7}, 1, "trainer.min_steps=7: the run ends after 6 steps, by trainer.max_epochs= or max_steps="),
+    ({"min_epochs": 3}, 1, "trainer.min_epochs=3: the run ends after 2 epochs, by trainer.max_epochs= or max_steps="),
+    ({}, 2, "early_stopping.patience=2: cannot end a run of 2 epochs"),
 ])  # fmt: skip
-def test_an_end_that_the_run_never_reaches_is_told(data, steps, patience, told, capsys) -> None:
+def test_an_end_that_the_run_never_reaches_is_told(data, limits, patience, told, capsys) -> None:
     callbacks = [StepsAreReached({}), StopsEarly("val/accuracy", "max", patience)]
-    silent_trainer(max_epochs=2, max_steps=steps, callbacks=callbacks).fit(objective(data), data)
+    silent_trainer(max_epochs=2, callbacks=callbacks, **limits).fit(objective(data), data)
     assert capsys.readouterr().out.strip() == told
 
 
