@@ -23,7 +23,7 @@ from probes.probing.build.writing import is_mark, is_word
 MARK_TAG = "MARK"  # our tag of quotation marks and brackets
 FULL_STOP = "."  # our label of the last punctuation mark of a sentence
 CLAUSE_PARTS = ("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp", "obl", "advcl", "conj", "parataxis")  # of a clause
-PASSIVE_RELATIONS = {"nsubj:pass", "csubj:pass", "aux:pass"}
+PASSIVE_SUFFIX = ":pass"  # of the relations nsubj:pass, csubj:pass, aux:pass, expl:pass
 QUESTION_MARKS = ("?", "？", "؟")
 FULL_STOPS = (".", "।", "۔", "።")  # not that of Armenian, which ends questions too
 OPEN_CLASS = ("NOUN", "VERB")  # parts of speech that SOMO replaces: their tags have features
@@ -113,7 +113,7 @@ def analyse_dependency(tree: DependencyTree, split: int | None = None) -> Analys
     root = tree.root()
     verb, subject = _finite_verb(s, root), _common_noun(s, s.children(root, "nsubj"))
     # the direct object of the main verb; a passive or a copula has none
-    object_ = None if s.children(root, "conj") else _common_noun(s, s.children(root, "obj"))
+    object_ = None if s.children(root, "conj", "cop") else _common_noun(s, s.children(root, "obj"))
     features = {
         "Mood": _feature_value(s, verb, "Mood"),
         "SubjPerson": _feature_value(s, verb, "Person"),
@@ -137,11 +137,13 @@ def analyse_dependency(tree: DependencyTree, split: int | None = None) -> Analys
 
 
 def _voice(s: _Sentence, root: int) -> str:
-    """The voice of the main clause; "" without a verb, or where clauses are coordinated."""
-    if s.words[root].part != "VERB" or s.children(root, "conj"):
+    """The voice of the main clause; "" without a verb or with a copula, and where clauses are coordinated."""
+    if s.words[root].part != "VERB" or s.children(root, "conj", "cop"):
         return ""
-    passive = {s.words[child].relation for child in s.dependents[root]} & PASSIVE_RELATIONS
-    return "passive" if passive or _feature_value(s, root, "Voice") == "Pass" else "active"
+    if any(s.words[child].relation.endswith(PASSIVE_SUFFIX) for child in s.dependents[root]):
+        return "passive"
+    voice = s.words[root].feature("Voice")  # CauPass: made to be done
+    return "" if "," in voice else "passive" if "Pass" in voice else "active"
 
 
 def _sentence_type(s: _Sentence, verb: int | None) -> str:

@@ -65,6 +65,9 @@ LABELS = {  # tense, subject, object, other classes
     # a copula makes a noun a clause; the passive has no object; a language without VerbForm
     "Ev/NOUN/2/nsubj/Number=Sing büyük/ADJ/0/root idi/AUX/2/cop/Tense=Past çok/ADV/2/advmod ./PUNCT/2/punct":
         (("Past", "idi"), ("Sing", "ev"), None, {}),
+    # "a is to b d": the copula is the main verb, and the object is that of another clause
+    "a/NOUN/4/nsubj:outer/Number=Sing is/AUX/4/cop/Tense=Pres to/PART/4/mark b/VERB/0/root d/NOUN/4/obj/Number=Plur":
+        (("Pres", "is"), ("Sing", "a"), None, {}),
     # coordinated clauses, subjects and objects have no classes; an infinitive is not finite
     "a/NOUN/2/nsubj/Number=Sing b/VERB/0/root/Tense=Past/VerbForm=Fin c/CCONJ/4/cc d/VERB/2/conj e/NOUN/4/obj":
         (None, ("Sing", "a"), None, {}),

@@ -57,6 +57,15 @@ def test_classes_are_read_off_the_main_clause_of_a_penn_tree(tree, classes) -> N
     ("वह/PRON/4/nsubj कल/ADV/4/advmod घर/NOUN/4/obl गया/VERB/0/root/Mood=Ind/VerbForm=Fin ।/PUNCT/4/punct",
      {"Passive": "active", "SentType": "declarative"}),
     ("Der/DET/2/det Hund/NOUN/0/root aus/ADP/4/case Rom/PROPN/2/nmod ./PUNCT/2/punct", {}),
+    # the passive of a causative; the reflexive passive; two voices at a time are none
+    ("Yeni/ADJ/2/amod ürün/NOUN/3/nsubj üretilemedi/VERB/0/root/Voice=CauPass artık/ADV/3/advmod ./PUNCT/3/punct",
+     {"Passive": "passive"}),
+    ("Aquí/ADV/3/advmod se/PRON/3/expl:pass vende/VERB/0/root todo/PRON/3/dep ./PUNCT/3/punct",
+     {"Passive": "passive"}),
+    ("ὁ/DET/2/det ἀνήρ/NOUN/3/nsubj λύεται/VERB/0/root/Voice=Mid,Pass νῦν/ADV/3/advmod ./PUNCT/3/punct", {}),
+    # "the fault is that he was seen": the copula is the main verb
+    ("The/DET/2/det fault/NOUN/7/nsubj:outer is/AUX/7/cop that/SCONJ/7/mark he/PRON/7/nsubj:pass was/AUX/7/aux:pass"
+     " seen/VERB/0/root ./PUNCT/7/punct", {}),
 ])  # fmt: skip
 def test_classes_are_read_off_a_dependency_tree(text, classes) -> None:
     assert dict(sentence(text).classes) == classes
