@@ -24,8 +24,10 @@ FILE_ENDINGS = (".npy", ".parquet", ".txt", ".csv", ".tsv", ".json", ".jsonl", "
 USER_ERROR, INTERRUPTED, READER_ENDED = 2, 130, 141  # exit statuses
 LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module and class
     "hydra.errors": "HydraException",
+    "mlflow.exceptions": "MlflowException",  # also where its server does not answer
     "omegaconf.errors": "OmegaConfBaseException",
     "pytorch_lightning.utilities.exceptions": "MisconfigurationException",
+    "wandb.errors": "Error",
     "yaml": "YAMLError",  # of a file in --config-dir
 }
 CHECK_PATH = "check this path"

@@ -14,6 +14,7 @@ from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import one_line_errors
 from encoder_lab.settings.run import LOGGERS
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.training.loggers import LOGGER_MAKERS, loggers_of, refuse_missing_packages
@@ -49,6 +50,21 @@ def test_a_logger_that_is_not_there_is_refused(monkeypatch) -> None:
     monkeypatch.setattr("encoder_lab.training.loggers.LOGGER_PACKAGES", {"comet": "comet-ml"})
     with pytest.raises(InputError, match="logger=comet: the package comet-ml is not installed; pip install comet-ml"):
         refuse_missing_packages(["csv", "comet"])
+
+
+@pytest.mark.parametrize(("name", "setting", "value", "why"), [
+    ("wandb", "WANDB_MODE", "online", "No API key configured. Use `wandb login`"),
+    ("mlflow", "MLFLOW_TRACKING_URI", "nowhere://x", "unsupported URI 'nowhere://x'"),
+])  # fmt: skip
+def test_a_logger_that_cannot_log_there_says_why_in_one_line(
+    tmp_path, monkeypatch, capsys, name, setting, value, why
+) -> None:
+    for key, text in {setting: value, "NETRC": str(tmp_path / "netrc"), "WANDB_API_KEY": ""}.items():
+        monkeypatch.setenv(key, text)
+    with pytest.raises(SystemExit), one_line_errors(tmp_path):
+        log(tmp_path, name, 1)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]
+    assert why in line
 
 
 def test_csv_has_the_rows_of_all_processes_of_a_run_also_of_one_that_was_killed(tmp_path) -> None:
