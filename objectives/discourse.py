@@ -87,6 +87,8 @@ class Discourse(Objective):
             if name not in LOSSES or (name not in chosen and weight != 1):
                 problem = f"no such loss among objective.losses={chosen}"
                 raise InputError(f"objective.weights.{name}={weight}: {problem}; add it there, or leave the weight out")
+        if not any(self.weights.get(name, 1) for name in chosen):
+            raise InputError(f"objective.weights={self.weights}: no loss would train; give one a weight above zero")
         possible = [name for name in LOSSES if data.has_targets(name)]
         if without := [name for name in chosen if name not in possible]:
             problem = f"no training sentence has a target of {' or '.join(without)}"

@@ -119,3 +119,10 @@ def test_invalid_losses_are_refused_with_the_valid_ones(tmp_path, losses) -> Non
 def test_a_weight_of_a_loss_that_is_not_trained_is_refused(tmp_path, weights) -> None:
     with pytest.raises(InputError, match=r"no such loss among objective\.losses=.*leave the weight out"):
         objective(tmp_path, losses=["nsp"], weights=weights)
+
+
+@pytest.mark.parametrize("weights", [{"nsp": 0.0}, {"nsp": 0, "spp": 0}])
+def test_losses_that_all_weigh_nothing_are_refused(tmp_path, weights) -> None:
+    with pytest.raises(InputError, match=r"^objective\.weights=.*: no loss would train; give one a weight above zero$"):
+        objective(tmp_path, losses=list(weights), weights=weights)
+    objective(tmp_path, losses=["nl", *weights], weights=weights)
