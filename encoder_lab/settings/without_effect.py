@@ -58,9 +58,15 @@ def _chosen_settings(program: str, settings: Mapping[str, Any], arguments: Seque
     return choices | {
         name: value
         for name, value in dotted_items(settings)
-        if any(f"{name}.".startswith(f"{key}.") for key in typed.keys() - choices.keys())
+        if any(_writes(key, text, name) for key, text in typed.items() if key not in choices)
         or not (isinstance(value, dict) or value in (values := usual.get(name, ())) or "${" in str(values))
     }
+
+
+def _writes(key: str, text: str, name: str) -> bool:
+    """Whether the argument `key=text` writes the setting `name`; `{...}` writes those that it names."""
+    inner = name.removeprefix(key).split(".")[1:] if text.startswith("{") else []
+    return f"{name}.".startswith(f"{key}.") and all(re.search(rf"\b{re.escape(part)}\W*:", text) for part in inner)
 
 
 def _unread_in_parts(settings: Mapping[str, Any]) -> Unread:

@@ -167,6 +167,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate suite=[probing,use] model=[RUN,bov]": "suite=use cannot score bov; it scores a run",
     "evaluate suite=coherence model=hf:a": "suite=coherence cannot score hf; it scores a run, ngram",
     "train objective=discourse objective.losses=[nsp] objective.weights.nl=2": "add its loss to objective.losses",
+    "train objective=discourse objective.losses=[nsp] objective.weights={nsp:2,nl:2}": "add its loss to objective.losses",
     "train objective=nli encoder=bilstm_att": "this objective has no decoder that attends; give encoder=bilstm_last",
 }
 
@@ -198,7 +199,8 @@ def test_a_setting_without_effect_next_to_the_others_is_refused_alone(command) -
 def test_arguments_of_classes_and_references_are_read() -> None:
     judge("+trainer.detect_anomaly=true", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
     judge("objective=multitask", "+corpus@parts.nli.corpus=snli", "parts.nli.objective.hidden=7")
-    judge(*TWO.split(), "+parts.nli.corpus=null")
+    judge(*TWO.split(), "+parts.nli.corpus=null", "parts.nli.objective={hidden:7}")
+    judge("objective=discourse", "objective.losses=[nsp,sdt]", "objective.weights={nsp:2}")
     judge("objective=multitask", "objective.optimizer.lr=1", "parts.nli.datamodule.max_words=7")
     linear = "probes.classifier.widths=[0]", "probes.classifier.dropouts=[0.0]"
     judge("suite=discoeval", *linear, "probes.steps=[1]")
