@@ -1,6 +1,6 @@
 """A classification task: labelled items in three parts; the classifier is the best of a grid on dev."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Literal
 
@@ -33,6 +33,7 @@ class Classification:
     sorted_by_length: bool = False  # the training items, as the published toolkit shows them to its classifier
     second: SecondMeasures | None = None  # other measures of the predictions on test
     cell_of: "Classification | None" = None  # this task chooses the cell of the grid; None: `dev` does
+    originals: Sequence[str] = ()  # what its changed sentences were: training text is without them too
     orders: int = 1  # test items in a row that are the same texts in other orders: right or wrong together, mostly
     needs: Literal["vectors"] = "vectors"
 

@@ -43,6 +43,7 @@ from objectives.dev_loss import DevLoss
 from objectives.likelihood import TextLikelihood
 from objectives.objective import MakeOptimizer, Objective
 from probes.callback import ProbingCallback
+from probes.classification import Classification
 from probes.evaluation import distinct_sentences
 from probes.suites import Suite, suites_of, tasks_and_measures, tasks_of
 from probes.task import Task
@@ -70,7 +71,9 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
     tasks = tasks_of(suites)
     refuse_without_decoder(settings, tasks)
     sentences = distinct_sentences(tasks)
-    text = exclude_sentences(corpus, Excluded(sentences)) if settings.exclude_task_sentences else corpus
+    originals = (s for task in tasks if isinstance(task, Classification) for s in task.originals)
+    left_out = Excluded([*sentences, *originals])
+    text = exclude_sentences(corpus, left_out) if settings.exclude_task_sentences else corpus
     data = settings.datamodule.build(corpus=text, cache=cache, seed=settings.seed)
     vector_file = settings.embeddings.source.arguments.get("path")
     classes = own_classes(settings.written, settings.allow)

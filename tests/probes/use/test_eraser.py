@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from concept_erasure import LeaceEraser
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor
@@ -43,6 +43,8 @@ def test_the_covariance_with_every_class_is_zero_and_the_mean_stays(sizes) -> No
 def test_no_linear_probe_is_above_the_majority_class_beyond_its_interval(seed) -> None:
     vectors, gold = drawn(900, 12, 3, seed)
     train, test = slice(500), slice(500, None)
+    *_, second, first = sorted(np.bincount(gold[train]))
+    assume(first - second >= 10)  # of two equal classes rounding decides which one is predicted
     erased = leace(vectors[train], gold[train])(vectors)
     right = LogisticRegression(C=1e4, max_iter=5000).fit(erased[train], gold[train]).predict(erased[test]) == gold[test]
     majority = 100 * (gold[test] == np.bincount(gold[train]).argmax()).mean()
