@@ -11,6 +11,8 @@ Z95 = 1.959963984540054
 RESAMPLES = 10_000
 MIN_P_VALUE = 1e-12  # the smallest p-value that is written
 
+TIE_DIGITS = 9  # after the point: the sum of the same scores in another order differs beyond, which would break ties
+
 Interval = tuple[float, float, float]  # a score, the low and the high end of its 95% interval
 
 
@@ -63,10 +65,10 @@ def mean_of_runs(runs: Sequence[Interval]) -> Interval:
     """
     scores, lows, highs = np.array(runs, dtype=float).T
     if len(runs) == 1 or np.ptp(scores) == 0:
-        return float(scores[0]), float(lows.mean()), float(highs.mean())
-    mean, seeds = scores.mean(), half_width([errors_of(runs)[1]])
+        return round(float(scores[0]), TIE_DIGITS), float(lows.mean()), float(highs.mean())
+    mean, seeds = round(float(scores.mean()), TIE_DIGITS), half_width([errors_of(runs)[1]])
     low, high = math.hypot(mean - lows.mean(), seeds), math.hypot(highs.mean() - mean, seeds)
-    return float(mean), float(mean - low), float(mean + high)
+    return mean, float(mean - low), float(mean + high)
 
 
 def bounded_mean_of_runs(runs: Sequence[Interval], highest: float = 100.0, lowest: float = 0.0) -> Interval:

@@ -17,7 +17,7 @@ from encoder_lab.reports.runs import rows_by_one_reader
 from encoder_lab.reports.text import aligned
 from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
-from probes.statistics import Z95, Interval, mean_of_runs
+from probes.statistics import TIE_DIGITS, Z95, Interval, mean_of_runs
 
 GAIN_PARTS = (0.5, 0.9, 0.95)  # of the gain
 MARKERS: tuple[Marker, ...] = ("circle", "square", "diamond")
@@ -80,7 +80,7 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
 
 def halves_of(tasks: Sequence[LearntTask]) -> dict[str, float]:
     """By task, the step of half its gain; only tasks with a gain."""
-    return {learnt.task: learnt.steps[0][0] for learnt in tasks if np.isfinite(learnt.steps[0][0])}
+    return {learnt.task: round(step, TIE_DIGITS) for learnt in tasks if np.isfinite(step := learnt.steps[0][0])}
 
 
 def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
@@ -134,7 +134,7 @@ def steps_reached(steps: np.ndarray, scores: np.ndarray, part: float) -> np.ndar
     """Where curves (B, T) first reach a part of their gain, between two steps (T,) on a line; NaN without a gain."""
     first, last = scores[:, 0], scores[:, -1]
     target = first + part * (last - first)
-    index = np.argmax(scores >= target[:, None], 1).clip(1)
+    index = np.argmax(scores.round(TIE_DIGITS) >= target.round(TIE_DIGITS)[:, None], 1).clip(1)
     row = np.arange(len(scores))
     before, after = scores[row, index - 1], scores[row, index]
     rise = np.where(after > before, after - before, 1.0)

@@ -14,6 +14,7 @@ from encoder_lab.reports.correlation import MIN_MODELS
 from encoder_lab.reports.models import INCIDENTAL_SETTINGS, model_identity, setting_text
 from encoder_lab.reports.runs import Run, final_rows, settings_agree
 from probes.facts import facts_of
+from probes.statistics import TIE_DIGITS
 
 Scores = Mapping[str, Mapping[str, Mapping[tuple, Mapping[tuple, float]]]]  # condition -> task -> model -> seed
 
@@ -64,7 +65,8 @@ def stability(scores: Scores) -> list[Stability]:
             shared = {model: x[model].keys() & y.get(model, {}).keys() for model in x}
             seeds = {model: group for model, group in shared.items() if group}
             if len(seeds) >= MIN_MODELS:
-                a, b = ([mean(side[model][s] for s in seeds[model]) for model in seeds] for side in (x, y))
+                sides = ([mean(side[model][s] for s in group) for model, group in seeds.items()] for side in (x, y))
+                a, b = ([round(score, TIE_DIGITS) for score in side] for side in sides)
                 rho = float(spearmanr(a, b).statistic) if len(set(a)) > 1 < len(set(b)) else float("nan")
                 same_best = [score == max(a) for score in a] == [score == max(b) for score in b]
                 compared.append(Stability(task, first, second, [*map(len, seeds.values())], rho, same_best))

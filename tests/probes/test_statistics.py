@@ -70,6 +70,14 @@ def test_the_interval_over_seeds_is_that_of_the_mean() -> None:
     assert statistics.mean_of_runs([(71.5, 70.0, 74.0)] * 3) == (71.5, 70.0, 74.0)  # of equal runs that of one
 
 
+@pytest.mark.parametrize("other", [(99.4, 99.6, 99.2), (99.8, 99.2, 99.2), (99.0, 99.4, 99.8)])
+def test_means_of_scores_with_one_sum_are_a_tie(other) -> None:
+    means = {
+        statistics.mean_of_runs([(score, 0.0, 100.0) for score in scores])[0] for scores in ((99.2, 99.4, 99.6), other)
+    }
+    assert means == {99.4}
+
+
 def test_tasks_of_a_mean_have_their_own_items_and_share_the_seeds() -> None:
     rising, falling = [(score, score - 1.0, score + 1.0) for score in (60.0, 70.0)], [(70.0, 69, 71), (60.0, 59, 61)]
     alike, opposite = (

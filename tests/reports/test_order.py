@@ -49,6 +49,13 @@ def test_a_part_of_a_gain_is_reached_between_two_steps() -> None:
     assert np.isnan(steps_reached(steps, scores, 0.5)[2])  # no gain
 
 
+def test_a_score_that_is_exactly_at_a_part_of_a_gain_has_reached_it() -> None:
+    """First, twice the middle, last; sums of decimal numbers are a little above or below."""
+    pairs = [(first / 5, rise / 5) for first in range(0, 250, 7) for rise in range(2, 250, 9)]
+    scores = np.array([[first, first + rise, first + rise, first + 2 * rise] for first, rise in pairs]).round(2)
+    assert steps_reached(np.array(STEPS), scores, 0.5) == pytest.approx(STEPS[1])
+
+
 def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no_step() -> None:
     late = {"ObjNum": (0, 80, 80, 100)}  # has 90% of its gain after SentLen
     (model,) = model_orders(models_of([trained(CURVES | late)]), "probing", "mlp")
@@ -186,6 +193,14 @@ def test_rank_correlation_is_of_the_order_alone(second, rho, same, tmp_path) -> 
     assert (compared.task, compared.seeds, compared.same_best) == ("WC", [2] * 4, same)
     assert {compared.first, compared.second} == {"logreg, train_size=300", "logreg, train_size=900"}
     assert compared.rho != compared.rho if rho is None else compared.rho == pytest.approx(rho)
+
+
+def test_means_over_seeds_that_are_equal_share_a_rank() -> None:
+    means = [[99.2, 99.4, 99.6], [99.4, 99.6, 99.2], [99.0, 99.2, 99.1], [98.0, 98.2, 98.1]]
+    tied = {(model,): {(seed,): score for seed, score in enumerate(scores)} for model, scores in enumerate(means)}
+    apart = {model: {(seed,): float(-model[0]) for seed in range(3)} for model in tied}
+    (compared,) = stability({"a": {"WC": tied}, "b": {"WC": apart}})
+    assert (compared.rho, compared.same_best) == (pytest.approx(4.5 / 22.5**0.5), False)
 
 
 def test_the_best_model_of_a_code_is_the_one_with_the_shortest(tmp_path) -> None:
