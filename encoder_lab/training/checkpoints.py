@@ -46,7 +46,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
                 raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
             flush_to_disk(work)
             if path.name == LAST and path.exists():
-                _keep_as(path, path.with_name(PREVIOUS))
+                _link_or_copy(path, path.with_name(PREVIOUS))
             work.replace(path)
 
     def remove_checkpoint(self, path: Any) -> None:
@@ -64,13 +64,13 @@ class AtomicCheckpoints(TorchCheckpointIO):
         return checkpoint
 
 
-def _keep_as(path: Path, kept: Path) -> None:
+def _link_or_copy(path: Path, copy: Path) -> None:
     """Give a file a second name, so that what replaces it leaves its content there."""
-    kept.unlink(missing_ok=True)
+    copy.unlink(missing_ok=True)
     try:
-        os.link(path, kept)
+        os.link(path, copy)
     except OSError:  # a file system without links
-        shutil.copyfile(path, kept)
+        shutil.copyfile(path, copy)
 
 
 def _with_moved_paths(value: Any, old: str, new: str) -> Any:
@@ -144,7 +144,7 @@ class BestCheckpoint(ModelCheckpoint):
             if before.exists():
                 before.replace(best)
             if best.exists() and not trainer.is_last_batch:
-                _keep_as(best, before)
+                _link_or_copy(best, before)
         if self.monitor or trainer.is_last_batch:
             super().on_train_epoch_end(trainer, pl_module)
 
