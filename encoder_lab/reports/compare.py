@@ -18,7 +18,7 @@ from encoder_lab.reports.table_notes import epoch_notes, protocol_notes
 from encoder_lab.reports.text import aligned, for_csv, for_latex
 from encoder_lab.storage.csv_files import csv_text
 from probes.correlations import compare_correlations
-from probes.facts import unit_of
+from probes.facts import facts_of, unit_of
 from probes.results import Answers, ProbeRow
 from probes.statistics import PairedComparison, compare, compare_over_seeds, compare_unpaired, mean_of_runs
 
@@ -118,6 +118,7 @@ def comparison_notes(
     numbers = [(task, *pair) for task, c in tasks for pair in zip("AB", c.seeds, seeds, strict=True)]
     fewer = ", ".join(f"{task} ({letter} {n})" for task, letter, n, most in numbers if n < most)
     notes += [f"Of fewer seeds: {fewer}."] if fewer else []
+    notes += [f"A smaller score is the better one in {suite}." for suite in suites if facts_of(suite).sign < 0]
     return [*notes, f"Not paired: {apart} ({reason})."] if apart else notes
 
 

@@ -187,7 +187,7 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
     for first, second in combinations(ordered, 2):
         if np.isfinite(tau := agreement(first.halves, second.halves)):
             lines.append(f"Kendall's tau {tau:5.2f}: {first.title}; {second.title}")
-    lines.append("Order: by the step of half the gain. No step: the score may not rise, by its 95% interval.")
+    lines.append("Order: by the step of half the gain. No step: there may be no gain, by its 95% interval.")
     return "\n".join(lines) + "\n"
 
 

@@ -3,4 +3,5 @@
 from probes.facts import Facts
 
 SAVED = "code saved over a bag of vectors (% of the uniform code"
-FACTS = Facts(axis=f"{SAVED})", units={"mlp": f"{SAVED}, MLP)", "variational": f"{SAVED}, variational)"}, choice=False)
+UNITS = {"logreg": f"{SAVED})", "mlp": f"{SAVED}, MLP)", "variational": f"{SAVED}, variational)"}
+FACTS = Facts(units=UNITS, choice=False)

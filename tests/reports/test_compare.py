@@ -165,3 +165,17 @@ def test_tasks_of_one_name_have_their_suite_and_scores_in_two_units_have_no_diff
     assert "Not paired: use WC, Tense, SOMO (" in printed
     assert "Holm's correction over 4 tasks" in printed
     assert "use WC 9.0 9.0 +nan +nan +nan nan nan" in [" ".join(line.split()) for line in printed.splitlines()]
+
+
+@pytest.mark.parametrize(("suite", "said"), [("bits", True), ("gain", False), ("probing", False)])
+def test_the_report_says_where_a_smaller_score_is_the_better_one(tmp_path, capsys, suite, said) -> None:
+    for name in ("a", "b"):
+        with_rows(run_of(tmp_path / name), score_row("WC", 9, suite, "logreg"))
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), f"suite={suite}"]) == 0
+    assert (f"A smaller score is the better one in {suite}." in capsys.readouterr().out) == said
+
+
+def test_a_table_of_gains_says_of_what_they_are_percent(tmp_path, capsys) -> None:
+    with_rows(run_of(tmp_path / "a"), score_row("WC", 9, "gain", "logreg"))
+    assert main(["table", str(tmp_path / "a"), "suite=gain"]) == 0
+    assert "Scores in code saved over a bag of vectors (% of the uniform code)" in capsys.readouterr().out

@@ -167,7 +167,7 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "evaluate suite=[probing,use] model=[RUN,bov]": "suite=use cannot score bov; it scores a run",
     "evaluate suite=coherence model=hf:a": "suite=coherence cannot score hf; it scores a run, ngram",
     "train objective=discourse objective.losses=[nsp] objective.weights.nl=2": "add its loss to objective.losses",
-    "train objective=discourse objective.losses=[nsp] objective.weights={nsp:2,nl:2}": "add its loss to objective.losses",
+    "train objective=discourse objective.losses=[nsp] objective.weights={nsp:2,nl:2}": "add its loss to",
     "train objective=nli encoder=bilstm_att": "this objective has no decoder that attends; give encoder=bilstm_last",
 }
 
