@@ -112,7 +112,8 @@ class Discourse(Objective):
             for name, term in self(batch).items()
         }
         loss = torch.as_tensor(self.weighted_sum(means))
-        self.log_score("train/loss", loss.detach(), batch_size=len(batch.sentence.lengths), prog_bar=True)
+        share = self.mean_over(torch.ones((), dtype=torch.double, device=loss.device), len(batch.sentence.lengths))
+        self.log_score("train/loss", loss.detach(), 1 / share, prog_bar=True)  # by the sentences of the global batch
         return loss
 
     def examine(self, batch: InDocument, decode: bool = True) -> dict[str, Tensor]:

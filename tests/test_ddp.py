@@ -9,6 +9,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -161,7 +162,7 @@ def test_multitask_needs_no_explicit_strategy(devices, strategy) -> None:
     assert choose_strategy("auto", Trainer(1, devices=devices).several_devices, Multitask) == strategy  # type: ignore[arg-type]
 
 
-def in_processes(world: int, score: Callable[..., float], folder: Path) -> list[float]:
+def in_processes(world: int, score: Callable[..., Any], folder: Path) -> list[Any]:
     """What `score` is in each of several processes."""
     with ProcessPoolExecutor(world, get_context("fork")) as pool:
         return list(pool.map(partial(score, world=world, folder=folder), range(world)))
@@ -218,6 +219,28 @@ def discourse_loss_in_a_process(rank: int, world: int, folder: Path) -> float:
 def test_a_process_without_targets_does_not_change_the_loss(tmp_path) -> None:
     (alone,) = in_processes(1, discourse_loss_in_a_process, tmp_path)
     assert sum(in_processes(2, discourse_loss_in_a_process, tmp_path)) / 2 == pytest.approx(alone)
+
+
+def discourse_epoch_in_a_process(rank: int, world: int, folder: Path) -> list[float]:
+    """The sum and the weight of the training loss of two steps; two processes have unequal parts of the first."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    data = SentencesInDocuments(TinyCorpus(), folder / "cache", seed=1, sentence_positions=9, paragraph_positions=9)
+    words = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 6)))
+    module = Discourse(BagOfVectors(6), words, data, None, seed=1, losses=["nsp", "nl"], hidden=4)
+    module.log = lambda *_, **__: None  # type: ignore[method-assign]
+    module._trainer = SimpleNamespace(world_size=world)  # type: ignore[assignment]
+    if world > 1:
+        meet(rank, world, folder)
+    for rows in (np.arange(3), np.arange(3, 11)):
+        module.training_step(data._collate("train")(rows[rank::world]), 0)
+    return [float(number) for number in module._train_sums["train/loss"]]
+
+
+def test_unequal_parts_of_a_batch_do_not_change_the_training_loss_of_an_epoch(tmp_path) -> None:
+    (alone,) = in_processes(1, discourse_epoch_in_a_process, tmp_path)
+    together = np.sum(in_processes(2, discourse_epoch_in_a_process, tmp_path), 0)
+    assert together[0] / together[1] == pytest.approx(alone[0] / alone[1], rel=1e-5)
 
 
 @given(examples=st.integers(1, 300), processes=st.integers(1, 70), batch=st.integers(1, 64))
