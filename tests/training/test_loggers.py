@@ -57,8 +57,11 @@ def test_a_logger_that_is_not_there_is_refused(monkeypatch) -> None:
     ("mlflow", "MLFLOW_TRACKING_URI", "nowhere://x", "unsupported URI 'nowhere://x'"),
 ])  # fmt: skip
 def test_a_logger_that_cannot_log_there_says_why_in_one_line(
-    tmp_path, monkeypatch, capsys, name, setting, value, why
+    tmp_path, monkeypatch, capsys, request, name, setting, value, why
 ) -> None:
+    forget = getattr(pytest.importorskip(name), "teardown", lambda: None)  # wandb reads its settings once a process
+    forget()
+    request.addfinalizer(forget)
     for key, text in {setting: value, "NETRC": str(tmp_path / "netrc"), "WANDB_API_KEY": ""}.items():
         monkeypatch.setenv(key, text)
     with pytest.raises(SystemExit), one_line_errors(tmp_path):
