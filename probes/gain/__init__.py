@@ -1,7 +1,10 @@
 """Gain: how much shorter a task's code is than that of a bag of the same word vectors (Pimentel et al. 2020)."""
 
+from probes.bits import CODES
 from probes.facts import Facts
 
-SAVED = "code saved over a bag of vectors (% of the uniform code"
-UNITS = {"logreg": f"{SAVED})", "mlp": f"{SAVED}, MLP)", "variational": f"{SAVED}, variational)"}
-FACTS = Facts(units=UNITS, choice=False)
+FACTS = Facts(
+    axis="code saved",
+    units={reader: f"% of the uniform code saved ({code})" for reader, code in CODES.items()},
+    choice=False,
+)

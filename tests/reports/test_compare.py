@@ -178,4 +178,4 @@ def test_the_report_says_where_a_smaller_score_is_the_better_one(tmp_path, capsy
 def test_a_table_of_gains_says_of_what_they_are_percent(tmp_path, capsys) -> None:
     with_rows(run_of(tmp_path / "a"), score_row("WC", 9, "gain", "logreg"))
     assert main(["table", str(tmp_path / "a"), "suite=gain"]) == 0
-    assert "Scores in code saved over a bag of vectors (% of the uniform code)" in capsys.readouterr().out
+    assert "Scores in % of the uniform code saved (online, linear)" in capsys.readouterr().out
