@@ -4,7 +4,6 @@ import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -79,7 +78,7 @@ class BuiltSource:
         folder, builders = context.cache / f"probing-{key}", material.builders
         keys = {name: key_of(code_of(builders[name]), _builder_settings(builders[name])) for name in names}
         files = {name: folder / f"{name}-{key}.txt" for name, key in keys.items()}
-        reasons, originals = ({n: f.with_suffix(end) for n, f in files.items()} for end in (".why", ".originals"))
+        reasons = {name: path.with_suffix(".why") for name, path in files.items()}
 
         def missing_names() -> list[str]:
             return [name for name in names if not files[name].exists() and not reasons[name].exists()]
@@ -94,8 +93,6 @@ class BuiltSource:
             for name, draft in built.drafts.items():
                 with atomic_write(folder / f"{name}.md") as file:
                     file.write(task_section(draft))
-                with atomic_write(originals[name]) as file:
-                    file.write("\n".join(sorted({draft.sources.get(s, s) for s in draft.task.sentences})))
                 write_task(draft.task, files[name])
 
         make_once(folder, lambda: not missing_names(), build_missing)
@@ -105,8 +102,7 @@ class BuiltSource:
             raise InputError(f"{message}; or leave all of them out: probes=none")
         for name, reason in ({**failures, **material.omitted()} if every else failures).items():
             print(f"{name} cannot be built: {reason}", file=sys.stderr)
-        built = [read_task(name, files[name]) for name in names if name not in failures]
-        tasks = [replace(t, originals=originals[t.name].read_text(encoding="utf-8").split("\n")) for t in built]
+        tasks = [read_task(name, files[name]) for name in names if name not in failures]
         for task in tasks:
             for size in notes_on_size(task, wanted):
                 print(f"{task.name} has {size}: the text that is read gives no more", file=sys.stderr)

@@ -84,7 +84,8 @@ def cut_task(task: "Classification", labels: Sequence[str], counts: Sequence[int
             step = len(sentences) / count if task.name == "TreeDepth" else 1
             chosen[label] = [sentences[int(index * step)] for index in range(min(count, len(sentences)))]
         parts.append(chosen)
-    return assemble_task(task.name, parts, Sizes(*(count * len(labels) for count in counts))).task
+    cut = assemble_task(task.name, parts, Sizes(*(count * len(labels) for count in counts))).task
+    return replace(cut, originals=task.originals)
 
 
 def with_shared_tests(

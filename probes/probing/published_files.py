@@ -79,9 +79,15 @@ def read_task(name: str, path: Path, suite: str = "probing") -> Classification:
     parts = [
         items_from_rows(rows[split], np.array([index[row.gold] for row in rows[split]], np.int64)) for split in SPLITS
     ]
-    return Classification(
-        name, classes, *parts, suite=suite, features=sentence_vector if len(parts[0].texts) == 1 else pair_features
-    )
+    features = sentence_vector if len(parts[0].texts) == 1 else pair_features
+    path = originals_path(path)
+    originals = [line for _, line in read_lines(path)] if path.exists() else []
+    return Classification(name, classes, *parts, suite=suite, features=features, originals=originals)
+
+
+def originals_path(path: Path) -> Path:
+    """The file next to a task with what its changed sentences were, a line each: training text is without them too."""
+    return without_packed_suffix(path).with_suffix(".originals")
 
 
 def read_own_task(name: str, path: Path, suite: str = "probing") -> Classification:
@@ -201,6 +207,10 @@ def _is_quoted(text: str) -> bool:
 
 def write_task(task: Classification, path: Path, ids: Sequence[str] = ()) -> None:
     """Write a task in the published format. `ids`: names of the test sentences, a field before the sentence."""
+    originals_path(path).unlink(missing_ok=True)  # of an earlier task
+    if task.originals:
+        with atomic_write(originals_path(path)) as file:
+            file.writelines(f"{sentence}\n" for sentence in task.originals)
     with atomic_write(path) as file:
         for tag, split in zip(SPLITS, (task.train, task.dev, task.test), strict=True):
             named = [f"{name}\t" for name in ids] if tag == SPLITS[-1] and ids else [""] * len(split.sentences)

@@ -5,6 +5,7 @@ the same split in all tasks.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -125,12 +126,19 @@ def build_tasks(
     drafts, failures = {}, {} if named else material.omitted()
     for name in Progress([name for name in material.builders if name in names], "building", unit=" tasks"):
         try:
-            drafts[name] = material.builders[name](pool, sizes)
+            draft = material.builders[name](pool, sizes)
+            drafts[name] = draft._replace(task=replace(draft.task, originals=originals_of(draft)))
         except InputError as error:
             if not material.partly:
                 raise
             failures[name] = str(error)
     return BuiltTasks(drafts, pool.shape, failures, _test_ids(drafts, pool))
+
+
+def originals_of(draft: TaskDraft) -> list[str]:
+    """What the changed sentences of a task were, without those that are in it themselves."""
+    sentences = set(draft.task.sentences)
+    return sorted({draft.sources[s] for s in sentences if s in draft.sources} - sentences)
 
 
 def _test_ids(drafts: Mapping[str, TaskDraft], pool: Pool) -> dict[str, list[str]]:

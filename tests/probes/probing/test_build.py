@@ -17,6 +17,7 @@ from probes.probing.build.all_tasks import TASKS, build_tasks, from_trees
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import GERMAN
 from probes.probing.published_files import FILES, read_senteval, read_task, read_test_ids
+from probes.probing.tasks import MODIFIED_LABEL
 from tests.probes.probing.test_plain import lines
 from tests.probes.probing.tiny_treebank import tiny_treebank
 from tests.probes.probing.tiny_trees import tiny_trees
@@ -48,7 +49,8 @@ def built(trees, tmp_path_factory) -> Path:
 def test_built_tasks_are_read_back_unchanged(built) -> None:
     made = build_tasks(from_trees(corpus_texts(TREES)), SIZES).tasks
     for task, read in zip(made, read_senteval(built), strict=True):
-        assert (read.name, read.classes) == (task.name, task.classes)
+        assert (read.name, read.classes, read.originals) == (task.name, task.classes, task.originals)
+        assert bool(read.originals) == (task.name in MODIFIED_LABEL)
         for mine, theirs in zip((task.train, task.dev, task.test), (read.train, read.dev, read.test), strict=True):
             assert theirs.sentences == mine.sentences
             assert np.array_equal(theirs.gold, mine.gold)
@@ -170,8 +172,8 @@ def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path) -> No
     (data / "a.conllu").write_text(tiny_treebank(500))
     (data / "a.txt").write_text("\n".join(lines(500)))
     sizes = ["train=60", "dev=12", "test=12"]
-    for source, name in {"ud": "SubjGender", "text": "FarSwap"}.items():
-        out, files = tmp_path / source, {"controls.png", "report.md", FILES["SentLen"], f"{name}.txt"}
+    for source, (name, *more) in {"ud": ["SubjGender"], "text": ["FarSwap", "FarSwap.originals"]}.items():
+        out, files = tmp_path / source, {"controls.png", "report.md", FILES["SentLen"], f"{name}.txt", *more}
         assert COMMAND.run([f"{source}={data}", f"out={out}", f"tasks=SentLen,{name}", *sizes]) == 0
         assert {path.name for path in out.iterdir()} == files
         assert f"## {name}" in (out / "report.md").read_text()

@@ -1,6 +1,7 @@
 """Tasks of several languages at equal sizes, and splits of equal classes: errors say what is possible."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -101,7 +102,8 @@ def test_parallel_tests_that_cannot_be_made_say_why(name, ids, message) -> None:
 
 def test_the_command_writes_what_several_folders_have(tmp_path, capsys) -> None:
     few = (MIN_CLASS_SENTENCES - 1, 5, 5)
-    for language, own in {"en": [ENGLISH], "fr": [FRENCH], "tr": [TURKISH]}.items():
+    english = replace(ENGLISH, originals=["It was ."])
+    for language, own in {"en": [english], "fr": [FRENCH], "tr": [TURKISH]}.items():
         more = [task("Mood", {"Ind": few, "Imp": few})] if language != "fr" else [task("Case", {"A": few, "B": few})]
         for some in [*own, *more]:
             write_task(some, tmp_path / language / ("past_present.txt" if some.name == "Tense" else f"{some.name}.txt"))
@@ -112,7 +114,8 @@ def test_the_command_writes_what_several_folders_have(tmp_path, capsys) -> None:
     assert "Mood: left out, a class has 19/5/5 sentences; it needs 20 to train" in printed.err
     assert "Case: left out, only fr has it" in printed.err
     written = sorted(path.relative_to(tmp_path / "equal").as_posix() for path in tmp_path.glob("equal/*/*"))
-    assert written == ["en/Tense.txt", "tr/Tense.txt"]
+    assert written == ["en/Tense.originals", "en/Tense.txt", "tr/Tense.txt"]
+    assert read_task("Tense", tmp_path / "equal" / "en" / "Tense.txt").originals == ["It was ."]
     assert len(read_task("Tense", tmp_path / "equal" / "tr" / "Tense.txt").train.sentences) == 60
 
 
