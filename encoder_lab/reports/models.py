@@ -10,6 +10,7 @@ from typing import Any
 from encoder_lab.errors import printable, shortened
 from encoder_lab.reports.runs import CONTENT_KEY, EACH_EPOCH, SETTINGS_FILE, Run, grouped, settings_agree
 from encoder_lab.reports.text import MAX_NAME_CHARACTERS
+from encoder_lab.settings.run_settings import INCIDENTAL_OF_TRAINER
 from encoder_lab.storage.made_with import MADE_WITH_KEYS
 from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
@@ -35,8 +36,7 @@ INCIDENTAL_SETTINGS = {
     *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
     *("probes.steps", "probes.every_n_epochs", "probes.measures", "probes.classifier.memory_mb", "logger"),
     *(f"made_with.{key}" for key in MADE_WITH_KEYS),
-    *("trainer.accelerator", "trainer.strategy", "trainer.log_every_n_steps"),
-    *("trainer.enable_model_summary", "trainer.enable_progress_bar"),
+    *INCIDENTAL_OF_TRAINER,
 }
 # prefixes of the settings that make the tasks; those of the corpus do where tasks are made of it
 TASK_SETTINGS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "seed")

@@ -11,6 +11,11 @@ from encoder_lab.errors import InputError, in_one_line
 
 CLASS_KEY = "_target_"
 MAX_BYTES = 1 << 20
+# where a run was computed, and what it displayed
+INCIDENTAL_OF_TRAINER = {
+    f"trainer.{name}"
+    for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
+}
 SURROGATE_ESCAPE = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
 
 

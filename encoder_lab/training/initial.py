@@ -13,14 +13,14 @@ from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.run_vectors import RunVectors, load_run_vectors
 from datamodules.word_vectors.store import LookupResult, WordVectors
 from encoder_lab.errors import InputError
-from encoder_lab.settings.run_settings import earlier_runs, objective_of
+from encoder_lab.settings.run_settings import INCIDENTAL_OF_TRAINER, dotted_items, earlier_runs, objective_of
 from encoder_lab.storage.reads import refuse_changed_corpus
 from encoder_lab.training.checkpoints import LAST, PREVIOUS
 from encoders.encoder import Encoder
 from encoders.load import find_checkpoint, open_run, read_config
 
-# a run, and how long it trained
-HASHED_SETTINGS = ("encoder", "embeddings", "corpus", "datamodule", "objective", "schedule")
+# what was trained, and how
+HASHED_PARTS = ("encoder", "embeddings", "corpus", "datamodule", "objective", "schedule", "early_stopping", "trainer")
 MAY_DIFFER = ("dropout",)  # settings of an encoder that change no vector
 
 
@@ -59,10 +59,12 @@ def source_of(
 
 
 def init_history(init: str) -> list[Any]:
-    """The runs before this one, in order; `settings` is a hash of all their settings but the seed."""
-    config = read_config(find_checkpoint(Path(init)).parents[1])
-    values = [config.get(part) for part in HASHED_SETTINGS]
-    key = sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:8]
+    """The runs before this one, in order; `settings` is a hash of the settings that make another model of a run."""
+    checkpoint = find_checkpoint(Path(init))
+    config = read_config(checkpoint.parents[1])
+    items = dotted_items({part: config.get(part) for part in HASHED_PARTS})
+    values = {key: value for key, value in items if key not in INCIDENTAL_OF_TRAINER and not isinstance(value, dict)}
+    key = sha256(json.dumps([checkpoint.name, values], sort_keys=True, default=str).encode()).hexdigest()[:8]
     name = objective_of(config).rpartition(" → ")[2]
     return [*earlier_runs(config), {"objective": name, "corpus": config.get("corpus_name"), "settings": key}]
 

@@ -166,6 +166,20 @@ def test_a_run_begins_with_one_that_says_wrongly_what_it_began_with(tmp_path, be
     assert names == [*(["nsp"] if "nsp" in before else []), "nli"]
 
 
+def test_runs_that_begin_with_other_epochs_or_other_training_of_a_run_are_other_models(tmp_path) -> None:
+    def model(run: str, checkpoint: str, trainer: str = "") -> str:
+        path = tmp_path / run / "checkpoints" / checkpoint
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        parts = f"seed: {run[-1]}\nencoder: {{}}\nembeddings: {{}}\ncorpus: {{}}\n"
+        (tmp_path / run / "config.yaml").write_text(f"{parts}trainer: {{{trainer}}}\n")
+        return str(init_history(str(path)))
+
+    other = [model("a1", "epoch-1.ckpt"), model("a1", "best.ckpt"), model("b1", "best.ckpt", "max_epochs: 2")]
+    assert len({*other}) == 3
+    assert model("c2", "best.ckpt", "accelerator: gpu") == other[1]
+
+
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_a_run_keeps_the_vectors_of_the_words_that_its_encoder_reads_in_tasks(tmp_path, lowercase) -> None:
     data = SentencesInDocuments(TinyCorpus(), tmp_path, seed=1, lowercase=lowercase)
