@@ -1,7 +1,6 @@
 """Training as charts: probes by epoch, the objective's own score behind them (Conneau et al. 2018, Figure 1)."""
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import NamedTuple
 from encoder_lab.reports import chart
 from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Look, values_and_ends
 from encoder_lab.reports.run_files import MetricRows, read_metrics
-from encoder_lab.reports.runs import column_by_epoch, grouped, mean_of_seeds, score_name
+from encoder_lab.reports.runs import Value, column_by_epoch, grouped, mean_of_seeds, score_name
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
 from probes.statistics import Interval, bounded_mean_of_runs
@@ -67,9 +66,9 @@ def panel_of(title: str, probes: Sequence[Sequence[ProbeRow]], score: str, metri
     seeds = [{float(epoch): (y,) * 3 for epoch, y in run.items() if abs(y) < MAX_OBJECTIVE_SCORE} for run in scores]
     name = score_name(score) if any(seeds) else ""
     suite, unit = next((key for rows in probes for key in rows_by_chart(rows)), ("", ""))
-    xs = {x for line in lines for x in line.x}
-    runs = Counter(x for rows in probes for x in {epoch_of[row.moment] for row in rows} & xs)
-    return Panel(title, lines, name, mean_series(name, seeds), suite, frozenset(runs.values()), unit=unit)
+    rows_by_x = _values_by_x([{epoch_of[row.moment]: row for row in rows} for rows in probes])
+    runs = frozenset(map(len, rows_by_x.values()))
+    return Panel(title, lines, name, mean_series(name, seeds), suite, runs, unit=unit)
 
 
 def drawn_score(score: str, metrics: Sequence[MetricRows]) -> str:
@@ -86,24 +85,27 @@ def task_series(runs: Sequence[Sequence[tuple[float, ProbeRow]]]) -> list[DataSe
     for task in chart.in_paper_order([row.task for run in runs for _, row in run]):
         rows = [{x: row for x, row in run if row.task == task} for run in runs]
         chance = chance_of(row for run in rows for row in run.values())
-        xs = _shared_x(rows)
-        intervals = [mean_of_seeds([run[x] for run in rows if x in run]) for x in xs]
-        lines.append(DataSeries(task, xs, intervals, chance))
+        by_x = _values_by_x(rows)
+        lines.append(DataSeries(task, list(by_x), list(map(mean_of_seeds, by_x.values())), chance))
     return lines
 
 
-def _shared_x(runs: Sequence[Mapping[float, object]]) -> list[float]:
-    """The x that all runs have, as one that ends early would put a step into the mean; any x if these are no line."""
-    every = [set(run) for run in runs if run] or [set()]
-    shared = set.intersection(*every)
-    return sorted(shared if len(shared) > 1 else set.union(*every))
+def _values_by_x(runs: Sequence[Mapping[float, Value]]) -> dict[float, list[Value]]:
+    """The values at the x that all runs have, as a run that begins or ends elsewhere would put a step into the mean.
+
+    So runs of one x are left out next to longer ones; without longer ones any x.
+    """
+    lines = [run for run in runs if len(run) > 1]
+    every = lines or [run for run in runs if run]
+    shared = set.intersection(*map(set, lines)) if lines else set()
+    return {x: [run[x] for run in every if x in run] for x in sorted(shared or set().union(*every))}
 
 
 def mean_series(name: str, runs: Sequence[Mapping[float, Interval]]) -> DataSeries:
     """The mean score and its interval at each x."""
-    xs = _shared_x(runs)
+    by_x = _values_by_x(runs)
     highest = 100.0 if name.endswith(chart.PERCENT_SCORES) else math.inf
-    return DataSeries(name, xs, [bounded_mean_of_runs([run[x] for run in runs if x in run], highest) for x in xs])
+    return DataSeries(name, list(by_x), [bounded_mean_of_runs(values, highest) for values in by_x.values()])
 
 
 def band_meaning(runs: Collection[int]) -> str:

@@ -150,7 +150,9 @@ def test_a_seed_that_ends_early_or_has_other_steps_puts_no_step_into_the_mean() 
     assert panel.runs == {2}
     losses = dict.fromkeys((1, 2, 3), (4.0,) * 3)
     assert mean_series("loss", [losses, {1: (6.0,) * 3, 2: (5.0,) * 3}]).x == [1, 2]
-    assert mean_series("loss", [losses, {1: (6.0,) * 3}]).x == [1, 2, 3]  # it has only begun
+    begun = mean_series("loss", [losses, {1: (6.0,) * 3}])
+    assert (begun.x, [loss for loss, *_ in begun.y]) == ([1, 2, 3], [4, 4, 4])
+    assert panel_of("m", [seeds[0], seeds[1][:1]], "val/bleu", [[], []]).runs == {1}
 
 
 def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_lines(tmp_path) -> None:
