@@ -10,7 +10,7 @@ from typing import NamedTuple
 class Facts(NamedTuple):
     """Facts of a suite, all of which have a default."""
 
-    axis: str = ""  # the label of the axis of its scores; empty: "SUITE score on test (%)"
+    axis: str = ""  # the label of the axis of its scores in percent; empty: "SUITE score on test (%)"
     published: Mapping[str, str] = {}  # by reader, or "" for all: the papers' table that is printed next to our scores
     reference: tuple[str, ...] = ()  # published tables with people, shown too
     groups: Mapping[str, str] = {}  # how the names of tasks begin, and the column of tables with their mean
@@ -37,8 +37,8 @@ def unit_of(suite: str, reader: str) -> str:
 
 
 def bounds_of(suite: str, task: str, reader: str) -> tuple[float, float]:
-    """The lowest and the highest score that there can be; of percent -100, as a correlation, and 100."""
-    lowest, percent = facts_of(suite).lowest, not unit_of(suite, reader)
+    """The lowest and the highest score that there can be; of percent and points -100, as a correlation, and 100."""
+    lowest, percent = facts_of(suite).lowest, unit_of(suite, reader) in ("", "points")
     return lowest.get(task, lowest.get(reader, -100.0 if percent else -inf)), 100.0 if percent else inf
 
 

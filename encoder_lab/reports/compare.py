@@ -125,7 +125,7 @@ def comparison_notes(
 def test_note(compared: Sequence[TaskComparison]) -> str:
     """What the numbers are, and the tests that made them."""
     units = grouped((unit_of(c.suite, c.readers[0]), task) for task, c in with_task_names(compared))
-    counted = "".join(f"; in {unit}: {', '.join(tasks)}" for unit, tasks in units.items() if unit)
+    counted = "".join(f"; in {unit}: {', '.join(tasks)}" for unit, tasks in units.items() if unit not in ("", "points"))
     tests = sum(not math.isnan(c.corrected) for c in compared)
     corrected = f" after Holm's correction over {tests} tasks" if tests > 1 else ""
     return TEST_NOTE.format(counted, SIGNIFICANCE_LEVEL, corrected)

@@ -119,7 +119,8 @@ def score_axis(lines: Sequence[DataSeries], suite: str, unit: str = "") -> Axis:
     """The axis of scores: from 0 or a lower score, to 100% or the highest score of another unit."""
     _, low, high = values_and_ends([y for line in lines for y in line.y] or [0.0])
     bottom, top = 1.08 * min(0.0, *low), 1.08 * max(1.0, *high) if unit else AXIS_TOP
-    return Axis(unit or facts_of(suite).axis or f"{suite} score on test (%)", ends=(bottom, top))
+    in_percent = facts_of(suite).axis or f"{suite} score on test (%)"
+    return Axis(f"{suite}: {unit}" if unit else in_percent, ends=(bottom, top))
 
 
 def epoch_axis(epochs: Sequence[float]) -> Axis:

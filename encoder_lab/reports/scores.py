@@ -133,7 +133,7 @@ def read_scores(path: Path) -> list[Run]:
     places = {name: str(run.folder.resolve()) for name, run in read.items() if "model" not in run.settings}
     for suite, rows in grouped((row.suite, row) for run in read.values() for row in run.rows).items():
         small = all(0 <= row.test_accuracy <= 1 and not _is_percent(row) for row in rows)
-        if small and any(row.test_accuracy for row in rows) and facts_of(suite).ranked and suite != "selectivity":
+        if small and any(row.test_accuracy for row in rows) and facts_of(suite).ranked:
             remedy = "if they are fractions, write them times 100, and their intervals"
             print(f"warning: {path}: no score of {suite} is above 1%; {remedy}", file=sys.stderr)
     return [_with_model(run, places.get(str(run.settings.get("model")))) for run in read.values()]

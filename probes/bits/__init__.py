@@ -4,7 +4,6 @@ from probes.facts import Facts
 
 CODES = {"logreg": "online, linear", "mlp": "online, MLP", "variational": "variational"}
 FACTS = Facts(
-    axis="code length",
     units={reader: f"% of the uniform code ({code})" for reader, code in CODES.items()},
     curves=("compression",),
     choice=False,

@@ -4,7 +4,6 @@ from probes.bits import CODES
 from probes.facts import Facts
 
 FACTS = Facts(
-    axis="code saved",
     units={reader: f"% of the uniform code saved ({code})" for reader, code in CODES.items()},
     choice=False,
 )

@@ -2,4 +2,4 @@
 
 from probes.facts import Facts
 
-FACTS = Facts(axis="selectivity (points)", curves=("control",), choice=False)
+FACTS = Facts(units={"mlp": "points", "logreg": "points"}, curves=("control",), choice=False)

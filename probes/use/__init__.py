@@ -3,7 +3,6 @@
 from probes.facts import Facts
 
 FACTS = Facts(
-    axis="rise of the loss without the property",
     units={"loss": "nats/1000", "error": "points"},
     curves=("random", "control", "bleu", "accuracy", "perplexity", "mlp"),
     choice=False,

@@ -166,10 +166,13 @@ def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_l
     assert len({line.get_color() for line in drawn}) == 2
 
 
-def test_the_axis_names_the_suite() -> None:
-    rows = [score_row("MR", 60, "downstream", "logreg", epoch) for epoch in range(2)]
-    axes = draw_section(charts_by_model([panel_of("a run", [rows], "", [])])).axes[0]
-    assert axes.get_ylabel() == "downstream score on test (%, r × 100)"
+@pytest.mark.parametrize(("suite", "label", "unit"), [
+    ("downstream", "downstream score on test (%, r × 100)", "%"), ("selectivity", "selectivity: points", "points"),
+])  # fmt: skip
+def test_an_axis_names_the_suite_and_the_chart_of_a_task_the_unit(suite, label, unit) -> None:
+    panel = panel_of("a run", [[score_row("MR", 60, suite, "logreg", epoch) for epoch in range(2)]], "", [])
+    assert draw_section(charts_by_model([panel])).axes[0].get_ylabel() == label
+    assert charts_by_task([panel]).charts[0].title == f"MR ({unit})"
 
 
 @pytest.mark.parametrize(("models", "banded"), [(6, True), (7, False)])

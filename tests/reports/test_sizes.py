@@ -25,7 +25,7 @@ def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path) -> None:
     rows = [score_row(task, 300, "geometry", unit) for task, unit in units.items()]
     runs = [with_rows(run_of(tmp_path / str(dim), dim=dim), *rows) for dim in (512, 1024)]
     charts = charts_by_size(group_by_size(map(read_run, runs)), "geometry", "last", "mlp").charts
-    names = {"dimensions": "EffRank", "geometry of the vectors (%)": "IsoScore"}
+    names = {"geometry: dimensions": "EffRank", "geometry of the vectors (%)": "IsoScore"}
     assert {chart.y.label: chart.series[0].name for chart in charts} == names
 
 

@@ -219,6 +219,7 @@ def test_a_measure_is_of_the_items_of_its_task(tmp_path) -> None:
         table = probing_table(models(tmp_path / "one", tmp_path / others), "selectivity", published_names=[])
         assert any(note.startswith("WC: rows are of different test sentences") for note in table.notes) == apart
         assert not any(table.best(row, "WC") for row in table.rows) or not apart
+        assert table.notes[0] == "Scores in points, best epoch of each run."
 
 
 def test_the_interval_over_seeds_ends_where_the_scores_of_the_task_do() -> None:
@@ -228,6 +229,7 @@ def test_the_interval_over_seeds_ends_where_the_scores_of_the_task_do() -> None:
     assert mean_of_seeds(rows) == mean_of_seeds(correlated) == (59.5, -100.0, 100.0)
     sizes = [replace(row, suite="geometry", classifier="dimensions") for row in rows]
     assert mean_of_seeds(sizes)[1] == mean_of_seeds([replace(row, task="IsoScore") for row in sizes])[1] == 0.0
+    assert mean_of_seeds([replace(row, suite="selectivity") for row in rows]) == (59.5, -100.0, 100.0)
     nats = mean_of_seeds([replace(row, suite="use", classifier="loss") for row in rows])
     assert (nats[1] < -100, nats[2] > 100) == (True, True)
     seeds = [(99.0, 98.0, 99.5), (91.0, 90.0, 92.0)]
