@@ -1,5 +1,6 @@
 """When tasks are learnt: the step at which half, 90% and 95% of a task's gain is reached, and the order of tasks."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -13,7 +14,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports import chart
 from encoder_lab.reports.chart import Axis, Chart, ChartSection, DataSeries, Marker
 from encoder_lab.reports.models import ReportedModel
-from encoder_lab.reports.runs import rows_by_one_reader
+from encoder_lab.reports.runs import grouped, rows_by_one_reader
 from encoder_lab.reports.text import aligned
 from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
@@ -42,6 +43,7 @@ class LearntTask(NamedTuple):
     task: str
     gain: Interval  # percentage points from the first to the last step
     steps: tuple[Interval, ...]  # the step for each of GAIN_PARTS; NaN where the gain may be none
+    span: str = ""  # from which score to which; empty where there are too few
 
 
 class ModelOrder(NamedTuple):
@@ -53,13 +55,29 @@ class ModelOrder(NamedTuple):
     trained: bool = True
 
     @property
+    def span(self) -> str:
+        """That of most tasks: a gain over another span is another gain."""
+        spans = Counter(task.span for task in self.tasks if task.span)
+        return max(spans, key=spans.__getitem__, default="")
+
+    @property
     def halves(self) -> dict[str, float]:
-        return halves_of(self.tasks)
+        """By task, the step of half its gain; only tasks with a gain."""
+        steps = {learnt.task: round(learnt.steps[0][0], TIE_DIGITS) for learnt in self.measured}
+        return {task: step for task, step in steps.items() if np.isfinite(step)}
 
     @property
     def measured(self) -> list[LearntTask]:
-        """The tasks that all its runs were scored on at three epochs or steps."""
-        return [task for task in self.tasks if np.isfinite(task.gain[0])]
+        """The tasks that all its runs were scored on at three epochs or steps, over the span of most."""
+        return [task for task in self.tasks if task.span == self.span and np.isfinite(task.gain[0])]
+
+    def why_no_order(self, task: LearntTask) -> str:
+        """Why a task is not among the measured ones."""
+        if not self.trained:
+            return "no scores of a step of training"
+        if not task.span:
+            return "fewer than three epochs or steps with scores of all its seeds"
+        return f"scores {task.span}, not {self.span}" if task.span != self.span else "a score that is no number"
 
 
 def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
@@ -74,13 +92,8 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     learnt = [learnt_task(task, [curves[task] for curves in runs if task in curves]) for task in names]
     learnt.sort(key=lambda task: (not np.isfinite(task.steps[0][0]), task.steps[0][0]))
     by_run = [[learnt_task(task, [curve]) for task, curve in curves.items()] for curves in runs]
-    trained = any(row.step for run in rows for row in run)
-    return ModelOrder(model.title, learnt, mean_agreement(list(map(halves_of, by_run))), trained)
-
-
-def halves_of(tasks: Sequence[LearntTask]) -> dict[str, float]:
-    """By task, the step of half its gain; only tasks with a gain."""
-    return {learnt.task: round(step, TIE_DIGITS) for learnt in tasks if np.isfinite(step := learnt.steps[0][0])}
+    orders = [ModelOrder(model.title, tasks, np.nan).halves for tasks in by_run]
+    return ModelOrder(model.title, learnt, mean_agreement(orders), any(row.step for run in rows for row in run))
 
 
 def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
@@ -114,20 +127,21 @@ def learnt_task(task: str, curves: Sequence[Curve]) -> LearntTask:
     shared = [moment for moment in curves[0].moments if all(moment in curve.moments for curve in curves)]
     if len(shared) < MIN_POINTS:
         return LearntTask(task, NO_INTERVAL, (NO_INTERVAL,) * len(GAIN_PARTS))
+    span = " to ".join(f"{'epoch' if whole else 'step'} {number}" for whole, number in (shared[0], shared[-1]))
     pairs = [(curve, [curve.moments.index(moment) for moment in shared]) for curve in curves]
     steps = np.mean([curve.steps[indices] for curve, indices in pairs], 0)
     seeds = np.array([curve.scores[indices] for curve, indices in pairs])  # (R, T)
     items = np.array([curve.resampled[:, indices] for curve, indices in pairs])  # (R, RESAMPLES, T)
     gain = mean_of_runs([_interval(y[-1] - y[0], d[:, -1] - d[:, 0]) for y, d in zip(seeds, items, strict=True)])
     if not min(gain) > 0:  # or its score is NaN
-        return LearntTask(task, gain, (NO_INTERVAL,) * len(GAIN_PARTS))
+        return LearntTask(task, gain, (NO_INTERVAL,) * len(GAIN_PARTS), span)
     scores, random = seeds.mean(0), np.random.default_rng(1)
     scale = np.sqrt(len(seeds) * random.chisquare(max(1, len(seeds) - 1), (RESAMPLES, 1)))
     # the deviations of seeds add up to Student's t times the error of their mean, at each step
     resampled = items.mean(0) + random.normal(size=(RESAMPLES, len(seeds))) / scale @ (seeds - scores)
     both = np.concatenate([scores[None], resampled])
     reached = [steps_reached(steps, both, part) for part in GAIN_PARTS]
-    return LearntTask(task, gain, tuple(_interval(values[0], values[1:]) for values in reached))
+    return LearntTask(task, gain, tuple(_interval(values[0], values[1:]) for values in reached), span)
 
 
 def steps_reached(steps: np.ndarray, scores: np.ndarray, part: float) -> np.ndarray:
@@ -177,10 +191,8 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
         for task in model.measured:
             rows.append([task.task, _interval_text(task.gain, 1), *(_interval_text(step, 0) for step in task.steps)])
         lines += [model.title, *aligned(rows)]
-        if rest := [task.task for task in model.tasks if task not in model.measured]:
-            few = "fewer than three epochs or steps with scores of all its seeds"
-            few = few if model.trained else "no scores of a step of training"
-            lines.append(f"{', '.join(rest)}: no order, {few}")
+        rest = grouped((model.why_no_order(task), task.task) for task in model.tasks if task not in model.measured)
+        lines += [f"{', '.join(names)}: no order, {reason}" for reason, names in rest.items()]
         if np.isfinite(model.seeds):
             lines.append(f"Kendall's tau of the order between its seeds: {model.seeds:.2f}")
         lines.append("")
@@ -188,7 +200,14 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
         if np.isfinite(tau := agreement(first.halves, second.halves)):
             lines.append(f"Kendall's tau {tau:5.2f}: {first.title}; {second.title}")
     lines.append("Order: by the step of half the gain. No step: there may be no gain, by its 95% interval.")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_span_notes(ordered)]) + "\n"
+
+
+def _span_notes(ordered: Sequence[ModelOrder]) -> list[str]:
+    """A note where models were scored over different spans."""
+    spans = grouped((model.span, model.title) for model in ordered if model.span)
+    texts = (f"{span} ({', '.join(titles)})" for span, titles in spans.items())
+    return [f"Gains, and what is half of them, are of different spans: {'; '.join(texts)}."] if len(spans) > 1 else []
 
 
 def _interval_text(interval: Interval, digits: int) -> str:
@@ -206,12 +225,13 @@ def charts_of_order(ordered: Sequence[ModelOrder]) -> ChartSection:
         raise InputError("nothing to draw: no task's score rises by more than its 95% interval; train longer")
     parts = ", ".join(f"{marker}: {part:.0%}" for marker, part in zip(MARKERS, GAIN_PARTS, strict=True))
     note = f"Step at which a part of the gain is reached ({parts}); 95% intervals."
-    ends = [high for model in ordered for task in model.tasks for _, _, high in task.steps if np.isfinite(high)]
+    ends = [high for model in ordered for task in model.measured for _, _, high in task.steps if np.isfinite(high)]
     steps = Axis("optimiser step", ends=(0, 1.05 * max(ends)))
     rows = max(len(model.halves) for model in drawn)
     if without := [model.title for model in ordered if model.measured and not model.halves]:
         note += f" No task has a gain: {'; '.join(without)}."
     charts = [_chart(model, steps, rows) for model in drawn]
+    note = " ".join([note, *_span_notes(drawn)])
     return ChartSection("when tasks are learnt", charts, columns=3, note=note)
 
 

@@ -97,6 +97,7 @@ def test_a_task_has_no_order_where_its_last_score_is_no_number() -> None:
     lost = replace(run, rows=[*run.rows[:-1], replace(run.rows[-1], test_accuracy=np.nan)])
     (learnt,) = order_of(models_of([lost])[0], "probing", "mlp").tasks
     assert np.isnan([learnt.gain[0], *learnt.steps[0]]).all()
+    assert "SentLen: no order, a score that is no number" in as_text([order_of(models_of([lost])[0], "probing", "mlp")])
 
 
 def test_seeds_are_one_curve_and_their_orders_are_compared() -> None:
@@ -126,6 +127,21 @@ def test_seeds_are_averaged_at_the_epochs_that_all_have_also_where_these_have_ot
     learnt = next(learnt for learnt in model.tasks if learnt.task == "SentLen")
     assert (learnt.steps[0][0], learnt.gain[0]) == pytest.approx((half, 60 if half > 0 else half), nan_ok=True)
     assert ("SentLen, WC, BShift, Tense: no order, fewer than three" in as_text([model])) == np.isnan(half)
+
+
+def test_a_task_that_was_scored_over_another_span_has_no_place_in_the_order() -> None:
+    """From step 10 half of the gain of WC is reached at 20, from step 0 at 30."""
+    run = trained(CURVES | {"WC": (60, 20, 60, 100)})
+    late = [row for row in run.rows if row.task != "WC" or row.step]
+    (model,) = model_orders(models_of([replace(run, rows=late)]), "probing", "mlp")
+    assert list(model.halves) == ["SentLen", "Tense"]
+    assert "WC: no order, scores epoch 10 to epoch 40, not epoch 0 to epoch 40" in as_text([model])
+    assert "of different spans" not in as_text([model])
+    other = replace(run, objective="nli", rows=[row for row in run.rows if row.step])
+    models = model_orders(models_of([run, other]), "probing", "mlp")
+    note = "of different spans: epoch 0 to epoch 40 (BiLSTM-max, nmt); epoch 10 to epoch 40 (BiLSTM-max, NLI)."
+    assert note in as_text(models)
+    assert note in charts_of_order(models).note
 
 
 def test_a_model_that_was_scored_too_rarely_is_named_next_to_others() -> None:
