@@ -21,6 +21,7 @@ from encoder_lab.settings.run_settings import leaves, read_settings
 from encoder_lab.storage.reads import warn_of_changed_code
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
+from encoders.example import EXAMPLE_KEY, warn_of_other_vectors
 from encoders.frozen import FrozenEncoder
 
 MAX_STEPS = 2**53
@@ -36,6 +37,7 @@ class SavedRun(NamedTuple):
     weights: dict[str, Tensor]  # of encoder, word vectors and objective
     epoch: int | float  # epochs done; a part of one within it
     step: int
+    example: object = None  # the vectors of an example, when it was saved
 
     @property
     def folder(self) -> Path:
@@ -46,7 +48,9 @@ def open_run(path: Path, epoch: int | None = None) -> SavedRun:
     """Read a run folder (the best checkpoint, or that of an epoch) or one of its `.ckpt` files. Raises InputError."""
     checkpoint = find_checkpoint(path, epoch)
     config, state = read_config(checkpoint.parents[1]), read_checkpoint(checkpoint)
-    return SavedRun(checkpoint, config, state["state_dict"], epoch_of(state), state["global_step"])
+    return SavedRun(
+        checkpoint, config, state["state_dict"], epoch_of(state), state["global_step"], state.get(EXAMPLE_KEY)
+    )
 
 
 def load_encoder(
@@ -81,6 +85,7 @@ def load_encoder(
     encoder, embedding = encoder.to(dtype), embedding.to(dtype)
     encoder.load_state_dict(matching_weights(run.checkpoint, encoder, "encoder.", run.weights))
     embedding.load_state_dict(matching_weights(run.checkpoint, embedding, "embedding.", run.weights))
+    warn_of_other_vectors(run.checkpoint, encoder, embedding.dim, run.example)
     chosen_device = device_for(device)
     language = str(config["corpus"].get("source_language", "en"))
     target = str(config["corpus"].get("_target_"))

@@ -13,6 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 from datamodules.batches import Sentences
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoded, Encoder
+from encoders.example import EXAMPLE_KEY, example_vectors, warn_of_other_vectors
 from encoders.load import SavedRun
 from objectives.likelihood import SentenceLikelihood
 from objectives.metrics import MetricSums
@@ -37,6 +38,7 @@ class Objective(pl.LightningModule):
         super().__init__()
         self.encoder, self.embedding = encoder, embedding
         self.make_optimizer, self.seed = optimizer, seed
+        self._example: object = None  # of the checkpoint that a run continues from
         # by training score of this epoch: total and number of examples
         self._train_sums: dict[str, tuple[Tensor | float, Tensor | float]] = {}
 
@@ -156,8 +158,15 @@ class Objective(pl.LightningModule):
         return dict(zip(self._train_sums, pairs.tolist(), strict=True))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint[EXAMPLE_KEY] = example_vectors(self.encoder, self.embedding.dim)
         checkpoint["train_sums"] = {name: pair for name, pair in self._mean_train_sums().items() if pair[1]}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         sums = checkpoint.get("train_sums", {})
         self._train_sums = {name: (total, examples) for name, (total, examples) in sums.items()}
+        self._example = checkpoint.get(EXAMPLE_KEY)
+
+    def on_fit_start(self) -> None:
+        """With the weights of a resumed run."""
+        path = Path(self.trainer.ckpt_path or "")
+        warn_of_other_vectors(path, self.encoder, self.embedding.dim, self._example)

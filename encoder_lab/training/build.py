@@ -37,6 +37,7 @@ from encoder_lab.training.initial import source_of, take_weights
 from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoded, Encoder
+from encoders.example import random_words
 from encoders.frozen import FrozenEncoder
 from encoders.sources import bag_of, fingerprint
 from objectives.dev_loss import DevLoss
@@ -128,9 +129,7 @@ def refuse_broken_encoder(encoder: Encoder, width: int, trains: bool = False) ->
 
     If it `trains`, also for weights that no gradient reaches.
     """
-    words = torch.randn(2, 3, width, generator=torch.Generator().manual_seed(0))
-    lengths = torch.tensor([3, 1])
-    words[1, 1:] = 0
+    words, lengths = random_words(width)
     with evaluation_mode(encoder):
         both, single = encoder(words, lengths), encoder(words[1:, :1], lengths[1:])
     if not isinstance(both, Encoded):

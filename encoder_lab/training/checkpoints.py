@@ -18,6 +18,7 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 from encoder_lab.errors import InputError
 from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import disk_errors, flush_to_disk, refuse_link_or_device, temporary_path
+from encoders.example import EXAMPLE_KEY, example_vectors
 from encoders.load import interchangeable, read_checkpoint
 from objectives.objective import Objective
 from probes.callback import epochs_done
@@ -194,7 +195,7 @@ class KeptWeights(pl.Callback):
     def __init__(self, folder: Path, every: int | None, steps: Collection[int]) -> None:
         self.folder, self.every, self.steps = folder, every, frozenset(steps)
 
-    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+    def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
         if self.every and trainer.global_step == 0:
             self._save_weights(trainer, pl_module, "epoch-0", 0)
 
@@ -203,22 +204,28 @@ class KeptWeights(pl.Callback):
             epochs = trainer.current_epoch + 1 if trainer.is_last_batch else epochs_done(trainer, batch_idx)
             self._save_weights(trainer, pl_module, f"step-{trainer.global_step}", epochs)
 
-    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         epoch = trainer.current_epoch + 1
         cut = (self.folder / f"epoch-{epoch}.ckpt").exists()  # by the end of the run, before it was resumed
         if self.every and (epoch % self.every == 0 or epoch == trainer.max_epochs or cut):
             self._save_weights(trainer, pl_module, f"epoch-{epoch}", epoch)
 
-    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+    def on_train_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         """Also the last epoch if training ended early."""
         name = f"epoch-{trainer.current_epoch}"
         if self.every and not (self.folder / f"{name}.ckpt").exists():
             self._save_weights(trainer, pl_module, name, trainer.current_epoch)
 
-    def _save_weights(self, trainer: pl.Trainer, pl_module: pl.LightningModule, name: str, epochs: float) -> None:
+    def _save_weights(self, trainer: pl.Trainer, pl_module: Any, name: str, epochs: float) -> None:
         if trainer.is_global_zero:
-            state = {"state_dict": pl_module.state_dict(), "epoch": int(epochs), "global_step": trainer.global_step}
-            AtomicCheckpoints().save_checkpoint(state | {"epochs_done": epochs}, self.folder / f"{name}.ckpt")
+            save_weights(pl_module, self.folder / f"{name}.ckpt", epochs, trainer.global_step)
+
+
+def save_weights(module: Objective, path: Path, epochs: float, step: int) -> None:
+    """A checkpoint of the weights alone, to load the encoder from."""
+    state = {"state_dict": module.state_dict(), EXAMPLE_KEY: example_vectors(module.encoder, module.embedding.dim)}
+    counts = {"epoch": int(epochs), "epochs_done": epochs, "global_step": step}
+    AtomicCheckpoints().save_checkpoint(state | counts, path)
 
 
 def disk_use_line(every: int | None, steps: int, epochs: int, module: pl.LightningModule, run: Path) -> str:

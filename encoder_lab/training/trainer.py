@@ -128,5 +128,4 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
         module.to(trainer.strategy.root_device)
         probing.probe(trainer, epoch=0)
         for name in ("best", "last"):
-            state = {"state_dict": module.state_dict(), "epoch": 0, "global_step": 0}
-            AtomicCheckpoints().save_checkpoint(state, run / "checkpoints" / f"{name}.ckpt")
+            checkpoints.save_weights(module, run / "checkpoints" / f"{name}.ckpt", epochs=0, step=0)
