@@ -17,6 +17,7 @@ from encoder_lab.settings.run_settings import INCIDENTAL_OF_TRAINER, dotted_item
 from encoder_lab.storage.reads import refuse_changed_corpus
 from encoder_lab.training.checkpoints import LAST, PREVIOUS
 from encoders.encoder import Encoder
+from encoders.example import warn_of_other_vectors
 from encoders.load import find_checkpoint, open_run, read_config
 
 # what was trained, and how
@@ -30,6 +31,7 @@ class InitialRun(NamedTuple):
     name: str  # as `init=` gives it
     weights: dict[str, Tensor]
     vectors: RunVectors
+    example: object = None  # the vectors of an example, when it was saved
 
     @property
     def table(self) -> np.ndarray:
@@ -45,7 +47,7 @@ def source_of(
     if any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
         return None
     run = open_run(Path(init))
-    source = InitialRun(init, run.weights, load_run_vectors(run.folder))
+    source = InitialRun(init, run.weights, load_run_vectors(run.folder), run.example)
     refuse_changed_corpus(run.folder, run.config["corpus"], corpus, content)
     stored = run.config["encoder"]
     keys = {**stored, **encoder}
@@ -100,3 +102,4 @@ def take_weights(source: InitialRun, encoder: Encoder) -> None:
         if shapes[0] != shapes[1]:
             raise InputError(f"init={source.name}: encoder weight {name} is {shapes[0]} there and {shapes[1]} here")
     encoder.load_state_dict(saved)
+    warn_of_other_vectors(Path(source.name), encoder, source.table.shape[1], source.example)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from encoder_lab.training.checkpoints import AtomicCheckpoints
+from encoder_lab.training.initial import InitialRun, take_weights
 from encoders import load_encoder
 from encoders.bilstm import BiLSTM
 from encoders.example import EXAMPLE_KEY, example_vectors
@@ -40,6 +41,14 @@ def test_a_resumed_run_with_an_encoder_of_other_vectors_says_so(lab, finished_ru
     ended = lab.finish(f"resume={run}", "trainer.max_epochs=3")
     assert ended.returncode == 0
     assert MESSAGE in " ".join(ended.stderr.split())
+
+
+def test_a_run_that_begins_with_an_encoder_of_other_vectors_says_so() -> None:
+    encoder = BiLSTM(input_dim=6, dim=8, projection=4)
+    weights = {f"encoder.{name}": weight for name, weight in encoder.state_dict().items()}
+    weights["embedding.table"] = torch.zeros(2, 6)
+    with pytest.warns(UserWarning, match=f"first: {MESSAGE}"):
+        take_weights(InitialRun("first", weights, None, 2 * example_vectors(encoder, 6)), encoder)
 
 
 @pytest.mark.parametrize("example", [None, torch.zeros(3)])
