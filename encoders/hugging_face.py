@@ -178,8 +178,8 @@ def _max_tokens(tokenizer: Any, model: Any, modules: SentenceModules | None) -> 
     for name, module in model.named_modules():  # RoBERTa and its like begin behind the row of padding
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             positions = len(module.weight) - module.padding_idx - 1
-    modules_limit = modules.max_tokens if modules else MAX_TOKENS
-    sizes = modules_limit, positions, tokenizer.model_max_length
+    limit = modules.max_tokens if modules else MAX_TOKENS
+    sizes = positions, limit, None if modules and limit else tokenizer.model_max_length  # as the library's
     return min((size for size in sizes if isinstance(size, int) and 0 < size < NO_LIMIT), default=MAX_TOKENS)
 
 

@@ -22,6 +22,12 @@ POOLING_MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "
 OLD_MODES = ("cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
 ACTIVATIONS = {"Tanh": nn.Tanh, "Identity": nn.Identity, "ReLU": nn.ReLU, "GELU": nn.GELU, "Sigmoid": nn.Sigmoid}
 MAX_DENSE_WEIGHTS = 10**9  # of a dense layer
+KINDS = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+SETTINGS_FILES = [f"sentence_{kind}_config.json" for kind in KINDS]  # of the transformer; all but the first are older
+VECTOR = "sentence_embedding"  # what the library calls it
+TASK = "feature-extraction"
+TEXT_STATES = {"method": "forward", "method_output_name": "last_hidden_state"}  # of a text, the states that are pooled
+ARGUMENTS = ("model_args", "model_kwargs", "config_args", "config_kwargs", "tokenizer_args", "processor_kwargs")
 
 
 class SentenceModules(NamedTuple):
@@ -75,9 +81,9 @@ def read_modules(name: str) -> SentenceModules | None:
         raise InputError(f"{source}: modules.json is no list of modules; get the model again")
     classes = [str(entry.get("type")) for entry in entries]
     types = [name.rpartition(".")[2] if name.startswith("sentence_transformers.") else name for name in classes]
+    hint = "pooling=mean takes the transformer alone" if "Transformer" in types else "model=call: takes a function"
     if types[:2] != ["Transformer", "Pooling"] or not {"Dense", "Normalize", "Dropout"}.issuperset(types[2:]):
         supported = "read are Transformer and Pooling, then Dense and Normalize"
-        hint = "pooling=mean takes the transformer alone" if "Transformer" in types else "model=call: takes a function"
         raise InputError(f"{source}: its modules.json has {', '.join(types)}; {supported}; {hint}")
     if folder := entries[0].get("path"):
         raise InputError(f"{source}: its transformer is in {folder}/; move the files from there into the folder itself")
@@ -85,8 +91,11 @@ def read_modules(name: str) -> SentenceModules | None:
     settings = []
     for entry, type_name in zip(entries, types, strict=True):
         folder = str(entry.get("path"))
-        file = _find_file(name, f"{folder}/config.json") if type_name in ("Pooling", "Dense") else None
+        file = _find_file(name, f"{folder}/config.json") if type_name in ("Pooling", "Dense", "Normalize") else None
         settings.append(_read_settings(file, source))
+        names = [settings[-1].get(f"module_{end}_name") or VECTOR for end in ("input", "output")]
+        if names != [VECTOR, VECTOR]:
+            raise InputError(f"{source}: {folder}/ works on other numbers than the vector of a sentence; {hint}")
         if type_name == "Dense":
             weights = _find_file(name, f"{folder}/model.safetensors")
             if weights is None:
@@ -94,19 +103,30 @@ def read_modules(name: str) -> SentenceModules | None:
             post_pooling.append(_dense_layer(settings[-1], weights, source))
         elif type_name == "Normalize":
             post_pooling.append(_Normalize())
-    texts = [_find_file(name, file) for file in ("sentence_bert_config.json", "config_sentence_transformers.json")]
-    limits, prompt_settings = (_read_settings(file, source) for file in texts)
+    limits = _read_settings(next(filter(None, (_find_file(name, file) for file in SETTINGS_FILES)), None), source)
+    if unread := _unread_settings(limits):
+        raise InputError(f"{source}: {', '.join(unread)} of its transformer's settings is not read; {hint}")
+    prompt_settings = _read_settings(_find_file(name, "config_sentence_transformers.json"), source)
     prompts = prompt_settings.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
         raise InputError(f"{source}: the prompts of config_sentence_transformers.json are no texts")
     default, longest = prompt_settings.get("default_prompt_name"), limits.get("max_seq_length")
+    if default is not None and default not in list(prompts):
+        raise InputError(f"{source}: no prompt {default!r}, the default of config_sentence_transformers.json; add it")
     longest = longest if isinstance(longest, int) and longest > 2 else None
     if type(dim := prompt_settings.get("truncate_dim")) is int and dim > 0:
         post_pooling.append(_Truncate(dim))
     pooling, with_prompt = _pooling_modes(settings[1], source), settings[1].get("include_prompt", True) is not False
     lowercase = limits.get("do_lower_case") is True
-    prompt = prompts.get(default, "") if isinstance(default, str) else ""
-    return SentenceModules(pooling, with_prompt, post_pooling, longest, lowercase, prompts, prompt)
+    return SentenceModules(pooling, with_prompt, post_pooling, longest, lowercase, prompts, prompts.get(default, ""))
+
+
+def _unread_settings(settings: Mapping[str, Any]) -> list[str]:
+    """Those by which other tokens would be read, or other states pooled, than here."""
+    unread = [key for key in (*ARGUMENTS, "processing_kwargs") if settings.get(key)]
+    unread += ["transformer_task"] if settings.get("transformer_task", TASK) != TASK else []
+    states = settings.get("modality_config", {"text": TEXT_STATES})
+    return unread if isinstance(states, dict) and states.get("text") == TEXT_STATES else [*unread, "modality_config"]
 
 
 def pool_states(states: Tensor, mask: Tensor, mode: str) -> Tensor:

@@ -98,6 +98,7 @@ def modules(last: str = "Pooling", folder: str = "") -> str:
     return json.dumps([{"type": f"{OURS}Transformer", "path": folder}, {"type": f"{OURS}{last}", "path": ""}])
 
 
+BODY = "sentence_bert_config.json"
 BROKEN = {
     "another module": ("modules.json", modules("WeightedLayerPooling"), "has Transformer, WeightedLayerPooling; read"),
     "a class of its own": ("modules.json", modules().replace(OURS, "my."), r"has my\.Transformer, my\.Pooling; read"),
@@ -109,6 +110,12 @@ BROKEN = {
     "size": ("2_Dense/config.json", '{"in_features": 999999999, "out_features": 99999}', "get the model again"),
     "other size": ("2_Dense/config.json", '{"in_features": 16, "out_features": 4}', "size mismatch"),
     "prompts": ("config_sentence_transformers.json", '{"prompts": [1]}', "no texts"),
+    "prompt": ("config_sentence_transformers.json", '{"default_prompt_name": "q"}', "no prompt 'q', the default"),
+    "input": ("2_Dense/config.json", '{"module_input_name": "token_embeddings"}', "2_Dense/ works on other numbers"),
+    "arguments": (BODY, '{"config_kwargs": {"num_hidden_layers": 1}}', "config_kwargs of its transformer's settings"),
+    "tokens": (BODY, '{"processing_kwargs": {"text": {"max_length": 6}}}', "processing_kwargs of its"),
+    "states": (BODY, '{"modality_config": {"text": {}}}', "modality_config of its"),
+    "task": (BODY, '{"transformer_task": "fill-mask"}', "transformer_task of its"),
 }
 
 
@@ -119,6 +126,19 @@ def test_modules_that_are_not_read_or_damaged_are_refused(name, tmp_path) -> Non
     (path / file).write_text(text)
     with pytest.raises(InputError, match=message):
         pretrained(str(path), "last", None, "cpu", tmp_path)
+
+
+@pytest.mark.parametrize(("kind", "longest", "of_tokenizer"), [("roberta", 6, 512), ("bert", 40, 6)])
+def test_the_longest_text_is_that_of_the_library_also_in_files_of_older_names(
+    kind, longest, of_tokenizer, tmp_path
+) -> None:
+    path = folder_of(tmp_path)
+    (path / BODY).unlink()
+    (path / f"sentence_{kind}_config.json").write_text(json.dumps({"max_seq_length": longest}))
+    config = path / "tokenizer_config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"model_max_length": of_tokenizer}))
+    (model,) = pretrained(str(path), "last", None, "cpu", tmp_path)
+    np.testing.assert_allclose(model.encode(TEXTS), library(path), atol=1e-5)
 
 
 def test_pickled_weights_of_a_module_are_not_read(tmp_path) -> None:
