@@ -102,7 +102,7 @@ def _voice(verb_phrase: Tree | None, tags: TagSet) -> str:
             return ""
         if inner is None:
             return "active"
-        if any(child.label == tags.participle for child in inner.children) and not verbs & tags.perfect:
+        if any(child.label == tags.participle for child in inner.children) and verbs & tags.passives:
             return "passive"
         verb_phrase = inner
     return ""
@@ -177,7 +177,7 @@ def _object(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
         inner = _child_with_label(verb_phrase, tags.verb_phrase)
         if inner is None:
             return phrases[0] if len(phrases) == 1 and not verbs & tags.copulas else None
-        passive = any(c.label == tags.participle for c in inner.children) and not verbs & tags.perfect
+        passive = any(c.label == tags.participle for c in inner.children) and verbs & tags.passives
         if phrases or passive:
             return None
         verb_phrase = inner

@@ -43,7 +43,7 @@ class TagSet(NamedTuple):
     not_objects: frozenset[str] = frozenset()  # function labels of noun phrases that are not objects
     time_nouns: frozenset[str] = frozenset()  # "slept a day" has no object
     copulas: frozenset[str] = frozenset()  # "became a doctor" has none either
-    perfect: frozenset[str] = frozenset()
+    passives: frozenset[str] = frozenset()  # auxiliaries of the passive
     shortened: frozenset[str] = frozenset()  # verbs that may be forms of be or have
     questions: frozenset[str] = frozenset()  # labels of a question in place of a clause
     base_verb: str = ""  # tag of the verb of an imperative

@@ -32,6 +32,8 @@ ORDERS = "(ROOT (S (VP (VB {1}) (NP (DT the) (JJ small) (NN {0}) (NN {2}))) (. !
      {"Passive": "active", "SentType": "declarative"}),
     ("(ROOT (S (NP (DT the) (NN man)) (VP (VBZ has) (VP (VBN been) (VP (VBN seen)))) (. .)))",
      {"Passive": "passive", "SentType": "declarative"}),
+    ("(ROOT (S (NP (PRP they)) (VP (VBD met) (NP (NNS men)) (, ,) (VP (VBN led) (PP (IN by) (NP (PRP it))))) (. .)))",
+     {"Passive": "active", "SentType": "declarative"}),
     ("(ROOT (S (NP (DT the) (NN man)) (VP (VBZ 's) (VP (VBN gone) (ADVP (RB away)))) (. .)))",
      {"SentType": "declarative"}),  # is or has
     (STATEMENTS.replace("(. .)", "(. ?)"), {"Passive": "active"}),  # the label and the mark say different things
