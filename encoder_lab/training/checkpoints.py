@@ -144,6 +144,7 @@ class BestCheckpoint(ModelCheckpoint):
             best, before = Path(self.dirpath or "") / f"{self.filename}.ckpt", Path(self.dirpath or "") / BEFORE_CUT
             if before.exists():
                 before.replace(best)
+                before.unlink(missing_ok=True)  # a rename leaves two names of one file: the cut epoch was not better
             if best.exists() and not trainer.is_last_batch:
                 _link_or_copy(best, before)
         if self.monitor or trainer.is_last_batch:

@@ -50,21 +50,28 @@ def test_the_best_checkpoint_keeps_no_previous_one(tmp_path) -> None:
 
 
 class Scored(Parts):
-    """The score of an epoch is the mean of its steps: 2, then 4 after the first step and -2 after both."""
+    """The score of an epoch is the mean of its two steps."""
+
+    scores: tuple[float, ...] = ()  # of all steps
 
     def log_score(self, name: str, value: Any, *arguments: Any) -> None:
-        super().log_score(name, [2.0, 2.0, 4.0, -8.0][self.global_step], *arguments)
+        super().log_score(name, self.scores[self.global_step], *arguments)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_best_epoch_of_a_run_that_ended_within_a_later_one_is_the_best_again_when_it_is_resumed(tmp_path) -> None:
+@pytest.mark.parametrize(("scores", "best"), [((2, 2, 4, -8), [3, 3, 2]), ((2, 2, 1, 9, 0, 0), [2, 2, 4])])
+def test_the_best_epoch_of_a_run_that_ended_within_a_later_one_is_of_whole_ones_when_it_is_resumed(
+    tmp_path, scores, best
+) -> None:
     last, steps = tmp_path / LAST, []
     for most, start in ((3, None), (3, last), (-1, last)):
-        trainer = trainer_in(tmp_path, "constant", 2, CheckpointEvery(None, last))
+        trainer = trainer_in(tmp_path, "constant", len(scores) // 2, CheckpointEvery(None, last))
         trainer.fit_loop.epoch_loop.max_steps = most
-        fit(trainer, Scored(torch.optim.Adam, freeze=True), [0, 0], start)
+        module = Scored(torch.optim.Adam, freeze=True)
+        module.scores = scores
+        fit(trainer, module, [0, 0], start)
         steps.append(torch.load(tmp_path / "best.ckpt", weights_only=True)["global_step"])
-    assert steps == [3, 3, 2]
+    assert steps == best
 
 
 def test_a_corrupt_last_checkpoint_falls_back_to_the_previous_one_and_never_replaces_it(tmp_path, caplog) -> None:
