@@ -24,7 +24,7 @@ from encoder_lab.reports.runs import grouped, rows_by_one_reader
 from encoder_lab.reports.scores import as_csv, read_runs
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.strips import TOKENS_FILE, StripItem, strip_items
-from encoder_lab.reports.table_notes import epoch_notes, unfinished_notes
+from encoder_lab.reports.table_notes import epoch_notes, protocol_notes, unfinished_notes
 from encoder_lab.reports.text import for_terminal
 from encoder_lab.reports.training_table import objective_cell, training_table
 from encoder_lab.storage.files import atomic_write
@@ -122,6 +122,8 @@ def report_layers(arguments: SimpleNamespace) -> None:
     layered = layers.layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
     layered += layers.published_layers() if arguments.published is not False else []
     save_charts(layers.charts_by_layer(layered), arguments.out, layers.as_text(layered))
+    single = [model for model in models if layers.layer_of(model.name)]
+    print_notes(dict.fromkeys(chain(*(protocol_notes(single, suite) for suite in scored_suites(single)))))
 
 
 def report_order(arguments: SimpleNamespace) -> None:

@@ -48,11 +48,16 @@ class LayerScores(NamedTuple):
         low, high = np.nanmin(related), np.nanmax(related)
         return (self.scores(task) - low) / (high - low if high > low else 1.0)
 
+    @property
+    def mixed(self) -> list[str]:
+        """The tasks of which not all layers were scored on the same test items by the same classifier."""
+        return [task for task, cells in self.cells.items() if len({cell.test for cell in cells if cell}) > 1]
+
     def best(self, task: str) -> list[bool]:
-        """Which layers have the best score as it is printed (L,); none where a higher one is no better."""
+        """Which layers have the best score as it is printed (L,); none where a higher one is no better, or mixed."""
         printed = [round(score, 1) for score in self.scores(task).tolist()]  # as `:.1f` does, NumPy does not
         best = float(np.nanmax(printed))
-        return [task not in self.unranked and score == best for score in printed]
+        return [task not in (*self.unranked, *self.mixed) and score == best for score in printed]
 
     def margin(self, task: str) -> str:
         """Half of the interval of the best score, as ±1.2; empty without one."""
@@ -94,7 +99,8 @@ def layers_of_models(models: Sequence[ReportedModel], epoch: str, classifier: st
         probed = [task for task in next(iter(layers.values())) if suite_of[task] == "probing"]
         shared = [task for task in probed if all(task in cells for cells in layers.values())]
         for cells in layers.values() if len(shared) > 1 else ():
-            cells[PROBING_MEAN] = TableCell(float(np.mean([cells[task].score for task in shared])))
+            test = frozenset().union(*(cells[task].test for task in shared))
+            cells[PROBING_MEAN] = TableCell(float(np.mean([cells[task].score for task in shared])), test=test)
     unranked = {task for task, suite in suite_of.items() if not facts_of(suite).ranked}
     return [model._replace(unranked=unranked) for model in _scores_by_model(joined.values())]
 
@@ -130,7 +136,13 @@ def _scores_by_model(rows: Iterable[TableRow]) -> list[LayerScores]:
 
 def as_text(models: Sequence[LayerScores]) -> str:
     """A plain table for each model: tasks by layers, the best with a star, and half of its interval."""
-    return "\n".join(line for model in models for line in [*_lines(model), ""]) + "*: the best layer of a task.\n"
+    lines = [line for model in models for line in [*_lines(model), ""]]
+    return "\n".join([*lines, "*: the best layer of a task.", *_mixed_notes(models)]) + "\n"
+
+
+def _mixed_notes(models: Sequence[LayerScores]) -> list[str]:
+    apart = "layers are of different test sentences, or by different classifiers: do not compare them."
+    return [f"{model.title}, {', '.join(model.mixed)}: {apart}" for model in models if model.mixed]
 
 
 def _lines(model: LayerScores) -> list[str]:
@@ -146,7 +158,7 @@ def _lines(model: LayerScores) -> list[str]:
 def charts_by_layer(models: Sequence[LayerScores]) -> ChartSection:
     """A heat map for each model, next to each other: tasks downwards, layers to the right, then chance and interval."""
     charts = [_heat_map(model) for model in models]
-    return ChartSection("by layer", charts, columns=len(charts), note=FOOTER)
+    return ChartSection("by layer", charts, columns=len(charts), note=" ".join([FOOTER, *_mixed_notes(models)]))
 
 
 def _heat_map(model: LayerScores) -> HeatMap:

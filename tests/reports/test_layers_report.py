@@ -1,5 +1,6 @@
 """report.py layers: tasks by layers, from evaluations of a Hugging Face model."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from encoder_lab.reports.layers import (
 )
 from encoder_lab.reports.published import published
 from encoder_lab.reports.table import TableCell
-from probes.results import write_rows
+from probes.results import Answers, read_rows, write_rows
 from report import main
 from tests.reports.small_runs import finding_of, models, score_row
 
@@ -78,6 +79,25 @@ def test_a_task_of_one_name_in_two_suites_is_two_rows_and_a_code_has_no_best_lay
     assert scores == {"Tense": [80, 81], "WC": [60, 60], "bits Tense": [40, 40], "selectivity Tense": [20, 20]}
     assert (layers.best("bits Tense"), layers.margin("bits Tense")) == ([False, False], "")
     assert charts_by_layer(layers_of_models(reported[::-1], "best", "mlp")).charts[0].rows == list(layers.cells)
+
+
+def test_layers_that_were_scored_on_other_items_or_by_another_protocol_have_no_best_one(tmp_path, capsys) -> None:
+    for number, protocol in enumerate(("modern", "senteval")):
+        folder = layer_evaluation(tmp_path, number, "probing", {"Tense": 80.0 + number, "WC": 60.0})
+        with (folder / "config.yaml").open("a") as settings:
+            settings.write(f"probes: {{classifier: {{protocol: {protocol}}}}}\n")
+        rows = [replace(row, answers=Answers(row.task, np.ones(4, bool))) for row in read_rows(folder / "probes.csv")]
+        rows[0] = replace(rows[0], answers=Answers(f"Tense {number}", np.ones(4, bool)))
+        write_rows(folder / "probes.csv", rows)
+    (layers,) = layers_of_models(models(*tmp_path.glob("*/*")), "best", "mlp")
+    best = {task: sum(layers.best(task)) for task in layers.cells}
+    assert best == {"Probing": 0, "Tense": 0, "WC": 2}
+    note = "tiny, Probing, Tense: layers are of different test sentences, or by different classifiers"
+    assert note in charts_by_layer([layers]).note
+    assert main(["layers", str(tmp_path), "published=false", f"out={tmp_path / 'layers.png'}"]) == 0
+    printed = capsys.readouterr()
+    assert note in printed.out
+    assert "protocol=modern (tiny, layer 0), protocol=senteval (tiny, layer 1)" in printed.err
 
 
 def test_the_published_layers_are_those_of_figure_8_with_the_mean_over_groups() -> None:
