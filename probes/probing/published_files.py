@@ -73,6 +73,8 @@ def read_task(name: str, path: Path, suite: str = "probing") -> Classification:
     if len(classes) < 2:
         problem = f"the training lines have only one label, {classes[0]!r}"
         raise InputError(f"{path}: {problem}; fix the file, or leave {name} out of probes.tasks=")
+    if len({label.casefold() for label in classes}) < len(classes):
+        log_note_once(f"{path}: labels that differ in capitals alone are several classes")
     index = {label: i for i, label in enumerate(classes)}
     if unseen := next((row for split in SPLITS[1:] for row in rows[split] if row.gold not in index), None):
         raise InputError(f"{path}:{unseen.number}: label {unseen.gold!r} is not among the training labels")
@@ -114,6 +116,8 @@ def read_rows(path: Path, gold: str) -> dict[str, list[TaskRow]]:
         raise InputError(f"{path}: both label and score; write the file with one of them")
     if gold == "label" and "score" in columns:
         raise InputError(f"{path}: scores in place of labels; give it as suite=downstream downstream.more=[{path}]")
+    if unread := [name for name in columns if name not in ("split", gold, "sentence", "sentence2")]:
+        log_note_once(f"{path}: not read are the columns {', '.join(map(repr, unread))}")
     rows: dict[str, list[TaskRow]] = {split: [] for split in SPLITS}
     texts = 0
     for row in _read_rows(path, gold):
@@ -176,7 +180,7 @@ def _read_rows(path: Path, gold: str) -> Iterator[TaskRow]:
             raise InputError(f"{path}:{number}: {other}; no tab may be in a sentence")
         if len(fields) > 3 and fields[0] == SPLITS[0]:
             log_note_once(f"{path}: what stands between label and sentence is not read; of pairs name the columns")
-        yield TaskRow(number, fields[0], fields[1].strip(), (" ".join(fields[-1].split()),))
+        yield TaskRow(number, fields[0], " ".join(fields[1].split()), (" ".join(fields[-1].split()),))
 
 
 def _row_from_record(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskRow:
@@ -186,7 +190,7 @@ def _row_from_record(path: Path, gold: str, number: int, record: Mapping[str, An
         value = int(value)  # 1.0 and 1 are one label
     if isinstance(value, bool):
         value = str(value).lower()  # as JSON writes it
-    value = str(value).strip() if isinstance(value, str | int | float) and value == value else ""  # nor NaN
+    value = " ".join(str(value).split()) if isinstance(value, str | int | float) and value == value else ""  # nor NaN
     texts = [record.get("sentence"), *([record["sentence2"]] if "sentence2" in record else [])]
     if tag not in SPLITS or not value or not all(isinstance(text, str) and text.strip() for text in texts):
         hint = ", and sentence2 of a pair" if len(texts) > 1 else ""

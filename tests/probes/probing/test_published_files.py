@@ -162,6 +162,17 @@ def test_quotation_marks_that_a_spreadsheet_adds_are_reported(tmp_path, caplog) 
         assert ("between quotation marks, which a spreadsheet adds" in caplog.text) == reported
 
 
+@pytest.mark.parametrize(("old", "new", "note"), [
+    ("sentence2", "sentence_2", ": not read are the columns 'sentence_2'"),
+    ("train\tno", "train\tno\ta\tb\ntrain\tNO", ": labels that differ in capitals alone are several classes"),
+    ("b  no", "b", ""),
+])  # fmt: skip
+def test_columns_that_are_not_read_and_labels_that_look_alike_are_named(old, new, note, tmp_path, caplog) -> None:
+    (tmp_path / "more.tsv").write_text(PAIRS.replace(old, new, 1))
+    with_more(tmp_path)
+    assert [text.removeprefix(str(tmp_path / "more.tsv")) for text in caplog.messages] == ([note] if note else [])
+
+
 @pytest.mark.parametrize("label", ["NaN", "null", '["yes"]', '{"yes": 1}'])
 def test_a_label_of_json_lines_is_one_text_or_number(tmp_path, label) -> None:
     (tmp_path / "mine.jsonl").write_text(JSON + JSON.splitlines()[0].replace('"yes"', label))
@@ -173,6 +184,7 @@ def test_a_label_of_json_lines_is_one_text_or_number(tmp_path, label) -> None:
     (JSON.replace('"no"', "0").replace('"yes"', "1") + JSON.splitlines()[0].replace('"yes"', "1.0"), "mine.jsonl"),
     (JSON.replace('"no"', "false") + JSON.splitlines()[0].replace('"yes"', '"false"'), "mine.jsonl"),
     (GOOD + "tr\t5 \ta , b .\n", "mine.txt"),
+    (PAIRS.replace("\tno\t", "\tnot  so\t", 1).replace("\tno\t", "\tnot so\t"), "mine.tsv"),
 ])  # fmt: skip
 def test_two_ways_to_write_a_label_are_one_class(tmp_path, text, file) -> None:
     (tmp_path / file).write_text(text)
