@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ from omegaconf import OmegaConf
 from torch import Tensor, nn
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.reads import read_reads
+from encoder_lab.storage.reads import read_reads, warn_of_changed_code, write_reads
 from encoder_lab.training.allowed_classes import refuse_foreign_classes
 from encoder_lab.training.build import own_classes, refuse_broken_encoder
 from encoders import encode, load_encoder
 from encoders.bilstm import BiLSTM
 from encoders.encoder import Encoded, Encoder
+from encoders.load import read_config
 from encoders.pooling import mean_pool
 from probes.results import read_rows
 from tests import commands, test_every_encoder
@@ -98,7 +100,19 @@ def test_the_code_of_own_parts_within_other_parts_is_compared_too(outside, monke
     part = {"objective": {"_target_": "my_parts.objective.Contrast"}, "corpus": {"_target_": "my_parts.corpus.Shouted"}}
     several = {"_target_": "objectives.multitask.Multitask", "settings": {"mine": part}}
     classes = own_classes({"objective": several, "trainer": {"_target_": "absent.Trainer"}}, ["my_parts", "absent"])
-    assert [each.__name__ for each in classes] == ["Shouted", "Contrast"]
+    assert [each.__name__ for each in classes] == ["Shouted", "Contrast", "Multitask"]
+
+
+def test_other_code_of_an_objective_in_our_folder_is_said(finished_run, tmp_path) -> None:
+    classes = own_classes(read_config(finished_run), [])
+    recorded = read_reads(finished_run)
+    [name] = (name for name in recorded if name.startswith("code of objectives."))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_changed_code(finished_run, classes)
+    write_reads(tmp_path, {**recorded, name: "other"})
+    with pytest.warns(UserWarning, match=f"the {name} has changed"):
+        warn_of_changed_code(tmp_path, classes)
 
 
 def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside) -> None:

@@ -60,10 +60,10 @@ def loaded_code(definition: Any) -> tuple[list[str], set[str]] | None:
 
 
 def own_code_of(definition: type) -> str:
-    """A hash of the user's own files behind a class, without libraries and ours; "" for a class of this project."""
-    if definition.__module__.partition(".")[0] in PROJECT_PACKAGES:
-        return ""
+    """A hash of the user's own files behind a class, without libraries and ours; of a class in our folders its file."""
     path = Path(inspect.getfile(definition)).absolute()
+    if definition.__module__.partition(".")[0] in PROJECT_PACKAGES:
+        return content_of(path)
     files = imported_files(path, import_root(path, definition.__module__))
     ours = {file for file in files for package in PROJECT_PACKAGES if file.is_relative_to(ROOT / package)}
     return key_of(sorted(map(content_of, files - ours)))

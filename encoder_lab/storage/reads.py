@@ -13,7 +13,7 @@ from encoder_lab.storage.text_files import parse_json
 READS_FILE = "reads.json"  # in the folder of a run
 CORPUS_KEY = "corpus"  # its files and settings; the text that was made of them is compared by itself
 VECTORS_KEY = "embeddings.path"  # read once, when the run begins
-CODE_PREFIX = "code of "  # of a class of the user's own, which may be fixed while the run is stopped
+CODE_PREFIX = "code of "  # of a class, which may be fixed while the run is stopped
 Reads = Mapping[str, str]  # the name of each part with a hash of its content
 
 
@@ -38,13 +38,12 @@ def read_reads(run: Path) -> Reads:
 
 
 def own_code(classes: Iterable[type]) -> Reads:
-    """A hash of the code of each class that is the user's own."""
-    codes = {f"{CODE_PREFIX}{each.__module__}.{each.__qualname__}": own_code_of(each) for each in classes}
-    return {name: code for name, code in codes.items() if code}
+    """A hash of the code of each class."""
+    return {f"{CODE_PREFIX}{each.__module__}.{each.__qualname__}": own_code_of(each) for each in classes}
 
 
 def warn_of_changed_code(run: Path, classes: Iterable[type]) -> None:
-    """Warn where classes of the user's own have other code than when the run began."""
+    """Warn where classes have other code than when the run began."""
     codes = own_code(classes)
     recorded = read_reads(run) if codes else {}
     if names := [name for name, code in codes.items() if recorded.get(name, code) != code]:

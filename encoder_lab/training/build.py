@@ -100,7 +100,11 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
 
 
 def own_classes(written: Mapping[str, Any], packages: Sequence[str]) -> list[type]:
-    """The classes of the user's own `packages`, of which encoder, objective and data are made."""
+    """The objective, and the classes of the user's own `packages` of which encoder and data are made.
+
+    Of ours the vectors of the encoder and the text of the data are compared themselves.
+    """
+    packages = (*packages, "objectives")
     groups = {name: written.get(name) for name in ("encoder", "objective", "datamodule", "corpus")}
     targets = {str(value) for name, value in leaves(groups) if name.endswith("_target_")}
     return [import_object(target) for target in sorted(targets) if target.partition(".")[0] in packages]
