@@ -110,6 +110,10 @@ class StopsEarly(EarlyStopping):
         if 0 < (trainer.max_epochs or -1) <= self.patience:
             rank_zero_print(f"early_stopping.patience={self.patience}: cannot end a run of {trainer.max_epochs} epochs")
 
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Where `min_epochs` or `min_steps` did not let the run end, its later scores decide when it does."""
+        trainer.should_stop &= self.wait_count < self.patience
+
 
 class StepsAreReached(pl.Callback):
     """Raises InputError before the first step if a setting names a step that the run does not reach."""

@@ -40,12 +40,17 @@ class Rates(pl.Callback):
 
 
 def fit(
-    data: InferencePairs, made: list[pl.Callback], epochs: int, path: Path | None = None, rate: float = RATE
+    data: InferencePairs,
+    made: list[pl.Callback],
+    epochs: int,
+    path: Path | None = None,
+    rate: float = RATE,
+    **ends: int,
 ) -> tuple[pl.Trainer, list[float]]:
     """Train with given scores after each epoch; the trainer and the rate of every step."""
     module, rates = objective(data, rate=rate), Rates()
     module.on_validation_epoch_end = lambda: module.log_score("val/accuracy", SCORES[module.current_epoch])
-    run = silent_trainer(max_epochs=epochs, callbacks=[*made, rates])
+    run = silent_trainer(max_epochs=epochs, callbacks=[*made, rates], **ends)
     run.fit(module, data, ckpt_path=path, weights_only=True)
     return run, rates.seen
 
@@ -130,6 +135,13 @@ def test_what_ends_a_run_ends_a_resumed_one(data, tmp_path, make, last) -> None:
     run.save_checkpoint(tmp_path / "last.ckpt")
     resumed, steps = fit(data, [make()], 6, tmp_path / "last.ckpt")
     assert (resumed.global_step, steps) == (run.global_step, [])
+
+
+@pytest.mark.parametrize("least", [{"min_epochs": 4}, {"min_steps": 10}], ids=str)
+def test_a_run_that_may_not_end_yet_ends_by_its_later_scores(data, monkeypatch, least) -> None:
+    monkeypatch.setattr(f"{__name__}.SCORES", [50.0, 40.0, 60.0, 70.0, 65.0, 80.0])
+    run, _ = fit(data, [StopsEarly("val/accuracy", "max", 1)], epochs=6, **least)
+    assert (run.current_epoch, run.global_step) == (5, 15)  # of three steps each, and the fifth is the first worse one
 
 
 class SavesAtEpoch(pl.Callback):
