@@ -24,7 +24,7 @@ from encoder_lab.reports.runs import grouped, rows_by_one_reader
 from encoder_lab.reports.scores import as_csv, read_runs
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.strips import TOKENS_FILE, StripItem, strip_items
-from encoder_lab.reports.table_notes import epoch_notes, protocol_notes, unfinished_notes
+from encoder_lab.reports.table_notes import epoch_notes, run_notes
 from encoder_lab.reports.text import for_terminal
 from encoder_lab.reports.training_table import objective_cell, training_table
 from encoder_lab.storage.files import atomic_write
@@ -91,7 +91,7 @@ def report_curves(arguments: SimpleNamespace) -> None:
     if not panels:
         raise table.no_scores_error(models, arguments.suite)
     save_charts((charts_by_task if arguments.overlay else charts_by_model)(panels), arguments.out)
-    print_notes(unfinished_notes(models, arguments.suite))
+    print_notes(run_notes(models, arguments.suite))
 
 
 def report_correlation(arguments: SimpleNamespace) -> None:
@@ -99,7 +99,7 @@ def report_correlation(arguments: SimpleNamespace) -> None:
     save_charts(correlation_section(models, arguments, arguments.published), arguments.out)
     final = arguments.epoch, arguments.classifier
     rows = [table.probing_table(models, suite, *final, []).rows for suite in CORRELATED_SUITES if models]
-    notes = [epoch_notes(models, suite, arguments.epoch) for suite in CORRELATED_SUITES]
+    notes = [run_notes(models, suite, arguments.epoch) for suite in CORRELATED_SUITES]
     print_notes(dict.fromkeys(chain(*notes, *map(table.mixed_items_notes, rows))))
 
 
@@ -113,7 +113,7 @@ def report_size(arguments: SimpleNamespace) -> None:
         "one size alone": [model.title for model in sized if len(model.sizes) < 2],
     }
     print_notes(f"left out, {reason}: {'; '.join(names)}" for reason, names in without.items() if names)
-    print_notes(epoch_notes(models, arguments.suite, arguments.epoch))
+    print_notes(run_notes(models, arguments.suite, arguments.epoch))
     save_charts(section, arguments.out)
 
 
@@ -123,21 +123,21 @@ def report_layers(arguments: SimpleNamespace) -> None:
     layered += layers.published_layers() if arguments.published is not False else []
     save_charts(layers.charts_by_layer(layered), arguments.out, layers.as_text(layered))
     single = [model for model in models if layers.layer_of(model.name)]
-    print_notes(dict.fromkeys(chain(*(protocol_notes(single, suite) for suite in scored_suites(single)))))
+    print_notes(dict.fromkeys(chain(*(run_notes(single, suite, arguments.epoch) for suite in scored_suites(single)))))
 
 
 def report_order(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments)
     learnt = order.model_orders(models, arguments.suite, arguments.classifier)
     print(for_terminal(order.as_text(learnt)))  # also where no task has a gain to draw
-    print_notes(unfinished_notes(models, arguments.suite))
+    print_notes(run_notes(models, arguments.suite))
     save_charts(order.charts_of_order(learnt), arguments.out)
 
 
 def report_use(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments)
     used = use.use_of(models, arguments.epoch, arguments.classifier)
-    notes = epoch_notes(models, "use", arguments.epoch)
+    notes = run_notes(models, "use", arguments.epoch)
     save_charts(use.charts_of_use(used), arguments.out, "\n".join([use.as_text(used), *notes]))
 
 
@@ -145,7 +145,7 @@ def report_pareto(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments)
     fronts = pareto.fronts_of(models, arguments.suite, arguments.epoch, arguments.classifier)
     save_charts(pareto.charts_of_fronts(fronts, arguments.suite), arguments.out, pareto.as_text(fronts))
-    print_notes(epoch_notes(models, arguments.suite, arguments.epoch))
+    print_notes(run_notes(models, arguments.suite, arguments.epoch))
 
 
 def report_subspaces(arguments: SimpleNamespace) -> None:

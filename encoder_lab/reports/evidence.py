@@ -13,7 +13,7 @@ from encoder_lab.reports.published import PUBLISHED_TEST_ITEMS, published
 from encoder_lab.reports.runs import Run, grouped, rows_by_one_reader, rows_by_task
 from encoder_lab.reports.sizes import group_by_size
 from encoder_lab.reports.table import published_rows
-from encoder_lab.reports.table_notes import CLASSIFIER_NAMES, RELATEDNESS_TASKS, epoch_notes
+from encoder_lab.reports.table_notes import CLASSIFIER_NAMES, RELATEDNESS_TASKS, commit_notes, run_notes
 from probes.facts import column_of, facts_of
 from probes.probing import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
@@ -156,11 +156,11 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
 
 
 def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch: str) -> list[str]:
-    elsewhere = [epoch_notes(models, suite, epoch) for suite in scored_suites(models)]
+    elsewhere = [run_notes(models, suite, epoch) for suite in scored_suites(models)]
     alone = sum(sum(bool(run.rows) for run in model.runs) == 1 for model in used)
     seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
     unused = ", ".join(model.title for model in models if all(model is not first for first in used))
-    notes = [*dict.fromkeys(chain(*elsewhere)), *([seeds] if alone else [])]
+    notes = [*dict.fromkeys(chain(*elsewhere)), *commit_notes(used), *([seeds] if alone else [])]
     others = f"Of models with one name the first is judged; others count in correlations and sizes alone: {unused}."
     return [*notes, *([others] if unused else [])]
 

@@ -32,8 +32,7 @@ def notes_of(reported: ScoredModels, suite: str, epoch: str, classifier: str, qu
     name = "Scores" if any(units) else "Test scores"  # those with a unit are of other data, as the objective's dev
     notes = [f"{name} in {' or '.join(unit or '%' for unit in units)},{by} {when}."]
     notes += _reader_notes(reported, used) if choice else []
-    readers = [(model, {row.classifier for rows in scores.values() for row in rows}) for model, scores in reported]
-    notes += protocol_notes([model for model, used_by in readers if used_by != {"surprisal"}], suite, quoted)
+    notes += protocol_notes([model for model, _ in reported], suite, quoted)
     notes += _smaller_test_notes([scores for _, scores in reported], suite) if quoted else []
     notes += _scaling_notes([model for model, _ in reported])
     notes += epoch_notes([model for model, _ in reported], suite, epoch)
@@ -43,13 +42,23 @@ def notes_of(reported: ScoredModels, suite: str, epoch: str, classifier: str, qu
     return [*notes, *commit_notes([model for model, _ in reported])]
 
 
-def protocol_notes(models: Sequence[ReportedModel], suite: str, quoted: bool = False) -> list[str]:
-    """How our classifiers were trained (docs/probing_protocol.md); `quoted`: papers' scores are in the table."""
-    runs = [(m.title, run) for m in models for run in m.runs if run.has_suite(suite) and run.encoder != "baseline"]
+def run_notes(models: Sequence[ReportedModel], suite: str, epoch: str = "") -> list[str]:
+    """What a report that has no notes of its own says of its runs: several protocols, epochs, unfinished training."""
+    epochs = epoch_notes(models, suite, epoch) if epoch else unfinished_notes(models, suite)
+    return [*protocol_notes(models, suite, always=False), *epochs]
+
+
+def protocol_notes(models: Sequence[ReportedModel], suite: str, quoted: bool = False, always: bool = True) -> list[str]:
+    """How our classifiers were trained (docs/probing_protocol.md); `quoted`: papers' scores are in the table.
+
+    `always`: also where all were trained in one way.
+    """
+    runs = [(m.title, run) for m in models for run in m.runs if run.encoder != "baseline"]
+    runs = [(t, run) for t, run in runs if {row.classifier for row in run.rows if row.suite == suite} - {"surprisal"}]
     by = ((title, run.suite_settings.get(suite, run.settings)) for title, run in runs)
     trained = ((_trained_by(settings, suite), title) for title, settings in by if settings.get(PROTOCOL))
     used = grouped(dict.fromkeys(trained))
-    if not used:
+    if len(used) < (1 if always else 2):
         return []
     titles = {protocol: f" ({'; '.join(names)})" if len(used) > 1 else "" for protocol, names in used.items()}
     protocols = ", ".join(f"{protocol}{names}" for protocol, names in titles.items())

@@ -79,6 +79,17 @@ def test_a_run_that_was_stopped_is_named_in_tables_and_findings(tmp_path, settin
         assert [n for n in notes if "stopped" in n] == ([f"Training was stopped, or goes on: {note}."] if note else [])
 
 
+@pytest.mark.usefixtures("plain_layout")
+@pytest.mark.parametrize("report", ["curves overlay=true", "order", "findings"])
+def test_reports_of_models_that_were_probed_by_two_protocols_say_so(tmp_path, report, capsys) -> None:
+    for encoder, protocol in (("bilstm_max", "modern"), ("bilstm_last", "senteval")):
+        with_settings(run_of(tmp_path / encoder, encoder), f"probes: {{classifier: {{protocol: {protocol}}}}}\n")
+    both = "protocol=senteval (BiLSTM-last, NMT En-Fr), protocol=modern (BiLSTM-max, NMT En-Fr)"
+    for folder, said in ((tmp_path, True), (tmp_path / "bilstm_max", False)):
+        assert main([*report.split(), str(folder), *([f"out={tmp_path / 'a.png'}"] * (report != "findings"))]) == 0
+        assert (f"Our classifiers: {both}." in "".join(capsys.readouterr())) == said
+
+
 def test_models_told_apart_by_a_path_have_its_end_in_their_name(tmp_path) -> None:
     folders = [with_settings(run_of(tmp_path / n), f"text: /a/long/path/{n}.txt\n") for n in ("one", "two")]
     assert [model.variant for model in models(*folders)] == ["(text=one.txt)", "(text=two.txt)"]
