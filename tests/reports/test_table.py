@@ -222,6 +222,14 @@ def test_a_measure_is_of_the_items_of_its_task(tmp_path) -> None:
         assert table.notes[0] == "Scores in points, best epoch of each run."
 
 
+@pytest.mark.parametrize(("suite", "best"), [("probing", 1), ("selectivity", 1), ("control", 0), ("use", 0)])
+def test_where_a_higher_score_is_no_better_one_none_is_the_best(tmp_path, suite, best) -> None:
+    for encoder, score in (("bilstm_max", 50), ("bilstm_last", 60)):
+        with_rows(run_of(tmp_path / encoder, encoder), score_row("WC", score, suite))
+    table = probing_table(models(*tmp_path.glob("*")), suite, published_names=[])
+    assert sum(table.best(row, "WC") for row in table.rows) == best
+
+
 def test_the_interval_over_seeds_ends_where_the_scores_of_the_task_do() -> None:
     rows = [score_row("WC", score, half=1) for score in (99, 20)]
     counted, correlated = ([replace(row, answers=Answers("a", np.ones(n, bool))) for row in rows] for n in (4, 0))
