@@ -15,6 +15,7 @@ from datamodules.arrays import Ragged, load_ragged, save_ragged
 from datamodules.batches import Sentences
 from datamodules.corpus import Corpus, Split, corpus_key
 from datamodules.excluded import LEFT_OUT_FILE, Excluded, left_out_lines
+from datamodules.repeats import REPEATS_FILE, notes_on_repeats, write_repeats
 from datamodules.samplers import LengthBatches, batch_loader, pad, to_smallest_dtype
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
@@ -132,7 +133,7 @@ class CachedData(ResumableData):
         max_words: MaxWords = 100,
         *options: Any,
     ) -> None:
-        derived = (".ids.npy", ".offsets.npy", LEFT_OUT_FILE)  # from the texts
+        derived = (".ids.npy", ".offsets.npy", LEFT_OUT_FILE, REPEATS_FILE)  # from the texts
         key = key_of(code_of(type(self)), corpus_key(corpus), max_words, *options)
         folder = cache / f"{self.name}-{corpus.name}-{key}"
 
@@ -155,8 +156,11 @@ class CachedData(ResumableData):
         try:
             counts = json.loads((folder / "skipped.json").read_text(encoding="utf-8"))
             self.skipped = {split: SkipCounts(*map(int, skipped)) for split, skipped in counts.items()}
+            self.notes = notes_on_repeats(self.folder)
         except (ValueError, TypeError, AttributeError, RecursionError):
-            raise InputError(f"{folder}: skipped.json damaged; delete this folder, it will be rebuilt") from None
+            raise InputError(
+                f"{folder}: skipped.json or {REPEATS_FILE} damaged; delete this folder, it will be rebuilt"
+            ) from None
         self._new_rows: np.ndarray | None = None
 
     def write(self, work: Path, corpus: Corpus, max_words: int, *options: Any) -> SkipCountsBySplit:
@@ -239,6 +243,7 @@ def write_examples(
     """
     name = f"{corpus.name} {name}"
     skipped = {split: write_sides(work, split, name, examples(split), limits, corpus.excluded) for split in SPLITS}
+    write_repeats(work, {split: [cached_lines(work / f"{split}.{side}.txt") for side in limits] for split in SPLITS})
     write_words(work, words, corpus.place("source"))
     return skipped
 
