@@ -27,6 +27,14 @@ from objectives.objective import Objective
 from probes.callback import ProbingCallback
 
 GPU_LOSS_STEPS = 50  # steps between looks at the loss on a GPU, which waits for each
+NO_AVERAGES = "no averages of weights: checkpoints would have others than those that are scored; leave it out"
+REFUSED_CALLBACKS = {
+    "GradientAccumulationScheduler": "gradients are not accumulated; give a larger datamodule.batch_size=",
+    "WeightAveraging": NO_AVERAGES,
+    "StochasticWeightAveraging": NO_AVERAGES,
+    "BatchSizeFinder": "no size of batches is looked for; give datamodule.batch_size=",
+    "LearningRateFinder": "no rate is looked for; give objective.optimizer.lr=",
+}
 ENDED_MESSAGE = (
     "nothing is trained: the run has ended, by trainer.max_epochs=, max_steps= or max_time=, early_stopping.patience= "
     "or schedule.least=; give a higher limit of trainer. to continue it, or begin a new run with its encoder (init=)"
@@ -66,8 +74,9 @@ def build_trainer(
     if not lines:
         bar = [EpochsFrom1(every)]  # it shows the loss
     callbacks, loggers = _user_objects("callbacks", trainer.callbacks), _user_objects("logger", trainer.logger)
-    if any(isinstance(callback, pl.callbacks.GradientAccumulationScheduler) for callback in callbacks):
-        raise InputError("trainer.callbacks: gradients are not accumulated; give a larger datamodule.batch_size=")
+    for name, reason in REFUSED_CALLBACKS.items():
+        if any(isinstance(callback, getattr(pl.callbacks, name)) for callback in callbacks):
+            raise InputError(f"trainer.callbacks: {reason}")
     # the variables of a SLURM shell do not count then
     environment = [LightningEnvironment()] if trainer.single_process else []
     return build(

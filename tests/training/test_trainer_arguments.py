@@ -84,10 +84,16 @@ def test_a_device_or_precision_that_is_not_here_is_refused(trial, monkeypatch, s
     assert trial(**settings).startswith(f"error: {message}")
 
 
-def test_a_callback_that_accumulates_gradients_is_refused(trial) -> None:
-    scheduler = {"_target_": "pytorch_lightning.callbacks.GradientAccumulationScheduler", "scheduling": {1: 2}}
-    message = "error: trainer.callbacks: gradients are not accumulated; give a larger datamodule.batch_size="
-    assert trial(callbacks=[scheduler]).strip() == message
+@pytest.mark.parametrize(("name", "settings", "reason"), [
+    ("GradientAccumulationScheduler", {"scheduling": {1: 2}}, "gradients are not accumulated"),
+    ("EMAWeightAveraging", {}, "no averages of weights"),
+    ("StochasticWeightAveraging", {"swa_lrs": 0.1}, "no averages of weights"),
+    ("LearningRateFinder", {}, "no rate is looked for"),
+    ("BatchSizeFinder", {}, "no size of batches is looked for"),
+])  # fmt: skip
+def test_a_callback_that_would_change_what_curves_mean_is_refused(trial, name, settings, reason) -> None:
+    message = trial(callbacks=[{"_target_": f"pytorch_lightning.callbacks.{name}", **settings}])
+    assert message.startswith(f"error: trainer.callbacks: {reason}")
 
 
 def test_every_other_argument_of_the_trainer_is_refused() -> None:
