@@ -21,7 +21,7 @@ from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.text_files import visible_files
 from encoders.length_batches import length_batches
 from encoders.sentence_modules import SentenceModules, has_modules, pool_states, read_modules
-from encoders.transformers_files import lacks_end_token, load_transformer
+from encoders.transformers_files import lacks_end_token, load_transformer, positions_of
 
 Pooling = Literal["mean", "cls", "max", "last"]
 POOLING_MODES = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}  # as sentence-transformers calls them
@@ -174,10 +174,7 @@ class Pretrained:
 
 def _max_tokens(tokenizer: Any, model: Any, modules: SentenceModules | None) -> int:
     """How many tokens a text can have: what the folder, the tokenizer and the positions of the model allow."""
-    positions = getattr(model.config, "max_position_embeddings", None)
-    for name, module in model.named_modules():  # RoBERTa and its like begin behind the row of padding
-        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            positions = len(module.weight) - module.padding_idx - 1
+    positions = positions_of(model)
     limit = modules.max_tokens if modules else MAX_TOKENS
     sizes = positions, limit, None if modules and limit else tokenizer.model_max_length  # as the library's
     return min((size for size in sizes if isinstance(size, int) and 0 < size < NO_LIMIT), default=MAX_TOKENS)

@@ -19,7 +19,7 @@ from encoder_lab.errors import InputError, first_line
 from encoder_lab.model import TokenLogprobs
 from encoders.length_batches import length_batches
 from encoders.prefix_trees import MAX_NODES, PrefixTree, TokenIds, common_prefix_length, prefix_tree, prefix_trees
-from encoders.transformers_files import load_transformer
+from encoders.transformers_files import load_transformer, positions_of
 
 BATCH_TOKENS = 1024  # padded tokens per forward pass on a CPU: what is computed of more does not fit the cache,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU,
@@ -63,7 +63,7 @@ class CausalLM:
             raise InputError(f"lm:{path}: cannot score a text ({first_line(error)}); {REMEDY}") from None
 
     def _context(self) -> int:
-        positions = getattr(self.model.config, "max_position_embeddings", None) or 1 << 30
+        positions = positions_of(self.model) or 1 << 30
         if type(positions) is not int or positions < 2:
             raise InputError(f"lm:{self.path}: max_position_embeddings is {positions!r} in its config.json; {REMEDY}")
         return positions

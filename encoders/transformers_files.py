@@ -72,6 +72,14 @@ def _layers_left_out(model: Any, unused: Iterable[str]) -> list[str]:
     return sorted(name for name in unused if LAYER_NUMBER.sub("", name).endswith(endings))
 
 
+def positions_of(model: Any) -> int | None:
+    """How many tokens a text can have, by the positions of a model; None or below 1 where it says no number."""
+    for name, module in model.named_modules():  # RoBERTa and its like begin behind the row of padding
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            return len(module.weight) - module.padding_idx - 1
+    return getattr(model.config, "max_position_embeddings", getattr(model.config, "max_seq_len", None))  # of MPT
+
+
 def lacks_end_token(name: str | Path, tokenizer: Any) -> bool:
     """Whether a tokenizer leaves out the token that ends a text, as transformers 5 does where 4 added it."""
     from transformers.models.auto.tokenization_auto import get_tokenizer_config

@@ -206,6 +206,21 @@ def test_a_text_longer_than_the_context_is_read_in_windows(tmp_path, capsys) -> 
     np.testing.assert_allclose(scored.logprobs, expected, atol=1e-4)
 
 
+ROBERTA = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "max_position_embeddings": 10}
+
+
+@pytest.mark.parametrize(("of", "sizes", "context"), [
+    ("RobertaForCausalLM", {**ROBERTA, "is_decoder": True}, 8),  # two positions are of padding
+    ("MptForCausalLM", {"d_model": 32, "n_layers": 1, "n_heads": 2, "max_seq_len": 10}, 10),
+])  # fmt: skip
+def test_the_context_is_as_long_as_the_model_has_positions(of, sizes, context, folder, tmp_path) -> None:
+    path = tmp_path / "model"
+    shutil.copytree(folder, path, ignore=shutil.ignore_patterns(WEIGHTS, "config.json"))
+    model = CausalLM(save(path, of, vocab_size=300, **sizes))
+    ((scored,), length) = model.logprobs([("", LONG)]), len(model.tokenizer(LONG)["input_ids"])
+    assert (model.context, len(scored.logprobs)) == (context, length)
+
+
 def _own_code(path: Path) -> None:
     config = json.loads((path / "config.json").read_text())
     code = {"model_type": "own", "auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}}
