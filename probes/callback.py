@@ -51,18 +51,20 @@ class ProbingCallback(pl.Callback):
         self.seconds = 0.0  # of the last probing, with encoding
         self._group: Any = None  # the processes that probe together
         self._probed_epoch: Epoch = 0  # probed before a resume; the run may have ended within it
+        self._probed_steps: set[int] = set()  # until the present one: several batches may make one step
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
             refuse_scored(self.results)
             self.probe(trainer, epoch=0)
         else:  # damaged rows are an error before an epoch is trained in vain
-            self._probed_epoch = max((row.epoch for row in read_rows(self.results)), default=0)
+            rows = read_rows(self.results)
+            self._probed_epoch = max((row.epoch for row in rows), default=0)
+            self._probed_steps = {row.step for row in rows if row.step <= trainer.global_step}
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         step = trainer.global_step
-        new = all(row.step != step for row in self.latest_rows)  # several batches may make one step
-        if step in self.steps and new and not trainer.is_last_batch:
+        if step in self.steps - self._probed_steps and not trainer.is_last_batch:
             self.probe(trainer, epochs_done(trainer, batch_idx))
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -88,6 +90,7 @@ class ProbingCallback(pl.Callback):
         module = trainer.lightning_module or nn.Module()
         arguments = self.results, epoch, step, self.seed, self.device, share, self.cache
         self.latest_rows = rows = probe_now(self.tasks, self.model, module, *arguments)
+        self._probed_steps.add(step)
         self.seconds = seconds = time.monotonic() - started
         scores = curves_of(rows)
         if isinstance(epoch, float):  # within an epoch: charts of their own, by step

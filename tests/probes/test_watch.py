@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.callbacks import ModelCheckpoint
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 from transformers import Trainer, TrainingArguments
@@ -17,7 +18,7 @@ from encoder_lab.evaluation.tasks import tasks_for
 from probes.callback import ProbingCallback
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.results import read_rows
+from probes.results import read_rows, write_rows
 from probes.trainer_callback import ProbingTrainerCallback
 from probes.watch import probe_now
 from tests.conftest import TINY
@@ -52,12 +53,15 @@ class Foreign(pl.LightningModule):
         return torch.optim.SGD(self.parameters(), lr=0.1)
 
 
-def trained_by_lightning(folder: Path | None) -> Foreign:
+def trained_by_lightning(folder: Path | None, *more: pl.Callback, path: Path | None = None) -> Foreign:
     module = Foreign()
     callbacks = [ProbingCallback(tasks(2), module, folder / "probes.csv", steps=[1])] if folder else []
-    run = silent_trainer(max_epochs=2, callbacks=callbacks, accumulate_grad_batches=2)
+    saves = bool(more)
+    run = silent_trainer(
+        max_epochs=2, callbacks=[*callbacks, *more], accumulate_grad_batches=2, enable_checkpointing=saves
+    )
     torch.manual_seed(1)
-    run.fit(module, DataLoader(torch.ones(8, 3), batch_size=2))
+    run.fit(module, DataLoader(torch.ones(8, 3), batch_size=2), ckpt_path=path, weights_only=False)
     return module
 
 
@@ -85,6 +89,16 @@ def test_a_module_that_is_not_ours_is_probed_and_trains_as_it_would_without(tmp_
     assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")] == sorted(2 * states)
     assert module.modes == [False] * len(states)
     assert same_weights(module, trained_by_lightning(None))
+
+
+@pytest.mark.filterwarnings("ignore:You're resuming from a checkpoint that ended before", "ignore:Checkpoint directory")
+def test_a_step_of_several_batches_is_probed_once_also_where_training_resumes_between_them(tmp_path) -> None:
+    trained_by_lightning(tmp_path, ModelCheckpoint(tmp_path, "{step}", every_n_train_steps=1, save_top_k=-1))
+    rows = read_rows(tmp_path / "probes.csv")
+    (tmp_path / "probes.csv").unlink()
+    write_rows(tmp_path / "probes.csv", [row for row in rows if row.step < 2])
+    trained_by_lightning(tmp_path, path=tmp_path / "step=1.ckpt")
+    assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")] == [(r.epoch, r.step) for r in rows]
 
 
 def test_the_trainer_of_hugging_face_is_probed_and_trains_as_it_would_without(tmp_path) -> None:
