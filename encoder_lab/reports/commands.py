@@ -82,6 +82,7 @@ def report_stability(arguments: SimpleNamespace) -> None:
     runs = read_runs(run_paths(arguments))
     scores = stability.scores_by_condition(runs, arguments.suite, arguments.epoch)
     write_text(stability.as_text(stability.stability(scores)), arguments.out)
+    print_notes(stability.mixed_items_notes(runs, arguments.suite, arguments.epoch))
     print_notes(epoch_notes(models_of(runs), arguments.suite, arguments.epoch))
 
 

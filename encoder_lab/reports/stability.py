@@ -1,6 +1,6 @@
 """How far the order of models depends on how they were probed (Eger et al. 2020): rank correlation between settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import mean
 from typing import NamedTuple
@@ -12,8 +12,9 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import in_paper_order
 from encoder_lab.reports.correlation import MIN_MODELS
 from encoder_lab.reports.models import INCIDENTAL_SETTINGS, model_identity, setting_text
-from encoder_lab.reports.runs import Run, final_rows, settings_agree
+from encoder_lab.reports.runs import Run, final_rows, grouped, settings_agree
 from probes.facts import facts_of
+from probes.results import ProbeRow
 from probes.statistics import TIE_DIGITS
 
 Scores = Mapping[str, Mapping[str, Mapping[tuple, Mapping[tuple, float]]]]  # condition -> task -> model -> seed
@@ -35,25 +36,39 @@ def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
 
     The scores of a run in training, and those of its evaluations on tasks of the same corpus, are of one model.
     """
+    scores: dict[str, dict[str, dict[tuple, dict[tuple, float]]]] = {}
+    for condition, model, seeds, row in _rows_by_condition(runs, suite, epoch):
+        models = scores.setdefault(condition, {}).setdefault(row.task, {})
+        models.setdefault(model, {})[seeds] = facts_of(suite).sign * row.test_accuracy
+    return scores
+
+
+def mixed_items_notes(runs: Sequence[Run], suite: str, epoch: str) -> list[str]:
+    """A note on the tasks with different test items of the models under one setting and one seed of the tasks."""
+    scored = _rows_by_condition(runs, suite, epoch)
+    tests = grouped(((row.task, name, seeds[0]), row.answers.test) for name, _, seeds, row in scored if row.answers)
+    mixed = in_paper_order([task for (task, *_), of_models in tests.items() if len(set(of_models)) > 1])
+    return [f"{', '.join(mixed)}: models are of different test sentences: do not compare them."] if mixed else []
+
+
+def _rows_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Iterator[tuple[str, tuple, tuple, ProbeRow]]:
+    """Each score with its setting, its model, and the seeds of the tasks and of the weights."""
     runs = [run for run in runs if run.has_suite(suite)]  # evaluations of other suites have not all of these settings
-    prefixes, sign = ("probes.", f"{suite}."), facts_of(suite).sign
+    prefixes = "probes.", f"{suite}."
     own = [{key: v for key, v in run.settings.items() if key.startswith(prefixes)} for run in runs]
     probed = [{key: setting_text(v) for key, v in each.items() if key not in INCIDENTAL_SETTINGS} for each in own]
     every = dict.fromkeys(key for settings in probed for key in settings if not key.endswith("_target_"))
     keys = [key for key in every if len({settings.get(key, "") for settings in probed}) > 1]
-    scores: dict[str, dict[str, dict[tuple, dict[tuple, float]]]] = {}
     for run, settings in zip(runs, probed, strict=True):
         trained = (each for each in runs if "model" not in each.settings and each.is_scored_by(run))
         model = next((each for each in trained if settings_agree(each, run, ("corpus.",))), run)
-        seeds = run.settings.get("seed"), run.settings.get("run.seed", run.settings.get("seed"))  # of tasks, of weights
+        seeds = run.settings.get("seed"), run.settings.get("run.seed", run.settings.get("seed"))
         names = [key.removeprefix("probes.").removeprefix("classifier.") for key in keys]
         values = [f"{name}={settings.get(key, '-')}" for name, key in zip(names, keys, strict=True)]
         for reader in ("mlp", "logreg"):
-            for task, row in final_rows(run, suite, epoch, reader).items():
+            for row in final_rows(run, suite, epoch, reader).values():
                 if row.classifier == reader:
-                    models = scores.setdefault(", ".join([reader, *values]), {}).setdefault(task, {})
-                    models.setdefault(model_identity(model, *prefixes), {})[seeds] = sign * row.test_accuracy
-    return scores
+                    yield ", ".join([reader, *values]), model_identity(model, *prefixes), seeds, row
 
 
 def stability(scores: Scores) -> list[Stability]:

@@ -250,6 +250,18 @@ def test_the_scores_of_runs_in_training_are_compared_with_their_evaluations_on_t
     assert pairs == dict.fromkeys(combinations(["kfold=-", "kfold=3", "kfold=5"], 2), (4, 1.0))
 
 
+@pytest.mark.parametrize(("last", "said"), [("300", False), ("other", True)])
+def test_models_of_one_setting_with_other_test_items_are_said(tmp_path, capsys, last, said) -> None:
+    """Between two settings the items always differ."""
+    evaluations(tmp_path, {300: [1, 2, 3, 4], 900: [1, 3, 2, 4]})
+    for folder in tmp_path.iterdir():
+        items = last if folder.name.startswith("d300") else "900" if "900" in folder.name else "300"
+        rows = read_rows(folder / "probes.csv")
+        with_rows(folder, *(replace(row, answers=Answers(items, np.ones(4, bool))) for row in rows))
+    assert main(["stability", str(tmp_path), "epoch=2"]) == 0
+    assert ("WC: models are of different test sentences: do not compare them." in capsys.readouterr().err) == said
+
+
 def test_the_report_is_a_block_for_each_two_settings(tmp_path, capsys) -> None:
     evaluations(tmp_path, {300: [1, 2, 3, 4], 600: [1, 2, 3, 4], 900: [1, 3, 2, 4]})
     assert main(["stability", str(tmp_path), "epoch=1"]) == 0
