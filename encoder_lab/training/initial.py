@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor
 
-from datamodules.text.vocabulary import Vocabulary
+from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from datamodules.word_vectors.run_vectors import RunVectors, load_run_vectors
 from datamodules.word_vectors.store import LookupResult, WordVectors
 from encoder_lab.errors import InputError
@@ -87,7 +87,8 @@ def extend_vocabulary(
     looked_up, composed = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=bool)
     for index, word in enumerate(words.words):
         if word in row:
-            matrix[index], looked_up[index] = source.table[row[word]], True
+            matrix[index] = source.table[row[word]]
+            looked_up[index] = word in SPECIALS or matrix[index].any()  # a word without a vector there has none here
         elif (vector := compose(word)) is not None:
             matrix[index], composed[index] = vector, True
     return words, LookupResult(matrix, looked_up, composed)

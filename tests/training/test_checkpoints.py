@@ -130,3 +130,9 @@ def test_a_new_word_gets_the_trained_vector_of_its_lower_case(tmp_path) -> None:
     source = InitialRun("run", {"embedding.table": trained}, load_run_vectors(tmp_path))
     words, looked_up = extend_vocabulary(source, Vocabulary(["Red"]), None)
     assert dict(zip(words.words, looked_up.matrix.tolist(), strict=True))["Red"] == [7, 8]
+
+
+def test_a_word_without_a_vector_in_the_first_run_counts_as_such_in_the_next(tmp_path) -> None:
+    save_run_vectors(tmp_path, Vocabulary(["red", "blue"]), np.eye(4, 1, -2, np.float32))
+    _, looked_up = extend_vocabulary(InitialRun("run", {}, load_run_vectors(tmp_path)), Vocabulary(["blue"]), None)
+    assert looked_up.coverage == "word vectors: 1 of 2 words found, 0 composed of subwords, 1 without a vector"
