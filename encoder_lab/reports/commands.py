@@ -24,7 +24,7 @@ from encoder_lab.reports.runs import grouped, rows_by_one_reader
 from encoder_lab.reports.scores import as_csv, read_runs
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.strips import TOKENS_FILE, StripItem, strip_items
-from encoder_lab.reports.table_notes import epoch_notes, run_notes
+from encoder_lab.reports.table_notes import epoch_notes, items_notes, run_notes
 from encoder_lab.reports.text import for_terminal
 from encoder_lab.reports.training_table import objective_cell, training_table
 from encoder_lab.storage.files import atomic_write
@@ -92,7 +92,7 @@ def report_curves(arguments: SimpleNamespace) -> None:
     if not panels:
         raise table.no_scores_error(models, arguments.suite)
     save_charts((charts_by_task if arguments.overlay else charts_by_model)(panels), arguments.out)
-    print_notes(run_notes(models, arguments.suite))
+    print_notes(items_notes(models, arguments.suite) + run_notes(models, arguments.suite))
 
 
 def report_correlation(arguments: SimpleNamespace) -> None:
@@ -131,7 +131,7 @@ def report_order(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments)
     learnt = order.model_orders(models, arguments.suite, arguments.classifier)
     print(for_terminal(order.as_text(learnt)))  # also where no task has a gain to draw
-    print_notes(run_notes(models, arguments.suite))
+    print_notes(items_notes(models, arguments.suite) + run_notes(models, arguments.suite))
     save_charts(order.charts_of_order(learnt), arguments.out)
 
 
@@ -146,7 +146,7 @@ def report_pareto(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments)
     fronts = pareto.fronts_of(models, arguments.suite, arguments.epoch, arguments.classifier)
     save_charts(pareto.charts_of_fronts(fronts, arguments.suite), arguments.out, pareto.as_text(fronts))
-    print_notes(run_notes(models, arguments.suite, arguments.epoch))
+    print_notes(run_notes(models, arguments.suite, arguments.epoch) + items_notes(models, arguments.suite))
 
 
 def report_subspaces(arguments: SimpleNamespace) -> None:

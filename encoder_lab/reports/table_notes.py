@@ -1,6 +1,7 @@
 """The notes below a table: what its rows show, and where that is not what was asked for."""
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
 from math import inf
 from typing import Any
 
@@ -46,6 +47,17 @@ def run_notes(models: Sequence[ReportedModel], suite: str, epoch: str = "") -> l
     """What a report that has no notes of its own says of its runs: several protocols, epochs, unfinished training."""
     epochs = epoch_notes(models, suite, epoch) if epoch else unfinished_notes(models, suite)
     return [*protocol_notes(models, suite, always=False), *epochs]
+
+
+def items_notes(models: Sequence[ReportedModel], suite: str) -> list[str]:
+    """A note on the tasks of which two models share no test items, for reports that draw models next to each other."""
+    tests: dict[str, list[set[str]]] = {}
+    for model in models:
+        rows = [row for run in model.runs for row in run.rows if row.suite == suite]
+        for task, items in grouped((row.task, row.answers.test) for row in rows if row.answers).items():
+            tests.setdefault(task, []).append(set(items))
+    apart = in_paper_order([t for t, sets in tests.items() if any(a.isdisjoint(b) for a, b in combinations(sets, 2))])
+    return [f"{', '.join(apart)}: models are of different test sentences: do not compare them."] if apart else []
 
 
 def protocol_notes(models: Sequence[ReportedModel], suite: str, quoted: bool = False, always: bool = True) -> list[str]:

@@ -90,6 +90,19 @@ def test_reports_of_models_that_were_probed_by_two_protocols_say_so(tmp_path, re
         assert (f"Our classifiers: {both}." in "".join(capsys.readouterr())) == said
 
 
+@pytest.mark.usefixtures("plain_layout")
+def test_figures_of_models_without_a_shared_test_item_say_so(tmp_path, capsys) -> None:
+    """Of WC alone, as other tasks have the same items; a second seed with other items is no reason."""
+    for encoder, seed, items in (("bilstm_max", 1, "a"), ("bilstm_max", 2, "b"), ("bilstm_last", 1, "c")):
+        run = run_of(tmp_path / f"{encoder}{seed}", encoder, seed=seed)
+        tests = {"WC": items, "SentLen": min(items, "b")}
+        rows = [row for row in read_rows(run / "probes.csv") if row.task in tests]
+        with_rows(run, *(replace(row, answers=Answers(tests[row.task], np.ones(4, bool))) for row in rows))
+    for folder, said in ((tmp_path, 1), (tmp_path / "bilstm_last1", 0)):
+        assert main(["curves", str(folder), f"out={tmp_path / 'a.png'}"]) == 0
+        assert capsys.readouterr().err.count("WC: models are of different test sentences: do not compare") == said
+
+
 def test_models_told_apart_by_a_path_have_its_end_in_their_name(tmp_path) -> None:
     folders = [with_settings(run_of(tmp_path / n), f"text: /a/long/path/{n}.txt\n") for n in ("one", "two")]
     assert [model.variant for model in models(*folders)] == ["(text=one.txt)", "(text=two.txt)"]
