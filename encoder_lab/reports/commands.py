@@ -124,7 +124,8 @@ def report_layers(arguments: SimpleNamespace) -> None:
     layered += layers.published_layers() if arguments.published is not False else []
     save_charts(layers.charts_by_layer(layered), arguments.out, layers.as_text(layered))
     single = [model for model in models if layers.layer_of(model.name)]
-    print_notes(dict.fromkeys(chain(*(run_notes(single, suite, arguments.epoch) for suite in scored_suites(single)))))
+    notes = (run_notes(single, suite, arguments.epoch) for suite in scored_suites(single))
+    print_notes(dict.fromkeys(chain(layers.source_notes(single), *notes)))
 
 
 def report_order(arguments: SimpleNamespace) -> None:

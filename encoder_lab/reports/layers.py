@@ -140,6 +140,15 @@ def as_text(models: Sequence[LayerScores]) -> str:
     return "\n".join([*lines, "*: the best layer of a task.", *_mixed_notes(models)]) + "\n"
 
 
+def source_notes(models: Iterable[ReportedModel]) -> list[str]:
+    """The places from which the layers of a model were evaluated, where these are several: they may be two models."""
+    notes = []
+    for title, layers in group_by_layer((model.encoder, model.name, model) for model in models).items():
+        places = dict.fromkeys(str(run.settings.get("model")) for model in layers.values() for run in model.runs)
+        notes += [f"{title}: layers of {' and '.join(places)}, which may be two models."] if len(places) > 1 else []
+    return notes
+
+
 def _mixed_notes(models: Sequence[LayerScores]) -> list[str]:
     apart = "layers are of different test sentences, or by different classifiers: do not compare them."
     return [f"{model.title}, {', '.join(model.mixed)}: {apart}" for model in models if model.mixed]

@@ -81,11 +81,11 @@ def test_a_task_of_one_name_in_two_suites_is_two_rows_and_a_code_has_no_best_lay
     assert charts_by_layer(layers_of_models(reported[::-1], "best", "mlp")).charts[0].rows == list(layers.cells)
 
 
-def test_layers_that_were_scored_on_other_items_or_by_another_protocol_have_no_best_one(tmp_path, capsys) -> None:
+def test_layers_of_other_items_have_no_best_one_and_other_protocols_and_folders_are_said(tmp_path, capsys) -> None:
     for number, protocol in enumerate(("modern", "senteval")):
         folder = layer_evaluation(tmp_path, number, "probing", {"Tense": 80.0 + number, "WC": 60.0})
-        with (folder / "config.yaml").open("a") as settings:
-            settings.write(f"probes: {{classifier: {{protocol: {protocol}}}}}\n")
+        config = (folder / "config.yaml").read_text().replace("hf:tiny", f"hf:{protocol}/tiny")
+        (folder / "config.yaml").write_text(f"{config}probes: {{classifier: {{protocol: {protocol}}}}}\n")
         rows = [replace(row, answers=Answers(row.task, np.ones(4, bool))) for row in read_rows(folder / "probes.csv")]
         rows[0] = replace(rows[0], answers=Answers(f"Tense {number}", np.ones(4, bool)))
         write_rows(folder / "probes.csv", rows)
@@ -98,6 +98,7 @@ def test_layers_that_were_scored_on_other_items_or_by_another_protocol_have_no_b
     printed = capsys.readouterr()
     assert note in printed.out
     assert "protocol=modern (tiny, layer 0), protocol=senteval (tiny, layer 1)" in printed.err
+    assert "tiny: layers of hf:modern/tiny and hf:senteval/tiny, which may be two models." in printed.err
 
 
 def test_the_published_layers_are_those_of_figure_8_with_the_mean_over_groups() -> None:
