@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 REPEATS_FILE = "repeats.json"  # in a cache folder
+CHUNK = 2**20  # training examples at a time
 TOLERATED = 0.01  # of a split: a few short sentences are in any two texts, and change no score that is printed
 
 
@@ -14,10 +17,14 @@ def write_repeats(work: Path, sides: Mapping[str, Sequence[Iterator[str]]]) -> N
 
     `sides`: by split, the texts of each side. An example is its text on every side.
     """
-    examples = {split: zip(*texts, strict=True) for split, texts in sides.items()}
-    held_out = {split: list(rows) for split, rows in examples.items() if split != "train"}
-    seen = set(chain(*held_out.values())).intersection(examples["train"])
-    counts = {split: [sum(row in seen for row in rows), len(rows)] for split, rows in held_out.items()}
+    hashes = {split: map(hash, zip(*texts, strict=True)) for split, texts in sides.items()}
+    train = hashes.pop("train")
+    held_out = {split: np.fromiter(values, np.int64) for split, values in hashes.items()}
+    seen = {split: np.zeros(len(values), bool) for split, values in held_out.items()}
+    while (chunk := np.fromiter(islice(train, CHUNK), np.int64)).size:
+        for split, values in held_out.items():
+            seen[split] |= np.isin(values, chunk)
+    counts = {split: [int(repeats.sum()), len(repeats)] for split, repeats in seen.items()}
     (work / REPEATS_FILE).write_text(json.dumps(counts))
 
 
