@@ -116,10 +116,13 @@ def _sentence_type(top: Tree, tags: TagSet) -> str:
     if asks:
         return "interrogative"
     verb_phrase = _child_with_label(top, tags.verb_phrase) if top.label == tags.clause else None
-    first = next((c.label for c in verb_phrase.children if c.label in tags.verbs), "") if verb_phrase else ""
+    first = ""
+    while verb_phrase is not None and not first:  # of coordinated verb phrases the first one
+        first = next((child.label for child in verb_phrase.children if child.label in tags.verbs), "")
+        verb_phrase = _child_with_label(verb_phrase, tags.verb_phrase)
     if first == tags.base_verb and first:
         return "" if _child_with_label(top, tags.noun_phrase) else "imperative"
-    return "declarative" if first in tags.tenses and _subject(top, tags) else ""
+    return "declarative" if first in (*tags.tenses, *tags.modals) and _subject(top, tags) else ""
 
 
 def _sentence_node(tree: Tree, tags: TagSet) -> Tree:

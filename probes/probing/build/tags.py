@@ -37,6 +37,7 @@ class TagSet(NamedTuple):
     numbers: Mapping[str, str] = {}  # tag of a common noun to its number
     tenses: Mapping[str, str] = {}  # tag of a finite verb to its tense
     verbs: frozenset[str] = frozenset()  # any verb, modals included
+    modals: frozenset[str] = frozenset()  # finite verbs without a tense
     participle: str = ""  # of the passive and the perfect
     singular_verb: str = ""  # its subject is singular
     plural_verb: str = ""  # a third-person subject is plural

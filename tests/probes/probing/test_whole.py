@@ -36,6 +36,9 @@ ORDERS = "(ROOT (S (VP (VB {1}) (NP (DT the) (JJ small) (NN {0}) (NN {2}))) (. !
      {"Passive": "active", "SentType": "declarative"}),
     ("(ROOT (S (NP (DT the) (NN man)) (VP (VBZ 's) (VP (VBN gone) (ADVP (RB away)))) (. .)))",
      {"SentType": "declarative"}),  # is or has
+    ("(ROOT (S (NP (DT the) (NN man)) (VP (MD can) (VP (VB see) (NP (PRP it)))) (. .)))",
+     {"Passive": "active", "SentType": "declarative"}),
+    ("(ROOT (S (VP (VP (VB see) (NP (DT the) (NN man))) (CC and) (VP (VB go))) (. .)))", {"SentType": "imperative"}),
     (STATEMENTS.replace("(. .)", "(. ?)"), {"Passive": "active"}),  # the label and the mark say different things
     (QUESTIONS.replace("(. ?)", "(. .)"), {}),
 ])  # fmt: skip
