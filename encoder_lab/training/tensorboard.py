@@ -6,7 +6,7 @@ The loggers' charts of single tasks remain: they compare runs.
 
 TensorBoard leaves the lowest and highest 5% of the points of a chart outside of it, and of several points of a line at
 one step it reads the last. Lines at the ends of the axis have more than 5% of the points, so that all are inside: at 0
-and 100 for scores in percent, and at the extremes of all other curves.
+and 100 for scores in percent and points, and at the extremes of all other curves.
 """
 
 import math
@@ -117,12 +117,12 @@ class TaskCharts(pl.Callback):
 
     def _add_rows(self, rows: Iterable[ProbeRow]) -> None:
         for row in rows:
-            within = isinstance(row.epoch, float)
-            chart = " ".join(filter(None, [row.suite, unit_of(row.suite, row.classifier)]))
+            within, unit = isinstance(row.epoch, float), unit_of(row.suite, row.classifier)
+            chart = f"{row.suite} {unit}".rstrip()
             tag = f"{CHART_GROUP}/{chart}{' by step' if within else ''}"
             step = row.step if within else int(row.epoch)
             self._add_point(row.task, tag, row.test_accuracy, step)
-            for name, level in FRAME_LINES.items() if not unit_of(row.suite, row.classifier) else ():
+            for name, level in FRAME_LINES.items() if unit in ("", "points") else ():
                 self._add_point(name, tag, level, step)
 
     def _add_point(self, folder: str, tag: str, value: float, step: int) -> None:

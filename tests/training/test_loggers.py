@@ -157,14 +157,15 @@ def ends(values: list[float]) -> tuple[float, float]:
     return points[math.ceil(last * 0.05)], points[math.floor(last * 0.95)]
 
 
+@pytest.mark.parametrize(("suite", "chart"), [("probing", "probing"), ("selectivity", "selectivity points")])
 @pytest.mark.parametrize("tasks", [1, 2, 10, 17])
 @pytest.mark.parametrize("epochs", [1, 2, 5, 30])
-def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path, tasks, epochs) -> None:
+def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path, tasks, epochs, suite, chart) -> None:
     charts = TaskCharts(None, tmp_path, lambda: tmp_path)  # type: ignore[arg-type]
     for epoch in range(epochs):
         names = [f"t{number}" for number in range(tasks)]
-        charts._add_rows([ProbeRow(epoch, epoch, "probing", t, "mlp", 1, 50 + epoch, 1, 1, {}, 1, 0.1) for t in names])
-    assert ends(as_read(tmp_path, [*names, *FRAME_LINES], "all tasks/probing")) == (0, 100)
+        charts._add_rows([ProbeRow(epoch, epoch, suite, t, "mlp", 1, 50 + epoch, 1, 1, {}, 1, 0.1) for t in names])
+    assert ends(as_read(tmp_path, [*names, *FRAME_LINES], f"all tasks/{chart}")) == (0, 100)
 
 
 @pytest.mark.parametrize("values", [[5.0], [0.0, 8.0], list(range(40)), [500 / n for n in range(1, 300)]], ids=len)
