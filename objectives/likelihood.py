@@ -17,6 +17,7 @@ from encoder_lab.compute.devices import evaluation_mode
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.errors import InputError
 from encoder_lab.model import TokenLogprobs
+from encoder_lab.storage.reads import refuse_changed_files
 from encoders.length_batches import length_batches
 from encoders.load import SavedRun
 
@@ -51,11 +52,12 @@ class SentenceLikelihood(Protocol):
 
 
 def decoder_file(run: SavedRun, name: str) -> Path:
-    """A file that the decoder of a run needs. Raises InputError where a run of an earlier version has none."""
+    """A file that the decoder of a run needs. Raises InputError where it is missing, or not as the run wrote it."""
     path = run.folder / "decoder" / name
     if not path.is_file():
         again = f"python train.py resume={run.folder}"
         raise InputError(f"{path}: missing, as in runs of earlier versions; {again} writes it")
+    refuse_changed_files(run.folder, path.parent.name)
     return path
 
 

@@ -14,9 +14,8 @@ from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from datamodules.word_vectors.fasttext_file import open_lookup
 from datamodules.word_vectors.store import WordVectors
 from encoder_lab.errors import InputError
-from encoder_lab.storage.content import content_of
-from encoder_lab.storage.files import atomic_write, path_inside
-from encoder_lab.storage.reads import read_reads
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.reads import refuse_changed_files
 
 MAX_RUN_SUBWORDS_BYTES = 100 * 2**20  # a larger fastText .bin is not copied to the run folder
 COMPARED_WORDS = 200  # compared to check that a run was made from a store
@@ -127,8 +126,5 @@ def load_run_vectors(run: Path) -> RunVectors:
     if not folder.is_dir():
         raise InputError(f"{folder}: missing; a run folder keeps its word vectors there, copy the whole folder")
     vectors = RunVectors(folder)
-    recorded = {name: digest for name, digest in read_reads(run).items() if name.startswith(f"{folder.name}/")}
-    for path, digest in ((path_inside(run, name), digest) for name, digest in recorded.items()):
-        if not path.is_file() or content_of(path) != digest:
-            raise InputError(f"{path}: not as the run wrote it; copy the whole run folder")
+    refuse_changed_files(run, folder.name)
     return vectors

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.code import own_code_of
-from encoder_lab.storage.files import atomic_write, refuse_special
+from encoder_lab.storage.content import content_of
+from encoder_lab.storage.files import atomic_write, path_inside, refuse_special
 from encoder_lab.storage.text_files import parse_json
 
 READS_FILE = "reads.json"  # in the folder of a run
@@ -35,6 +36,14 @@ def read_reads(run: Path) -> Reads:
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: damaged ({error}); copy the whole run folder again") from None
     return reads
+
+
+def refuse_changed_files(run: Path, folder: str) -> None:
+    """Raises InputError where a file in this folder of a run is not as the run wrote it."""
+    recorded = {name: digest for name, digest in read_reads(run).items() if name.startswith(f"{folder}/")}
+    for path, digest in ((path_inside(run, name), digest) for name, digest in recorded.items()):
+        if not path.is_file() or content_of(path) != digest:
+            raise InputError(f"{path}: not as the run wrote it; copy the whole run folder")
 
 
 def own_code(classes: Iterable[type]) -> Reads:
