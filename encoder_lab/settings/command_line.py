@@ -155,7 +155,8 @@ FOLDER = ValueType("DIR", "a folder", _folder)
 INTEGER = ValueType("N", "a whole number", _integer)
 COUNT = ValueType("N", "a whole number from 1", partial(_integer, least=1))
 BOOLEAN = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
-PATHS = list_of(ValueType("PATH", "a file or folder", Path))  # that exist
+PATH = ValueType("PATH", "a file or folder", lambda text: Path(unquoted(text)))  # that exists
+PATHS = list_of(PATH)
 NAMES = list_of(ValueType("NAME", "a name", str))._replace(parse=lambda text: list(dict.fromkeys(split_names(text))))
 COUNTS = list_of(COUNT)
 
@@ -218,7 +219,8 @@ class Command(NamedTuple):
                 values[key] = types[key].parse(value)
             except (ValueError, KeyError):
                 raise InputError(f"{text}: give {types[key].expected}") from None
-            if types[key] is PATHS and (nowhere := [path for path in values[key] if not path.exists()]):
+            paths = {PATH: [values[key]], PATHS: values[key]}.get(types[key], ())
+            if nowhere := [path for path in paths if not path.exists()]:
                 raise InputError(f"{nowhere[0]}: no such file or folder ({key}=)")
         if missing := [setting for setting in self.settings if setting.required and setting.key not in values]:
             raise InputError(f"{missing[0].key}= is missing: {missing[0].meaning}; see --help")

@@ -6,13 +6,13 @@ with the reason. pdtb= and rst= ask for a group by name: where none of it can be
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, INTEGER, PATHS, TEXT, Command, Setting
+from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, INTEGER, PATH, PATHS, TEXT, Command, Setting
 
 DOCUMENTS = "a .jsonl file (or .gz, .bz2) or a folder of them: documents with sections (docs/documents_format.md), "
 
@@ -35,7 +35,7 @@ def build(options: SimpleNamespace) -> list[str]:
     if not (options.documents or options.pdtb or options.rst):
         raise InputError("give documents=, pdtb= or rst=, or several of them; see --help")
     check_language(options.language)
-    root, raw = (_single_path(key, getattr(options, key)) for key in ("documents", "raw"))
+    root, raw = options.documents, options.raw
     domain = options.domain or (root.name.split(".")[0] if root else "")
     if root and (not DOMAIN_PATTERN.fullmatch(domain) or domain.startswith(".")):
         raise InputError(f"domain={domain}: name the documents with letters, digits, _, - and . (domain=)")
@@ -77,12 +77,6 @@ def build(options: SimpleNamespace) -> list[str]:
     return failures
 
 
-def _single_path(key: str, paths: Sequence[Path] | None) -> Path | None:
-    if paths and len(paths) > 1:
-        raise InputError(f"{key}={','.join(map(str, paths))}: give one path")
-    return paths[0] if paths else None
-
-
 def _split_counts(parts: dict) -> str:
     return ", ".join(f"{len(part)} {split}" for split, part in parts.items())
 
@@ -98,7 +92,7 @@ COMMAND = Command(
     __doc__,
     [
         Setting("out", "the folder that gets the tasks", FOLDER, required=True),
-        Setting("documents", DOCUMENTS + "stories with `id` and `sentences`; or annotated Ubuntu chats", PATHS),
+        Setting("documents", DOCUMENTS + "stories with `id` and `sentences`; or annotated Ubuntu chats", PATH),
         Setting("train", "training items of each task of documents", COUNT, 10_000),  # Chen et al. 2019, Table 1
         Setting("dev", "items to choose settings on", COUNT, 4_000),
         Setting("test", "items to score", COUNT, 4_000),
@@ -107,7 +101,7 @@ COMMAND = Command(
         Setting("language", "of the documents, for their tokens", TEXT, "en", needs="documents"),
         Setting("tokenized", "they are tokenised, with spaces between tokens", BOOLEAN, False, needs="documents"),
         Setting("pdtb", "pipe files of PDTB 2 or PDTB 3, or tables such as train.gdtb.tsv.gz", PATHS),
-        Setting("raw", "the folder of the WSJ texts, for pipe files of PDTB 3", PATHS, needs="pdtb"),
+        Setting("raw", "the folder of the WSJ texts, for pipe files of PDTB 3", PATH, needs="pdtb"),
         Setting("rst", ".dis, .rs3 or .rst.jsonl, in folders or with names that say train, dev or test", PATHS),
     ],
     run_build,
