@@ -80,7 +80,7 @@ class Mixture(ResumableData):
         unknown = [name for name in names if name not in settings]
         if unknown or not names or len(set(names)) < len(names):
             raise InputError(f"objective.parts={names}: name some of {', '.join(settings)}, each once")
-        self.weights = list(weights) if weights else [1.0] * len(names)
+        self.weights = [1.0] * len(names) if weights is None else list(weights)
         if len(self.weights) != len(names) or min(self.weights) <= 0:
             raise InputError(f"datamodule.weights={self.weights}: one number above zero for each of {names}")
         self.parts: dict[str, CachedData] = {}

@@ -8,6 +8,7 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import TQDMProgressBar
 
+from datamodules.batches import PartBatch
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress, duration
 from encoder_lab.storage.csv_files import upsert_csv
@@ -103,12 +104,13 @@ class RunLog(pl.Callback):
             recorded = ", ".join(name for name in scores if name.startswith("val/")) or "nothing"
             raise InputError(f"{type(pl_module).__name__}.score: validation records no {score}; it records {recorded}")
 
-    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, *_: Any) -> None:
+    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
         every = trainer.log_every_n_steps  # type: ignore[attr-defined]
         if every and trainer.global_step % every == 0:
             loss = float(trainer.strategy.reduce(outputs["loss"].clone(), reduce_op="mean"))  # of the global batch
+            part = f"{[*pl_module.parts][batch.part]}/" if isinstance(batch, PartBatch) else ""
             for logger in trainer.loggers:
-                logger.log_metrics({"train/step_loss": loss}, step=trainer.global_step)
+                logger.log_metrics({f"train/{part}step_loss": loss}, step=trainer.global_step)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.is_global_zero and self._has_settings and not self._settings.exists():

@@ -127,7 +127,8 @@ def test_a_resumed_run_ends_with_the_same_weights(tmp_path) -> None:
 def test_wrong_parts_weights_and_selections_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="autoencoder, skipthought, nli"):
         build(tmp_path, parts=("nli", "chess"))
-    with pytest.raises(InputError, match="one number above zero"):
-        build(tmp_path, weights=[1.0, 0.0, 2.0])
+    for weights in ([1.0, 0.0, 2.0], []):
+        with pytest.raises(InputError, match="one number above zero"):
+            build(tmp_path, weights=weights)
     with pytest.raises(InputError, match=r"objective\.select=chess"):
         build(tmp_path, select="chess")

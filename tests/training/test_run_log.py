@@ -1,11 +1,13 @@
 """metrics.csv: a row for each epoch, with the scores of that epoch alone."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from datamodules.batches import PartBatch
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.training.progress import RunLog
@@ -35,3 +37,14 @@ def test_a_score_that_validation_does_not_record_is_refused_as_soon_as_it_has_ru
     module.score = "val/accuracy"
     with pytest.raises(InputError, match=r"^Parts\.score: validation records no val/accuracy; it records val/loss$"):
         log.on_validation_end(SimpleNamespace(callback_metrics={"val/loss": 1.0, "train/loss": 1.0}), module)
+
+
+def test_the_loss_of_a_step_has_the_name_of_its_part(tmp_path) -> None:
+    seen: list[dict[str, float]] = []
+    strategy = SimpleNamespace(reduce=lambda loss, **_: loss)
+    logger = SimpleNamespace(log_metrics=lambda values, **_: seen.append(values))
+    trainer: Any = SimpleNamespace(log_every_n_steps=1, global_step=3, strategy=strategy, loggers=[logger])
+    log, module = RunLog(tmp_path / "metrics.csv"), SimpleNamespace(parts={"nli": None, "seq2tree": None})
+    for batch in (PartBatch(1, ()), torch.ones(2)):
+        log.on_train_batch_end(trainer, module, {"loss": torch.tensor(2.0)}, batch)
+    assert seen == [{"train/seq2tree/step_loss": 2.0}, {"train/step_loss": 2.0}]
