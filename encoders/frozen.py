@@ -4,7 +4,6 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import nullcontext
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -185,17 +184,19 @@ class FrozenEncoder:
         distinct = list(first)
         del first
         empty = [number for number, text in enumerate(distinct) if not text.strip()]
-        self.coverage = Coverage(sentences=len(distinct), empty=int(np.isin(inverse, empty).sum()))
         if out is None:
             vectors = np.empty((len(sentences), self.dim), dtype=np.float32)
-            self._fill(lambda: vectors, distinct, inverse, options)
+            counts = self._fill(lambda: vectors, distinct, inverse, options)
         else:
-            vectors = self._fill_file(Path(out), distinct, inverse, options)
-        if self.coverage.warning:
-            warnings.warn(self.coverage.warning, stacklevel=2)
+            counts = self._fill_file(Path(out), distinct, inverse, options)
+            vectors = np.load(out, mmap_mode="r")
+        coverage = counts._replace(sentences=len(distinct), empty=int(np.isin(inverse, empty).sum()))
+        self.coverage = coverage  # at the end: other threads may encode meanwhile
+        if coverage.warning:
+            warnings.warn(coverage.warning, stacklevel=2)
         return torch.from_numpy(vectors).to(self.embedding.table.device) if convert_to_tensor else vectors
 
-    def _fill_file(self, out: Path, distinct: list[str], inverse: np.ndarray, options: _EncodeOptions) -> np.ndarray:
+    def _fill_file(self, out: Path, distinct: list[str], inverse: np.ndarray, options: _EncodeOptions) -> Coverage:
         refuse_link_or_device(out)
         with temporary_path(out) as work:
             with disk_errors(out):
@@ -203,34 +204,38 @@ class FrozenEncoder:
                 with work.open("r+b") as file:  # allocate now: writing to a map on a full disk kills the process
                     os.posix_fallocate(file.fileno(), 0, work.stat().st_size)
             # reopened for each chunk: the pages of a closed map do not count as our memory
-            self._fill(partial(np.lib.format.open_memmap, work, "r+"), distinct, inverse, options)
+            counts = self._fill(partial(np.lib.format.open_memmap, work, "r+"), distinct, inverse, options)
             work.replace(out)
-        return np.load(out, mmap_mode="r")
+        return counts
 
     @fast_exact_matmul()
     def _fill(
         self, target: Callable[[], np.ndarray], distinct: list[str], inverse: np.ndarray, options: _EncodeOptions
-    ) -> None:
-        """Write the vector of sentence `distinct[inverse[i]]` to row i of the target."""
+    ) -> Coverage:
+        """Write the vector of sentence `distinct[inverse[i]]` to row i of the target. Returns counts of words."""
         by_sentence = np.argsort(inverse, kind="stable")  # rows of the first sentence, of the second, ...
         begin = np.searchsorted(inverse[by_sentence], np.arange(0, len(distinct) + CHUNK_SENTENCES, CHUNK_SENTENCES))
         hide = None if options.bar is None else not options.bar  # None: shown in a terminal
-        device = self.embedding.table.device.type
+        device, counts = self.embedding.table.device.type, Coverage()
         with (
             evaluation_mode(self.encoder),
             torch.inference_mode(),
-            torch.autocast(device, torch.bfloat16) if self.bfloat16 else nullcontext(),
+            torch.autocast(device, torch.bfloat16, enabled=self.bfloat16),  # also where the caller's is on
             Progress(total=len(distinct), desc="encoding", unit=" sentences", disable=hide, leave=False) as bar,
         ):
             for chunk, start in enumerate(range(0, len(distinct), CHUNK_SENTENCES)):
-                vectors = self._encode_distinct(distinct[start : start + CHUNK_SENTENCES], bar, options)
+                vectors, more = self._encode_distinct(distinct[start : start + CHUNK_SENTENCES], bar, options)
+                counts = Coverage(*map(sum, zip(counts, more, strict=True)))
                 rows = by_sentence[begin[chunk] : begin[chunk + 1]]
                 for offset in range(0, len(rows), CHUNK_SENTENCES):
                     portion = rows[offset : offset + CHUNK_SENTENCES]
                     target()[portion] = vectors[inverse[portion] - start]
+        return counts
 
-    def _encode_distinct(self, sentences: list[str], bar: Progress, options: _EncodeOptions) -> np.ndarray:
-        """Vectors (N, D), in batches of similar length, the longest first."""
+    def _encode_distinct(
+        self, sentences: list[str], bar: Progress, options: _EncodeOptions
+    ) -> tuple[np.ndarray, Coverage]:
+        """Vectors (N, D), in batches of similar length, the longest first; counts of words."""
         words = WordRows(self.vocabulary, self.embedding, self.oov)
         word_rows = [words.rows(sentence) for sentence in sentences]
         texts = make_ragged(row[:MAX_SENTENCE_WORDS] for row in word_rows)
@@ -254,10 +259,9 @@ class FrozenEncoder:
         cut = sum(len(row) > MAX_SENTENCE_WORDS for row in word_rows)
         unspaced = sum(not text.isascii() and bool(unspaced_script(Counter(text.split()))) for text in sentences)
         counts = Coverage(cut=cut, words=len(texts.ids), unknown=int(unknown), unspaced=unspaced)
-        self.coverage = Coverage(*map(sum, zip(self.coverage, counts, strict=True)))
         if options.normalize:
             vectors = functional.normalize(vectors)
-        return vectors.cpu().numpy()
+        return vectors.cpu().numpy(), counts
 
 
 def checked_texts(sentences: Any) -> list[str]:

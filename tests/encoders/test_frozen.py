@@ -83,6 +83,14 @@ def test_products_are_in_bfloat16_where_the_machine_has_it(machine, monkeypatch)
     assert (narrow != wide).any() == machine
 
 
+@pytest.mark.parametrize("encoder", [bilstm(), freeze(TransformerEncoder(3, dim=8, layers=1, heads=2))], ids=repr)
+def test_products_are_in_float32_also_where_the_caller_computes_in_bfloat16(encoder) -> None:
+    sentences = ["a b c", "d d", "new a", *WORDS, "a b", "b c"]
+    alone = encoder.encode(sentences)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert encoder.encode(sentences) == pytest.approx(alone, abs=1e-6)
+
+
 def test_a_repeated_sentence_is_encoded_once() -> None:
     encoder = bag()
     vectors = encoder.encode(["a b", "c", "a b", "a b"])
@@ -148,6 +156,12 @@ def test_coverage_is_that_of_the_last_call() -> None:
     encoder.encode(["x y z"])
     encoder.encode(["a", "a"])
     assert encoder.coverage == frozen.Coverage(sentences=1, words=1)
+
+
+def test_coverage_counts_no_words_of_a_call_that_another_thread_makes_meanwhile() -> None:
+    encoder = bag(oov=lambda _: encoder.encode(["a a b"])[0])  # a call that begins and ends within the other
+    encoder.encode(["a new c d"])
+    assert (encoder.coverage.words, encoder.coverage.unknown) == (4, 0)
 
 
 @pytest.mark.parametrize("raw", [True, False])
