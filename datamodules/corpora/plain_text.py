@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from datamodules.corpora.held_out import PerhapsTokenized, UnreadDocument
@@ -38,22 +39,14 @@ class PlainText(PerhapsTokenized):
 
 
 def _document_pieces(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The documents of a file; those of MAX_SENTENCES lines in pieces."""
-    for first, lines in _documents(path):
-        size = PIECE_SENTENCES if len(lines) == MAX_SENTENCES else MAX_SENTENCES
-        yield from ((first + start, lines[start : start + size]) for start in range(0, len(lines), size))
-
-
-def _documents(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each document, with the number of the first line."""
+    """The documents of a file, with the number of the first line; those of MAX_SENTENCES lines or more in pieces."""
     lines: list[str] = []
-    first = 1
-    for number, line in read_lines(path):
-        if lines and (not line.strip() or len(lines) == MAX_SENTENCES):
-            yield first, lines
-            lines = []
-        if line.strip():
+    first, size = 1, MAX_SENTENCES
+    for number, line in chain(read_lines(path), [(0, "")]):
+        if words := line.split():
             first = first if lines else number
-            lines.append(" ".join(line.split()))
-    if lines:
-        yield first, lines
+            lines.append(" ".join(words))
+        if not words or len(lines) == size:
+            size = PIECE_SENTENCES if words else MAX_SENTENCES
+            yield from ((first + start, lines[start : start + size]) for start in range(0, len(lines), size))
+            lines = []

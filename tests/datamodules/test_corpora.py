@@ -148,9 +148,9 @@ def test_blank_lines_separate_documents_of_plain_text() -> None:
 
 
 def test_a_text_without_blank_lines_is_cut_into_documents(tmp_path) -> None:
-    (tmp_path / "one.txt").write_text("a b .\n" * 2500)
+    (tmp_path / "one.txt").write_text("a b .\n" * 2560)
     lengths = [len(document.sections[0].paragraphs[0]) for document in whole(PlainText(str(tmp_path)))]
-    assert lengths == [100] * 20 + [500]
+    assert lengths == [100] * 25 + [60]
 
 
 def test_trees_are_read_without_traces_and_keep_the_functions_that_probing_tasks_ask_for() -> None:
