@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -12,6 +13,7 @@ from datamodules.arrays import ArrayFile, Ragged, save_ragged
 from datamodules.base import SPLITS, CachedData, SkipCounts, SkipCountsBySplit, cached_lines, check_line, write_words
 from datamodules.batches import Bag, InDocument, Position
 from datamodules.corpus import Corpus, Document, Split
+from datamodules.repeats import write_repeats
 from datamodules.samplers import pad
 from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from encoder_lab.errors import InputError
@@ -73,13 +75,17 @@ class SentencesInDocuments(CachedData):
         self.bag_sizes = {side: len(Vocabulary.load(self.folder / f"{side}.bag.txt")) for side in TARGETS}
         self.clipped = {split: _count_clipped(self._positions(split), self.classes) for split in ("train", "dev")}
         self.notes = [
-            f"set to the last class in {split}: {' and '.join(f'{n:,} {name}' for name, n in clipped.items())}"
-            for split, counts in self.clipped.items()
-            if (clipped := {name.replace("_", " "): n for name, n in counts._asdict().items() if n})
+            *self.notes,
+            *(
+                f"set to the last class in {split}: {' and '.join(f'{n:,} {name}' for name, n in clipped.items())}"
+                for split, counts in self.clipped.items()
+                if (clipped := {name.replace("_", " "): n for name, n in counts._asdict().items() if n})
+            ),
         ]
 
     def write(self, work: Path, corpus: Corpus, max_words: int, bag_words: int, lowercase: bool) -> SkipCountsBySplit:
         skipped = {split: _write_documents(work, corpus, split, max_words, lowercase) for split in SPLITS}
+        write_repeats(work, {split: _with_next(work / f"{split}.source.txt") for split in SPLITS})
         write_words(work, ("source",), corpus.place("source"))
         for side in TARGETS:
             counted = Vocabulary.count(_lowercase_lines(work / f"train.{side}.txt"))
@@ -160,6 +166,11 @@ def _count_clipped(positions: np.ndarray, classes: ClassCounts) -> ClassCounts:
     """How many sentences have a value beyond the last class."""
     columns = [SentencePosition._fields.index(name) for name in ("level", "sentence", "paragraph")]
     return ClassCounts(*(int((positions[:, column] >= n).sum()) for column, n in zip(columns, classes, strict=True)))
+
+
+def _with_next(path: Path) -> list[Iterator[str]]:
+    """Each line of a file, and the one after it."""
+    return [cached_lines(path), islice(chain(cached_lines(path), [""]), 1, None)]
 
 
 def _lowercase_lines(path: Path) -> Iterator[str]:

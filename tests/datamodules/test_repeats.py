@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datamodules.corpora.documents import JsonDocuments
 from datamodules.corpora.parallel import Parallel
+from datamodules.discourse import SentencesInDocuments
 from datamodules.repeats import REPEATS_FILE, notes_on_repeats, write_repeats
 from datamodules.seq2seq import TextPairs
 
@@ -33,3 +35,10 @@ def test_pairs_that_a_file_has_twice_are_held_out_and_trained_on_and_a_run_says_
     corpus = Parallel(str(tmp_path / "source"), str(tmp_path / "target"), target_language="fr")
     data = TextPairs(corpus, "fr", tmp_path / "cache", seed=1, codes=20)
     assert data.notes[0] == "100 of 100 dev examples are training examples too, which makes its scores too high"
+
+
+def test_documents_that_a_file_has_under_several_ids_are_said_too(tmp_path) -> None:
+    lines = [json.dumps({"id": str(i), "sentences": [f"Story {i % 9} .", "It ends ."]}) for i in range(300)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    data = SentencesInDocuments(JsonDocuments(str(tmp_path), tokenized=True), tmp_path / "cache", seed=1)
+    assert [note.partition(" examples")[0].split()[-1] for note in data.notes] == ["dev", "test"]
