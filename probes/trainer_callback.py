@@ -1,6 +1,8 @@
 """Probing while Hugging Face's `Trainer` trains a model."""
 
+import warnings
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +44,24 @@ class ProbingTrainerCallback(TrainerCallback):
             self.probe(state, 0, parts["model"])
 
     def on_epoch_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any) -> None:
-        epoch = epochs_done(state)
-        if isinstance(epoch, int) and epoch % self.every_n_epochs == 0:  # training may end within an epoch
+        epoch, ends = epochs_done(state), control.should_training_stop
+        if not (ends or control.should_epoch_stop):
+            epoch = ceil(epoch)  # of a data set without a length the Trainer counts parts
+        if ends or (isinstance(epoch, int) and epoch % self.every_n_epochs == 0):
             self.probe(state, epoch, parts["model"])
 
     def on_train_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any) -> None:
-        """Also probes where training ended between two probed epochs."""
-        steps = {row.step for row in read_rows(self.results)}
-        if state.global_step not in steps:
+        """Also probes where an evaluation ended training, unless the Trainer has loaded the best weights since."""
+        step, best = state.global_step, state.best_global_step
+        if not state.is_world_process_zero or step in {row.step for row in read_rows(self.results)}:
+            return
+        if args.load_best_model_at_end and best not in (None, step):
+            loaded = f"load_best_model_at_end has loaded the weights of step {best}"
+            warnings.warn(
+                f"{self.results}: the end, step {step}, has no scores: {loaded}; every_n_epochs=1 scores it",
+                stacklevel=2,
+            )
+        else:
             self.probe(state, epochs_done(state), parts["model"])
 
     def probe(self, state: TrainerState, epoch: Epoch, module: nn.Module) -> None:

@@ -1,8 +1,10 @@
 """Probing in trainings that are not ours: any LightningModule, Hugging Face's Trainer."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import ModelCheckpoint
 from torch import Tensor, nn
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, IterableDataset
 from transformers import Trainer, TrainingArguments
 
 from encoder_lab.errors import InputError
@@ -36,6 +38,7 @@ class Foreign(pl.LightningModule):
         torch.manual_seed(0)
         self.drop, self.layer = nn.Dropout(0.5), nn.Linear(3, 2)
         self.modes: list[bool] = []
+        self.encoded: list[float] = []  # by which weights
 
     def forward(self, counts: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
         vectors = self.layer(self.drop(counts))
@@ -43,6 +46,7 @@ class Foreign(pl.LightningModule):
 
     def encode(self, sentences: list[str]) -> Tensor:
         self.modes.append(self.training or torch.is_grad_enabled())
+        self.encoded.append(float(self.layer.weight.detach().sum()))
         torch.rand(3)  # an encoder may use random numbers
         return self(torch.tensor([[float(s.count(letter)) for letter in LETTERS] for s in sentences]))["vectors"]
 
@@ -65,18 +69,44 @@ def trained_by_lightning(folder: Path | None, *more: pl.Callback, path: Path | N
     return module
 
 
-def trained_by_hugging_face(folder: Path, probed: bool, epochs: float = 2) -> tuple[Foreign, Trainer]:
+def trained_by_hugging_face(
+    folder: Path, probed: bool, epochs: float = 2, trains: Any = Trainer, data: Any = None, **more: Any
+) -> tuple[Foreign, Trainer]:
     module = Foreign()
     twice = [*tasks(1), replace(tasks(1)[0], grid=Grid(widths=(2,), dropouts=(0.0,), l2=(1e-3,)))]  # by two readers
     callbacks = [ProbingTrainerCallback(twice, module, folder / "probes.csv", 2)] if probed else []
     arguments = TrainingArguments(
         str(folder), num_train_epochs=epochs, per_device_train_batch_size=2, report_to="none", disable_tqdm=True,
-        use_cpu=True, save_strategy="no", logging_strategy="no",
+        use_cpu=True, logging_strategy="no", **{"save_strategy": "no", **more},
     )  # fmt: skip
-    data = [{"counts": torch.ones(3), "labels": torch.tensor(0)} for _ in range(8)]
-    trainer = Trainer(module, arguments, train_dataset=data, callbacks=callbacks)
+    trainer = trains(module, arguments, train_dataset=data or list(Pieces()), eval_dataset=[], callbacks=callbacks)
     trainer.train()
     return module, trainer
+
+
+class Pieces(IterableDataset):
+    """Four batches without a length."""
+
+    def __iter__(self) -> Iterator[dict[str, Tensor]]:
+        return iter([{"counts": torch.ones(3), "labels": torch.tensor(0)}] * 8)
+
+
+class FirstIsBest(Trainer):
+    """Each evaluation is worse than the one before."""
+
+    evaluations = 0
+
+    def evaluate(self, *arguments: Any, **more: Any) -> dict[str, float]:
+        self.evaluations += 1
+        return {"eval_loss": float(self.evaluations)}
+
+
+class StopsAtThird(FirstIsBest):
+    """The third evaluation ends the training."""
+
+    def evaluate(self, *arguments: Any, **more: Any) -> dict[str, float]:
+        self.control.should_training_stop = self.evaluations == 2
+        return super().evaluate()
 
 
 def same_weights(first: nn.Module, second: nn.Module) -> bool:
@@ -122,6 +152,24 @@ def test_a_training_that_begins_mixes_its_scores_with_no_others(tmp_path, train)
 def test_a_training_that_ends_between_probed_epochs_is_probed_at_its_end(tmp_path, epochs) -> None:
     trained_by_hugging_face(tmp_path, probed=True, epochs=epochs)
     assert {(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")} == {(0, 0), (epochs, 4 * epochs)}
+
+
+def test_weights_that_the_trainer_loads_at_its_end_are_not_scored_as_those_of_its_last_step(tmp_path) -> None:
+    best = dict.fromkeys(("eval_strategy", "save_strategy"), "epoch") | {"load_best_model_at_end": True}
+    loaded, plain = (
+        trained_by_hugging_face(tmp_path / name, True, 3, FirstIsBest, **more)[0]
+        for name, more in (("loaded", best), ("plain", {}))
+    )
+    assert loaded.encoded == plain.encoded
+    assert not same_weights(loaded, plain)
+    with pytest.warns(UserWarning, match=r"the end, step 12, has no scores: .* of step 4; every_n_epochs=1 scores it"):
+        trained_by_hugging_face(tmp_path / "early", True, 9, StopsAtThird, **best)
+    assert {row.step for row in read_rows(tmp_path / "early" / "probes.csv")} == {0, 8}
+
+
+def test_each_pass_over_data_without_a_length_is_an_epoch(tmp_path) -> None:
+    trained_by_hugging_face(tmp_path, probed=True, data=Pieces(), max_steps=10)
+    assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")][::2] == [(0, 0), (2, 8), (2.2, 10)]
 
 
 def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
