@@ -8,7 +8,7 @@ random order; people fill copies named SHEET.PERSON.csv. `answers=` reads these:
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -63,7 +63,7 @@ def run_survey(options: SimpleNamespace) -> None:
             write_sheet(path, pretest)
         print(f"{paths[0]}, {paths[1]}: {len(pretest)} sentences each; write yes or no into the column acceptable")
         return
-    first, second = map(read_sheet, paths)
+    first, second = (read_sheet(path, set(pretest)) for path in paths)
     controls = {sentence: natural for sentence, natural in first.items() if second.get(sentence) == natural}
     if options.answers is None:
         sheets = make_sheets(items, sorted(controls), options.sheet, options.controls, options.seed)
@@ -71,7 +71,8 @@ def run_survey(options: SimpleNamespace) -> None:
             write_sheet(options.out / f"sheet_{number:03}.csv", sentences)
         print(f"{options.out}: {len(sheets)} sheets for {len(items):,} sentences, {len(controls)} controls")
         return
-    result = judge_answers(read_people(options.answers), controls, {sentence: intact[sentence] for sentence in items})
+    people = read_people(options.answers, controls.keys() | set(items))
+    result = judge_answers(people, controls, {sentence: intact[sentence] for sentence in items})
     write_row(options.out, options.task, result)
     print(result)
 
@@ -160,8 +161,10 @@ def write_sheet(path: Path, sentences: Sequence[str]) -> None:
     upsert_csv(path, rows, key=COLUMNS[:1])
 
 
-def read_sheet(path: Path) -> dict[str, bool]:
-    """The answers of a filled sheet; empty ones are no answers. Raises InputError naming the line of another word."""
+def read_sheet(path: Path, known: Set[str]) -> dict[str, bool]:
+    """The answers of a filled sheet; empty ones are no answers. Raises InputError naming the line of another word, or
+    of a sentence that is not `known`.
+    """
     from encoder_lab.storage.csv_files import read_numbered_csv
 
     answers = {}
@@ -169,16 +172,23 @@ def read_sheet(path: Path) -> dict[str, bool]:
         answer = row["acceptable"].strip().lower()
         if answer and answer not in (*YES_ANSWERS, *NO_ANSWERS):
             raise InputError(f"{path}:{number}: acceptable is {answer[:40]!r}; write yes or no")
+        if answer and row["sentence"] not in known:
+            remedy = "give task=, pretest=, items= and seed= as when the sheets were made"
+            raise InputError(f"{path}:{number}: {row['sentence'][:40]!r} is not of this survey; {remedy}")
         if answer:
             answers[row["sentence"]] = answer in YES_ANSWERS
     return answers
 
 
-def read_people(folder: Path) -> dict[str, dict[str, bool]]:
-    """The answers of each person, of the files SHEET.PERSON.csv. Raises InputError for none."""
+def read_people(folder: Path, known: Set[str]) -> dict[str, dict[str, bool]]:
+    """The answers of each person, of the files SHEET.PERSON.csv. Raises InputError for none, and for one of nobody."""
     people: dict[str, dict[str, bool]] = defaultdict(dict)
-    for path in sorted(folder.glob("*.*.csv")):
-        people[path.name.split(".")[1]].update(read_sheet(path))
+    for path in sorted({*folder.glob("sheet_*.csv"), *folder.glob("*.*.csv")}):
+        person, answers = path.stem.partition(".")[2], read_sheet(path, known)
+        if answers and not person:
+            raise InputError(f"{path}: who filled it? name it {path.stem}.PERSON.csv")
+        people[person].update(answers)
+    people.pop("", None)
     if not people:
         raise InputError(f"{folder}: no filled sheets there; name them SHEET.PERSON.csv, as sheet_001.anna.csv")
     return dict(people)

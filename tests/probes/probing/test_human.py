@@ -1,5 +1,6 @@
 """A survey of people: its sheets, who counts, and what its answers are worth."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def fill(path: Path, to: Path, wrong: int = 0) -> None:
     )
 
 
-def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path) -> None:
+def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path, capsys) -> None:
     answers = tmp_path / "answers"
     answers.mkdir()
     settings = ["pretest=20", "items=40", "sheet=30", "controls=10", f"out={tmp_path}"]
@@ -42,9 +43,20 @@ def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path) -> None:
     sheets = sorted(tmp_path.glob("sheet_*.csv"))
     assert len(sheets) == 2
     for sheet in sheets:
-        fill(sheet, answers / f"{sheet.stem}.anna.csv")
-        fill(sheet, answers / f"{sheet.stem}.careless.csv", wrong=30)
-    human.run_survey(human.COMMAND.read([f"task={tmp_path}/odd_man_out.txt", *settings, f"answers={answers}"]))
+        fill(sheet, answers / f"{sheet.stem}.anna.m.csv")
+        fill(sheet, answers / f"{sheet.stem}.anna.careless.csv", wrong=30)
+    judged = [f"task={tmp_path}/odd_man_out.txt", *settings, f"answers={answers}"]
+    for other in ("seed=2", "items=20", "pretest=10", "pretest=25"):
+        changed = [text for text in judged if text.split("=")[0] != other.split("=")[0]]
+        with pytest.raises(
+            InputError, match=r"csv:\d+: 'sentence \d+' is not of this survey; give task=, pretest=, it"
+        ):
+            human.run_survey(human.COMMAND.read([*changed, other]))
+    human.run_survey(human.COMMAND.read(judged))
+    assert re.search(r"of 1 people; .*; left out: anna\.careless$", capsys.readouterr().out, re.M)
+    fill(tmp_path / "sheet_001.csv", answers / "sheet_001.csv")
+    with pytest.raises(InputError, match=r"sheet_001\.csv: who filled it\? name it sheet_001\.PERSON\.csv"):
+        human.run_survey(human.COMMAND.read(judged))
     row = probing_table(models_of([read_run(tmp_path)]), "probing", published_names=[]).rows[0]
     assert (row.name, row.cells["SOMO"].score) == ("Hum. Eval.", 100)
     assert row.cells["SOMO"].low == pytest.approx(100 * 40 / (40 + 1.96**2), abs=0.1)  # Wilson, 40 of 40
@@ -94,4 +106,4 @@ def test_other_tasks_and_other_words_are_refused(tmp_path) -> None:
         human.sentences_to_judge(path)
     (tmp_path / "sheet.csv").write_text("number,sentence,acceptable\n1,a b,perhaps\n")
     with pytest.raises(InputError, match=r"sheet.csv:2: acceptable is 'perhaps'; write yes or no"):
-        human.read_sheet(tmp_path / "sheet.csv")
+        human.read_sheet(tmp_path / "sheet.csv", {"a b"})
