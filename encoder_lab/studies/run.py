@@ -57,12 +57,19 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
 
 
 def refuse_wrong_cells(study: Study, folder: Path) -> None:
-    """Raises InputError with the name of a cell where settings of it are wrong, or where its folder has others."""
+    """Raises InputError with the name of a cell where settings of it are wrong, or where its folder has others, or
+    the scores of a run that is not there any more.
+    """
     distinct: dict[tuple[str, ...], StudyCell] = {}
     for cell in (*study.cells, *study.evaluations):
         refuse_other_settings(cell, folder)
         if not (cell.scores_objective or is_done(cell, folder)):  # the first have the settings of their runs
             distinct[cell.program, *cell.overrides] = cell
+    done = {cell.name for cell in (*study.cells, *study.evaluations) if is_done(cell, folder)}
+    for cell in study.evaluations:
+        if cell.scored and cell.name in done and cell.scored not in done:
+            earlier = f"has the scores of an earlier run in {folder / cell.scored}, which is gone"
+            raise InputError(f"{folder / cell.name}: {earlier}; remove this folder, too")
     for cell in Progress(distinct.values(), desc="checking settings", unit=" cells", leave=False):
         try:
             settings_of(cell)

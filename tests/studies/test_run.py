@@ -136,6 +136,18 @@ def test_a_study_of_other_settings_needs_another_folder(lab, tmp_path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
+def test_a_run_that_is_made_again_is_scored_again(lab, tmp_path) -> None:
+    arguments, results = tiny(tmp_path, lab, TEXT + EVALUATIONS), tmp_path / "results"
+    assert run_study(tmp_path, "tiny", arguments) == 0
+    shutil.rmtree(results / "untrained" / "bov")
+    arguments = tiny(tmp_path, lab, (TEXT + EVALUATIONS).replace("bov: encoder=bov", "bov: encoder=bov seed=3"))
+    with pytest.raises(InputError, match=r"of_a_run/untrained/bov: has the scores of an earlier run in .*; remove thi"):
+        run_study(tmp_path, "tiny", arguments)
+    shutil.rmtree(results / "evaluations" / "of_a_run" / "untrained" / "bov")
+    assert run_study(tmp_path, "tiny", arguments) == 0
+
+
+@pytest.mark.usefixtures("quick")
 def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_version(lab, tmp_path, capsys) -> None:
     arguments = tiny(tmp_path, lab)
     assert run_study(tmp_path, "tiny", arguments) == 0
