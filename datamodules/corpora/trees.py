@@ -12,6 +12,7 @@ from datamodules.trees.penn import OnBadTreeSetting, Tree, read_trees, tree_file
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Count, PartHeldOut, ProbeSplit
 
+STRETCH = 50
 PUBLISHED_SPLITS: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by file name without its ending
 
 
@@ -31,13 +32,17 @@ class Trees(OnDisk):
         root: Annotated[str | None, "a file, or a folder of .mrg and .const.tsv (or .gz)"],
         size: CorpusSize = None,
         held_out: PartHeldOut = HELD_OUT,
-        stretch: Annotated[Count, "consecutive trees in one split, as they share a topic; 1: each is drawn"] = 50,
+        stretch: Annotated[Count, "consecutive trees in one split, as they share a topic; 1: each is drawn"] = STRETCH,
         probe_split: ProbeSplit = True,
         on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
         super().__init__(root, size)
         self.held_out, self.stretch, self.probe_split = held_out, stretch, probe_split
         self.on_bad_tree = on_bad_tree
+        nothing_drawn = not probe_split and all(map(_published_split, self.files()))
+        if nothing_drawn and (held_out, stretch) != (HELD_OUT, STRETCH):
+            drawn = f"corpus.held_out={held_out}, corpus.stretch={stretch}"
+            raise InputError(f"{drawn}: the names of the files of {self.root} say every split; leave both out")
 
     def fingerprint(self) -> str:
         splits = f"1/{self.held_out} of {self.stretch} {self.probe_split}"

@@ -119,6 +119,16 @@ def test_trees_that_are_not_for_probing_train(tmp_path, stretch) -> None:
         next(corpus.trees("probe"))
 
 
+@pytest.mark.parametrize("setting", [{"held_out": 7}, {"stretch": 3}])
+def test_how_trees_are_drawn_is_refused_where_none_is(tmp_path, setting) -> None:
+    for name in ("train", "dev"):
+        (tmp_path / f"{name}.mrg").write_text("(ROOT (S (NP (NN rain)) (VP (VBZ falls))))")
+    Trees(str(tmp_path), **setting)
+    Trees(str(tmp_path), probe_split=False)
+    with pytest.raises(InputError, match="say every split; leave both out"):
+        Trees(str(tmp_path), probe_split=False, **setting)
+
+
 def test_documents_that_are_not_for_probing_train(tmp_path) -> None:
     many_documents(tmp_path)
     every, some = (PlainText(str(tmp_path), tokenized=True, probe_split=probe) for probe in (False, True))
