@@ -20,6 +20,7 @@ WORD_VECTOR_SETTINGS = r"embeddings(\..*)?"
 OBJECTIVES_WITHOUT_DECODER = {"objectives.nli.NLI", "objectives.discourse.Discourse"}
 NAMED_PAIR = re.compile(r"nmt_(\w\w)(\w\w)")  # an objective with the name of its languages
 FILE_OF_VECTORS = "datamodules.word_vectors.store.FromFile"
+SAVED_DATASET, INFERENCE_DATA = "datamodules.corpora.arrow.SavedDataset", "datamodules.nli.InferencePairs"
 
 Unread = Iterator[tuple[str, str]]  # names, as a pattern, and what would have an effect
 
@@ -178,6 +179,7 @@ def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
     trained = {part["objective"][CLASS_KEY] for part in parts.values()} or {own[CLASS_KEY]}
     if encoder.get("attention") and trained <= OBJECTIVES_WITHOUT_DECODER:
         yield r"encoder(\.attention)?", "this objective has no decoder that attends; give encoder=bilstm_last"
+    yield from _unread_columns(settings["corpus"], [part["datamodule"] for part in parts.values() or [settings]])
     for name, part in {"": settings, **parts}.items():
         prefix, objective = rf"parts\.{name}\." if name else "", part.get("objective") or {}
         yield from _unread_in_objective(prefix, objective)
@@ -189,6 +191,17 @@ def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
         if encoder.get("attention") and not objective.get("attention", True):
             attends = "with encoder.attention=true the decoder attends"
             yield rf"{prefix}objective\.attention", f"{attends}; choose another encoder=, {OMIT}"
+
+
+def _unread_columns(corpus: Mapping[str, Any], data: Sequence[Mapping[str, Any]]) -> Unread:
+    """The columns of a data set that these datamodules do not read."""
+    classes = {str(part.get(CLASS_KEY)) for part in data}
+    if corpus.get(CLASS_KEY) != SAVED_DATASET or not all(name.startswith("datamodules.") for name in classes):
+        return
+    if INFERENCE_DATA not in classes:
+        yield r"corpus\.(premise|hypothesis|label)", f"it is for inference; give objective=nli, {OMIT}"
+    if {part.get("target", "same") for part in data} <= {"same", "next"}:
+        yield r"corpus\.target(_language)?", f"it is for translation; give objective=nmt, {OMIT}"
 
 
 def _unread_in_objective(prefix: str, objective: Mapping[str, Any]) -> Unread:

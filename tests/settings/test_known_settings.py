@@ -148,6 +148,8 @@ WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: w
     "train probes.tasks=[WC] probes.classifier.widths=[50]": "WC is read by logistic regression; add tasks, or",
     "train trainer.gradient_clip_val=null +trainer.gradient_clip_algorithm=value": "nothing is clipped; give trainer.g",
     f"train {FILES} corpus.held_out=5": "dev and test have files of their own; leave it out",
+    "train objective=autoencoder corpus=dataset corpus.label=x": "it is for inference; give objective=nli, or",
+    "train objective=nli corpus=dataset corpus.target_language=fr": "it is for translation; give objective=nmt, or",
     "train init=RUN embeddings=file embeddings.path=x embeddings.scale=2": "new ones get their scale; leave it out",
     "train corpus.source_language=de": "nmt_enfr is the name of another pair of languages; give objective=nmt",
     f"train {TWO} parts.nmt_enfr.datamodule.target=de": "nmt_enfr is the name of another pair",
@@ -209,6 +211,8 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge("model=[length,ngram]", "suite=coherence", "corpus.size=9", program="evaluate")
     judge("model=hf:a", "probes=text", "probes.paths=[x]", "corpus.source_language=de", program="evaluate")
     judge("write_sentences=x", "corpus.size=9", "protocol=senteval", "probes.tasks=[WC]", program="evaluate")
+    judge("objective=nmt", "corpus=dataset", "corpus.target=x", "corpus.target_language=fr")
+    judge(*TWO.split(), "corpus=dataset", "corpus.premise=x", "corpus.target=y", "corpus.target_language=fr")
     judge("init=RUN", "embeddings.freeze=false", "embeddings.dim=8")
     judge("init=RUN", "embeddings=file", "embeddings.path=x")
     judge("suite=[]", "probes.train_size=50")
