@@ -22,8 +22,9 @@ POOLING_MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "
 OLD_MODES = ("cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
 ACTIVATIONS = {"Tanh": nn.Tanh, "Identity": nn.Identity, "ReLU": nn.ReLU, "GELU": nn.GELU, "Sigmoid": nn.Sigmoid}
 MAX_DENSE_WEIGHTS = 10**9  # of a dense layer
-KINDS = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
-SETTINGS_FILES = [f"sentence_{kind}_config.json" for kind in KINDS]  # of the transformer; all but the first are older
+MODEL_TYPES = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+# of the transformer; all but the first are older
+SETTINGS_FILES = [f"sentence_{model_type}_config.json" for model_type in MODEL_TYPES]
 VECTOR = "sentence_embedding"  # what the library calls it
 TASK = "feature-extraction"
 TEXT_STATES = {"method": "forward", "method_output_name": "last_hidden_state"}  # of a text, the states that are pooled
