@@ -24,6 +24,7 @@ from encoder_lab.settings.types import AboveZero, Count, Grams, Width, ZeroOrMor
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.files import build_once, disk_errors, make_once, temporary_path
+from encoder_lab.storage.text_files import log_note_once
 
 ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of the run
 SCALE_ROWS = 50_000  # rows of a store from which its scale is computed
@@ -84,6 +85,12 @@ class WordVectors:
         self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
         self._index = np.load(folder / "hashes.npy", mmap_mode="r")
         self.subwords_bin = subwords_bin
+
+    @property
+    def repeats(self) -> int:
+        """How many rows are of a word that an earlier row has."""
+        hashes = self._index["hash"]  # sorted
+        return int(np.count_nonzero(hashes[1:] == hashes[:-1]))
 
     def __reduce__(self) -> tuple[type["WordVectors"], tuple]:
         """Pickled as the names of its files, which stay where they are."""
@@ -185,6 +192,8 @@ class FromFile:
     def vectors(self, sentences: ReadSentences, fingerprint: str, cache: Path) -> WordVectors:
         """The store of the file; the text of the run is not used."""
         store = open_store(self.path, cache)
+        if store.repeats:
+            log_note_once(f"{self.path}: {store.repeats:,} words are there again; of each the first vector counts")
         capitals = bool(np.load(store.folder / "capitals.npy"))
         store.lowercase = not capitals if self.lowercase == "auto" else bool(self.lowercase)
         store.fixed_scale = self.scale

@@ -41,6 +41,14 @@ def test_vectors_of_a_text_file_are_found_by_word(tmp_path, header) -> None:
     assert lookup.present.tolist() == [True, True, False, True]
 
 
+@pytest.mark.parametrize(("last", "notes"), [("a 9 9\n", ["1 words are there again"]), ("A 9 9\n", [])])
+def test_words_that_a_file_has_twice_are_named(tmp_path, caplog, last, notes) -> None:
+    (tmp_path / "v.txt").write_text(f"a 1 2\nb 3 4\n{last}")
+    FromFile(str(tmp_path / "v.txt")).vectors(lambda: [], "", tmp_path / "cache")
+    assert [note for note in notes if note in caplog.text] == notes
+    assert len(caplog.messages) == len(notes)
+
+
 def test_the_line_of_a_lookup_counts_words_and_not_the_special_rows_of_a_vocabulary(tmp_path) -> None:
     (tmp_path / "v.txt").write_text("a 1 2\nb 3 4\n")
     lookup = open_store(tmp_path / "v.txt", tmp_path / "cache").lookup(Vocabulary(["b", "a", "c"]).words)
