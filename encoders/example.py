@@ -32,10 +32,12 @@ def example_vectors(encoder: Encoder, width: int) -> Tensor:
 
 def warn_of_other_vectors(path: Path, encoder: Encoder, width: int, expected: object) -> None:
     """Warn if an encoder with the weights of the checkpoint `path` gives other vectors than when it was saved."""
-    vectors = example_vectors(encoder, width)
-    if not isinstance(expected, Tensor) or expected.shape != vectors.shape:
+    if not isinstance(expected, Tensor):
+        return  # a new run, or a checkpoint without an example
+    vectors, expected = example_vectors(encoder, width), expected.float()
+    if expected.shape != vectors.shape:
         return
     tolerance = TOLERANCE * expected.abs().max().item()
-    if not torch.allclose(vectors, expected.to(vectors), rtol=0, atol=tolerance, equal_nan=True):
+    if not torch.allclose(vectors, expected, rtol=0, atol=tolerance, equal_nan=True):
         cause = "its code or a library has changed since; put that back, or train again"
         warnings.warn(f"{path}: the encoder gave other vectors when this was saved: {cause}", stacklevel=2)

@@ -192,8 +192,8 @@ class FromFile:
     def vectors(self, sentences: ReadSentences, fingerprint: str, cache: Path) -> WordVectors:
         """The store of the file; the text of the run is not used."""
         store = open_store(self.path, cache)
-        if store.repeats:
-            log_note_once(f"{self.path}: {store.repeats:,} words are there again; of each the first vector counts")
+        if repeats := store.repeats:
+            log_note_once(f"{self.path}: {repeats:,} words are there again; of each the first vector counts")
         capitals = bool(np.load(store.folder / "capitals.npy"))
         store.lowercase = not capitals if self.lowercase == "auto" else bool(self.lowercase)
         store.fixed_scale = self.scale

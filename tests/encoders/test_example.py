@@ -51,7 +51,7 @@ def test_a_run_that_begins_with_an_encoder_of_other_vectors_says_so() -> None:
         take_weights(InitialRun("first", weights, None, 2 * example_vectors(encoder, 6)), encoder)
 
 
-@pytest.mark.parametrize("example", [None, torch.zeros(3)])
+@pytest.mark.parametrize("example", [None, torch.zeros(3), torch.zeros(3, dtype=torch.bool)])
 def test_a_checkpoint_without_an_example_is_loaded_without_a_word(finished_run, tmp_path, example) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     checkpoint = read_checkpoint(run / "checkpoints" / "best.ckpt")
