@@ -20,7 +20,7 @@ BRACKET_PATTERN = re.compile(r"(\[)|\]")
 MAX_OPEN_BRACKETS = 40  # the parser rereads the paragraph for each unclosed bracket
 FOOTNOTE_PATTERN = re.compile(r"^ {0,3}(\[\^[^\]\s]+\]):[ \t]*(?:\n +)?", re.MULTILINE)  # its beginning
 BOX_PATTERN = r"^\[[ xX]\] "  # of a task
-FENCES = ("---", "+++")  # around the metadata at the top of a file, in YAML or TOML
+FENCES = {"---": ("---", "..."), "+++": ("+++",)}  # before and after the metadata at the top, in YAML or TOML
 
 
 class Markdown(DocumentCorpus):
@@ -55,8 +55,9 @@ def _read_text(path: Path) -> str:
             raise InputError(f"{path}:{number}: more than {MAX_CHARACTERS} characters in one file; cut it into several")
         lines.append(line.rstrip())
     fence, *rest = lines
-    if fence in FENCES and fence in rest:
-        lines = lines[rest.index(fence) + 2 :]
+    ends = [row for row, line in enumerate(rest, 2) if line in FENCES.get(fence, ())]
+    if ends and rest[0]:  # before a blank line it is a rule
+        lines = lines[ends[0] :]
     return "\n".join(lines).rstrip("\n")
 
 
@@ -84,6 +85,6 @@ def _visible_text(children: Sequence[Token], left_out: re.Pattern[str]) -> str:
             parts.append(left_out.sub("", token.content))
         elif token.type in ("code_inline", "text_special"):
             parts.append(token.content)
-        elif token.type in ("softbreak", "hardbreak"):
+        elif token.type in ("softbreak", "hardbreak") or token.content.lower().startswith("<br"):
             parts.append(" ")
     return "".join(parts)

@@ -9,11 +9,17 @@ from mwparserfromhell.nodes import ExternalLink, Heading, HTMLEntity, Node, Tag,
 from datamodules.corpus import Section
 from datamodules.text.tokenize import split_sentences, tokenize
 
-NO_PROSE = {"ref", "references", "gallery", "table", "math", "timeline", "score", "syntaxhighlight", "source", "pre"}
+NO_PROSE = {
+    "ce", "chem", "gallery", "graph", "hiero", "imagemap", "mapframe", "maplink", "math", "pre", "ref", "references",
+    "score", "source", "syntaxhighlight", "table", "timeline",
+}  # fmt: skip
+BLOCKS = {"blockquote", "center", "dd", "div", "dl", "dt", "hr", "li", "ol", "p", "poem", "ul"}  # of HTML: paragraphs
 LIST_ITEM = "\x01"  # never occurs in XML
 LIST_ITEM_PATTERN = re.compile(f"{LIST_ITEM}(.*)")
 # titles of links that show nothing: of pictures, categories and the same page in other languages
-HIDDEN_LINK_PATTERN = re.compile(r"\s*((?i:file|image|category)\s*:|[a-z]{2,3}(-[a-z]+)*:(?! )|[^:]+:.*\.\w{3,4}\s*$)")
+HIDDEN_LINK_PATTERN = re.compile(
+    r"\s*((?i:file|image|category)\s*:|([a-z]{2,3}(-[a-z]+)*|simple):(?! )|[^:]+:.*\.\w{3,4}\s*$)"
+)
 SWITCH_PATTERN = re.compile(r"__[A-Z]+__")
 BLANK_LINES_PATTERN = re.compile(r"\n\s*\n")
 MAX_CHARACTERS = 4 * 1024 * 1024  # the limit of MediaWiki is 2 MiB
@@ -100,8 +106,9 @@ def _tag_parts(node: Tag) -> Iterator[str]:
         yield "\n"
     elif name in ("li", "dd", "dt") and node.wiki_markup:
         yield f"\n{LIST_ITEM}"
-    elif name not in NO_PROSE and node.contents is not None:
-        yield _visible_text(node.contents.nodes)
+    elif name not in NO_PROSE:
+        text = _visible_text(node.contents.nodes) if node.contents is not None else ""
+        yield f"\n\n{text}\n\n" if name in BLOCKS and not node.wiki_markup else text
 
 
 def _decode_entity(node: HTMLEntity) -> str:

@@ -182,10 +182,15 @@ def test_a_dump_says_how_its_language_calls_pictures_and_categories(tmp_path) ->
     assert whole(Wikipedia(str(tmp_path))) == whole(Wikipedia(str(FIXTURES / "wikipedia")))
 
 
-@pytest.mark.parametrize("fence", ["---", "+++", "+++ "])
-def test_metadata_at_the_top_of_a_file_is_no_text(fence, tmp_path) -> None:
-    (tmp_path / "a.md").write_text(f'{fence}\ntitle = "a"\n{fence}\nRead this.\n\n---\n')
+@pytest.mark.parametrize(("fence", "end"), [("---", "---"), ("---", "..."), ("+++", "+++"), ("+++ ", "+++")])
+def test_metadata_at_the_top_of_a_file_is_no_text(fence, end, tmp_path) -> None:
+    (tmp_path / "a.md").write_text(f'{fence}\ntitle = "a"\n{end}\nRead this.\n\n---\n')
     assert whole(Markdown(str(tmp_path)))[0].sections == [Section(0, None, [["Read this ."]])]
+
+
+def test_text_between_two_rules_is_no_metadata(tmp_path) -> None:
+    (tmp_path / "a.md").write_text("---\n\nRead this.\n\n---\n\nAnd this.\n")
+    assert whole(Markdown(str(tmp_path)))[0].sections == [Section(0, None, [["Read this ."], ["And this ."]])]
 
 
 def test_an_empty_file_in_a_folder_is_no_document(tmp_path) -> None:
