@@ -84,7 +84,7 @@ class Parallel(Corpus):
         return " ".join(line.split()) if self.tokenized else tokenize(line, language)
 
     def place(self, side: str) -> str:
-        return f"{self.pairs['train'][side == 'target']}, {side}"
+        return f"{', '.join(str(pair[side == 'target']) for pair in self.pairs.values())}, {side}"
 
     tokenize = staticmethod(OnDisk.tokenize)
 

@@ -70,8 +70,9 @@ class TreebankText(OnDisk):
         if split != "train":
             return text
         lines = (line for path in self.more for _, line in read_lines(path) if line.strip())
-        held_out = Excluded(self._held_out_texts)  # treebanks have tokens of their own
-        return self.limit(split, chain(text, (s for s in self.tokenize_all(lines) if s not in held_out)))
+        held_out = Excluded(texts := self._held_out_texts)  # treebanks have tokens of their own
+        more = (s for s in self.tokenize_all(lines) if s not in held_out and s not in texts)
+        return self.limit(split, chain(text, more))
 
     @cached_property
     def _held_out_texts(self) -> set[str]:

@@ -144,6 +144,8 @@ def _split_fields(line: str, comma: bool, width: int = -1) -> list[str]:
 def _parse_row(path: Path, number: int, parts: list[str], width: int) -> VectorRow:
     try:
         vector = np.array(parts[1:], dtype=np.float32)
+        if "_" in "".join(parts[1:]):  # which Python reads over
+            raise ValueError
     except ValueError:
         raise InputError(f"{path}:{number}: {_first_non_number(parts[1:])!r} is not a number") from None
     if len(vector) != width or not parts[0]:
@@ -158,7 +160,7 @@ def _parse_row(path: Path, number: int, parts: list[str], width: int) -> VectorR
 def _first_non_number(texts: list[str]) -> str:
     for text in texts:
         try:
-            float(text)
+            float(text.replace("_", "x"))
         except ValueError:
             return text
     return ""

@@ -44,6 +44,13 @@ def test_more_text_is_tokenised_and_counts_towards_the_size(folder) -> None:
     assert corpus.fingerprint() != TreebankText(str(folder), 3, "fr").fingerprint()
 
 
+def test_more_text_without_letters_is_left_out_where_dev_has_it(folder) -> None:
+    (folder / "y-ud-dev.conllu").write_text(sentence("! !"))
+    (folder / "more.txt").write_text("!!\n??\n")
+    corpus = TreebankText(str(folder), more=[str(folder / "more.txt")])
+    assert list(corpus.sentences("train")) == ["a b", "e f", "? ?"]
+
+
 def test_a_treebank_of_another_language_than_the_setting_is_refused(folder) -> None:
     (folder / "x-ud-train.conllu").rename(folder / "qaf_x_y-ud-train-a.conllu")
     with pytest.raises(InputError, match=r"another language, by its name; give corpus\.source_language=qaf"):

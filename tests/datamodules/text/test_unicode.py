@@ -131,6 +131,14 @@ def test_the_refusal_names_the_file_and_the_side(side, tmp_path) -> None:
         TextPairs(corpus, languages["target"], tmp_path / "cache", 1)
 
 
+def test_the_refusal_names_the_file_of_dev_too(tmp_path) -> None:
+    for name, text in {"a": "I am .", "b": "x", "dev": UNSEGMENTED["ja"], "c": "x"}.items():
+        (tmp_path / name).write_text(f"{text}\n" * 20)
+    corpus = Parallel(*(str(tmp_path / name) for name in ("a", "b", "dev", "c")), target_language="ru")
+    with pytest.raises(InputError, match=f"^{tmp_path}/a, {tmp_path}/dev, source: Chinese or Japanese"):
+        TextPairs(corpus, "ru", tmp_path / "cache", 1)
+
+
 @pytest.mark.parametrize("texts", [UNSEGMENTED, SEGMENTED])
 def test_a_frozen_encoder_says_how_many_sentences_are_not_segmented(texts) -> None:
     settings = {"words": ["<pad>", "<unk>", "a"], "input_dim": 3, "dim": 3, "longest": 9, "lowercase": False}

@@ -112,6 +112,7 @@ NAMED = {
     "words.txt": (b"the\na\n", r"words\.txt:1: no numbers"),
     "semicolons.txt": (as_text(";", words=["a", "b", "c", "d", "e"]), r"txt:1: no numbers"),
     "decimal_commas.txt": (b"the 0,5 0,25\n", "'0,5' is not a number"),
+    "underscore.txt": (b"the 0.5 0.25\na 0.5 1_0\n", "txt:2: '1_0' is not a number"),
     "space.bin": (b"2 2\nNew York \0\0\x80?\0\0\0@\nb \0\0\xa0@\0\0\xc0@\n", "or a word there has a space in it"),
     "more.bin": (word2vec() + b"more", "more than the 5 words"),
     "not_finite.bin": (word2vec().replace(ROWS[2].tobytes(), np.full_like(ROWS[2], np.nan).tobytes()), "not finite"),
