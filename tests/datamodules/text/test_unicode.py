@@ -132,9 +132,11 @@ def test_the_refusal_names_the_file_and_the_side(side, tmp_path) -> None:
 
 
 def test_the_refusal_names_the_file_of_dev_too(tmp_path) -> None:
-    for name, text in {"a": "I am .", "b": "x", "dev": UNSEGMENTED["ja"], "c": "x"}.items():
+    for name, text in {"a": "I am .", "b": "x", "dev": UNSEGMENTED["ja"], "c": "y"}.items():
         (tmp_path / name).write_text(f"{text}\n" * 20)
-    corpus = Parallel(*(str(tmp_path / name) for name in ("a", "b", "dev", "c")), target_language="ru")
+    corpus = Parallel(
+        *(str(tmp_path / name) for name in ("a", "b", "dev", "c")), source_language="ja", target_language="ru"
+    )
     with pytest.raises(InputError, match=f"^{tmp_path}/a, {tmp_path}/dev, source: Chinese or Japanese"):
         TextPairs(corpus, "ru", tmp_path / "cache", 1)
 
