@@ -4,7 +4,6 @@
 of its name in claim_rules.py.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,15 +12,18 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
-from scipy.stats import norm, spearmanr
+from scipy.stats import norm
 
 from encoder_lab.reports import claim_rules
+from encoder_lab.reports.correlation import MIN_MODELS, SIGNIFICANCE_LEVEL, correlate, holm_adjusted
 from encoder_lab.reports.evidence import Evidence, ModelName, Point, mean_point, model_title
 from encoder_lab.reports.findings import Claim, Comparison, compare_scores
 
 Side = list[str] | float  # [scores, encoder, objective] of Evidence.tables, `*` for any; or a score
 Scored = tuple[str, ModelName]  # scores of Evidence.tables, and which
+TINY = 1e-300  # p-value; smaller ones have no quotient
 
 
 @dataclass(frozen=True)
@@ -77,26 +79,21 @@ class Rule:
 def correlations(
     e: Evidence, correlated: Sequence[str], sign: int, tasks: Sequence[str] = ("*",), but: Sequence[str] = ()
 ) -> Iterator[Comparison]:
-    """Spearman's rho of probing tasks with downstream tasks, times `sign`; corrected for all pairs of tasks."""
-    probes, columns = (list(dict.fromkeys(task for pair in e.pairs for task in pair[side])) for side in (0, 1))
-    selected = [probe for probe in probes if _matches(probe, correlated, but)]
-    for probe, task in product(selected, (task for task in columns if _matches(task, tasks))):
-        points = [(a[probe].score, b[task].score) for a, b in e.pairs if probe in a and task in b]
-        if len({x for x, _ in points}) > 1 and len({y for _, y in points}) > 1:
-            rho = float(spearmanr(*zip(*points, strict=True))[0])
-            margin = correlation_point(rho, len(points), len(probes) * len(columns)).margin
-            label = f"{'rho' if sign > 0 else 'minus rho'} of {probe} and {task} over {len(points)} models"
-            yield Comparison(label, sign * rho, margin, joint=True)
+    """Spearman's rho of probing tasks with downstream tasks, times `sign`; significant where the matrix says so.
 
-
-def correlation_point(r: float, models: int, tests: int = 1) -> Point:
-    """Spearman's rho with half of its interval (Bonett and Wright 2000), 95% for all `tests` together."""
-    if models < 5 or math.isnan(r):
-        return Point(r, math.inf)
-    spread = float(norm.ppf(1 - 0.025 / tests)) * math.sqrt((1 + r * r / 2) / (models - 3))
-    bounded = min(max(r, -0.9999), 0.9999)
-    low, high = math.tanh(math.atanh(bounded) - spread), math.tanh(math.atanh(bounded) + spread)
-    return Point(r, r - low if r > 0 else high - r)
+    The margin is that of a normal difference with its p-value, at the level that Holm's correction leaves it.
+    """
+    if len(e.pairs) < MIN_MODELS:
+        return
+    sides = ({str(n): {t: p.score for t, p in pair[side].items()} for n, pair in enumerate(e.pairs)} for side in (0, 1))
+    matrix = correlate(*sides)
+    p = np.maximum(matrix.p_value, TINY)
+    levels = SIGNIFICANCE_LEVEL * p / holm_adjusted(p)
+    margins = np.abs(matrix.rho) * norm.isf(levels / 2) / np.maximum(norm.isf(p / 2), TINY)
+    for (i, probe), (j, task) in product(enumerate(matrix.probing), enumerate(matrix.downstream)):
+        if _matches(probe, correlated, but) and _matches(task, tasks):
+            name = f"{'rho' if sign > 0 else 'minus rho'} of {probe} and {task} over {matrix.models[i, j]} models"
+            yield Comparison(name, sign * float(matrix.rho[i, j]), float(margins[i, j]), joint=True)
 
 
 def _matches(task: str, patterns: Sequence[str], but: Sequence[str] = ()) -> bool:

@@ -78,12 +78,11 @@ class Evidence:
         epochs = {name: moments for name in self.curves if (moments := self.later_epochs(name))}
         sizes = {name: sorted(points) for name, points in self.sizes.items()}
         human = [row for row in published("conneau2018_table2") if row.model == "Hum. Eval."]
+        no_encoder = ("", BASELINE_ENCODER)
         return {
             "probing": self.probing,
-            "baselines": {
-                ("", name): p for (encoder, name), p in self.probing.items() if encoder in ("", BASELINE_ENCODER)
-            },
-            "logistic": self.logistic,
+            "baselines": {("", model): p for (encoder, model), p in self.probing.items() if encoder in no_encoder},
+            "logistic": {name: p for name, p in self.logistic.items() if name[0] not in no_encoder},
             "downstream": self.downstream,
             "discoeval": self.discoeval,
             "rated odd": self.rated_odd,

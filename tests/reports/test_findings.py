@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from encoder_lab.reports.claims import CLAIMS, correlation_point
+from encoder_lab.reports.claims import CLAIMS, correlations
+from encoder_lab.reports.correlation import correlate, scores_of
 from encoder_lab.reports.evidence import EpochScores, Evidence, Point, evidence_of
 from encoder_lab.reports.evidence import published_evidence as quoted
 from encoder_lab.reports.findings import Comparison, Finding, check_claims, compare_scores
@@ -41,7 +42,6 @@ UNDECIDED = {  # of the papers' own tables
     "structure goes against similarity",
     "question types go with most probes",
     "nesting helps supervised similarity",  # the differences are smaller than the intervals
-    "length goes against downstream",  # 25 models are in the tables, more than 40 were in Figure 2
     "titles hurt",  # the differences are smaller than the intervals
     "together they help more than alone",
     "alone they help here and hurt there",
@@ -138,11 +138,22 @@ def test_flat_probes_are_no_finding_without_rising_bleu(last, verdict) -> None:
     assert finding_of("probes flatten while bleu rises", evidence).verdict == verdict
 
 
-@pytest.mark.parametrize("models", [5, 25, 400])
-def test_a_correlation_is_surer_with_more_models(models) -> None:
-    assert correlation_point(0.5, models).margin > correlation_point(0.5, models + 5).margin
-    assert models == 5 or correlation_point(0.5, models, tests=70).margin > correlation_point(0.5, models).margin
-    assert (correlation_point(0.8, models).margin < 0.8) == (models > 5)
+def test_a_correlation_is_significant_where_the_figure_has_it_so() -> None:
+    matrix = correlate(*(scores_of(probing_table([], suite)) for suite in ("probing", "downstream")))
+    compared = list(correlations(quoted(), ["*"], sign=-1))
+    assert [c.sign for c in compared] == np.where(matrix.significant, -np.sign(matrix.rho), 0).ravel().tolist()
+
+
+@pytest.mark.parametrize(("models", "sign"), [(3, None), (4, 0), (7, 1), (12, 1)])
+def test_a_perfect_correlation_is_significant_from_five_models_on(models, sign) -> None:
+    pairs = [({"WC": Point(score, 1)}, {"MR": Point(score, 1)}) for score in range(models)]
+    compared = correlations(Evidence(pairs=pairs), ["WC"], sign=1)
+    assert [c.sign for c in compared] == ([] if sign is None else [sign])
+
+
+def test_rows_that_a_published_table_repeats_are_not_compared_with_themselves() -> None:
+    comparisons = finding_of("linear readout is enough", quoted()).comparisons
+    assert len(comparisons) == (24 + 1) * 9  # encoders and BoV; tasks but WC
 
 
 def run_with_answers(folder: Path, encoder: str, right: np.ndarray, test: str = "t", seed: int = 1) -> Path:
