@@ -107,7 +107,9 @@ def refuse_wrong_settings(settings: "EvaluationSettings") -> None:
     from encoder_lab.reports.published import requested_tables
     from encoder_lab.settings.build import refuse_missing_text
     from encoder_lab.settings.run import names_of
+    from probes.probing import refuse_unknown_tasks
 
+    refuse_unknown_tasks(settings.probes.written)
     refuse_missing_text(settings.corpus)
     requested_tables(settings.published)
     if settings.models and settings.write_sentences:

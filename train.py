@@ -93,6 +93,7 @@ def begin_run(config: "DictConfig") -> None:
     from encoder_lab.storage.files import no_folder_if_refused
     from encoder_lab.studies.cell import LOCK_FILE, SETTINGS_FILE
     from encoder_lab.studies.compose import referenced_names, resolved_settings
+    from probes.probing import refuse_unknown_tasks
 
     job = HydraConfig.get()
     run = Path(job.runtime.output_dir)
@@ -102,6 +103,7 @@ def begin_run(config: "DictConfig") -> None:
         exit_with(filter(None, [home_mistake("hydra.run.dir", run)]))
         exit_with(mistakes_of_command("train", written, referenced_names(config), job.overrides.task))
         settings = frozen_settings(RunSettings, written)
+        refuse_unknown_tasks(settings.probes.written)
         refuse_missing_text(settings.corpus)
         with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build

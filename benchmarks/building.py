@@ -26,9 +26,9 @@ COMMAND = benchmark(__name__, __file__, __doc__, SETTINGS)
 
 from benchmarks.machine import cost_of, in_new_process
 from datamodules.demo import PROBE_FACTOR, Demo
+from probes.probing import FILES
 from probes.probing.build.__main__ import COMMAND as BUILD
 from probes.probing.build.__main__ import build
-from probes.probing.published_files import FILES
 
 
 def generate(path: Path, sentences: int) -> None:

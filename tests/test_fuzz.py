@@ -17,7 +17,8 @@ from encoder_lab.storage.text_files import count_lines, read_lines
 from probes.downstream.data import TASKS, read_downstream
 from probes.downstream.scoring import Downstream
 from probes.evaluation import read_cached, write_cached
-from probes.probing.published_files import FILES, read_task
+from probes.probing import FILES
+from probes.probing.published_files import read_task
 from probes.results import Answers, read_rows, write_rows
 from tests.fuzzing import any_damage_is_read_or_refused, corrupted, line_of, lines_in, read_or_refused_by_line, refusal
 from tests.probes.downstream.small_files import folder_of_tasks

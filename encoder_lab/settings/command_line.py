@@ -303,6 +303,7 @@ def _meaning_with_default(setting: Setting) -> str:
 
 def unknown_name_message(noun: str, name: str, choices: Sequence[str]) -> str:
     """The message for a name that does not exist: the closest one, and all of them."""
-    close = get_close_matches(name, choices, 1)
-    guess = f"did you mean {close[0]}? There" if close else "there"
+    spelt = {choice.casefold(): choice for choice in reversed(choices)}
+    close = get_close_matches(name.casefold(), spelt, 1)
+    guess = f"did you mean {spelt[close[0]]}? There" if close else "there"
     return f"no such {noun}; {guess} are {', '.join(choices) or 'none'}"

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import unknown_name_message
 from encoder_lab.storage.text_files import read_lines
 from probes.classification import Classification
 from probes.discoeval.items import discourse_task, group_of, items_from_rows, keys_of, order_task
@@ -94,12 +95,12 @@ Named = TypeVar("Named", PublishedTask, Classification)
 
 def select_tasks(available: list[Named], names: Sequence[str]) -> list[Named]:
     """The tasks with these names or groups; all tasks without names. Raises InputError with the choices."""
-    requested = {name_key(name) for name in names}
+    requested = {name_key(name): name for name in names}
     choices = {name_key(key): key for task in available for key in (task.name, group_of(task.name))}
-    if unknown := requested - set(choices):
-        raise InputError(f"no DiscoEval task {', '.join(sorted(unknown))}; choose from {', '.join(choices.values())}")
+    if unknown := [name for key, name in requested.items() if key not in choices]:
+        raise InputError(f"{unknown[0]}: {unknown_name_message('DiscoEval task', unknown[0], [*choices.values()])}")
     keys = [{name_key(task.name), name_key(group_of(task.name))} for task in available]
-    return [task for task, own in zip(available, keys, strict=True) if not requested or own & requested]
+    return [task for task, own in zip(available, keys, strict=True) if not requested or own & set(requested)]
 
 
 def _split_files(folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from datamodules.corpora.sick import COMPLETE_FILE, SETS
 from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import unknown_name_message
 from encoder_lab.storage.text_files import plain_or_packed, read_lines, read_table
 from probes.classification import Classification
 from probes.downstream.scoring import Downstream
@@ -55,7 +56,7 @@ def canonical_names(names: Sequence[str]) -> list[str]:
     """
     spelt = {name_key(name): name for name in TASKS} | TOOLKIT_NAMES
     if unknown := [name for name in names if name_key(name) not in spelt]:
-        raise InputError(f"no downstream task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
+        raise InputError(f"{unknown[0]}: {unknown_name_message('downstream task', unknown[0], list(TASKS))}")
     return list(dict.fromkeys(spelt[name_key(name)] for name in names))
 
 

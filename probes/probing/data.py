@@ -17,12 +17,14 @@ from datamodules.trees.penn import OnBadTreeSetting, corpus_texts, read_texts, t
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
+from encoder_lab.settings.command_line import unknown_name_message
 from encoder_lab.settings.types import Paths
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.files import atomic_write, make_once
 from encoder_lab.storage.text_files import read_lines, without_copies
 from probes.classification import Classification
+from probes.probing import FILES
 from probes.probing.build.all_tasks import (
     NO_TASKS,
     Material,
@@ -38,7 +40,6 @@ from probes.probing.build.sampling import notes_on_size
 from probes.probing.build.tags import ENGLISH, tag_set
 from probes.probing.build.universal import from_dependencies
 from probes.probing.published_files import (
-    FILES,
     PUBLISHED_SIZE,
     own_task_files,
     read_own_task,
@@ -248,7 +249,7 @@ class FromFiles:
         """The named tasks, all without names. Raises InputError for a size: the files decide."""
         _refuse_sizes(sizes, "files")
         if unknown := [name for name in names if name not in self.paths]:
-            raise InputError(f"no probing task {', '.join(unknown)}; the files are {', '.join(self.paths)}")
+            raise InputError(f"{unknown[0]}: {unknown_name_message('task', unknown[0], list(self.paths))}")
         return [read_own_task(name, self.paths[name]) for name in names or self.paths]
 
 

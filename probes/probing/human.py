@@ -197,7 +197,7 @@ def read_people(folder: Path, known: Set[str]) -> dict[str, dict[str, bool]]:
 def write_row(out: Path, task: Path, result: HumanJudgments) -> None:
     """An evaluation that report.py reads: the row Hum. Eval. with the accuracy and its interval."""
     from encoder_lab.storage.files import atomic_write
-    from probes.probing.published_files import FILES
+    from probes.probing import FILES
     from probes.results import ProbeRow, write_rows
 
     names = {file: name for name, file in FILES.items()}

@@ -10,24 +10,15 @@ import numpy as np
 
 from datamodules.corpora.on_disk import text_files
 from encoder_lab.errors import InputError, printable
+from encoder_lab.settings.command_line import unknown_name_message
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.text_files import log_note_once, read_json_lines, read_lines, read_table, without_packed_suffix
 from probes.classification import Classification
+from probes.probing import FILES
 from probes.task import Items
 from probes.vectors import pair_features, sentence_vector
 
-FILES = {
-    "SentLen": "sentence_length.txt", "WC": "word_content.txt", "TreeDepth": "tree_depth.txt",
-    "TopConst": "top_constituents.txt", "BShift": "bigram_shift.txt", "Tense": "past_present.txt",
-    "SubjNum": "subj_number.txt", "ObjNum": "obj_number.txt", "SOMO": "odd_man_out.txt",
-    "CoordInv": "coordination_inversion.txt",
-}  # fmt: skip
 PUBLISHED_SIZE = 120_000  # lines of each
-TOOLKIT_NAMES = {  # the toolkit's names of its tasks
-    "Length": "SentLen", "WordContent": "WC", "Depth": "TreeDepth", "TopConstituents": "TopConst",
-    "BigramShift": "BShift", "SubjNumber": "SubjNum", "ObjNumber": "ObjNum", "OddManOut": "SOMO",
-    "CoordinationInversion": "CoordInv",
-}  # fmt: skip
 SPREADSHEET_PATTERN = re.compile(r'"\S[^"]*,[^"]*"')  # a text with a comma, as it is saved with tabs between columns
 SPLITS = ("tr", "va", "te")
 SPLIT_NAMES = {"train": "tr", "dev": "va", "validation": "va", "test": "te"}  # in JSON lines
@@ -43,7 +34,7 @@ def read_senteval(root: Path, names: Sequence[str] = tuple(FILES)) -> list[Class
     """
     unknown = [name for name in names if name not in FILES]
     if unknown:
-        raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(FILES)}")
+        raise InputError(f"{unknown[0]}: {unknown_name_message('probing task', unknown[0], list(FILES))}")
     folder = root / "probing" if (root / "probing").is_dir() else root
     missing = [name for name in names if not (folder / FILES[name]).is_file()]
     if len(missing) == len(names):

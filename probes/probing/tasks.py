@@ -11,8 +11,8 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.run import names_of
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.probing import FACTS, RATED_ODD
-from probes.probing.published_files import TOOLKIT_NAMES, own_task_files, read_own_task
+from probes.probing import FACTS, RATED_ODD, TOOLKIT_NAMES
+from probes.probing.published_files import own_task_files, read_own_task
 from probes.suites import Context
 from probes.task import Items
 

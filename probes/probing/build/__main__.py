@@ -39,9 +39,10 @@ LABELS = "what the labels of trees= mean (docs/probing_tasks.md)"
 
 def build(options: SimpleNamespace) -> list[str]:
     """Build, write and report; returns one line for each task that could not be built. Raises InputError."""
+    from probes.probing import FILES
     from probes.probing.build.all_tasks import build_tasks
     from probes.probing.build.report import write_report
-    from probes.probing.published_files import FILES, write_task
+    from probes.probing.published_files import write_task
 
     sources = [source for source in SOURCES if getattr(options, source)]
     if len(sources) != 1:
@@ -70,9 +71,9 @@ def build(options: SimpleNamespace) -> list[str]:
 
 def _refuse_other_tasks(out: Path, names: Sequence[str]) -> None:
     """Raises InputError where a folder has tasks of another build, which would stay."""
+    from probes.probing import FILES
     from probes.probing.build.plain import TEXT_TASKS
     from probes.probing.build.universal import UD_TASKS
-    from probes.probing.published_files import FILES
 
     others = {FILES.get(name, f"{name}.txt") for name in {*FILES, *UD_TASKS, *TEXT_TASKS}.difference(names)}
     if old := sorted(name for name in others if (out / name).exists()):

@@ -14,6 +14,7 @@ import numpy as np
 from datamodules.trees.penn import Bracketed
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
+from encoder_lab.settings.command_line import unknown_name_message
 from probes.classification import Classification
 from probes.probing.build.analysis import analyse_all
 from probes.probing.build.odd_man_out import odd_man_out
@@ -87,7 +88,7 @@ class Material(NamedTuple):
 def refuse_missing_tasks(material: Material, names: Sequence[str]) -> None:
     """Raises InputError for a task that is neither ours nor the user's, or not supported by the labels."""
     if unknown := [name for name in names if name not in material.builders]:
-        raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(material.builders)}")
+        raise InputError(f"{unknown[0]}: {unknown_name_message('probing task', unknown[0], [*material.builders])}")
     if missing := [name for name in names if name in material.unsupported]:
         listed = ", ".join(missing)
         raise InputError(f"the labels of {material.tag_set} do not support {listed}: leave them out of tasks=")

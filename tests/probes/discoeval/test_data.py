@@ -61,7 +61,7 @@ def test_a_domain_with_odd_characters_in_its_name_is_refused(name, root) -> None
 
 def test_tasks_are_chosen_by_name_or_group(root) -> None:
     assert [task.name for task in read_discoeval(root, ["pdtbe", "DC"])[0]] == ["DCchat", "DCwiki", "PDTB-E"]
-    with pytest.raises(InputError, match="no DiscoEval task xy; choose from SParxiv, SP, "):
+    with pytest.raises(InputError, match=": no such DiscoEval task; there are SParxiv, SP, "):
         read_discoeval(root, ["xy"])
 
 

@@ -117,7 +117,7 @@ def test_what_is_missing_is_skipped_in_one_line_without_control_characters(root,
 @pytest.mark.parametrize(("settings", "message"), [
     ({"analyses": "depth"}, "discoeval.analyses=depth: give hidden_layer or context"),
     ({"analyses": "context", "tasks": "DC"}, "analyses=context: it is about SP; add SP to discoeval.tasks="),
-    ({"tasks": ["MR"]}, "no DiscoEval task mr; choose from SPdemo, SP, "),
+    ({"tasks": ["MR"]}, "MR: no such DiscoEval task; there are SPdemo, SP, "),
     ({"root": "."}, "discoeval.train_size= is about the embedded world"),
     ({"root": "tests", **NO_SIZES}, "none of the tasks is there"),
 ])  # fmt: skip

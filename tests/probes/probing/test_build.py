@@ -12,11 +12,12 @@ from PIL import Image
 from datamodules.trees.conllu import read_conllu
 from datamodules.trees.penn import corpus_texts
 from encoder_lab.errors import InputError
+from probes.probing import FILES
 from probes.probing.build.__main__ import COMMAND, build
 from probes.probing.build.all_tasks import TASKS, build_tasks, from_trees
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import GERMAN
-from probes.probing.published_files import FILES, read_senteval, read_task, read_test_ids
+from probes.probing.published_files import read_senteval, read_task, read_test_ids
 from probes.probing.tasks import MODIFIED_LABEL
 from tests.probes.probing.test_plain import lines
 from tests.probes.probing.tiny_treebank import tiny_treebank
@@ -129,7 +130,7 @@ def test_wrong_arguments_are_named(arguments, named) -> None:
 @pytest.mark.parametrize("source", ["trees", "ud", "text"])
 def test_an_unknown_task_lists_the_choices(source, trees, capsys) -> None:
     assert COMMAND.run([f"{source}={trees}", "out=x", "tasks=BShift,Lenght"]) == 2
-    assert "no probing task Lenght; choose from SentLen" in capsys.readouterr().err
+    assert "Lenght: no such probing task; " in capsys.readouterr().err
 
 
 def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(trees, tmp_path, capsys) -> None:

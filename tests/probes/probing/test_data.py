@@ -16,9 +16,11 @@ from datamodules.trees.conllu import DependencyTree
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
+from probes.probing import FILES, MORE_NAMES, TOOLKIT_NAMES, refuse_unknown_tasks
 from probes.probing.build.all_tasks import MORE_TASKS, TASKS
 from probes.probing.build.plain import TEXT_TASKS
 from probes.probing.build.pool import Sizes
+from probes.probing.build.universal import UD_TASKS
 from probes.probing.data import (
     FromCorpus,
     FromSentEval,
@@ -123,11 +125,21 @@ def test_a_task_of_the_users_own_is_built_again_when_its_file_or_its_arguments_c
     assert built("s.length % divisor == 1", 2) != first
 
 
+def test_a_name_that_no_source_has_is_refused_before_a_source_is_read() -> None:
+    source = {"_target_": "probes.probing.data.FromCorpus"}
+    names = [*TASKS, *MORE_TASKS, *TEXT_TASKS, *UD_TASKS, *TOOLKIT_NAMES, "all", "Even"]
+    refuse_unknown_tasks({"source": source, "tasks": names, "own": {"Even": {}}})
+    assert {*FILES, *MORE_NAMES} == {*TASKS, *MORE_TASKS, *TEXT_TASKS, *UD_TASKS}
+    with pytest.raises(InputError, match=r"^probes\.tasks=tense: no such task; did you mean Tense"):
+        refuse_unknown_tasks({"source": source, "tasks": ["SentLen", "tense"]})
+    refuse_unknown_tasks({"source": {"_target_": "probes.probing.data.FromFiles"}, "tasks": "tense"})
+
+
 def test_an_unknown_task_or_a_missing_file_is_named_and_probes_none_has_no_tasks(tmp_path) -> None:
     tiny = context(TreeCorpus(), tmp_path, 0)
-    with pytest.raises(InputError, match=r"no probing task Evne; .*CoordInv, Passive, SentType, Even$"):
+    with pytest.raises(InputError, match=r"^Evne: no such .*; did you mean Even\? .* SentType, Even$"):
         FromCorpus(own={"Even": str}).tasks(tiny, ["Evne"], SIZES)
-    with pytest.raises(InputError, match="no probing task TreeDepth; choose from SentLen, WC, BShift, FarSwap, WordOr"):
+    with pytest.raises(InputError, match="TreeDepth: no such probing task; there are SentLen, WC, BShift, FarSwap, W"):
         FromCorpus().tasks(context(TextCorpus(), tmp_path), ["TreeDepth"], SIZES)
     with pytest.raises(InputError, match=r"nowhere\.mrg"):
         FromTrees([str(tmp_path / "nowhere.mrg")]).tasks(tiny, NAMES, SIZES)

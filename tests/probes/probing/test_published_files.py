@@ -9,9 +9,10 @@ import pytest
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
+from probes.probing import FILES
 from probes.probing.controls import CONTROL_UNITS, control_task
 from probes.probing.data import FromFiles, FromSentEval, NoTasks
-from probes.probing.published_files import FILES, read_senteval, write_task
+from probes.probing.published_files import read_senteval, write_task
 from probes.probing.tasks import tasks
 from probes.suites import Context
 from probes.vectors import Vectors
@@ -200,7 +201,7 @@ def test_a_second_task_of_a_name_is_refused(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("names", "sizes", "message"), [
-    (["other"], [None] * 3, "no probing task other; the files are mine"),
+    (["other"], [None] * 3, "other: no such task; there are mine"),
     ([], [5, None, None], "train_size=5: the files have their own"),
     ([], [None] * 3, r"mine.jsonl:1: expected split"),
 ])  # fmt: skip
