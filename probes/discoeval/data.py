@@ -97,8 +97,8 @@ def select_tasks(available: list[Named], names: Sequence[str]) -> list[Named]:
     """The tasks with these names or groups; all tasks without names. Raises InputError with the choices."""
     requested = {name_key(name): name for name in names}
     choices = {name_key(key): key for task in available for key in (task.name, group_of(task.name))}
-    if unknown := [name for key, name in requested.items() if key not in choices]:
-        raise InputError(f"{unknown[0]}: {unknown_name_message('DiscoEval task', unknown[0], [*choices.values()])}")
+    if unknown := [requested[key] for key in requested if key not in choices]:
+        raise InputError(f"{unknown[0]}: {unknown_name_message('DiscoEval task', unknown[0], list(choices.values()))}")
     keys = [{name_key(task.name), name_key(group_of(task.name))} for task in available]
     return [task for task, own in zip(available, keys, strict=True) if not requested or own & set(requested)]
 
