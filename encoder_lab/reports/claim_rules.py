@@ -26,7 +26,8 @@ def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:
         middle, last = moments[(len(moments) - 1) // 2], moments[-1]
         if middle.bleu is None or last.bleu is None:
             continue
-        yield Comparison(f"{objective} BLEU, last over middle epoch", last.bleu - middle.bleu, 0.5, needed=True)
+        rise = last.bleu - middle.bleu
+        yield Comparison(f"{objective} BLEU, last over middle epoch", rise, 0.5, needed=True, joint=True)
         for task in (task for task in middle.probing if task in last.probing and task not in ("SentLen", "WC")):
             label = f"{objective} {task}: 5 points minus the change from the middle epoch to the last"
             yield compare_scores(middle.probing[task], last.probing[task], label, within=5)

@@ -43,7 +43,7 @@ class Comparison(NamedTuple):
     margin: float
     needed: bool = False  # the claim cannot hold without it
     paired: bool = False  # item by item
-    joint: bool = False  # its interval is that of all comparisons together
+    joint: bool = False  # its interval is that of all comparisons together, or its margin is none but a limit
     errors: Sequence[StandardError] = ()  # of the test items and of the seeds, where there are several
 
     @property
