@@ -22,8 +22,9 @@ VERDICT_RULE = """\
 Each claim is a number of comparisons. A comparison is significant if the difference is larger than its 95% interval.
 Where both runs have answers.csv for the same test items, the interval is that of the paired difference; otherwise it is
 that of scores on different items, which is usually too wide for the same items. The claim holds if at least a third of
-the comparisons are significant and three quarters of those support it. It fails if a third are significant and three
-quarters of those contradict it, or if a necessary comparison contradicts it. Otherwise the verdict is: cannot tell.
+the comparisons are significant and three quarters of those support it, each necessary one among them. It fails if a
+third are significant and three quarters of those contradict it, or if a necessary comparison contradicts it. Otherwise
+the verdict is: cannot tell.
 The last column has the verdict if a claim's comparisons must be significant together (Holm's correction)."""
 TELLING_SHARE, MAJORITY_SHARE = 1 / 3, 3 / 4
 NOTHING_TO_COMPARE = """\
