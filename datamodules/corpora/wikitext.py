@@ -14,7 +14,7 @@ NO_PROSE = {
     "score", "source", "syntaxhighlight", "table", "timeline",
 }  # fmt: skip
 BLOCKS = {"blockquote", "center", "dd", "div", "dl", "dt", "hr", "li", "ol", "p", "poem", "ul"}  # of HTML: paragraphs
-LIST_ITEM = "\x01"  # never occurs in XML
+LIST_ITEM, EDGE = "\x01", "\x02"  # never occur in XML; EDGE: of a node, over which no mark of bold text reaches
 LIST_ITEM_PATTERN = re.compile(f"{LIST_ITEM}(.*)")
 # titles of links that show nothing: of pictures, categories and the same page in other languages
 HIDDEN_LINK_PATTERN = re.compile(
@@ -22,6 +22,8 @@ HIDDEN_LINK_PATTERN = re.compile(
 )
 SWITCH_PATTERN = re.compile(r"__[A-Z]+__")
 BLANK_LINES_PATTERN = re.compile(r"\n\s*\n")
+QUOTES_PATTERN = re.compile("('{2,})")
+TABLE_PATTERN = re.compile(r"^\{\|.*?^\|\}", re.MULTILINE | re.DOTALL)  # one that the parser took for text
 MAX_CHARACTERS = 4 * 1024 * 1024  # the limit of MediaWiki is 2 MiB
 MAX_OPEN_MARKS = 40  # the parser rereads the page for each unclosed one
 MARK_PATTERNS = {
@@ -40,12 +42,14 @@ def read_wikitext(wikitext: str, language: str = "en") -> list[Section]:
     Templates, tables, notes, pictures and categories are left out. A list item is a paragraph.
     """
     sections, level, title, parts = [], 0, None, list[str]()
-    for node in mwparserfromhell.parse(wikitext).nodes:
+    # the parser takes a link, template or note for text where a mark of bold or italic text in it has no end
+    for node in mwparserfromhell.parse(wikitext, skip_style_tags=True).nodes:
         if isinstance(node, Heading):
             sections.append(Section(level, title, _paragraphs("".join(parts), language)))
-            level, title, parts = max(1, node.level - 1), tokenize(_visible_text(node.title.nodes), language), []
+            heading = _without_quotes(_visible_text(node.title.nodes))
+            level, title, parts = max(1, node.level - 1), tokenize(heading, language), []
         else:
-            parts += _text_parts(node)
+            parts.append(_visible_text([node]))
     sections.append(Section(level, title, _paragraphs("".join(parts), language)))
     return sections if sections[0].paragraphs else sections[1:]
 
@@ -76,19 +80,32 @@ def tokenize_paragraph(text: str, language: str) -> list[str]:
 
 
 def _paragraphs(text: str, language: str) -> list[list[str]]:
-    texts = BLANK_LINES_PATTERN.split(LIST_ITEM_PATTERN.sub(r"\n\n\1\n\n", SWITCH_PATTERN.sub("", text)))
+    text = SWITCH_PATTERN.sub("", TABLE_PATTERN.sub("", text))
+    text = "\n".join(map(_without_quotes, text.split("\n")))
+    texts = BLANK_LINES_PATTERN.split(LIST_ITEM_PATTERN.sub(r"\n\n\1\n\n", text))
     return [paragraph for text in texts if (paragraph := tokenize_paragraph(text, language))]
 
 
+def _without_quotes(line: str) -> str:
+    """A line without the marks of bold and italic text; MediaWiki decides in this way which apostrophes are text."""
+    parts = [part.replace(EDGE, "") for part in QUOTES_PATTERN.split(line)]
+    texts, sizes = parts[::2], [len(run) for run in parts[1::2]]
+    marks = [3 if size == 4 else min(size, 5) for size in sizes]
+    kept = [size - mark for size, mark in zip(sizes, marks, strict=True)]
+    bold = [run for run, mark in enumerate(marks) if mark == 3]
+    if bold and all(sum(mark in kind for mark in marks) % 2 for kind in ((2, 5), (3, 5))):
+        # one bold mark is an apostrophe and an italic mark: behind a word of one letter, or else behind any word
+        kept[min(bold, key=lambda run: (texts[run].endswith(" "), texts[run][-2:-1] != " "))] += 1
+    return "".join(text + "'" * count for text, count in zip(texts, [*kept, 0], strict=True))
+
+
 def _visible_text(nodes: Iterable[Node]) -> str:
-    return "".join(part for node in nodes for part in _text_parts(node))
+    return "".join(str(n) if isinstance(n, Text) else f"{EDGE}{''.join(_text_parts(n))}{EDGE}" for n in nodes)
 
 
 def _text_parts(node: Node) -> Iterator[str]:
     """The visible text of a node; templates, arguments and comments have none."""
-    if isinstance(node, Text):
-        yield str(node.value)
-    elif isinstance(node, HTMLEntity):
+    if isinstance(node, HTMLEntity):
         yield _decode_entity(node)
     elif isinstance(node, Wikilink) and not HIDDEN_LINK_PATTERN.match(str(node.title)):
         yield _visible_text((node.text if node.text is not None else node.title).nodes).removeprefix(":")

@@ -111,10 +111,12 @@ WIKI_SEEN = [
     *["\n\nX", "\n* X\n", "\n# X\n", "\n; X\n", "\n== X ==\n", "\n=== X ===\n", "<nowiki>X</nowiki>", "\n----\nX"],
     *["[[Film 2: X]]", "[[2001: Odyssey|X]]", "[[UTC+08:00|X]]", "[[wikt:dog|X]]", "[[:Category:Dogs|X]]"],
     *["X<blockquote>a</blockquote>b", "a<p>X</p>b", "<ul><li>X</li><li>a</li></ul>b", "a<div>X</div>b", "X<hr>a"],
+    *["''X", "{{a|''b}} X", "X<ref>''a</ref>", "<ref>''a''b''</ref> X"],
 ]
 WIKI_UNSEEN = ["{{X}}", "{{a|b=X}}", "<ref>X</ref>", "<!-- X -->", "[[File:a.png|thumb|X]]", "\n{|\n| X\n|}\n"]
 WIKI_UNSEEN += ["[[Category:X]]", "[[category: X]]", "[[de:X]]", "[[zh-min-nan:X]]", "[[Bild:a.jpg|100px|X]]"]
 WIKI_UNSEEN += ["[[simple:X]]", "<chem>X</chem>", "<imagemap>\nFile:a.jpg\ncircle 1 2 3 [[X]]\n</imagemap>"]
+WIKI_UNSEEN += ['\n{| class="a" b;"\n| X\n|}\n']
 MARKDOWN_SEEN = [
     *["X", "**X**", "*X*", "`X`", "[X](http://x.org)", "<b>X</b>", "~~X~~", "X  \n", "\n\nX", "\n- X\n", "\n1. X\n"],
     *["X<br>a", "a<BR />X"],
