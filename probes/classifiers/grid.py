@@ -94,7 +94,7 @@ def best_of_l2(
         other_scores = [score(results[l2]) for l2 in results if l2 != best]
         if min(results) < best < max(results) or score(results[best]) <= max(other_scores):
             break
-        further = 10 * best if best == max(results) else best / 10
+        further = float(f"{10 * best if best == max(results) else best / 10:.9g}")  # 1e-5 / 10 is not 1e-6
         results[further] = fit([further])[0]
     best = max(sorted(results), key=lambda l2: score(results[l2]))
     return best, results[best]
