@@ -91,12 +91,12 @@ def _without_quotes(line: str) -> str:
     parts = [part.replace(EDGE, "") for part in QUOTES_PATTERN.split(line)]
     texts, sizes = parts[::2], [len(run) for run in parts[1::2]]
     marks = [3 if size == 4 else min(size, 5) for size in sizes]
-    kept = [size - mark for size, mark in zip(sizes, marks, strict=True)]
+    apostrophes = [size - mark for size, mark in zip(sizes, marks, strict=True)]
     bold = [run for run, mark in enumerate(marks) if mark == 3]
-    if bold and all(sum(mark in kind for mark in marks) % 2 for kind in ((2, 5), (3, 5))):
+    if bold and all(sum(mark in pair for mark in marks) % 2 for pair in ((2, 5), (3, 5))):
         # one bold mark is an apostrophe and an italic mark: behind a word of one letter, or else behind any word
-        kept[min(bold, key=lambda run: (texts[run].endswith(" "), texts[run][-2:-1] != " "))] += 1
-    return "".join(text + "'" * count for text, count in zip(texts, [*kept, 0], strict=True))
+        apostrophes[min(bold, key=lambda run: (texts[run].endswith(" "), texts[run][-2:-1] != " "))] += 1
+    return "".join(text + "'" * count for text, count in zip(texts, [*apostrophes, 0], strict=True))
 
 
 def _visible_text(nodes: Iterable[Node]) -> str:
