@@ -288,9 +288,9 @@ def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab, 
     lab.succeed(f"resume={run}", "trainer.max_epochs=3", f"corpus.root={tmp_path}/b.txt", f"cache={tmp_path}/other")
     assert (read_config(run)["corpus"]["root"], read_config(run)["cache"]) == (f"{tmp_path}/b.txt", f"{tmp_path}/other")
     refusal = lab.refusal(f"resume={run}", "trainer.max_epochs=1")
-    assert refusal == "error: trainer.max_epochs=1: the run has had more epochs; give a larger number"
+    assert refusal == "error: trainer.max_epochs=1: the run has had 3; give a larger number"
     refusal = lab.refusal(f"resume={run}", "trainer.max_epochs=3", "+trainer.max_steps=3")
-    assert refusal == "error: trainer.max_steps=3: the run has had more steps; give a larger number"
+    assert refusal == "error: trainer.max_steps=3: the run has had 15; give a larger number"
     assert lab.refusal(f"resume={run}", "trainer.max_epoch=4").startswith("error: trainer.max_epoch=4: nothing reads")
     (tmp_path / "b.txt").write_text(text.replace("dog", "cat"))
     refusal = lab.refusal(f"resume={run}", "trainer.max_epochs=4")

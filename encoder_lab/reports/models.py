@@ -59,7 +59,7 @@ class ReportedModel:
 
     @property
     def title(self) -> str:
-        return f"{self.encoder}, {self.name}"
+        return self.name if self.encoder == self.objective else f"{self.encoder}, {self.name}"
 
     @property
     def score(self) -> str:
@@ -202,13 +202,15 @@ def _scores_fit(base: Run, other: Run, parts: Sequence[Run]) -> bool:
     """Whether both fit in one row: each score once, and shared suites by the same settings as all `parts` of `base`."""
     if not all(settings_agree(part, other, tuple(scoring_settings(part, other))) for part in parts):
         return False
-    a, b = ({_row_key(row) for row in run.rows} for run in (base, other))
+    a, b = ({_row_key(row): row.interval for row in run.rows} for run in (base, other))
     if {suite for suite, *_ in a}.isdisjoint(suite for suite, *_ in b):
         return True
     if other.settings.get("checkpoint") == EACH_EPOCH:  # more epochs of the same tasks
         return _same_tasks(base, other)
-    twice = {key for key in a & b if key[1] not in facts_of(key[0]).one_reader}
-    return not twice and bool(b - a) and _same_tasks(base, other)
+    evaluations = "model" in base.settings  # of which one may ask for tasks of the other again
+    twice = {key for key in a.keys() & b if key[1] not in facts_of(key[0]).one_reader}
+    twice = {key for key in twice if not evaluations or a[key] != b[key]}
+    return not twice and (evaluations or bool(b.keys() - a)) and _same_tasks(base, other)
 
 
 def _same_tasks(base: Run, other: Run) -> bool:

@@ -137,8 +137,9 @@ def refuse_too_few_epochs(run: Path, trainer: Mapping[str, Any]) -> None:
     rows = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
     for name in ("epoch", "step"):
         limit, recorded = trainer.get(f"max_{name}s"), [plain_value(row.get(name, "")) for row in rows]
-        if type(limit) is int and any(type(number) is int and number > limit >= 0 for number in recorded):
-            raise InputError(f"trainer.max_{name}s={limit}: the run has had more {name}s; give a larger number")
+        done = max((number for number in recorded if type(number) is int), default=0)
+        if type(limit) is int and done > limit >= 0:
+            raise InputError(f"trainer.max_{name}s={limit}: the run has had {done}; give a larger number")
 
 
 @contextmanager
@@ -246,8 +247,9 @@ def run_summary(run: Path, allow: Sequence[str]) -> str:
     if not any((run / "checkpoints").glob("*.ckpt")):
         return "\n".join([*lines, "encoder: none was saved (zero epochs, or a trial by trainer.fast_dev_run)"])
     arguments = f", allow={list(allow)}" if allow else ""
-    load = f"load_encoder({str(loadable_path(run))!r}{arguments}).encode(['A sentence .'])"
-    return "\n".join([*lines, f"encoder: from encoders import load_encoder; {load}"])
+    path = loadable_path(run)
+    load = f"from encoders import load_encoder; load_encoder({str(path)!r}{arguments}).encode(['A sentence .'])"
+    return "\n".join([*lines, f"encoder{' of the best epoch' if path == run else ''}: {load}"])
 
 
 def loadable_path(run: Path) -> Path:

@@ -274,6 +274,15 @@ def test_epochs_evaluated_with_another_corpus_belong_to_the_run_by_their_test_it
     assert len(models(run, evaluation)) == count
 
 
+@pytest.mark.parametrize(("again", "tasks"), [(80, [["CR", "MR"]]), (81, [["CR", "MR"], ["MR"]])])
+def test_an_evaluation_that_repeats_scores_of_another_is_no_second_row(tmp_path, again, tasks) -> None:
+    both, one = (evaluation_of(tmp_path / k, "hf:name", settings=f"probes: {{tasks: [{k}]}}\n") for k in ("a", "b"))
+    with_rows(both, *(score_row(task, 80, "downstream", "logreg") for task in ("MR", "CR")))
+    with_rows(one, score_row("MR", again, "downstream", "logreg"))
+    assert joined(both, one) == tasks
+    assert len(joined(one, both)) == len(tasks)
+
+
 def test_two_evaluations_on_one_suite_stay_apart(tmp_path) -> None:
     five, ten = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
     assert [m.name for m in models(five, ten)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
