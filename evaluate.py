@@ -67,7 +67,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
 
     print_progress_lines()
     device = device_for(settings.device)
-    cache = Path(settings.cache) if settings.cache and settings.cache != "off" else None
+    cache = settings.cache_folder
     with fast_exact_matmul(), nullcontext(cache) if cache else scratch_folder() as work:
         cache_digests_in(work)
         opened = open_models(settings, device, work)

@@ -26,7 +26,6 @@ if not any(text.startswith("probes.tasks=") for text in SETTINGS):
 
 # %% The tasks: of the embedded corpus, built in seconds; probes=senteval probes.root=DIR reads the published ones
 TASKS = tasks_for(*SETTINGS)
-SEED = 1
 
 
 # %% Any function from sentences to an array (N, D) is a model
@@ -63,8 +62,8 @@ def as_cell(score: Evaluated, control: Evaluated) -> str:
 
 print(f"{'test accuracy [95% interval] selectivity':42}" + "".join(f"{task.name:>22}" for task in TASKS))
 for model in models:
-    per_word = [control_task(task, "word", SEED) for task in TASKS]  # type: ignore[arg-type]
-    evaluation = Evaluation(model, [*TASKS, *per_word], seed=SEED)
+    per_word = [control_task(task, "word", task.seed) for task in TASKS]  # type: ignore[arg-type,attr-defined]
+    evaluation = Evaluation(model, [*TASKS, *per_word])
     scores, controls = evaluation.scores(TASKS), evaluation.scores(per_word)
     cells = [as_cell(score, control) for score, control in zip(scores, controls, strict=True)]
     print(f"{model.encoder + ', ' + model.objective:42}" + "".join(f"{cell:>22}" for cell in cells))

@@ -37,7 +37,7 @@ class ProbingCallback(pl.Callback):
         model: EncodesSentences | Model,
         results: str | Path,
         every_n_epochs: int = 1,
-        seed: int = 1,
+        seed: int | None = None,
         device: str = "cpu",
         steps: Collection[int] = (),
         cache: Path | None = None,
@@ -45,7 +45,7 @@ class ProbingCallback(pl.Callback):
         """The classifiers run on `device`. `steps`: optimiser steps. `cache`: a folder for the scores of the untrained
         model, which other runs share, of a model with a fingerprint.
         """
-        self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, Path(results), every_n_epochs
+        self.tasks, self.model, self.results, self.every_n_epochs = list(tasks), model, Path(results), every_n_epochs
         self.seed, self.device, self.steps, self.cache = seed, device, frozenset(steps), cache
         self.latest_rows: list[ProbeRow] = []  # of the last probing
         self.seconds = 0.0  # of the last probing, with encoding

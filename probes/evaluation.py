@@ -65,11 +65,15 @@ class Evaluation:
         tasks: Sequence[Task],
         share: Share = SINGLE_PROCESS,
         cache: Path | None = None,
-        seed: int = 1,
+        seed: int | None = None,
         bag_cache: Path | None = None,
     ) -> None:
-        """`bag_cache`: of the scores of the model's bag of vectors, which may stay the same while the model trains."""
-        self.model, self.tasks, self.share, self.cache, self.seed = model, tasks, share, cache, seed
+        """`bag_cache`: of the scores of the model's bag of vectors, which may stay the same while the model trains.
+
+        `seed`: by default that of the tasks. Raises InputError where theirs is another one, or several.
+        """
+        self.model, self.tasks, self.share, self.cache = model, list(tasks), share, cache
+        self.seed = seed_of(self.tasks, seed)
         self.bag_cache = bag_cache or cache
         self.scored: dict[ScoreName, Evaluated] = {}  # so far
         self.computed: set[ScoreName] = set()  # of these, the ones that were not in the cache
@@ -246,6 +250,16 @@ class Evaluation:
         score = outcome.dev, outcome.test, outcome.low, outcome.high
         row = ProbeRow(*key, *score, outcome.hyperparameters, self.seed, outcome.seconds, answers, outcome.chance)
         return Evaluated(row, outcome.details)
+
+
+def seed_of(tasks: Sequence[Task], seed: int | None) -> int:
+    """The seed of classifiers and scores, 1 if nothing says it. Raises InputError where `seed` and `tasks` differ."""
+    own = {task.seed for task in tasks if hasattr(task, "seed")}
+    seeds = own if seed is None else {*own, seed}
+    if len(seeds) > 1:
+        seen = " and ".join(f"seed={one}" for one in sorted(seeds))
+        raise InputError(f"{seen}: tasks and their scores have one seed; give the same to all, as to tasks_for")
+    return next(iter(seeds), 1)
 
 
 def _cell_of(task: Task) -> Task | None:

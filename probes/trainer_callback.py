@@ -30,10 +30,10 @@ class ProbingTrainerCallback(TrainerCallback):
         model: EncodesSentences | Model,
         results: str | Path,
         every_n_epochs: int = 1,
-        seed: int = 1,
+        seed: int | None = None,
         device: str = "cpu",
     ) -> None:
-        self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, Path(results), every_n_epochs
+        self.tasks, self.model, self.results, self.every_n_epochs = list(tasks), model, Path(results), every_n_epochs
         self.seed, self.device = seed, device
 
     def on_train_begin(

@@ -10,12 +10,12 @@ import torch
 from pytorch_lightning.utilities.seed import isolate_rng
 from torch import nn
 
-from encoder_lab.compute.devices import evaluation_mode
+from encoder_lab.compute.devices import device_for, evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
 from probes.geometry.history import compare_states, save_state
-from probes.results import Epoch, ProbeRow, write_rows
+from probes.results import Epoch, ProbeRow, read_epoch, write_rows
 from probes.share import SINGLE_PROCESS, Share
 from probes.task import Task
 from probes.vectors import EncodesSentences
@@ -28,7 +28,7 @@ def probe_now(
     results: str | Path,
     epoch: Epoch,
     step: int = 0,
-    seed: int = 1,
+    seed: int | None = None,
     device: str = "cpu",
     share: Share = SINGLE_PROCESS,
     cache: Path | None = None,
@@ -37,8 +37,13 @@ def probe_now(
 
     Random state and the modes of `module`, the network of which `model` is a part, stay as they were. The classifiers
     run on `device`. `share`: of this process, where several probe together. `cache`: a folder for the scores at step 0,
-    which other runs share, of a model with a fingerprint. Raises InputError for a model without `encode`.
+    which other runs share, of a model with a fingerprint. Raises InputError for a model without `encode`, and for what
+    is no number of epochs or no device.
     """
+    try:
+        epoch = read_epoch(str(epoch).removesuffix(".0"))
+    except ValueError:
+        raise InputError(f"epoch={epoch}: give the epochs that are done, such as 2, or 0.25 within the first") from None
     if not hasattr(model, "encode"):
         remedy = 'give an object with this method, or encoder_lab.model.Model("its name", "", function)'
         raise InputError(f"the model: {type(model).__name__} has no method encode(sentences); {remedy}")
@@ -50,7 +55,7 @@ def probe_now(
         with evaluation_mode(module), torch.no_grad():
             return model.encode(sentences)  # type: ignore[misc]
 
-    current = base._replace(encode=base.encode and encode, epoch=epoch, step=step, device=device)
+    current = base._replace(encode=base.encode and encode, epoch=epoch, step=step, device=device_for(device))
     with isolate_rng():
         evaluation = Evaluation(current, tasks, share, cache if step == 0 else None, seed, cache)
         rows = [score.row for score in evaluation.scores()]

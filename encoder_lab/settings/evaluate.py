@@ -70,6 +70,11 @@ class EvaluationSettings:
         return names_of(self.model) if self.model else ()
 
     @property
+    def cache_folder(self) -> Path | None:
+        """The folder of `cache=`; None where everything is computed again."""
+        return Path(self.cache) if self.cache and self.cache != "off" else None
+
+    @property
     def measures(self) -> tuple[str, ...]:
         """Those of `probes.measures`, `control` and `mdl`."""
         switches = {"selectivity": self.control, "control": self.control, "bits": self.mdl}

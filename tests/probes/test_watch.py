@@ -189,6 +189,8 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             tasks_for(*arguments)
+    with pytest.raises(InputError, match=r"^tasks_for takes texts, not list: tasks_for\("):
+        tasks_for(small)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^the model: has vectors alone; leave out suites that need surprisals"):
         probe_now(tasks_for("suite=coherence", "coherence.items=2", *cache), Foreign(), Foreign(), results, 0)
     for other in ("model=bov", "embeddings=file", "published=none", "write_sentences=x"):
@@ -196,6 +198,45 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
             tasks_for(other, *cache)
     with pytest.raises(InputError, match=r"^the model: method has no method encode\(sentences\); give an object with"):
         probe_now(made, Foreign().encode, Foreign(), results, 0)  # type: ignore[arg-type]
+
+
+def test_scores_name_the_seed_of_their_tasks_and_no_other(tmp_path) -> None:
+    own, module = [replace(task, seed=3) for task in tasks(2)], Foreign()
+    assert {row.seed for row in probe_now(own, module, module, tmp_path / "own.csv", 0)} == {3}
+    for mixed, seed in ((own, 1), ([own[0], tasks(2)[1]], None)):
+        with pytest.raises(InputError, match=r"^seed=1 and seed=3: tasks and their scores have one seed; give"):
+            probe_now(mixed, module, module, tmp_path / "mixed.csv", 0, seed=seed)
+
+
+@pytest.mark.parametrize(("given", "written"), [(1.0, 1), (np.int64(2), 2), (np.float64(0.25), 0.25)])
+def test_an_epoch_may_be_any_number(given, written, tmp_path) -> None:
+    module = Foreign()
+    (row,) = probe_now(tasks(1), module, module, tmp_path / "probes.csv", given)
+    assert (row.epoch, type(row.epoch)) == (written, type(written))
+    assert [row.epoch for row in read_rows(tmp_path / "probes.csv")] == [written]
+
+
+@pytest.mark.parametrize("wrong", [{"epoch": -1}, {"epoch": float("nan")}, {"epoch": 0, "device": "cuda:99"}])
+def test_what_is_no_epoch_or_device_is_refused_before_encoding(wrong, tmp_path) -> None:
+    module = Foreign()
+    with pytest.raises(InputError, match=r"^(epoch=(-1|nan): give the epochs|device=cuda:99: not on this machine)"):
+        probe_now(tasks(1), module, module, tmp_path / "probes.csv", **wrong)
+    assert not module.modes
+
+
+def test_tasks_that_come_one_by_one_are_probed_in_every_epoch(tmp_path) -> None:
+    module = Foreign()
+    watch = ProbingCallback((task for task in tasks(2)), module, tmp_path / "probes.csv")  # type: ignore[arg-type]
+    silent_trainer(max_epochs=2, callbacks=[watch]).fit(module, DataLoader(torch.ones(8, 3), batch_size=2))
+    assert [row.epoch for row in read_rows(tmp_path / "probes.csv")] == [0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("off", ["off", "null", "false"])
+def test_tasks_without_a_cache_leave_no_folder(off, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = tasks_for("corpus.size=200", "probes.tasks=[SentLen]", "probes.train_size=60", f"cache={off}")
+    assert [task.name for task in made] == ["SentLen"]
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("trained", [True, False])
