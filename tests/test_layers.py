@@ -67,10 +67,19 @@ def test_imports_form_no_circle() -> None:
     TopologicalSorter({file: imported_files(file) for file in files}).prepare()
 
 
-def test_a_run_begins_without_slow_libraries() -> None:
+SLOW = r"sklearn|pandas|pyarrow|transformers|datasets|matplotlib|nltk|fasttext|scipy\.\w+"
+BEGINNINGS = {
+    "a run": (["training.build", "training.trainer"], SLOW),
+    "an evaluation": (["evaluation.open_models", "reports.evaluations"], f"{SLOW}|pytorch_lightning"),
+}
+
+
+@pytest.mark.parametrize("work", BEGINNINGS)
+def test_work_begins_without_slow_libraries(work) -> None:
     """They are imported where they are used: each takes a tenth of a second and more before the first step."""
-    slow = re.compile(r"(sklearn|pandas|pyarrow|transformers|datasets|matplotlib|nltk|fasttext|scipy\.\w+)\b")
-    waiting, seen = [f"{LAB}.training.build", f"{LAB}.training.trainer"], set[str]()
+    modules, names = BEGINNINGS[work]
+    slow = re.compile(rf"({names})\b")
+    waiting, seen = [f"{LAB}.{module}" for module in modules], set[str]()
     while waiting:
         seen.add(module := waiting.pop())
         if (file := ROOT.joinpath(*module.split(".")).with_suffix(".py")).is_file():

@@ -26,7 +26,6 @@ from encoders.language_model import CausalLM
 from encoders.load import SavedRun, find_checkpoint, intermediate_checkpoints, open_run
 from encoders.sources import precomputed_model, trained_model, untrained_model
 from objectives.likelihood import NoLikelihood, TextLikelihood
-from objectives.load import load_dev_loss, load_likelihood
 from probes.coherence.ngram import ORDERS, NgramModel, lazy_ngram_model, length_logprobs
 from probes.evaluation import distinct_sentences
 from probes.task import Task
@@ -98,8 +97,11 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
 
         def complete(corpus: Corpus, tasks: Sequence[Task]) -> list[Model]:
             refuse_changed_corpus(run.folder, run.config["corpus"], settings.corpus.written, corpus.fingerprint())
-            needs_loss = any(task.needs == "loss" for task in tasks)
-            loss = load_dev_loss(run, device, work, settings.allow) if needs_loss else None
+            loss = None
+            if any(task.needs == "loss" for task in tasks):
+                from objectives.load import load_dev_loss  # imports Lightning: half of all imports
+
+                loss = load_dev_loss(run, device, work, settings.allow)
             return [_with_decoder(name, model._replace(loss=loss), run, tasks, settings.bos, settings.eos)]
 
         return complete
@@ -133,6 +135,8 @@ def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task],
     if not bos:
         raise InputError(f"model={name}: bos=false: the mark that begins a sentence is always context; leave it out")
     try:
+        from objectives.load import load_likelihood
+
         likelihood = load_likelihood(run, ends=eos)
     except NoLikelihood as error:
         raise InputError(f"model={name}: has no language model, which suite={suite} needs: {error}") from None

@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata, spearmanr
+import scipy  # which imports its parts at their first use
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.chart import ChartSection, HeatMap, in_paper_order
@@ -66,10 +66,10 @@ def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float
     first, second = numbers[np.isfinite(numbers).all(1)].T
     if len(first) < MIN_MODELS or np.ptp(first) == 0 or np.ptp(second) == 0:
         return math.nan, math.nan, len(first)
-    rho, p_value = spearmanr(first, second)
+    rho, p_value = scipy.stats.spearmanr(first, second)
     if len(first) <= MAX_EXACT_MODELS:  # the approximation is far too small
-        orders = np.array(list(permutations(rankdata(first) - (len(first) + 1) / 2)))
-        products = np.abs(orders @ rankdata(second))
+        orders = np.array(list(permutations(scipy.stats.rankdata(first) - (len(first) + 1) / 2)))
+        products = np.abs(orders @ scipy.stats.rankdata(second))
         p_value = (products >= products[0] - 1e-9).mean()
     return float(rho), float(p_value), len(first)
 
