@@ -29,6 +29,7 @@ PROGRAM_ARGUMENTS: Mapping[str, Sequence[str]] = {  # what this program gives to
 HYDRA_KEYS = (CLASS_KEY, "_partial_", "_recursive_", "_convert_", "_args_")
 MAX_NAMED_SETTINGS = 8  # of a group, in a message
 AMBIGUOUS_VALUE = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
+THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 NO_SUCH_KEY = re.compile(r"Could not override '([\w.]+)'\.")
 SYNONYMS = {  # names of settings here, and what users call them
     ("root", "path", "paths"): ("file", "files", "folder", "dir", "directory", "data"),
@@ -150,6 +151,9 @@ def message_with_advice(error: Exception) -> str:
             return home
         if value[:1] in "[{":
             return f"{override}: not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"
+        if THOUSANDS.fullmatch(value):
+            number = value.replace(",", "")
+            return f"{override}: add -m for a run of each, or write a number without commas: {key}={number}"
         several = f"add -m for a run of each, or give a list as {key}=[{value}]; " if ambiguous else ""
         return f"{override}: {several}a value with signs in it is written in quotes: {for_shell(key, value)}"
     if override and not equals:

@@ -73,6 +73,11 @@ def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key, path) -
     assert (answer(program, wrong), answer(program, right)) == (f"{wrong}: {several}{quotes}", "")
 
 
+def test_a_number_with_commas_is_answered_with_the_number() -> None:
+    advice = "add -m for a run of each, or write a number without commas"
+    assert answer("train", "corpus.size=1,200,000") == f"corpus.size=1,200,000: {advice}: corpus.size=1200000"
+
+
 @pytest.mark.parametrize("path", ["a${b}", "a${b:c}", "a${b", "a${now:}"])
 def test_a_name_that_stands_for_another_setting_is_refused_with_the_remedy(path) -> None:
     with pytest.raises((HydraException, OmegaConfBaseException)) as refused:
