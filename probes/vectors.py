@@ -182,7 +182,7 @@ def _to_float32(vectors: Any, model: str) -> np.ndarray:
     try:
         if isinstance(vectors, torch.Tensor) and not vectors.is_complex():
             return vectors.detach().to("cpu", torch.float32).numpy()
-        numbers = np.asarray(vectors)
+        numbers = np.asarray(np.ma.filled(vectors, np.nan) if np.ma.isMaskedArray(vectors) else vectors)
         if numbers.dtype.kind == "c":
             raise TypeError("complex numbers; give their real parts, or real and imaginary parts as two numbers")
         with np.errstate(over="ignore"):

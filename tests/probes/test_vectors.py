@@ -65,6 +65,7 @@ def test_a_model_may_give_its_numbers_in_any_form(numbers) -> None:
     (np.array([[1.0], [1e39]]), "vector of 'b' is not finite"),
     (np.array([[1.0], [-1e20]], dtype=np.float32), "vector of 'b' is not finite, or has numbers of 1e.18 or more"),
     (np.array([[1.0], [np.nan]], dtype=np.float32), "vector of 'b' is not finite"),
+    (np.ma.masked_equal([[1.0], [2.0]], 2.0), "vector of 'b' is not finite"),
     (np.ones((2, 0)), r"vectors of no numbers, \(2, 0\)"),
     *((number, "complex numbers; give") for number in (np.ones((2, 3), dtype=complex), [[1j], [2j]])),
     (torch.ones(2, 3, dtype=torch.complex64), "complex numbers; give"),
