@@ -67,6 +67,10 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
     corpus = settings.corpus.build()
     cache = Path(settings.cache)
     cache_digests_in(cache)
+    source = None
+    if settings.init:
+        needed = settings.encoder.written, settings.embeddings.source.arguments.get("dim"), settings.corpus.written
+        source = source_of(settings.init, run, *needed, corpus.fingerprint())
     grid = settings.probes.classifier.build()
     suites = suites_of(settings.suites, grid, settings.seed, corpus, cache, settings.probes.measures)
     tasks = tasks_of(suites)
@@ -81,10 +85,6 @@ def build_run(settings: RunSettings, run: Path) -> tuple[ResumableData, Objectiv
     if is_rank_zero():
         refuse_other_reads(run, reads_of(run, corpus, data, tasks, vector_file))
         warn_of_changed_code(run, classes)
-    source = None
-    if settings.init:
-        needed = settings.encoder.written, settings.embeddings.source.arguments.get("dim"), settings.corpus.written
-        source = source_of(settings.init, run, *needed, corpus.fingerprint())
     vectors = run_vectors(settings.embeddings.source.build(), run, data, sentences, cache, source)
     module, frozen = build_modules(settings, corpus, data, vectors, optimizer)
     if source:
