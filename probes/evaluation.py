@@ -257,7 +257,7 @@ def seed_of(tasks: Sequence[Task], seed: int | None) -> int:
     own = {task.seed for task in tasks if hasattr(task, "seed")}
     seeds = own if seed is None else {*own, seed}
     if len(seeds) > 1:
-        seen = " and ".join(f"seed={one}" for one in sorted(seeds))
+        seen = " and ".join(f"seed={own_seed}" for own_seed in sorted(seeds))
         raise InputError(f"{seen}: tasks and their scores have one seed; give the same to all, as to tasks_for")
     return next(iter(seeds), 1)
 

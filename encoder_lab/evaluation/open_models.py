@@ -134,9 +134,9 @@ def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task],
         return model
     if not bos:
         raise InputError(f"model={name}: bos=false: the mark that begins a sentence is always context; leave it out")
-    try:
-        from objectives.load import load_likelihood
+    from objectives.load import load_likelihood
 
+    try:
         likelihood = load_likelihood(run, ends=eos)
     except NoLikelihood as error:
         raise InputError(f"model={name}: has no language model, which suite={suite} needs: {error}") from None

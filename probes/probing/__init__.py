@@ -34,7 +34,7 @@ RATED_ODD = "rated modified"  # a second measure of SOMO, in details.csv
 def refuse_unknown_tasks(probes: Mapping[str, Any]) -> None:
     """Raises InputError, before slow imports, for a name in `probes.tasks=` that no source of ours has."""
     package, _, source = probes["source"][CLASS_KEY].rpartition(".")
-    known = ["all", *FILES, *MORE_NAMES, *(probes.get("own") or ()), *TOOLKIT_NAMES]
+    known = [*FILES, *MORE_NAMES, *(probes.get("own") or ())]
     for name in names_of(probes["tasks"]) if package == "probes.probing.data" and source not in OWN_NAMES else ():
-        if name not in known:
+        if name not in (*known, *TOOLKIT_NAMES, "all"):
             raise InputError(f"probes.tasks={name}: {unknown_name_message('task', name, known)}")

@@ -208,10 +208,10 @@ def test_scores_name_the_seed_of_their_tasks_and_no_other(tmp_path) -> None:
             probe_now(mixed, module, module, tmp_path / "mixed.csv", 0, seed=seed)
 
 
-@pytest.mark.parametrize(("given", "written"), [(1.0, 1), (np.int64(2), 2), (np.float64(0.25), 0.25)])
-def test_an_epoch_may_be_any_number(given, written, tmp_path) -> None:
+@pytest.mark.parametrize(("epoch", "written"), [(1.0, 1), (np.int64(2), 2), (np.float64(0.25), 0.25)])
+def test_an_epoch_may_be_any_number(epoch, written, tmp_path) -> None:
     module = Foreign()
-    (row,) = probe_now(tasks(1), module, module, tmp_path / "probes.csv", given)
+    (row,) = probe_now(tasks(1), module, module, tmp_path / "probes.csv", epoch)
     assert (row.epoch, type(row.epoch)) == (written, type(written))
     assert [row.epoch for row in read_rows(tmp_path / "probes.csv")] == [written]
 

@@ -136,8 +136,8 @@ def test_flat_probes_are_no_finding_without_rising_bleu(last, verdict) -> None:
     flat = {**sure, "SubjNum": Point(80, 10), "ObjNum": Point(80, 10)}
     moments = [EpochScores(epoch, flat, bleu) for epoch, bleu in enumerate((0, 5, 10, 10, last))]
     evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
-    found = finding_of("probes flatten while bleu rises", evidence)
-    assert (found.verdict, found.corrected.verdict) == (verdict, verdict)
+    finding = finding_of("probes flatten while bleu rises", evidence)
+    assert (finding.verdict, finding.corrected.verdict) == (verdict, verdict)
 
 
 def test_a_correlation_is_significant_where_the_figure_has_it_so() -> None:
