@@ -17,7 +17,7 @@ from probes.results import Epoch, ProbeRow, read_rows, refuse_scored, seconds_by
 from probes.share import SINGLE_PROCESS, Share
 from probes.task import Task
 from probes.vectors import EncodesSentences
-from probes.watch import probe_now
+from probes.watch import check_schedule, probe_now
 
 GATHER_TIMEOUT = timedelta(days=1)  # how long a process with finished tasks waits for the others
 
@@ -45,7 +45,8 @@ class ProbingCallback(pl.Callback):
         """The classifiers run on `device`. `steps`: optimiser steps. `cache`: a folder for the scores of the untrained
         model, which other runs share, of a model with a fingerprint.
         """
-        self.tasks, self.model, self.results, self.every_n_epochs = list(tasks), model, Path(results), every_n_epochs
+        self.tasks, self.model, self.results = list(tasks), model, Path(results)
+        self.every_n_epochs = check_schedule(every_n_epochs)
         self.seed, self.device, self.steps, self.cache = seed, device, frozenset(steps), cache
         self.latest_rows: list[ProbeRow] = []  # of the last probing
         self.seconds = 0.0  # of the last probing, with encoding

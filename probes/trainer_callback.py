@@ -14,7 +14,7 @@ from probes.callback import curves_of
 from probes.results import Epoch, read_rows, refuse_scored
 from probes.task import Task
 from probes.vectors import EncodesSentences
-from probes.watch import probe_now
+from probes.watch import check_schedule, probe_now
 
 
 class ProbingTrainerCallback(TrainerCallback):
@@ -33,7 +33,8 @@ class ProbingTrainerCallback(TrainerCallback):
         seed: int | None = None,
         device: str = "cpu",
     ) -> None:
-        self.tasks, self.model, self.results, self.every_n_epochs = list(tasks), model, Path(results), every_n_epochs
+        self.tasks, self.model, self.results = list(tasks), model, Path(results)
+        self.every_n_epochs = check_schedule(every_n_epochs)
         self.seed, self.device = seed, device
 
     def on_train_begin(

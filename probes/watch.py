@@ -21,6 +21,13 @@ from probes.task import Task
 from probes.vectors import EncodesSentences
 
 
+def check_schedule(every_n_epochs: Any) -> int:
+    """How many epochs lie between two probings. Raises InputError unless it is a whole number from 1 on."""
+    if not isinstance(every_n_epochs, int) or every_n_epochs < 1:
+        raise InputError(f"every_n_epochs={every_n_epochs}: give 1 for each epoch, or a larger whole number")
+    return every_n_epochs
+
+
 def probe_now(
     tasks: Sequence[Task],
     model: EncodesSentences | Model,

@@ -31,7 +31,8 @@ def read_numbered_csv(
             raise InputError(f"{path}:{number}: not a line of CSV ({error}); fix or remove the line") from None
         if not header:
             if (missing := [name for name in columns if name not in cells]) or len(set(cells)) < len(cells):
-                problem = f"no column {', '.join(missing)}" if missing else "a column twice"
+                more = f" and {len(missing) - 3} others" * (len(missing) > 3)
+                problem = f"no column {', '.join(missing[:3])}{more}" if missing else "a column twice"
                 check = "is it the right file?" if "," in line else "save it with commas between columns"
                 raise InputError(f"{path}:{number}: {problem} in the header; {check}")
             header = cells

@@ -200,6 +200,13 @@ def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path) -> None:
         probe_now(made, Foreign().encode, Foreign(), results, 0)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("callback", [ProbingCallback, ProbingTrainerCallback])
+@pytest.mark.parametrize("wrong", [0, -1, 0.5, None])
+def test_a_callback_refuses_what_is_no_number_of_epochs(callback, wrong, tmp_path) -> None:
+    with pytest.raises(InputError, match=f"^every_n_epochs={wrong}: give 1 for each epoch, or a larger whole number"):
+        callback(tasks(1), Foreign(), tmp_path / "probes.csv", every_n_epochs=wrong)
+
+
 def test_scores_name_the_seed_of_their_tasks_and_no_other(tmp_path) -> None:
     own, module = [replace(task, seed=3) for task in tasks(2)], Foreign()
     assert {row.seed for row in probe_now(own, module, module, tmp_path / "own.csv", 0)} == {3}

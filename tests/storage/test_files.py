@@ -100,6 +100,12 @@ def test_a_truncated_line_and_another_separator_are_named(tmp_path, text, messag
         read_csv(tmp_path / "metrics.csv", ["epoch"])
 
 
+def test_of_many_columns_that_are_not_there_three_are_named(tmp_path) -> None:
+    (tmp_path / "notes.csv").write_text("# Notes\n")
+    with pytest.raises(InputError, match=":1: no column a, b, c and 2 others in the header"):
+        read_csv(tmp_path / "notes.csv", list("abcde"))
+
+
 @pytest.mark.parametrize(("text", "read", "message"), [
     ('{"text": "a"}\n{"text": "b", "text": "c"}\n', read_json_lines, ":2: not valid JSON .*'text' twice"),
     ('{"in": {"label": 1, "x": 2, "label": 3}}\n', read_json_lines, ":1: not valid JSON .*'label' twice"),
