@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 
+from encoder_lab.studies.compose import checked_settings
+from tests.attack import faults
 from tests.attack.attack import CASES, Attack
 from tests.attack.every import ATTACKS
 
@@ -41,3 +43,9 @@ def test_what_once_failed_does_no_harm(path) -> None:
     record = json.loads(path.read_text(encoding="utf-8"))
     (attack,) = (attack for attack in ATTACKS if attack.category == record["category"])
     tried(attack, record["case"])
+
+
+@pytest.mark.parametrize("name", ["evaluate", "sentences", "train"])
+def test_a_command_in_which_calls_fail_is_accepted_without_them(name, tmp_path) -> None:
+    program, *arguments = faults.COMMANDS[name].format(tmp_path).split()
+    assert checked_settings(program.removesuffix(".py"), arguments)

@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import signal
 import sys
 import textwrap
 import warnings
@@ -65,6 +66,7 @@ def one_line_errors(
         yield
         sys.stdout.flush()  # at Python's end nobody would answer that its reader has ended
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would print a traceback at Python's end
         if stopped:
             print(f"\n{stopped}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None

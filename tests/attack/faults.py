@@ -26,13 +26,12 @@ from tests.attack.attack import Attack
 
 KILL, ERRORS = 0, ("EIO", "ENOSPC", "EMFILE", "ESTALE")
 SMALL = "probes.tasks=[SentLen] probes.train_size=60 probes.dev_size=30 probes.test_size=30"
-SMALL += " probes.classifier.widths=[0]"
 COMMANDS = {  # what each writes below {0}, in which the folder `run` and `text.txt` are there
     "table": "report.py table {0}/run format=html out={0}/out/table.html",
     "figure": "report.py curves {0}/run out={0}/out/curves.png",
     "torch": "-m encoders.export {0}/run out={0}/out format=torch",
     "stock": "-m encoders.export {0}/run out={0}/out",
-    "evaluate": f"evaluate.py model={{0}}/run out={{0}}/out cache={{0}}/cache {SMALL}",
+    "evaluate": f"evaluate.py model={{0}}/run out={{0}}/out cache={{0}}/cache {SMALL} probes.classifier.widths=[0]",
     "sentences": f"evaluate.py write_sentences={{0}}/out/sentences.txt cache={{0}}/cache {SMALL}",
     "probing": "-m probes.probing.build text={0}/text.txt out={0}/out tasks=[SentLen] train=60 dev=30 test=30",
     "coherence": "-m probes.coherence.build phenomenon=order source={0}/stories.jsonl out={0}/out",

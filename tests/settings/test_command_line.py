@@ -166,10 +166,23 @@ def test_a_long_list_of_choices_leaves_the_meanings_their_width() -> None:
     (RuntimeError("can't allocate memory"), 2, "error: loaf: memory is full: can't allocate memory; bake less\n"),
     (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
 ])  # fmt: skip
-def test_what_a_user_can_fix_is_one_line_and_a_status(error, status, message, capsys) -> None:
+def test_what_a_user_can_fix_is_one_line_and_a_status(error, status, message, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # Ctrl-C goes on to end the tests
     with pytest.raises(SystemExit) as ended, one_line_errors("loaf", "bake less", "stopped; the dough is there"):
         raise error
     assert (ended.value.code, capsys.readouterr().err) == (status, message)
+
+
+def test_a_second_ctrl_c_does_not_disturb_the_end() -> None:
+    code = """
+import atexit, os, signal
+from encoder_lab.settings.command_line import one_line_errors
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+with one_line_errors("loaf"):
+    raise KeyboardInterrupt
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "\nstopped\n")
 
 
 def test_a_name_that_is_not_utf8_is_refused_before_work_begins(monkeypatch, capsys) -> None:

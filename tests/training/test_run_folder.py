@@ -130,6 +130,7 @@ def test_a_stopped_resume_is_continued_with_what_its_run_does_not_keep(tmp_path,
         raise KeyboardInterrupt
 
     monkeypatch.setattr(train, "train", stopped)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # Ctrl-C goes on to end the tests
     (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
     with pytest.raises(SystemExit):
         train.resume_run(tmp_path, ["trainer.max_epochs=9", "cache=my data"])
