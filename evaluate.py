@@ -149,9 +149,9 @@ def score_model(
             print(f"{name}: no description length, as it has no vectors", file=sys.stderr)
         key = evaluation.key(suite.tasks, with_model=not by_epoch)
         key = key_of(key, str(Path(name).resolve()))[:8] if by_epoch and not in_run else key  # one folder for each run
-        title = ", ".join(filter(None, [model.encoder, model.objective]))
-        folder = out / suite.name / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{key}"
-        scores = WrittenScores(title, folder, suite.name, name, main, [score.row for score in measures])
+        names = "-".join(filter(None, [model.encoder, model.objective]))
+        folder = out / suite.name / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', names)}-{key}"
+        scores = WrittenScores(folder, suite.name, name, main, [score.row for score in measures])
         write_scores(scores, settings_of_scores(settings, suite, model, name))
         if by_epoch or not (folder / TOKENS_FILE).exists():  # the folder's name identifies model and tasks
             write_tokens(folder, suite.tasks, evaluation)

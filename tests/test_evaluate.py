@@ -99,6 +99,14 @@ def test_models_of_one_name_are_told_apart_in_every_table(lab, finished_run, tmp
     assert [name for name in names if name not in printed] == []
 
 
+def test_an_evaluation_names_models_as_reports_do(lab, tmp_path, capsys) -> None:
+    done = scored(lab, tmp_path, "model=[untrained/bilstm_max,majority,bov]", "probes.tasks=[BShift]")
+    print_tables(done, evaluation("model=bov", "published=null"))
+    printed = capsys.readouterr().out
+    assert "A - B: Baselines, Majority vote minus BiLSTM-max, Untrained, percentage points" in printed
+    assert printed.count("A - B with its 95% interval") == 1
+
+
 @pytest.mark.parametrize(("model", "other"), [("bov", "embeddings.dim=8"), ("majority", "corpus.seed=2")])
 def test_other_word_vectors_or_another_corpus_make_another_model_of_a_report(lab, tmp_path, model, other) -> None:
     asked = ["probes.tasks=[BShift]", f"model={model}"]

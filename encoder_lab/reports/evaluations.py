@@ -30,7 +30,6 @@ from probes.task import Task
 class WrittenScores(NamedTuple):
     """The scores of one model on one suite and the folder that holds them."""
 
-    title: str
     folder: Path
     suite: str
     model: str  # as the user named it
@@ -89,20 +88,22 @@ def print_scores(written: Sequence[WrittenScores], reader: str, published: str |
     tables = requested_tables(published)
     for suite in dict.fromkeys(d.suite for d in written):
         scored = [d for d in written if d.suite == suite]
-        titles = distinct_names([d.title for d in scored], [d.model for d in scored])  # as of two checkpoints of a run
-        titled = [d._replace(title=title) for d, title in zip(scored, titles, strict=True)]
-        models = models_of(read_run(d.folder) for d in titled)
-        texts = [table_text(probing_table(models, suite, "last", reader, tables))]
-        for d in titled:
+        runs = [read_run(d.folder) for d in scored]
+        titles = distinct_names([models_of([run])[0].title for run in runs], [d.model for d in scored])
+        texts = [table_text(probing_table(models_of(runs), suite, "last", reader, tables))]
+        for title, d in zip(titles, scored, strict=True):
             if any(e.row.classifier == "surprisal" for e in d.main):
-                texts.append(suite_lines(d.title, d.main, tables))
-            elif lines := second_measures_text(d.title, d.main):
+                texts.append(suite_lines(title, d.main, tables))
+            elif lines := second_measures_text(title, d.main):
                 texts.append(lines)
             if d.measures:
-                texts.append(measures_text(d.title, [e.row for e in d.main], d.measures))
-        first, *others = [(d.title, {suite: {e.row.task: [e.row] for e in d.main}}) for d in titled]
-        for title, scores in others if facts_of(suite).ranked else ():
-            compared = compare.compare_tasks(scores, first[1])
-            texts.append(f"A - B: {title} minus {first[0]}, percentage points with 95% interval")
-            texts.append(compare.as_text(compared, [compare.test_note(compared)]))
-        print(for_terminal("\n".join([*texts, *(f"{d.folder}/probes.csv" for d in titled)])))
+                texts.append(measures_text(title, [e.row for e in d.main], d.measures))
+        first, *others = [{suite: {e.row.task: [e.row] for e in d.main}} for d in scored]
+        notes = []
+        for title, scores in zip(titles[1:], others, strict=True) if facts_of(suite).ranked else ():
+            compared = compare.compare_tasks(scores, first)
+            texts.append(f"A - B: {title} minus {titles[0]}, percentage points with 95% interval")
+            texts.append(compare.as_text(compared, []))
+            notes.append(f"{compare.test_note(compared)}\n")
+        texts += dict.fromkeys(notes)  # one where all have the same tasks
+        print(for_terminal("\n".join([*texts, *(f"{d.folder}/probes.csv" for d in scored)])))
