@@ -169,7 +169,8 @@ def epoch_notes(models: Sequence[ReportedModel], suite: str, epoch: str) -> list
     by_epoch: dict[Epoch, dict[str, None]] = {}
     for title, run in ((model.title, run) for model in models for run in model.runs if run.has_suite(suite)):
         scored_epoch = run.epoch(epoch, suite)
-        if run.requested_epoch(epoch) not in (None, scored_epoch):
+        untrained = scored_epoch == 0 and "model" in run.settings  # an evaluation of what has no epochs
+        if run.requested_epoch(epoch) not in (None, scored_epoch) and not untrained:
             by_epoch.setdefault(scored_epoch, {})[title] = None
     notes = unfinished_notes(models, suite)
     notes += [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in by_epoch.items()]

@@ -44,6 +44,12 @@ def test_a_model_that_has_no_scores_of_an_epoch_is_named_and_no_other(tmp_path, 
     assert [note for note in notes if note.startswith("At epoch")] == [sentence] * named
 
 
+def test_an_evaluation_of_what_has_no_epochs_lacks_none(tmp_path) -> None:
+    evaluated = [evaluation_of(tmp_path / name, name, "probing", epoch=0, task="WC") for name in ("bov", "majority")]
+    notes = probing_table(models(run_of(tmp_path / "a"), *evaluated), "probing", "2").notes
+    assert not [note for note in notes if note.startswith("At epoch")]
+
+
 def test_a_table_without_the_requested_classifier_names_the_one_it_has(tmp_path) -> None:
     notes = probing_table(models(run_of(tmp_path / "a")), "probing", classifier="logreg").notes
     assert notes[0] == "Test scores in %, by MLP (none by logistic regression), best epoch of each run."
