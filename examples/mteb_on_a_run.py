@@ -16,11 +16,13 @@ from mteb.models.model_meta import ModelMeta, ScoringFunction
 
 from encoders import load_encoder
 
+ABOUT_THE_TASK = ("task_metadata", "hf_split", "hf_subset", "prompt_type")  # an encoder of a run reads all text alike
+
 
 class RunForMTEB(AbsEncoder):
     """The frozen encoder of a run; it reads raw text, tokenised as its corpus was."""
 
-    def __init__(self, model_name: str, revision: str | None = None, *, device: str | None = None, **_: Any) -> None:
+    def __init__(self, model_name: str, revision: str | None = None, *, device: str | None = None) -> None:
         self.model = load_encoder(model_name, device, raw=True)
         metadata = {
             "name": f"sentence-encoder-lab/{Path(model_name).resolve().name}",
@@ -30,8 +32,8 @@ class RunForMTEB(AbsEncoder):
         self.mteb_model_meta = ModelMeta.create_empty(metadata)
 
     def encode(self, inputs: Iterable[dict[str, list[str]]], **options: Any) -> np.ndarray:
-        """Vectors (N, D) of MTEB's batches."""
-        ours = {key: options[key] for key in ("batch_size", "show_progress_bar") if key in options}
+        """Vectors (N, D) of MTEB's batches; an option that the encoder does not have is a TypeError."""
+        ours = {key: value for key, value in options.items() if key not in ABOUT_THE_TASK}
         return self.model.encode([text for batch in inputs for text in batch["text"]], **ours)
 
 

@@ -87,6 +87,7 @@ class SentenceEncoder(nn.Module):
     def __init__(self, encoder: nn.Module, table: Tensor, reader: TextReader) -> None:
         super().__init__()
         self.encoder, self.reader = encoder, reader
+        self.table: Tensor
         self.register_buffer("table", table, persistent=False)
 
     @classmethod
@@ -96,15 +97,15 @@ class SentenceEncoder(nn.Module):
             settings = json.loads(file.metadata()["settings"])
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no dictionary
         table, ngrams = weights.pop("table"), weights.pop("ngrams", None)
-        encoder = cls.encoder_class(input_dim=settings["input_dim"], **settings["encoder"])
+        encoder = cls.encoder_class(input_dim=settings["input_dim"], **settings["encoder"]).to(table.dtype)
         encoder.load_state_dict(weights)
         return cls(encoder, table, TextReader(settings, None if ngrams is None else ngrams.numpy())).eval()
 
     def vectors(self, ids: Tensor, lengths: Tensor, unknown: Tensor) -> Tensor:
         """Vectors (N, D) of sentences as `TextReader.read` gives them; zeros for an empty sentence."""
-        table_rows = len(self.table)  # type: ignore[arg-type]
-        embedded = functional.embedding(ids.clamp(max=table_rows - 1), self.table)  # type: ignore[arg-type]
-        new = functional.embedding((ids - table_rows).clamp(min=0), unknown)
+        table_rows = len(self.table)
+        embedded = functional.embedding(ids.clamp(max=table_rows - 1), self.table)
+        new = functional.embedding((ids - table_rows).clamp(min=0), unknown.to(self.table.dtype))
         embedded = torch.where((ids < table_rows)[:, :, None], embedded, new)
         return self.encoder(embedded, lengths.clamp(min=1)).vector * (lengths > 0)[:, None]
 
@@ -114,15 +115,16 @@ class SentenceEncoder(nn.Module):
         refuse_string(sentences)
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row].split()))
         out = np.zeros((len(sentences), self.get_embedding_dimension()), np.float32)
-        device: Any = self.table.device
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             features = self.preprocess([sentences[row] for row in rows])
-            out[rows] = self.vectors(*(part.to(device) for part in features.values())).float().cpu().numpy()
+            out[rows] = self.vectors(*(part.to(self.table.device) for part in features.values())).float().cpu().numpy()
         return out
 
-    def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, Tensor]:
-        """The features of sentences; sentence-transformers calls it."""
+    def preprocess(
+        self, inputs: Sequence[str], prompt: str | None = None, task: str | None = None
+    ) -> dict[str, Tensor]:
+        """The features of sentences; sentence-transformers calls it, with the `task` query or document too."""
         arrays = self.reader.read([(prompt or "") + text for text in inputs])
         return dict(zip(("input_ids", "lengths", "unknown"), map(torch.from_numpy, arrays), strict=True))
 
@@ -130,6 +132,15 @@ class SentenceEncoder(nn.Module):
         """Adds the vectors to the features; sentence-transformers calls it."""
         vectors = self.vectors(features["input_ids"], features["lengths"], features["unknown"])
         return {**features, "sentence_embedding": vectors}
+
+    @property
+    def max_seq_length(self) -> int:
+        """Words after which a sentence is cut; sentence-transformers reads and sets it."""
+        return int(self.reader.max_words)
+
+    @max_seq_length.setter
+    def max_seq_length(self, words: int) -> None:
+        self.reader.max_words = words
 
     def get_embedding_dimension(self) -> int:
         """D."""

@@ -182,6 +182,28 @@ def test_an_exported_file_imports_nothing_of_ours_and_an_empty_text_gets_zeros(m
     assert encoder.encode([]).shape == (0, 8)
 
 
+def test_the_settings_of_sentence_transformers_have_an_effect_on_the_bundled_module(make, tmp_path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    run = make("bilstm_max", composes=True)
+    export(run, tmp_path / "out")
+    encoder = SentenceTransformer(str(tmp_path / "out"), device="cpu", trust_remote_code=True)
+    expected = load_encoder(run, "cpu").encode(["cat the dog", "cat doggish"])
+    encoder.prompts["query"], encoder.max_seq_length = "cat ", 3
+    np.testing.assert_allclose(encoder.encode_query(["the dog sees", "doggish"]), expected, atol=1e-6)
+    np.testing.assert_allclose(encoder.half().encode_document(["cat the dog", "cat doggish"]), expected, atol=1e-2)
+
+
+def test_an_export_is_loaded_under_any_default_dtype(make, tmp_path) -> None:
+    export(run := make("bilstm_max"), tmp_path / "out", "torch")
+    torch.set_default_dtype(torch.float64)
+    try:
+        vectors = loaded(tmp_path / "out").SentenceEncoder.load(tmp_path / "out").encode(TEXTS)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    np.testing.assert_allclose(vectors, load_encoder(run, "cpu").encode(TEXTS), atol=1e-6)
+
+
 @pytest.mark.parametrize("form", ["torch", "onnx"])
 def test_an_exported_encoder_refuses_one_string(make, tmp_path, form) -> None:
     export(make("bov"), tmp_path / "out", form)

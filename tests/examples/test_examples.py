@@ -93,10 +93,13 @@ def test_mteb_runs_on_a_frozen_encoder() -> None:
             self.dataset, self.data_loaded = {"test": Dataset.from_dict(columns)}, True
 
     golden = str(ROOT / "tests" / "golden_run")
-    scores = runpy.run_path(str(EXAMPLES / "mteb_on_a_run.py"))["main"](golden, [LocalPairs()])
+    example = runpy.run_path(str(EXAMPLES / "mteb_on_a_run.py"))
+    scores = example["main"](golden, [LocalPairs()])
     u, v = (torch.from_numpy(load_encoder(golden).encode([pair[k] for pair in pairs])) for k in (0, 1))
     expected = spearmanr(torch.cosine_similarity(u, v).numpy(), np.array(gold)).statistic
     assert scores == {"LocalPairs": pytest.approx(expected)}
+    with pytest.raises(TypeError, match="precision"):
+        example["RunForMTEB"](golden).encode([], precision="int8")
 
 
 def test_the_code_of_the_page_gives_the_vectors_of_the_weights(tmp_path) -> None:
