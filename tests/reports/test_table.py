@@ -72,6 +72,14 @@ def test_of_two_protocols_each_is_named_with_its_models_and_a_baseline_has_none(
         assert f"Our classifiers: {ours}; the papers': protocol=senteval." in notes
 
 
+def test_scores_that_no_classifier_makes_have_no_protocol(tmp_path) -> None:
+    for name, suite, reader in (("a", "geometry", "dimensions"), ("b", "coherence", "surprisal")):
+        row = score_row("TwoNN", 9, suite=suite, reader=reader)
+        folder = with_rows(with_settings(run_of(tmp_path / name), PROBES), row)
+        notes = " ".join(probing_table(models(folder), suite, published_names=[]).notes)
+        assert "classifiers" not in notes
+
+
 def test_notes_name_changed_settings_and_folds_and_the_papers_only_next_to_their_scores(tmp_path) -> None:
     text = f"{PROBES}    batch: 128\n    tenacity: 5\n    l2: [0.1]\n".replace("modern", "senteval")
     reported = models(evaluation_of(tmp_path / "a", "hf:name", settings=text))
