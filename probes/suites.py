@@ -1,7 +1,7 @@
 """From settings to tasks: the suites that a run or an evaluation asks for."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -14,6 +14,8 @@ from probes.facts import facts_of
 from probes.measures import measures_of
 from probes.results import MAX_NAME_LENGTH, is_valid_name
 from probes.task import Task
+
+NO_CLASSIFIER, NO_HIDDEN_LAYER = {"cosine", "surprisal", "dimensions", "percent"}, {"logreg", "regression"}  # readers
 
 
 @dataclass
@@ -53,7 +55,7 @@ def suites_of(
 ) -> list[Suite]:
     """The suites of `suite=` in its order, with the `measures` of those that have control tasks.
 
-    Raises InputError if a suite lacks its source, or no suite has these measures.
+    Raises InputError if a suite lacks its source, or no suite has these measures or such classifiers.
     """
     if set(measures) - {"accuracy"} and not any(facts_of(name).controls for name in suites):
         names = ",".join(suites)
@@ -69,7 +71,17 @@ def suites_of(
             limits = f"the name of a task is one line of at most {MAX_NAME_LENGTH} characters"
             raise InputError(f"suite={name}: {invalid[0][:40]!r}: {limits}; rename it")
         built.append(Suite(name, tasks, context.corpus_used, measure_tasks))
+    _refuse_idle_classifiers(grid, {task.reader for task in tasks_of(built)})
     return built
+
+
+def _refuse_idle_classifiers(grid: Grid, readers: set[str]) -> None:
+    changed = [each.name for each in fields(Grid) if getattr(grid, each.name) != getattr(Grid, each.name)]
+    trained = readers - NO_CLASSIFIER
+    if changed and not trained and "cosine" in readers:
+        raise InputError(f"probes.classifier.{changed[0]}: no task here has a classifier; leave it out")
+    if trained and trained <= NO_HIDDEN_LAYER and not grid.is_logistic and {*changed} & {"widths", "dropouts"}:
+        raise InputError("probes.classifier: no task here has a hidden layer; leave widths= and dropouts= out")
 
 
 def settings_as_declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) -> Any:

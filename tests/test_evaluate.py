@@ -199,7 +199,7 @@ REFUSED = {
     "published=table2": "no published table 'table2'",
     "downstream.kfold=1": "downstream.kfold=1: give the number of folds, 2 or more",
     "downstream.tasks=SNLI": "SNLI: no such downstream task",
-    "suite=downstream probes.classifier.widths=[100]": "logistic regression; leave widths= and dropouts= out",
+    "suite=downstream probes.classifier.widths=[100]": "no task here has a hidden layer; leave widths= and",
     "suite=downstream probes.classifier.reduction=sum": "reduction= is a setting of protocol=senteval",
     "suite=downstream model=[call:tests.test_evaluate:lengths,length]": "model=length: .* majority alone",
 }

@@ -55,6 +55,8 @@ def quoted_tables(arguments: SimpleNamespace) -> list[str] | None:
 def report_table(arguments: SimpleNamespace) -> None:
     models = reported_models(arguments, or_published=True)
     quoted, final = quoted_tables(arguments), (arguments.epoch, arguments.classifier)
+    if arguments.format == "csv" and arguments.intervals == "inline":
+        raise InputError("intervals=inline: a CSV table has columns for them; give another format=, or leave it out")
     result = table.probing_table(models, arguments.suite, *final, quoted, arguments.tasks or (), arguments.intervals)
     table.refuse_without_effect(quoted or [], [result] if models else [])
     write_text(TABLE_FORMATS[arguments.format](replace(result, transposed=arguments.transpose)), arguments.out)

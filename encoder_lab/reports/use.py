@@ -98,7 +98,8 @@ def as_text(models: Sequence[ModelUse]) -> str:
             known = f"{use.known[0]:.1f}" if use.known else ""
             known += f" ({use.known_seeds} of {use.seeds} seeds)" if 0 < use.known_seeds < use.seeds else ""
             rise = "{:z.1f} [{:z.1f}, {:z.1f}]".format(*use.rise)
-            numbers = {name: f"{number:{'g' if name == 'rank' else 'z.1f'}}" for name, number in use.numbers.items()}
+            rounded = {name: round(number, 1) for name, number in use.numbers.items()}
+            numbers = {name: f"{number:{'g' if name == 'rank' else 'z.1f'}}" for name, number in rounded.items()}
             cells = [numbers.get(name, "") for name in columns]
             rows.append([for_markdown(use.name), known, rise, use.verdict, *cells])
         lines = [f"**{for_markdown(model.title)}**", "", *(f"| {' | '.join(row)} |" for row in rows)]

@@ -97,9 +97,7 @@ def _unread_in_suites(settings: Mapping[str, Any]) -> Unread:
         yield rf"probes(\.(?!{SHARED_PROBES}).*)?", f"only suite=probing reads it; give suite=[{names}], {OMIT}"
     if suites and not _some_suite_reads("classifier", settings):
         yield r"protocol|probes\.classifier\..*", f"no suite here has a classifier; give suite=[probing], {OMIT}"
-    probes, classifier = settings["probes"], settings["probes"]["classifier"]
-    if groups == ["probes"] and names_of(probes.get("tasks")) in (("WC",), ("WordContent",)) and not probes.get("more"):
-        yield r"probes\.classifier\.(widths|dropouts)", f"WC is read by logistic regression; add tasks, {OMIT}"
+    classifier = settings["probes"]["classifier"]
     if classifier.get("widths") == [0] and any(classifier["dropouts"]):
         yield r"probes\.classifier\.dropouts", f"widths=[0] has no hidden layer; give other widths, {OMIT}"
     on = settings["use"].get("on", "objective") if "use" in suites else "objective"
@@ -171,6 +169,8 @@ def _unread_in_training(settings: Mapping[str, Any]) -> Unread:
         yield r"embeddings\.(?!dim\b|freeze\b).*", f"the words of init= have vectors; {remedy}"
     if not settings["trainer"].get("gradient_clip_val"):
         yield r"trainer\.gradient_clip_algorithm", f"nothing is clipped; give trainer.gradient_clip_val=, {OMIT}"
+    if not (settings["logger"] or settings["trainer"].get("logger")):
+        yield r"trainer\.log_every_n_steps", f"no logger gets these points; give logger=[csv], {OMIT}"
     encoder = settings["encoder"]
     if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
         yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OMIT}"

@@ -10,7 +10,6 @@ from pydantic import Field
 from encoder_lab.errors import InputError, printable
 from encoder_lab.settings.types import NameOrNull, NamesOrNull, Paths
 from probes.classification import Classification
-from probes.classifiers.grid import Grid
 from probes.downstream.data import PUBLISHED_SIZES, SOURCE, read_downstream, read_own_file
 from probes.downstream.scoring import Downstream
 from probes.probing.published_files import own_task_files
@@ -39,10 +38,6 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
         raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")
     names = [settings.tasks] if isinstance(settings.tasks, str) else settings.tasks
     grid = context.grid.logistic()
-    hidden = context.grid.widths, context.grid.dropouts
-    if not context.grid.is_logistic and hidden != (Grid.widths, Grid.dropouts):
-        no_layer = "downstream tasks are read by logistic regression"
-        raise InputError(f"probes.classifier: {no_layer}; leave widths= and dropouts= out with suite=downstream")
     chosen, missing = read_downstream(Path(settings.root), names) if settings.root is not None else ([], {})
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
@@ -57,5 +52,8 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
             raise InputError(f"{paths[task.name]}: probes.classifier.protocol=senteval reads scores from 1 to 5 only")
     if not chosen:
         raise InputError(f"{settings.root}: none of the tasks is there")
+    methods = {getattr(task, "method", None) for task in chosen}
+    if settings.kfold != DownstreamSettings.kfold and methods.isdisjoint(("nested", "folds")):
+        raise InputError(f"downstream.kfold={settings.kfold}: no task here has folds; leave it out")
     ready = [replace(task, grid=grid, seed=context.seed) for task in chosen]
     return [replace(task, folds=settings.kfold) if isinstance(task, Downstream) else task for task in ready]

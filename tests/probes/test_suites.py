@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
+from encoder_lab.errors import InputError
 from probes.classifiers.grid import Grid
 from probes.discoeval.data import PUBLISHED_SIZES
 from probes.discoeval.tasks import DiscoEvalSettings
@@ -144,6 +146,24 @@ def test_a_suite_says_what_it_reads_of_the_settings_of_all_suites(file, lab, tmp
     reads = {"classifier": prints[0] != prints[1], "corpus": suites[0].uses_corpus}
     reads["surprisal"] = any(task.needs == "surprisal" for task in suites[0].tasks)
     assert OmegaConf.load(file).suites[file.stem].reads == [name for name, read in reads.items() if read]
+
+
+@pytest.mark.parametrize(("asked", "grid", "message"), [
+    ("suite=discoeval discoeval.tasks=[SSP,BSO]", Grid(dropouts=(0.5,)), "no task here has a hidden layer"),
+    ("suite=probing probes.tasks=WC", Grid(widths=(9,)), "no task here has a hidden layer"),
+    ("suite=discoeval discoeval.tasks=[SSP,DC]", Grid(widths=(9,)), ""),
+    ("suite=discoeval discoeval.tasks=SSP", Grid(widths=(0,)), ""),
+    ("suite=downstream downstream.tasks=STSB-cosine", Grid(l2=(1.0,)), "l2: no task here has a classifier"),
+    ("suite=downstream downstream.tasks=[STSB-cosine,SICK-E]", Grid(l2=(1.0,)), ""),
+    ("suite=[downstream,probing] downstream.tasks=STSB-cosine", Grid(widths=(9,)), ""),
+])  # fmt: skip
+def test_settings_of_classifiers_that_no_task_here_has_are_refused(lab, tmp_path, asked, grid, message) -> None:
+    data = [f"downstream.root={folder_of_tasks(tmp_path)}"] * ("downstream" in asked)
+    data += [f"discoeval.{split}_size=60" for split in ("train", "dev", "test")] * ("discoeval" in asked)
+    tiny = (text for text in TINY if text.startswith(("corpus.", "probes.")))
+    settings = evaluation(*tiny, *asked.split(), *data)
+    with pytest.raises(InputError, match=message) if message else nullcontext():
+        suites_of(settings.suites, grid, 1, settings.corpus.build(), lab.cache)
 
 
 @pytest.mark.parametrize("program", ["train.py", "evaluate.py"])

@@ -36,6 +36,8 @@ def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path, capsys) -
     assert "| NMT En-Fr (dim=512) | 52.0 | 72.0 |" in printed.replace("**", "")
     assert main(["table", *runs, "tasks=Nonsense"]) == 2
     assert "tasks=Nonsense: not in this table; there are SentLen, WC, BShift" in capsys.readouterr().err
+    assert main(["table", *runs, "format=csv", "intervals=inline"]) == 2
+    assert "intervals=inline: a CSV table has columns for them" in capsys.readouterr().err
     write_rows(Path(runs[0]) / "probes.csv", [score_row("Tense", 1, reader="logreg")])
     for tasks, named in (((), True), (["Tense", "WC"], True), (["WC"], False)):
         notes = probing_table(models(*map(Path, runs)), "probing", tasks=tasks).notes

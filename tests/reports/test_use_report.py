@@ -41,6 +41,9 @@ def test_seeds_are_their_mean_and_the_table_says_in_how_many_a_property_is_used(
     assert "| SubjNum | 95.0 | 3.5 [" in text
     assert "| 1 of 2 | 1 | 1.5 | 2.5 | -0.5 |" in text
     assert "Kendall's tau of the order of rises between its seeds: 1.00" in text
+    (use, *_) = model.properties
+    mean = use._replace(numbers={"rank": 176 / 3, "random": 1.5})
+    assert "| 58.7 | 1.5 |" in as_text([model._replace(properties=[mean])])
     lost = [replace(row, test_accuracy=math.nan) if row.task == "BShift" else row for row in run(2).rows]
     (model,) = use_of(models_of([run(1), replace(run(2), rows=lost)]), "last", "mlp")
     assert [use.name for use in model.properties] == ["Tense", "SubjNum", "BShift"]

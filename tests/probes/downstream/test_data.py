@@ -98,9 +98,15 @@ def test_sick_in_one_file_is_that_of_three(name, tmp_path) -> None:
 @pytest.mark.parametrize("name", ["SUBJ", "TREC", "SICK-E", "STS13"])
 def test_published_data_of_another_size_is_named(name, tmp_path, capsys) -> None:
     context = Context(MODERN, 1, tmp_path, TinyCorpus())
-    (task,) = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), [name], kfold=2))
+    (task,) = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), [name]))
     size = sum(len(part.gold) for part in (task.parts.values() if isinstance(task.parts, dict) else task.parts))
     assert f"{name}: {size} items, but {PUBLISHED_SIZES[name]:,} are published" in capsys.readouterr().err
+
+
+def test_folds_without_a_task_that_has_some_are_refused(tmp_path) -> None:
+    context, root = Context(MODERN, 1, tmp_path, TinyCorpus()), str(folder_of_tasks(tmp_path))
+    with pytest.raises(InputError, match=r"downstream\.kfold=3: no task here has folds; leave it out"):
+        downstream_tasks(context, DownstreamSettings(root, ["SICK-E", "STSB"], kfold=3))
 
 
 def test_a_page_of_the_web_in_place_of_data_is_recognised(root) -> None:
