@@ -85,7 +85,7 @@ class Pretrained:
         except Exception as error:  # as many ways as there are models
             raise InputError(f"hf:{name}: cannot encode a sentence ({first_line(error)}); {REMEDY}") from None
         self.dim, shape = alone.shape[-1], alone.shape
-        tolerance = torch.finfo(self.model.dtype).eps ** 0.5 * float(alone.abs().max())
+        tolerance = torch.finfo(self.model.dtype).eps ** 0.5 * float(alone.nan_to_num().abs().max())
         if not torch.allclose(alone, padded, rtol=0, atol=tolerance, equal_nan=True):
             self.max_rows = 1  # as FNet, ConvBERT and YOSO, which do not mask it
             self._report("padding changes its vectors, so each sentence is encoded alone")

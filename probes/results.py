@@ -201,6 +201,8 @@ def row_from_text(path: Path, line: int, row: Mapping[str, str], answers: Answer
         except (ValueError, RecursionError):
             seen = row[column.name]
             raise InputError(f"{path}:{line}: {column.name} is {seen[:40]!r}; fix or remove the line") from None
+    if values["test_low"] > values["test_high"]:
+        raise InputError(f"{path}:{line}: test_low is above test_high; fix or remove the line")
     return ProbeRow(**values, answers=answers)
 
 

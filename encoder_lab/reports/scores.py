@@ -90,9 +90,9 @@ def _with_model(run: Run, folder: str | None) -> Run:
 def _note_unjoined(runs: Sequence[tuple[Path | None, Run]]) -> None:
     """Tell of evaluations of runs that only a file has: which folder that was is not known."""
     trained = {str(run.folder.resolve()) for _, run in runs}
-    files = {(run.encoder, run.objective, run.settings.get("seed")): file for file, run in runs if file}
+    files = {(run.encoder, run.objective, str(run.settings.get("seed"))): file for file, run in runs if file}
     for source, run in runs:
-        file = files.get((run.encoder, run.objective, run.settings.get("run.seed")))
+        file = files.get((run.encoder, run.objective, str(run.settings.get("run.seed"))))
         if file and not source and "checkpoint" in run.settings and run.evaluated not in trained:
             why = f"not joined with the run of {file}, which may be another"
             print(f"{run.folder}: {why}; give the folder of the run, or write the file with both", file=sys.stderr)

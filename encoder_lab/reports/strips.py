@@ -15,6 +15,7 @@ from probes.coherence.suite_file import METRICS
 TOKENS_FILE = "surprisals.jsonl"  # of an evaluation's folder
 DARKEST_BITS = 20.0  # bits of the darkest colour
 TIE_BITS = 0.005  # bits: less is neither right nor wrong
+MAX_BITS = 2**63
 MAX_TOKENS = 400  # tokens of a strip
 MAX_REGIONS = 1000
 Record = dict[str, Any]  # a line of surprisals.jsonl
@@ -58,7 +59,8 @@ def checked_record(record: Record, location: str) -> Record:
     types = {"suite": str, "condition": str, "text": str, "item": int}
     lists = [record.get(name) for name in ("tokens", "offsets", "regions", "surprisals")]
     valid = all(isinstance(record.get(name), dtype) for name, dtype in types.items())
-    valid = valid and isinstance(record.get("margin", ""), float | int | None)
+    margin = record.get("margin", "")
+    valid = valid and (isinstance(margin, float | None) or (isinstance(margin, int) and abs(margin) < MAX_BITS))
     valid = valid and record.get("metric", METRICS[0]) in METRICS
     if not valid or not all(isinstance(values, list) and len(values) == len(lists[0] or []) for values in lists):
         raise InputError(f"{location}: no tokens with their bits of an item; evaluate the model again")

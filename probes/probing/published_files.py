@@ -169,9 +169,9 @@ def _read_rows(path: Path, gold: str) -> Iterator[TaskRow]:
         if len(fields) != width:
             other = f"{len(fields)} columns, the first line of {fields[0]} has {width}"
             raise InputError(f"{path}:{number}: {other}; no tab may be in a sentence")
-        if len(fields) > 3 and fields[0] == SPLITS[0]:
-            log_note_once(f"{path}: what stands between label and sentence is not read; of pairs name the columns")
         yield TaskRow(number, fields[0], " ".join(fields[1].split()), (" ".join(fields[-1].split()),))
+    if widths.get(SPLITS[0], 0) > 3:
+        log_note_once(f"{path}: what stands between label and sentence is not read; of pairs name the columns")
 
 
 def _row_from_record(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskRow:
