@@ -6,6 +6,8 @@ from importlib.util import find_spec
 from math import inf
 from typing import NamedTuple
 
+NO_CLASSIFIER = {"cosine", "surprisal", "dimensions", "percent"}  # readers that are not trained
+
 
 class Facts(NamedTuple):
     """Facts of a suite, all of which have a default."""

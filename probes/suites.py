@@ -10,12 +10,12 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.build import SuiteSettings, build, import_object
 from encoder_lab.settings.check import refuse_wrong_fields
 from probes.classifiers.grid import Grid
-from probes.facts import facts_of
+from probes.facts import NO_CLASSIFIER, facts_of
 from probes.measures import measures_of
 from probes.results import MAX_NAME_LENGTH, is_valid_name
 from probes.task import Task
 
-NO_CLASSIFIER, NO_HIDDEN_LAYER = {"cosine", "surprisal", "dimensions", "percent"}, {"logreg", "regression"}  # readers
+NO_HIDDEN_LAYER = {"logreg", "regression"}  # readers
 
 
 @dataclass

@@ -10,12 +10,11 @@ from encoder_lab.reports.models import ReportedModel, RowsByTask, ScoredModels
 from encoder_lab.reports.published import PUBLISHED_TEST_ITEMS, SOURCES, TABLE_NOTES
 from encoder_lab.reports.runs import grouped
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
-from probes.facts import column_of, facts_of, unit_of
+from probes.facts import NO_CLASSIFIER, column_of, facts_of, unit_of
 from probes.results import Epoch
 
 PROTOCOL = "probes.classifier.protocol"
 CLASSIFIER_NAMES = {"mlp": "MLP", "logreg": "logistic regression"}
-UNTRAINED = {"surprisal", "dimensions", "percent"}  # what reads a score without training
 RELATEDNESS_TASKS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
 SIMILARITY_TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16")
 
@@ -67,7 +66,7 @@ def protocol_notes(models: Sequence[ReportedModel], suite: str, quoted: bool = F
     `always`: also where all were trained in one way.
     """
     runs = [(m.title, run) for m in models for run in m.runs if run.encoder != "baseline"]
-    runs = [(t, run) for t, run in runs if {row.classifier for row in run.rows if row.suite == suite} - UNTRAINED]
+    runs = [(t, run) for t, run in runs if {row.classifier for row in run.rows if row.suite == suite} - NO_CLASSIFIER]
     by = ((title, run.suite_settings.get(suite, run.settings)) for title, run in runs)
     trained = ((_trained_by(settings, suite), title) for title, settings in by if settings.get(PROTOCOL))
     used = grouped(dict.fromkeys(trained))
