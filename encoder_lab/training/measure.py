@@ -51,11 +51,10 @@ def measure_step(config: Mapping[str, Any]) -> MeasuredStep:
     device = probing_device(config["trainer"]["accelerator"])
     module, data = _module_and_data(config, device)
     batch = config["datamodule"].get("batch_size") or default_batch_size(10**6)
+    words = sum(int(side.lengths.sum()) for side in _make_batch(module, data, 1) if isinstance(side, Sentences))
     if tokens := config["datamodule"].get("batch_tokens"):
-        sides = (side for side in _make_batch(module, data, 1) if isinstance(side, Sentences))
-        batch = max(1, tokens // sum(int(side.lengths.sum()) for side in sides))
+        batch = max(1, tokens // words)
     numbers = sum(p.numel() for p in module.parameters() if p.requires_grad)
-    words = SENTENCE_WORDS + (CODES if hasattr(module, "decoder") else 0)
     if device == "cuda":
         seconds = _step_seconds(module, data, batch)
     else:

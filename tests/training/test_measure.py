@@ -36,6 +36,10 @@ def test_a_batch_of_tokens_has_the_sentences_that_fill_it(objective, tokens) -> 
     assert measure_step(config(objective, *SMALL[objective], f"datamodule.batch_tokens={tokens}")).batch == 20
 
 
+def test_the_cached_text_of_an_example_is_that_of_all_its_sentences() -> None:
+    assert measure_step(config("nli", *SMALL["nli"])).text == 10 * (25 + 12)
+
+
 def test_a_checkpoint_has_the_weights_and_two_numbers_of_adam_for_each() -> None:
     encoder = 2 * (4 * 4 * (300 + 4 + 2) + 4 * 4 * (8 + 4 + 2))  # two layers of two directions of four units
     head = 100 * (4 * 8 + 1) + 3 * 101
