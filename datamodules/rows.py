@@ -100,6 +100,8 @@ def record_batches(path: Path) -> Iterator[tuple[int, Any]]:
         for batch in batches:
             yield first, batch
             first += batch.num_rows
+        if start != b"ARROW1" and file.tell() < file.size():
+            raise InputError(f"{path}: several streams in one file, of which Arrow reads the first; save them apart")
 
 
 def _parquet_batches(path: Path, column: str, skip: int) -> Iterator[tuple[int, Any]]:

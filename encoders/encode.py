@@ -12,6 +12,7 @@ All cores or GPUs are used. A command that was killed continues when it is given
   python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME in=texts/ out=vectors/
 """
 
+import math
 import os
 import shutil
 import sys
@@ -21,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from glob import glob  # Path.glob takes no absolute pattern
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import BOOLEAN, COUNT, FOLDER, NAMES, Command, Setting, one_of
@@ -120,7 +122,9 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     total, remaining = (sum(shard.rows for shard in group) for group in (shards, needed))
     coverage, began = Coverage(), time.monotonic()
     pause = 0.5 if sys.stderr.isatty() else 30  # seconds between two lines of progress
-    with tqdm(total=total, initial=total - remaining, unit=" sentences", unit_scale=True, mininterval=pause) as bar:
+    # processes end their first shards at about the same time: after one of them the rate would be too low
+    often: dict[str, Any] = {"mininterval": pause, "miniters": processes * rows, "maxinterval": math.inf}
+    with tqdm(total=total, initial=total - remaining, unit=" sentences", unit_scale=True, **often) as bar:
         if settings.ray:
             from encoders.on_ray import encode_on_ray
 

@@ -168,8 +168,9 @@ class Pretrained:
     @cached_property
     def _prompt_tokens(self) -> int:
         """How many tokens of a text are its prompt, as sentence-transformers counts: without the mark of the end."""
-        ids = self.tokenizer(self.prompt)["input_ids"]
-        return len(ids) - (ids[-1] in (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id))
+        prompt = self.prompt.lower() if self.modules and self.modules.lowercase else self.prompt
+        ids = self.tokenizer(prompt, truncation=True, max_length=self.max_tokens)["input_ids"]
+        return len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
 
 
 def _max_tokens(tokenizer: Any, model: Any, modules: SentenceModules | None) -> int:

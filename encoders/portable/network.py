@@ -61,14 +61,11 @@ class TextReader:
             for position, word in enumerate(sentence):
                 if self.lowercase_lookup and word not in self.rows:
                     word = word.lower()
-                if word in self.rows:
-                    row[position] = self.rows[word]
-                    continue
-                if word not in new:
+                if word not in self.rows and word not in new:
                     vector = self.compose(word)
                     new[word] = self.word_count + len(vectors) if vector.any() else UNKNOWN_ROW
                     vectors += [vector] if vector.any() else []
-                row[position] = new[word]
+                row[position] = self.rows[word] if word in self.rows else new[word]
         return ids, lengths, np.stack(vectors)
 
     def compose(self, word: str) -> np.ndarray:
@@ -121,9 +118,7 @@ class SentenceEncoder(nn.Module):
             out[rows] = self.vectors(*(part.to(self.table.device) for part in features.values())).float().cpu().numpy()
         return out
 
-    def preprocess(
-        self, inputs: Sequence[str], prompt: str | None = None, task: str | None = None
-    ) -> dict[str, Tensor]:
+    def preprocess(self, inputs: Sequence[str], prompt: Any = None, task: Any = None) -> dict[str, Tensor]:
         """The features of sentences; sentence-transformers calls it, with the `task` query or document too."""
         arrays = self.reader.read([(prompt or "") + text for text in inputs])
         return dict(zip(("input_ids", "lengths", "unknown"), map(torch.from_numpy, arrays), strict=True))

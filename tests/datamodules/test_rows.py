@@ -69,6 +69,13 @@ def test_a_stream_that_was_not_closed_is_refused(tmp_path) -> None:
         count_rows(path)
 
 
+def test_two_streams_in_one_file_are_refused_as_arrow_reads_the_first(tmp_path) -> None:
+    stream(path := tmp_path / "a.arrow", ["a", "b"])
+    path.write_bytes(path.read_bytes() * 2)
+    with pytest.raises(InputError, match=r"a.arrow: several streams in one file"):
+        count_rows(path)
+
+
 def test_a_group_of_rows_that_is_skipped_is_not_read(tmp_path) -> None:
     path = tmp_path / "a.parquet"
     FORMATS["a.parquet"](path, list("abcdef"))

@@ -1,6 +1,7 @@
 """python -m encoders.encode RUN in=FILES out=DIR: nothing twice, nothing lost, also after kills."""
 
 import os
+import re
 import shutil
 import signal
 import time
@@ -11,6 +12,7 @@ import numpy as np
 import psutil
 import pytest
 from pyarrow import parquet
+from tqdm import tqdm
 
 from encoder_lab.errors import InputError
 from encoders import encode, load_encoder
@@ -86,6 +88,14 @@ def test_shards_together_are_the_vectors_of_all_rows(tmp_path, texts, capfd, for
     assert "700 sentences in 8 shards, 200 of them encoded now" in err
     np.testing.assert_allclose(vectors(tmp_path, form), load_encoder(GOLDEN).encode(texts), atol=1e-6)
     assert encode.COMMAND.run([*asked, "ray=127.0.0.1:1"]) == 0  # nothing is missing, so that no cluster is needed
+
+
+@pytest.mark.usefixtures("texts")
+def test_the_first_progress_counts_a_shard_of_each_process(tmp_path, monkeypatch, capfd) -> None:
+    """They end together: a rate of the first one alone would be too low by the number of processes."""
+    monkeypatch.setattr("tqdm.tqdm", lambda **how: tqdm(**how | {"mininterval": 0}))
+    assert encode.COMMAND.run(command(tmp_path, "rows=100", "processes=2")) == 0
+    assert re.findall(r"(\d+)[.\d]*/700", capfd.readouterr().err)[:3] == ["0", "200", "400"]
 
 
 @pytest.mark.filterwarnings("ignore:.*empty")

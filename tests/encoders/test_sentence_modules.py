@@ -69,10 +69,10 @@ def test_dense_layers_over_a_transformer_in_16_bits_are_read(tmp_path) -> None:
     np.testing.assert_allclose(model.encode(TEXTS), library(path), atol=0.02)
 
 
-@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize(("pooled", "longest"), [(True, None), (False, None), (False, 4)])
 @pytest.mark.parametrize("prompt", ["query", "b: "])
-def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt, pooled, tmp_path) -> None:
-    path = folder_of(tmp_path)
+def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt, pooled, longest, tmp_path) -> None:
+    path = folder_of(tmp_path, longest=longest)
     config = path / "1_Pooling" / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"include_prompt": pooled}))
     (model,) = pretrained(str(path), "last", None, "cpu", tmp_path, prompt)
