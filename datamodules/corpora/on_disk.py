@@ -84,7 +84,9 @@ def find_file(root: Path, name: str, remedy: str) -> Path:
 def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
     """The files below `root`, as `files_below` lists them, but empty ones. Raises InputError for a file of columns."""
     if without_packed_suffix(root).suffix in COLUMN_ENDINGS.difference(endings) and root.is_file():
-        raise InputError(f"{root}: has columns; write what is to be read into a file that ends in {endings[0]}")
+        raise InputError(
+            f"{root}: has columns; write what is to be read into a file that ends in {' or '.join(endings)}"
+        )
     files = files_below(root, endings)
     return [path for path in files if path.stat().st_size] or files  # the reader refuses an empty file
 

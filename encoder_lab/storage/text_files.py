@@ -119,7 +119,7 @@ def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[s
     header = next(rows)[1].split("\t")
     missing = [name for name in columns if name not in header]
     if missing:
-        raise InputError(f"{path}:1: no column {', '.join(missing)} in the header; is this the published file?")
+        raise InputError(f"{path}:1: no column {', '.join(missing)} in the header, which has {', '.join(header)}")
     if repeated := [name for name in columns if header.count(name) > 1]:
         raise InputError(f"{path}:1: the header has {', '.join(repeated)} twice; rename or remove one of the columns")
     indices = {name: header.index(name) for name in columns}

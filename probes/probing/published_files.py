@@ -155,7 +155,7 @@ def _read_rows(path: Path, gold: str) -> Iterator[TaskRow]:
         yield from (_row_from_record(path, gold, number, record) for number, record in read_json_lines(path))
         return
     if header := columns_of(path):
-        columns = [name for name in ("split", gold, "sentence", "sentence2") if name in header]
+        columns = ["split", gold, "sentence", *(["sentence2"] if "sentence2" in header else [])]
         yield from (_row_from_record(path, gold, number, record) for number, record in read_table(path, columns))
         return
     widths: dict[str, int] = {}  # of each split: built files name the sentences of test

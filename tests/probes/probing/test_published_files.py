@@ -12,7 +12,7 @@ from probes.classifiers.grid import Grid
 from probes.probing import FILES
 from probes.probing.controls import CONTROL_UNITS, control_task
 from probes.probing.data import FromFiles, FromSentEval, NoTasks
-from probes.probing.published_files import read_senteval, write_task
+from probes.probing.published_files import own_task_files, read_senteval, write_task
 from probes.probing.tasks import tasks
 from probes.suites import Context
 from probes.vectors import Vectors
@@ -198,6 +198,18 @@ def test_a_second_task_of_a_name_is_refused(tmp_path) -> None:
     settings = {"train_size": None, "dev_size": None, "test_size": None, "tasks": ["TreeDepth"], "source": source}
     with pytest.raises(InputError, match="a second task TreeDepth; rename the file"):
         tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), {**settings, "more": [str(tmp_path)]})
+
+
+def test_a_table_without_a_needed_column_is_refused_at_its_first_line(tmp_path) -> None:
+    (tmp_path / "mine.tsv").write_text("split\tlabl\tsentence\ntrain\tyes\ta b .\n")
+    with pytest.raises(InputError, match=r"mine.tsv:1: no column label in the header, which has split, labl, sentence"):
+        with_more(tmp_path)
+
+
+def test_a_file_of_another_kind_is_answered_with_the_endings_that_tasks_have(tmp_path) -> None:
+    (tmp_path / "mine.csv").write_text("split,label,sentence\n")
+    with pytest.raises(InputError, match=r"has columns; write .* ends in .txt or .tsv or .jsonl$"):
+        own_task_files([str(tmp_path / "mine.csv")], "probes.more")
 
 
 @pytest.mark.parametrize(("names", "sizes", "message"), [
