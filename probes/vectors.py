@@ -9,10 +9,12 @@ import torch
 from torch import Tensor
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import log_note_once
 from probes.task import Items, Texts
 
 MAX_STORED_BYTES = 512 << 20  # bytes; larger features are computed again at each reading instead of being stored
 MAX_NUMBER = 1e18  # of a vector: products of two numbers must be finite in float32
+ROUNDING = 1e-5  # of the largest number: vectors that differ by less are one vector, computed in other batches
 PORTION_BYTES = 32 << 20  # bytes of features formed at a time
 
 
@@ -170,10 +172,18 @@ def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: 
         raise InputError(f"{model} gave an array {vectors.shape} for {len(sentences)} sentences, not {expected}")
     if len(sentences) and not vectors.shape[1]:
         raise InputError(f"{model} gave vectors of no numbers, {vectors.shape}; give at least one for each sentence")
-    if len(sentences) and not np.abs([vectors.min(), vectors.max()]).max() < MAX_NUMBER:
+    if not len(sentences):
+        return vectors
+    low, high = vectors.min(0), vectors.max(0)
+    largest = np.abs([low, high]).max()
+    if not largest < MAX_NUMBER:
         index = int((~(np.abs(vectors) < MAX_NUMBER).all(1)).argmax())
         limit = f"is not finite, or has numbers of {MAX_NUMBER:g} or more; it cannot be probed"
         raise InputError(f"{model}: the vector of {sentences[index]!r} {limit}")
+    if len(sentences) > 1 and (high - low).max() <= ROUNDING * largest:
+        log_note_once(
+            f"{model}: all {len(sentences)} sentences have the same vector, so its scores are those of chance"
+        )
     return vectors
 
 

@@ -7,6 +7,7 @@ from hypothesis import given as given_that
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import log_note_once
 from probes.classifiers.classifier import Grid, Labelled, probe
 from probes.task import Items
 from probes.vectors import StreamedFeatures, Vectors, pair_features, sentence_vector, vectors_of
@@ -56,6 +57,19 @@ def test_a_model_may_give_its_numbers_in_any_form(numbers) -> None:
     vectors = vectors_of(lambda _: numbers, ["a", "b"])
     assert vectors.dtype == np.float32
     np.testing.assert_array_equal(vectors, np.ones((2, 3)))
+
+
+def test_one_vector_for_all_sentences_is_told_up_to_rounding_and_no_other(caplog) -> None:
+    sentences, random = ["a", "b", "c"], np.random.default_rng(1)
+    constant = np.broadcast_to(random.normal(size=8), (3, 8))
+    for spread, told in ((0, 1), (1e-7, 1), (1e-3, 0)):
+        caplog.clear()
+        log_note_once.cache_clear()
+        vectors_of(lambda _, spread=spread: constant + spread * random.normal(size=(3, 8)), sentences, "cls of GPT-2")
+        assert (
+            caplog.messages
+            == ["cls of GPT-2: all 3 sentences have the same vector, so its scores are those of chance"] * told
+        )
 
 
 @pytest.mark.parametrize(("answer", "message"), [
