@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment
+from encoder_lab.settings.arguments import options_first, refuse_wrong_arguments, refuse_wrong_environment
 from encoder_lab.settings.command_line import asks_for_help, exit_with, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
 from encoder_lab.settings.known import CONFIGS
@@ -231,6 +231,7 @@ def main(arguments: list[str]) -> None:
 
         import hydra
 
+        sys.argv[1:] = options_first(arguments)
         hydra.main(config_path=str(CONFIGS), config_name="evaluate", version_base="1.3")(run_job)()
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from encoder_lab.compute.start import give_back_large_blocks, quick_imports
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import (
+    options_first,
     refuse_other_settings,
     refuse_wrong_arguments,
     refuse_wrong_environment,
@@ -169,6 +170,7 @@ def main(arguments: list[str]) -> None:
 
             import hydra
 
+            sys.argv[1:] = options_first(arguments)
             hydra.main(config_path=str(CONFIGS), config_name="train", version_base="1.3")(begin_run)()
 
 

@@ -6,12 +6,14 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from filecmp import cmp
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import exit_with, unknown_name_message
+from encoder_lab.settings.command_line import exit_with
 from encoder_lab.settings.known import (
+    CONFIG_DIR_OPTIONS,
     CONFIGS,
     PART_PREFIX,
     YamlSettings,
@@ -20,6 +22,7 @@ from encoder_lab.settings.known import (
     known_settings,
     unknown_setting_message,
 )
+from encoder_lab.settings.model_setting import refuse_unknown_choice
 from encoder_lab.settings.quoting import home_mistake, split_names, unquoted
 
 SETTING_PATTERN = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
@@ -104,6 +107,14 @@ def _declarations(defaults: YamlSettings, program: str, name: str) -> list[Any]:
     return list(filter(None, (parameter_of(program, file, name.split(".")) for file in defaults.files)))
 
 
+def options_first(arguments: Sequence[str]) -> list[str]:
+    """The arguments of a command with Hydra's options before the settings: its parser takes no option between them."""
+    pairs = zip(("", *arguments), arguments, strict=False)
+    setting = re.compile("~|[^-].*=")
+    late = [bool(setting.match(text)) and before not in CONFIG_DIR_OPTIONS for before, text in pairs]
+    return [text for _, text in sorted(zip(late, arguments, strict=True), key=itemgetter(0))]
+
+
 def refuse_other_settings(
     overrides: Sequence[str], setting: str = "resume=", changes: Sequence[str] = ("trainer.*",)
 ) -> None:
@@ -120,11 +131,9 @@ def refuse_unknown_choices(arguments: Sequence[str]) -> None:
         group, equals, value = text.partition("=")
         if not equals or not group.isidentifier() or not (CONFIGS / group).is_dir():
             continue
-        choices = [name for folder in (CONFIGS, *config_folders(arguments)) for name in choices_in(folder / group)]
         for choice in filter(None, split_names(value)):
-            if choice not in choices and not any(letter in choice for letter in "(*$"):
-                own = "a YAML file of your own needs --config-dir=FOLDER"
-                raise InputError(f"{group}={choice}: {unknown_name_message('choice', choice, choices)}; {own}")
+            if not any(letter in choice for letter in "(*$"):
+                refuse_unknown_choice(f"{group}={choice}", group, choice, config_folders(arguments))
 
 
 def requested_study(arguments: Sequence[str]) -> str | None:

@@ -1,11 +1,12 @@
-"""What `model=` can be, as far as it can be checked before slow imports."""
+"""What `model=` and a choice of a YAML file can be, as far as it can be checked before slow imports."""
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.known import CONFIGS, config_folders
+from encoder_lab.settings.command_line import unknown_name_message
+from encoder_lab.settings.known import CONFIGS, choices_in, config_folders
 from encoder_lab.settings.quoting import requested_names
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
@@ -56,7 +57,15 @@ def refuse_other_path(name: str) -> None:
 
 def encoder_file(encoder: str, folders: Sequence[Path]) -> Path:
     """The settings of an untrained encoder: a file of ours, or in the folders of `--config-dir`. Raises InputError."""
-    paths = {path.stem: path for folder in (*folders, CONFIGS) for path in (folder / "encoder").glob("*.yaml")}
-    if encoder not in paths:
-        raise InputError(f"model=untrained/{encoder}: no such encoder; there are {', '.join(sorted(paths))}")
-    return paths[encoder]
+    refuse_unknown_choice(f"model=untrained/{encoder}", "encoder", encoder, folders)
+    paths = (folder / "encoder" / f"{encoder}.yaml" for folder in (*folders, CONFIGS))
+    return next(path for path in paths if path.exists())
+
+
+def refuse_unknown_choice(setting: str, group: str, choice: str, folders: Sequence[Path]) -> None:
+    """Raises InputError for a choice that is neither among ours nor in the `folders` of `--config-dir`."""
+    choices = [name for folder in (CONFIGS, *folders) for name in choices_in(folder / group)]
+    if choice not in choices:
+        files = " or ".join(f"{folder / group / choice}.yaml" for folder in folders)
+        own = f"there is no {files}" if files else "a YAML file of your own needs --config-dir=FOLDER"
+        raise InputError(f"{setting}: {unknown_name_message('choice', choice, choices)}; {own}")

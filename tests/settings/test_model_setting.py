@@ -56,7 +56,7 @@ def test_an_untrained_encoder_of_the_users_own_is_found_in_the_folder_of_config_
     *(("model=['x, y, z',bov]", False), ("model=${a,b,c}", False)),
 ])  # fmt: skip
 def test_a_missing_model_and_no_other_is_refused_before_slow_imports(setting, refused) -> None:
-    error = pytest.raises(InputError, match=r": no such (run|encoder)|model= is missing")
+    error = pytest.raises(InputError, match=r": no such (run|choice)|model= is missing")
     with error if refused else nullcontext():
         refuse_missing_models([setting])
 

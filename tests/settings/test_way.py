@@ -9,11 +9,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hydra._internal.utils import get_args_parser
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import refuse_unknown_choices, refuse_wrong_arguments
+from encoder_lab.settings.arguments import options_first, refuse_unknown_choices, refuse_wrong_arguments
 from encoder_lab.settings.declared import file_of
 from encoder_lab.settings.known import choices_in
+from encoder_lab.settings.model_setting import encoder_file
 from tests.packages import PACKAGES, ROOT
 
 SETTINGS = {"RunSettings", "EvaluationSettings", "Probes", "Embeddings", "Trainer", "Checkpoints", "EarlyStopping"}
@@ -90,6 +92,30 @@ def test_an_unknown_choice_is_refused_with_those_of_the_user_too(tmp_path) -> No
         refuse_unknown_choices([folder, "encoder=gate"])
     with pytest.raises(InputError, match=r"no such choice; there are .*bov.*transformer.*gated"):
         refuse_wrong_arguments("train", [folder, "encoder=xyz"])
+
+
+def test_an_unknown_choice_is_answered_with_the_file_that_the_folder_of_the_user_lacks(tmp_path) -> None:
+    arguments = ["corpus=mine", "--config-dir", str(tmp_path / "typo")]
+    with pytest.raises(InputError, match=f"; there is no {tmp_path}/typo/corpus/mine.yaml$"):
+        refuse_unknown_choices(arguments)
+    with pytest.raises(InputError, match=f"^model=untrained/bovv: .*mean bov.* no {tmp_path}/encoder/bovv.yaml$"):
+        encoder_file("bovv", [tmp_path])
+
+
+@pytest.mark.parametrize("arguments", [
+    ["-m", "seed=1,2", "~x"],
+    ["seed=1,2", "-m", "~x"],
+    ["seed=1,2", "--config-dir=a", "~x", "-m"],
+    ["seed=1,2", "-cd", "runs/lr=0.1", "~x"],
+    ["hydra/launcher=joblib", "-m", "seed=1,2", "--cfg", "job", "~x"],
+])  # fmt: skip
+def test_options_of_hydra_may_stand_anywhere_among_the_settings(arguments) -> None:
+    ordered = options_first(arguments)
+    read = get_args_parser().parse_args(ordered)
+    assert read.overrides == [text for text in ordered if text in read.overrides]
+    assert set(read.overrides) >= {"seed=1,2", "~x"}
+    assert "runs/lr=0.1" not in read.overrides
+    assert "job" not in read.overrides
 
 
 def test_a_file_of_the_users_own_with_the_name_of_ours_is_refused_as_ours_is_read(tmp_path) -> None:
