@@ -182,7 +182,7 @@ def file_of(module: str) -> Path | None:
 def _stems(module: str) -> list[Path]:
     """The paths that a module may have, without an ending."""
     package, *rest = module.split(".")
-    stems = [Path(folder, package, *rest) for folder in sys.path]
+    stems = [Path(folder, package, *rest) for folder in sys.path if package]
     with suppress(ImportError, ValueError):  # as installed with pip install -e: on no path
         locations = (spec.submodule_search_locations if (spec := find_spec(package)) else None) or ()
         stems += [Path(folder, *rest) for folder in locations]

@@ -58,6 +58,7 @@ def test_a_module_that_an_editable_installation_maps_is_read_in_its_folder(tmp_p
 
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, SimpleNamespace(find_spec=find_spec)])
     assert [file_of(name) for name in ("mapped", "mapped.part", "mapped.none")] == [init, tmp_path / "part.py", None]
+    monkeypatch.syspath_prepend(tmp_path)  # a folder with an __init__.py, which is no module without a name
     assert [file_of(name) for name in ("sys", "nowhere.at_all", "")] == [None, None, None]
 
 
