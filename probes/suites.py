@@ -76,7 +76,8 @@ def suites_of(
 
 
 def _refuse_idle_classifiers(grid: Grid, readers: set[str]) -> None:
-    changed = [each.name for each in fields(Grid) if getattr(grid, each.name) != getattr(Grid, each.name)]
+    names = [each.name for each in fields(Grid) if each.name != "protocol"]  # which sets the seed, too
+    changed = [name for name in names if getattr(grid, name) != getattr(Grid, name)]
     trained = readers - NO_CLASSIFIER
     if changed and not trained and "cosine" in readers:
         raise InputError(f"probes.classifier.{changed[0]}: no task here has a classifier; leave it out")

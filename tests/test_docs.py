@@ -132,8 +132,9 @@ def smaller(command: Command, configs: Path) -> Command:
         idle = [pattern for pattern, _ in unread_settings(program, settings_here)]
         own = arguments - MERE_SIZES | {key for key in SMALL if any(re.fullmatch(pattern, key) for pattern in idle)}
         own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it
-        if "suite=downstream" in command.arguments:  # which logistic regression reads
+        if {"suite=downstream", "discoeval.tasks=[SP]"} & {*command.arguments}:  # which logistic regression reads
             own |= {"probes.classifier.widths", "probes.classifier.dropouts"}
+        own |= {"probes.classifier.l2"} if "downstream.more" in arguments else set()  # it may be of cosines
         small = [
             text
             for key, text in SMALL.items()

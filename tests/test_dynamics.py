@@ -139,7 +139,8 @@ def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab, dens
     run = shutil.copytree(dense.folder, tmp_path / "run")
     sizes = [f"discoeval.{split}_size=20" for split in ("train", "dev", "test")]
     for chosen in ("epochs=[2]", "epochs=all"):  # the second adds to the first
-        scored(lab, Path("evaluations"), f"model={run}", chosen, "suite=discoeval", "discoeval.tasks=[SP]", *sizes)
+        discoeval = "suite=discoeval", "discoeval.tasks=[SP]", "probes.classifier.widths=[0]", *sizes
+        scored(lab, Path("evaluations"), f"model={run}", chosen, *discoeval)
     moved = run.rename(tmp_path / "moved")
     (model,) = models_of(one_run_per_seed(map(read_run, run_folders([moved]))))
     (panel,) = panels_of([model], "discoeval", "logreg")

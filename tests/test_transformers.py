@@ -12,6 +12,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports.models import models_of
+from encoder_lab.reports.runs import read_run
 from encoders.hugging_face import Pooling, Pretrained, pretrained
 from probes.classification import Classification
 from probes.results import read_rows
@@ -117,7 +119,8 @@ def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(lab, tiny_bert
     monkeypatch.setattr(Classification, "score", watched)
     more = ["layers=all", "device=cpu", "probes.tasks=[SentLen]"]
     done = scored(lab, tmp_path, f"model=hf:{tiny_bert}", *more)
-    assert [d.title for d in done] == [f"{tiny_bert.name}, layer {i}" for i in range(3)]
+    titles = [models_of([read_run(d.folder)])[0].title for d in done]
+    assert titles == [f"{tiny_bert.name}, layer {i}" for i in range(3)]
     assert [len(read_rows(d.folder / "probes.csv")) for d in done] == [1, 1, 1]
     sentence = seen[0].sentences[0]
     model = transformers.BertModel.from_pretrained(tiny_bert).eval()
