@@ -13,6 +13,8 @@ from torch import nn
 from encoder_lab.compute.devices import device_for, evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
+from encoder_lab.settings.check import mistake
+from encoder_lab.settings.types import Count
 from probes.evaluation import Evaluation
 from probes.geometry.history import compare_states, save_state
 from probes.results import Epoch, ProbeRow, read_epoch, write_rows
@@ -23,8 +25,8 @@ from probes.vectors import EncodesSentences
 
 def check_schedule(every_n_epochs: Any) -> int:
     """How many epochs lie between two probings. Raises InputError unless it is a whole number from 1 on."""
-    if not isinstance(every_n_epochs, int) or every_n_epochs < 1:
-        raise InputError(f"every_n_epochs={every_n_epochs}: give 1 for each epoch, or a larger whole number")
+    if line := mistake("every_n_epochs", every_n_epochs, Count):
+        raise InputError(line)
     return every_n_epochs
 
 

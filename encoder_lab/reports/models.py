@@ -156,8 +156,11 @@ def join_evaluations(runs: Iterable[Run]) -> list[Run]:
     parts: list[list[Run]] = []  # of each of them
     # evaluations last, of the best epoch before another one, and those of several epochs, to which one adds nothing
     places = {"None": 1, "best.ckpt": 1, EACH_EPOCH: 3}
-    of_run = ((run, places.get(str(run.settings.get("checkpoint")), 2)) for run in runs)
-    for run, _ in sorted(of_run, key=lambda entry: "model" in entry[0].settings and entry[1]):
+
+    def place(run: Run) -> int:
+        return places.get(str(run.settings.get("checkpoint")), 2) if "model" in run.settings else 0
+
+    for run in sorted(runs, key=place):
         index = next((i for i, r in enumerate(joined) if r.is_scored_by(run) and _scores_fit(r, run, parts[i])), None)
         if index is None:
             joined.append(run)

@@ -15,7 +15,7 @@ from probes.coherence.suite_file import METRICS
 TOKENS_FILE = "surprisals.jsonl"  # of an evaluation's folder
 DARKEST_BITS = 20.0  # bits of the darkest colour
 TIE_BITS = 0.005  # bits: less is neither right nor wrong
-MAX_BITS = 2**63
+MAX_BITS = 2**63  # of a margin: a larger whole number is none
 MAX_TOKENS = 400  # tokens of a strip
 MAX_REGIONS = 1000
 Record = dict[str, Any]  # a line of surprisals.jsonl

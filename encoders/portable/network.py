@@ -61,11 +61,14 @@ class TextReader:
             for position, word in enumerate(sentence):
                 if self.lowercase_lookup and word not in self.rows:
                     word = word.lower()
-                if word not in self.rows and word not in new:
+                if word in self.rows:
+                    row[position] = self.rows[word]
+                    continue
+                if word not in new:
                     vector = self.compose(word)
                     new[word] = self.word_count + len(vectors) if vector.any() else UNKNOWN_ROW
                     vectors += [vector] if vector.any() else []
-                row[position] = self.rows[word] if word in self.rows else new[word]
+                row[position] = new[word]
         return ids, lengths, np.stack(vectors)
 
     def compose(self, word: str) -> np.ndarray:
